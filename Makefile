@@ -1,0 +1,48 @@
+# zbxhist: build with PGXS, "make PG_CONFIG=/path/to/pg_config"
+EXTENSION  = zbxhist
+EXTVERSION = 1.0
+MODULE_big = $(EXTENSION)
+PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix history"
+
+# explicit and sorted: a new file is a decision
+OBJS = \
+	$(WIN32RES) \
+	src/catalog/partition_set.o \
+	src/guc.o \
+	src/ingest/batch.o \
+	src/ingest/frame.o \
+	src/ingest/probe.o \
+	src/ingest/route.o \
+	src/ingest/target.o \
+	src/maintenance/counters.o \
+	src/maintenance/move.o \
+	src/maintenance/worker.o \
+	src/zbxhist.o
+
+INSTALL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
+SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
+DATA_built     = $(INSTALL_SCRIPT)
+DATA           = $(filter-out $(INSTALL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
+
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+
+REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
+REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
+ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(srcdir)/test/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
+TAP_TESTS      = 1
+PROVE_TESTS    = $(srcdir)/test/t/*.pl
+EXTRA_CLEAN    = $(INSTALL_SCRIPT)
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# PGXS knows no header dependencies
+$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+
+# one object a file in sql/, one script for CREATE EXTENSION
+$(INSTALL_SCRIPT): $(SQL_PARTS) $(srcdir)/sql/order.txt
+	@mkdir -p $(dir $@)
+	cat $(SQL_PARTS) > $@
