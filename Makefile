@@ -7,7 +7,10 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 # explicit and sorted: a new file is a decision
 OBJS = \
 	$(WIN32RES) \
+	src/catalog/bounds.o \
+	src/catalog/functions.o \
 	src/catalog/partition_set.o \
+	src/compat.o \
 	src/guc.o \
 	src/ingest/batch.o \
 	src/ingest/frame.o \

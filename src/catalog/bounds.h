@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * bounds.h
+ *	  The range of clocks a partition holds, as its constraint says it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_BOUNDS_H
+#define ZBXHIST_BOUNDS_H
+
+/* the constraint that makes a child a partition */
+#define ZBXHIST_BOUNDS_CONSTRAINT "zbxhist_clock"
+
+/* clocks are seconds since 1970 UTC; the ends do not fit int4 */
+#define ZBXHIST_CLOCK_MIN ((int64) PG_INT32_MIN)
+#define ZBXHIST_CLOCK_END ((int64) PG_INT32_MAX + 1)
+
+typedef struct PartitionBounds
+{
+	Oid			relid;			/* the partition */
+	int64		from_clock;		/* first clock it holds */
+	int64		to_clock;		/* first clock after it */
+} PartitionBounds;
+
+extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);
+
+#endif							/* ZBXHIST_BOUNDS_H */

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * functions.c
+ *	  SQL functions about a parent's partitions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/tuplestore.h"
+
+#include "catalog/bounds.h"
+#include "catalog/partition_set.h"
+#include "compat.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_partition_bounds);
+PG_FUNCTION_INFO_V1(zbxhist_list_partitions);
+PG_FUNCTION_INFO_V1(zbxhist_invalidate);
+
+/*
+ * zbxhist_partition_bounds(partition regclass) returns its from_clock
+ * (included) and to_clock (excluded), in seconds, or nulls if it is not a
+ * partition.
+ */
+Datum
+zbxhist_partition_bounds(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	PartitionBounds bounds;
+	TupleDesc	desc;
+	Datum		values[2] = {0};
+	bool		nulls[2] = {true, true};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+
+	if (get_rel_relkind(relid) == RELKIND_RELATION &&
+		ZbxhistReadBounds(relid, &bounds))
+	{
+		values[0] = Int64GetDatum(bounds.from_clock);
+		values[1] = Int64GetDatum(bounds.to_clock);
+		nulls[0] = nulls[1] = false;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
+
+/*
+ * zbxhist_list_partitions(parent regclass) returns partition, from_clock and
+ * to_clock of each partition, in the order of their clocks.
+ */
+Datum
+zbxhist_list_partitions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	PartitionBounds *partitions;
+	int			npartitions;
+
+	InitMaterializedSRF(fcinfo, 0);
+	partitions = ZbxhistReadPartitions(PG_GETARG_OID(0), &npartitions);
+	for (int i = 0; i < npartitions; i++)
+	{
+		Datum		values[3];
+		bool		nulls[3] = {false};
+
+		values[0] = ObjectIdGetDatum(partitions[i].relid);
+		values[1] = Int64GetDatum(partitions[i].from_clock);
+		values[2] = Int64GetDatum(partitions[i].to_clock);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * zbxhist_invalidate(parent regclass) makes all sessions look at the parent's
+ * partitions and policy anew, once this transaction commits.
+ */
+Datum
+zbxhist_invalidate(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
+	if (!owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	CacheInvalidateRelcacheByRelid(relid);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_set.c
+ *	  A per-session cache of each parent's partitions.
+ *
+ * A set is built from pg_inherits, each child's bounds constraint and the
+ * parent's row in zbxhist.parent_config.  A relcache callback on the parent or
+ * one of its partitions only marks it stale; ZbxhistGetPartitionSet rebuilds a
+ * stale set before it hands it out.  Sets live as long as the session, so a
+ * pointer to one stays good; the partitions array does not outlive a rebuild.
+ *
+ * No lock on a partition is held by the cache.  Who uses an entry locks the
+ * partition first, which takes in pending invalidations, and then looks
+ * whether the set has become stale.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+
+/* which parent's set a relation is part of */
+typedef struct MemberEntry
+{
+	Oid			relid;			/* hash key - must be first */
+	Oid			parent;
+} MemberEntry;
+
+static HTAB *partition_sets = NULL;
+static HTAB *members = NULL;
+
+static void InitPartitionSets(void);
+static void BuildPartitionSet(PartitionSet *set, Relation parent);
+
+/*
+ * ZbxhistGetPartitionSet returns the up-to-date set of a parent that the
+ * caller has locked.  Must be called in a transaction.
+ */
+PartitionSet *
+ZbxhistGetPartitionSet(Relation parent)
+{
+	Oid			relid = RelationGetRelid(parent);
+	PartitionSet *set;
+	bool		found;
+
+	if (partition_sets == NULL)
+		InitPartitionSets();
+
+	set = hash_search(partition_sets, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		memset(set, 0, sizeof(*set));
+		set->parent = relid;
+	}
+	if (!ZbxhistPartitionSetIsValid(set))
+		BuildPartitionSet(set, parent);
+	return set;
+}
+
+/*
+ * ZbxhistFindPartition returns the partition that holds clock, or NULL.
+ */
+const PartitionBounds *
+ZbxhistFindPartition(const PartitionSet *set, int32 clock)
+{
+	int			low = 0;
+	int			high = set->npartitions;
+
+	/* find the first partition that begins after clock */
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (set->partitions[middle].from_clock > clock)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == 0 || set->partitions[low - 1].to_clock <= clock)
+		return NULL;
+	return &set->partitions[low - 1];
+}
+
+/*
+ * MarkStale is the relcache callback: it may come at any time, so it only
+ * flags.  InvalidOid means every relation.
+ */
+static void
+MarkStale(Datum arg, Oid relid)
+{
+	MemberEntry *member;
+	PartitionSet *set;
+
+	if (relid != InvalidOid)
+	{
+		member = hash_search(members, &relid, HASH_FIND, NULL);
+		if (member == NULL)
+			return;
+		set = hash_search(partition_sets, &member->parent, HASH_FIND, NULL);
+		if (set != NULL)
+			set->is_stale = true;
+	}
+	else
+	{
+		HASH_SEQ_STATUS status;
+
+		hash_seq_init(&status, partition_sets);
+		while ((set = hash_seq_search(&status)) != NULL)
+			set->is_stale = true;
+	}
+}
+
+/*
+ * InitPartitionSets makes the empty cache and registers the callback, once
+ * in a session.
+ */
+static void
+InitPartitionSets(void)
+{
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(Oid);
+	ctl.hcxt = CacheMemoryContext;
+
+	ctl.entrysize = sizeof(MemberEntry);
+	members = hash_create("zbxhist relation to parent", 64, &ctl,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	ctl.entrysize = sizeof(PartitionSet);
+	partition_sets = hash_create("zbxhist partition sets", 16, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
+}
+
+/*
+ * AddMember makes invalidations of relid reach the parent's set.
+ */
+static void
+AddMember(Oid relid, Oid parent)
+{
+	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, NULL);
+
+	member->parent = parent;
+}
+
+/*
+ * compare_bounds orders partitions by the beginning of their range.
+ */
+static int
+compare_bounds(const void *a, const void *b)
+{
+	const PartitionBounds *left = a;
+	const PartitionBounds *right = b;
+
+	if (left->from_clock != right->from_clock)
+		return left->from_clock < right->from_clock ? -1 : 1;
+	return 0;
+}
+
+/*
+ * ZbxhistReadPartitions returns the partitions of parent as the catalogs say
+ * now, sorted by clock, in an array palloc'd in the current context.
+ */
+PartitionBounds *
+ZbxhistReadPartitions(Oid parent, int *npartitions)
+{
+	List	   *children = find_inheritance_children(parent, NoLock);
+	PartitionBounds *partitions =
+		palloc(sizeof(PartitionBounds) * Max(list_length(children), 1));
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (get_rel_relkind(relid) == RELKIND_RELATION &&
+			ZbxhistReadBounds(relid, &partitions[n]))
+			n++;
+	}
+	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
+	*npartitions = n;
+	return partitions;
+}
+
+/*
+ * ReadRoutingFlag says whether the policy lets rows leave the parent: false
+ * only while undo brings them back.  A parent without a policy row routes, so
+ * that the order in which a dump is restored does not matter.
+ */
+static bool
+ReadRoutingFlag(Oid parent)
+{
+	Oid			namespace = get_namespace_oid("zbxhist", true);
+	Oid			config_oid = InvalidOid;
+	Relation	config;
+	AttrNumber	parent_attnum;
+	AttrNumber	routing_attnum;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = true;
+	ScanKeyData key;
+
+	if (OidIsValid(namespace))
+		config_oid = get_relname_relid("parent_config", namespace);
+	if (!OidIsValid(config_oid) ||
+		(parent_attnum = get_attnum(config_oid, "parent")) <= 0 ||
+		(routing_attnum = get_attnum(config_oid, "routing")) <= 0)
+		return true;
+
+	config = table_open(config_oid, AccessShareLock);
+	ScanKeyInit(&key, parent_attnum, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent));
+	scan = systable_beginscan(config, InvalidOid, false, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, routing_attnum,
+										 RelationGetDescr(config), &isnull);
+
+		result = isnull || DatumGetBool(value);
+	}
+	systable_endscan(scan);
+	table_close(config, AccessShareLock);
+	return result;
+}
+
+/*
+ * find_column returns the number of a live column of that name and type, or
+ * 0, in which case routing leaves the table alone.
+ */
+static AttrNumber
+find_column(Relation rel, const char *name, Oid type)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+	if (attnum <= 0 ||
+		TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid != type)
+		return InvalidAttrNumber;
+	return attnum;
+}
+
+/*
+ * FreePartitions lets go of what an earlier build left.
+ */
+static void
+FreePartitions(PartitionSet *set)
+{
+	set->is_built = false;
+	for (int i = 0; i < set->npartitions; i++)
+		hash_search(members, &set->partitions[i].relid, HASH_REMOVE, NULL);
+	set->npartitions = 0;
+	if (set->context != NULL)
+		MemoryContextReset(set->context);
+	else
+		set->context = AllocSetContextCreate(CacheMemoryContext,
+											 "zbxhist partition set",
+											 ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * BuildPartitionSet fills a set from the catalogs.  is_stale is cleared
+ * before anything is read, so that a change that comes in meanwhile makes
+ * the next user build again.
+ */
+static void
+BuildPartitionSet(PartitionSet *set, Relation parent)
+{
+	PartitionBounds *partitions;
+	int			npartitions;
+
+	FreePartitions(set);
+	set->is_stale = false;
+	AddMember(set->parent, set->parent);
+
+	set->itemid_attnum = find_column(parent, "itemid", INT8OID);
+	set->clock_attnum = find_column(parent, "clock", INT4OID);
+	set->ns_attnum = find_column(parent, "ns", INT4OID);
+	set->is_routing = ReadRoutingFlag(set->parent);
+
+	partitions = ZbxhistReadPartitions(set->parent, &npartitions);
+	set->partitions = MemoryContextAlloc(set->context,
+										 sizeof(PartitionBounds) *
+										 Max(npartitions, 1));
+	memcpy(set->partitions, partitions, sizeof(PartitionBounds) * npartitions);
+	pfree(partitions);
+	for (int i = 0; i < npartitions; i++)
+		AddMember(set->partitions[i].relid, set->parent);
+	set->npartitions = npartitions;
+	set->generation++;
+	set->is_built = true;
+}

@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_set.h
+ *	  A parent's partitions, cached for routing.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PARTITION_SET_H
+#define ZBXHIST_PARTITION_SET_H
+
+#include "access/attnum.h"
+#include "utils/relcache.h"
+
+#include "catalog/bounds.h"
+
+typedef struct PartitionSet
+{
+	Oid			parent;			/* hash key - must be first */
+	bool		is_built;		/* fields below are filled */
+	bool		is_stale;		/* something changed since */
+	bool		is_routing;		/* policy lets rows leave the parent */
+	uint32		generation;		/* counts rebuilds */
+	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
+	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
+	AttrNumber	ns_attnum;		/* int4 column, or 0 */
+	int			npartitions;
+	PartitionBounds *partitions;	/* sorted by from_clock */
+	MemoryContext context;		/* owns partitions */
+} PartitionSet;
+
+extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
+extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
+												   int32 clock);
+extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
+
+/* true if a set got earlier may still be used as it is */
+#define ZbxhistPartitionSetIsValid(set) ((set)->is_built && !(set)->is_stale)
+
+#endif							/* ZBXHIST_PARTITION_SET_H */

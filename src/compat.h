@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  Everything that differs between PostgreSQL 15, 16, 17 and 18.
+ *
+ * A wrapper has the signature of the newest version, so that a body needs
+ * no test of its own and dropping an old version means deleting lines here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_COMPAT_H
+#define ZBXHIST_COMPAT_H
+
+#include "executor/executor.h"
+#include "fmgr.h"
+
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
+#error "zbxhist supports PostgreSQL 15 to 18"
+#endif
+
+/* fmgr.h declares it from 16 on (commit 8f9b4ad6a) */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+/* PostgreSQL 18 lets a module say its name and version (9324c8c58) */
+#if PG_VERSION_NUM >= 180000
+#define ZBXHIST_MODULE_MAGIC(module, number) \
+	PG_MODULE_MAGIC_EXT(.name = module, .version = number)
+#else
+#define ZBXHIST_MODULE_MAGIC(module, number) PG_MODULE_MAGIC
+#endif
+
+/* ExecutorRun lost its argument execute_once in 18 (3eea7a0c9) */
+#if PG_VERSION_NUM >= 180000
+#define EXECUTOR_RUN_PROTO \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count
+#define EXECUTOR_RUN_ARGS queryDesc, direction, count
+#else
+#define EXECUTOR_RUN_PROTO \
+	QueryDesc *queryDesc, ScanDirection direction, uint64 count, \
+	bool execute_once
+#define EXECUTOR_RUN_ARGS queryDesc, direction, count, execute_once
+#endif
+
+/*
+ * add_processed adds rows to what the command tag will say; from 16 on
+ * es_total_processed is what pg_stat_statements reads (cdf465cf3).
+ */
+static inline void
+add_processed(EState *estate, uint64 rows)
+{
+	estate->es_processed += rows;
+#if PG_VERSION_NUM >= 160000
+	estate->es_total_processed += rows;
+#endif
+}
+
+/* ExecInsertIndexTuples got onlySummarizing in 16 (19d8e2308) */
+static inline List *
+ExecInsertIndexTuplesCompat(ResultRelInfo *rri, TupleTableSlot *slot,
+							EState *estate)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
+								 false);
+#else
+	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL);
+#endif
+}
+
+/*
+ * ExecCheckIndexConstraints got the tuple's own tid in 18 (c9c875a28); here
+ * the tuple is never in the relation that is looked at.
+ */
+static inline bool
+ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
+								EState *estate, ItemPointer conflict,
+								List *indexes)
+{
+#if PG_VERSION_NUM >= 180000
+	ItemPointerData none;
+
+	ItemPointerSetInvalid(&none);
+	return ExecCheckIndexConstraints(rri, slot, estate, conflict, &none,
+									 indexes);
+#else
+	return ExecCheckIndexConstraints(rri, slot, estate, conflict, indexes);
+#endif
+}
+
+/* 16 replaced pg_class_ownercheck by object_ownercheck (afbfc0298) */
+#if PG_VERSION_NUM >= 160000
+#define owns_relation(relid, role) \
+	object_ownercheck(RelationRelationId, (relid), (role))
+#else
+#define owns_relation(relid, role) pg_class_ownercheck((relid), (role))
+#endif
+
+/* PortalRun lost its argument run_once in 18 (3eea7a0c9) */
+#if PG_VERSION_NUM >= 180000
+#define PortalRunCompat(portal, count, top, dest, altdest, qc) \
+	PortalRun((portal), (count), (top), (dest), (altdest), (qc))
+#else
+#define PortalRunCompat(portal, count, top, dest, altdest, qc) \
+	PortalRun((portal), (count), (top), true, (dest), (altdest), (qc))
+#endif
+
+/* 17 lets a background worker use a role that may not log in (492217301) */
+#if PG_VERSION_NUM >= 170000
+#define WORKER_CONNECTION_FLAGS BGWORKER_BYPASS_ROLELOGINCHECK
+#else
+#define WORKER_CONNECTION_FLAGS 0
+#endif
+
+/* index_beginscan got its instrumentation argument in 18 (0fbceae84) */
+#if PG_VERSION_NUM >= 180000
+#define index_beginscan_compat(heap, index, snapshot, nkeys) \
+	index_beginscan((heap), (index), (snapshot), NULL, (nkeys), 0)
+#else
+#define index_beginscan_compat(heap, index, snapshot, nkeys) \
+	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
+#endif
+
+/* 18 has virtual generated columns (83ea6c540) */
+#if PG_VERSION_NUM >= 180000
+#define has_generated_columns(constr) \
+	((constr)->has_generated_stored || (constr)->has_generated_virtual)
+#else
+#define has_generated_columns(constr) ((constr)->has_generated_stored)
+#endif
+
+/*
+ * attach_counters_memory returns named shared memory of that size, which init
+ * fills when it is new, or NULL if there can be none; request_counters_memory
+ * is called from _PG_init.  17 brought the DSM registry (8b2bcf3f2); before,
+ * memory must be asked for while the server starts.
+ */
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+
+#define request_counters_memory(size) ((void) (size))
+
+static inline void *
+attach_counters_memory(const char *name, Size size, void (*init) (void *))
+{
+	bool		found;
+
+	return GetNamedDSMSegment(name, size, init, &found);
+}
+#else
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "storage/shmem.h"
+
+extern void zbxhist_request_shmem(Size size);
+extern bool zbxhist_shmem_requested;
+
+#define request_counters_memory(size) zbxhist_request_shmem(size)
+
+static inline void *
+attach_counters_memory(const char *name, Size size, void (*init) (void *))
+{
+	void	   *memory;
+	bool		found;
+
+	if (!zbxhist_shmem_requested)
+		return NULL;
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	memory = ShmemInitStruct(name, size, &found);
+	if (!found)
+		(*init) (memory);
+	LWLockRelease(AddinShmemInitLock);
+	return memory;
+}
+#endif
+
+#endif							/* ZBXHIST_COMPAT_H */

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.c
+ *	  The extension's settings, in alphabetical order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/guc.h"
+
+#include "guc.h"
+
+bool		zbxhist_enable_batching = true;
+bool		zbxhist_enable_routing = true;
+char	   *zbxhist_databases = NULL;
+int			zbxhist_maintenance_interval = 900;
+int			zbxhist_maintenance_lock_timeout = 500;
+
+/*
+ * DefineEnableSettings registers the off switches of the optimisations.
+ */
+static void
+DefineEnableSettings(void)
+{
+	DefineCustomBoolVariable("zbxhist.enable_batching",
+							 gettext_noop("Buffers a statement's rows and inserts them together."),
+							 gettext_noop("When off, each row is inserted by itself as it comes."),
+							 &zbxhist_enable_batching,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_routing",
+							 gettext_noop("Routes new rows to the partition of their clock."),
+							 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
+							 &zbxhist_enable_routing,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, NULL, NULL);
+}
+
+/*
+ * DefineMaintenanceSettings registers what maintenance and its background
+ * worker read.
+ */
+static void
+DefineMaintenanceSettings(void)
+{
+	DefineCustomStringVariable("zbxhist.databases",
+							   gettext_noop("Databases that the background worker maintains, separated by commas."),
+							   gettext_noop("Empty means none.  Takes effect only with zbxhist in shared_preload_libraries."),
+							   &zbxhist_databases,
+							   "",	/* boot value */
+							   PGC_SIGHUP,
+							   GUC_LIST_INPUT,
+							   NULL, NULL, NULL);
+
+	DefineCustomIntVariable("zbxhist.maintenance_interval",
+							gettext_noop("Time between two maintenance runs of the background worker."),
+							NULL,
+							&zbxhist_maintenance_interval,
+							900,	/* boot value */
+							1, 86400,
+							PGC_SIGHUP,
+							GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("zbxhist.maintenance_lock_timeout",
+							gettext_noop("Longest time that a maintenance step waits for a lock."),
+							gettext_noop("A step that does not get its lock is left for the next run."),
+							&zbxhist_maintenance_lock_timeout,
+							500,	/* boot value */
+							1, 60000,
+							PGC_USERSET,
+							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+}
+
+/*
+ * ZbxhistGucInit registers all settings; called once, by _PG_init.
+ */
+void
+ZbxhistGucInit(void)
+{
+	DefineEnableSettings();
+	DefineMaintenanceSettings();
+	MarkGUCPrefixReserved("zbxhist");
+}

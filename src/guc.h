@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.h
+ *	  The extension's settings.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_GUC_H
+#define ZBXHIST_GUC_H
+
+extern bool zbxhist_enable_batching;
+extern bool zbxhist_enable_routing;
+extern char *zbxhist_databases;
+extern int	zbxhist_maintenance_interval;	/* seconds */
+extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
+
+extern void ZbxhistGucInit(void);
+
+#endif							/* ZBXHIST_GUC_H */

@@ -1,0 +1,761 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *	  Buffers the rows that a statement routes and writes them in key order.
+ *
+ * A batch belongs to one result relation of one statement, known by the
+ * trigger descriptor that fires the row trigger.  It opens with the first row
+ * and closes when the statement ends: in ExecutorFinish before any AFTER
+ * trigger, or, for COPY and for a statement that began before the library was
+ * loaded, in the AFTER STATEMENT trigger.  The transaction's end closes what
+ * neither did.  So when a statement reports success, its rows are stored, and
+ * what they violate is the statement's own error.
+ *
+ * A batch belongs to the subtransaction it was opened in and is written only
+ * in that one: written in an inner one, its rows could be rolled back alone.
+ *
+ * Closed batches go to a pool and keep their slots: making 1000 slots costs
+ * more than a statement gains from them.  On abort nothing is written; the
+ * resource owner has closed the relations.
+ *
+ * Locks: a partition is locked conditionally.  If maintenance or anybody else
+ * holds a lock that conflicts with inserting, or has dropped it, its rows go
+ * to the parent: an insert never waits for that and never fails by it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_trigger.h"
+#include "executor/executor.h"
+#include "lib/ilist.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "guc.h"
+#include "ingest/batch.h"
+#include "ingest/probe.h"
+#include "ingest/target.h"
+#include "maintenance/counters.h"
+
+/* more batches than anyone keeps open at once are given back to malloc */
+#define MAX_POOLED_BATCHES 16
+
+static List *open_batches = NIL;	/* of InsertBatch, newest first */
+static List *pooled_batches = NIL;
+
+static void CloseBatch(InsertBatch *batch);
+
+/* ---- opening and closing ---- */
+
+/*
+ * same_row_type says whether tuples of both row types are laid out alike.
+ */
+static bool
+same_row_type(TupleDesc a, TupleDesc b)
+{
+	if (a->natts != b->natts)
+		return false;
+	for (int i = 0; i < a->natts; i++)
+	{
+		Form_pg_attribute left = TupleDescAttr(a, i);
+		Form_pg_attribute right = TupleDescAttr(b, i);
+
+		if (left->atttypid != right->atttypid ||
+			left->attlen != right->attlen ||
+			left->attalign != right->attalign ||
+			left->attisdropped != right->attisdropped)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * CreateBatch makes an empty batch below TopMemoryContext.
+ */
+static InsertBatch *
+CreateBatch(void)
+{
+	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
+												  "zbxhist batch",
+												  ALLOCSET_DEFAULT_SIZES);
+	InsertBatch *batch = MemoryContextAllocZero(context, sizeof(InsertBatch));
+
+	batch->context = context;
+	batch->rows_context = AllocSetContextCreate(context, "zbxhist batch rows",
+												ALLOCSET_DEFAULT_SIZES);
+	batch->kept_context = AllocSetContextCreate(context, "zbxhist kept rows",
+												ALLOCSET_DEFAULT_SIZES);
+	return batch;
+}
+
+/*
+ * TakeFromPool returns an idle batch, one last used for parent if there is.
+ */
+static InsertBatch *
+TakeFromPool(Oid parent)
+{
+	InsertBatch *batch = NULL;
+	ListCell   *lc;
+
+	foreach(lc, pooled_batches)
+	{
+		batch = lfirst(lc);
+		if (batch->parent == parent)
+			break;
+	}
+	if (batch == NULL)
+		return CreateBatch();
+	pooled_batches = list_delete_ptr(pooled_batches, batch);
+	return batch;
+}
+
+/*
+ * ChooseAction decides what the statement allows to be done with its rows.
+ */
+static RowAction
+ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
+{
+	TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
+
+	if (!zbxhist_enable_routing || !info->is_known || info->needs_row)
+		return ROW_KEEP;
+	if (info->on_conflict == ONCONFLICT_NOTHING)
+		return ROW_SKIP_EXISTING;
+	if (info->on_conflict == ONCONFLICT_UPDATE)
+		return ROW_REFUSE_EXISTING;
+	if (!zbxhist_enable_batching || info->runs_functions)
+		return ROW_INSERT;
+
+	/* a user's row trigger may look at the rows that came before */
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_ROW,
+								 TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_INSERT) &&
+			trigger->tgfoid != trigdata->tg_trigger->tgfoid)
+			return ROW_INSERT;
+	}
+	return ROW_BUFFER;
+}
+
+/*
+ * OpenBatch opens a batch for the statement that fires trigdata's trigger.
+ */
+static InsertBatch *
+OpenBatch(const TriggerData *trigdata)
+{
+	Relation	parent = trigdata->tg_relation;
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	InsertBatch *batch = TakeFromPool(RelationGetRelid(parent));
+	StatementInfo info;
+	MemoryContext old;
+
+	ZbxhistDescribeStatement(trigdata, &info);
+
+	if (batch->desc == NULL ||
+		!same_row_type(batch->desc, RelationGetDescr(parent)))
+	{
+		MemoryContextReset(batch->rows_context);
+		batch->nslots = 0;
+		batch->desc = NULL;
+		old = MemoryContextSwitchTo(batch->rows_context);
+		batch->desc = CreateTupleDescCopy(RelationGetDescr(parent));
+		MemoryContextSwitchTo(old);
+	}
+
+	batch->trigger = trigdata->tg_trigger;
+	batch->query = info.frame ? info.frame->query : NULL;
+	batch->parent = RelationGetRelid(parent);
+	batch->subid = GetCurrentSubTransactionId();
+	batch->cid = batch->query ? batch->query->estate->es_output_cid :
+		GetCurrentCommandId(true);
+	batch->action = ChooseAction(trigdata, &info);
+	batch->frame = info.sets_tag ? info.frame : NULL;
+	batch->set = set;
+	batch->hit.relid = InvalidOid;
+	batch->is_sorted = true;
+
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	open_batches = lcons(batch, open_batches);
+	MemoryContextSwitchTo(old);
+	return batch;
+}
+
+/*
+ * ZbxhistGetBatch returns the batch of the statement that fires the row
+ * trigger, opening one with the statement's first row.
+ */
+InsertBatch *
+ZbxhistGetBatch(const TriggerData *trigdata)
+{
+	ExecFrame  *frame = ZbxhistCurrentFrame();
+	const QueryDesc *query = frame ? frame->query : NULL;
+	ListCell   *lc;
+
+	foreach(lc, open_batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->trigger == trigdata->tg_trigger &&
+			(batch->query == query || batch->query == NULL) &&
+			batch->parent == RelationGetRelid(trigdata->tg_relation))
+			return batch;
+	}
+	return OpenBatch(trigdata);
+}
+
+/*
+ * ReleaseBatch gives an empty batch back to the pool.
+ */
+static void
+ReleaseBatch(InsertBatch *batch)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	batch->trigger = NULL;
+	batch->query = NULL;
+	batch->frame = NULL;
+	open_batches = list_delete_ptr(open_batches, batch);
+	if (list_length(pooled_batches) < MAX_POOLED_BATCHES)
+		pooled_batches = lcons(batch, pooled_batches);
+	else
+		MemoryContextDelete(batch->context);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * CloseTarget closes the table that is still open, under the resource owner
+ * that it was opened under.
+ */
+static void
+CloseTarget(InsertBatch *batch)
+{
+	ResourceOwner old = CurrentResourceOwner;
+
+	if (batch->target == NULL)
+		return;
+	CurrentResourceOwner = batch->target_owner;
+	ZbxhistCloseTarget(batch->target);
+	CurrentResourceOwner = old;
+	batch->target = NULL;
+}
+
+/*
+ * ClearRows empties the buffer; the slots stay.
+ */
+static void
+ClearRows(InsertBatch *batch)
+{
+	for (int i = 0; i < batch->nrows; i++)
+		ExecClearTuple(batch->rows[i].slot);
+	batch->nrows = 0;
+	batch->nbytes = 0;
+	batch->is_sorted = true;
+}
+
+/*
+ * DiscardBatch forgets a batch whose (sub)transaction is aborted.
+ */
+static void
+DiscardBatch(InsertBatch *batch)
+{
+	ClearRows(batch);
+	batch->nkept = 0;
+	MemoryContextReset(batch->kept_context);
+	if (batch->target != NULL)
+		MemoryContextDelete(batch->target->context);
+	batch->target = NULL;
+	batch->is_flushing = false;
+	batch->count_routed = 0;
+	batch->count_kept = 0;
+	ReleaseBatch(batch);
+}
+
+/* ---- writing ---- */
+
+/*
+ * compare_rows orders rows by partition, then by key.
+ */
+static int
+compare_rows(const void *a, const void *b)
+{
+	const BufferedRow *left = a;
+	const BufferedRow *right = b;
+
+	if (left->partition != right->partition)
+		return left->partition < right->partition ? -1 : 1;
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	if (left->clock != right->clock)
+		return left->clock < right->clock ? -1 : 1;
+	return left->arrival < right->arrival ? -1 : 1;
+}
+
+/*
+ * RowsStillBelong says whether all rows still belong to the partition that
+ * they were routed to, after something about the parent has changed.
+ */
+static bool
+RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		const PartitionBounds *partition = ZbxhistFindPartition(set,
+																rows[i].clock);
+
+		if (partition == NULL || partition->relid != rows[i].partition)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * OpenPartition locks and opens the partition of a run of rows; returns NULL
+ * if that is not possible at once, or not the rows' place any more.
+ */
+static Relation
+OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+			  int nrows)
+{
+	Oid			relid = rows->partition;
+	PartitionSet *set;
+
+	if (!ConditionalLockRelationOid(relid, RowExclusiveLock))
+		return NULL;
+
+	/* the lock took in invalidations: is it still a partition? */
+	set = ZbxhistGetPartitionSet(parent);
+	if (set->generation != batch->generation &&
+		!RowsStillBelong(set, rows, nrows))
+	{
+		UnlockRelationOid(relid, RowExclusiveLock);
+		return NULL;
+	}
+	return try_table_open(relid, NoLock);
+}
+
+/*
+ * GetTarget returns the opened table for a run of rows: their partition, or
+ * the parent.
+ */
+static InsertTarget *
+GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		  int nrows)
+{
+	Relation	rel;
+	TargetKind	kind = TARGET_PARTITION;
+
+	if (batch->target != NULL &&
+		RelationGetRelid(batch->target->rel) == rows->partition &&
+		batch->target_owner == CurrentResourceOwner)
+		return batch->target;
+
+	CloseTarget(batch);
+	rel = OpenPartition(batch, parent, rows, nrows);
+	if (rel == NULL)
+	{
+		rel = table_open(batch->parent, NoLock);
+		kind = TARGET_PARENT;
+	}
+	batch->target_owner = CurrentResourceOwner;
+	batch->target = ZbxhistOpenTarget(rel, RelationGetDescr(parent), kind,
+									  batch->context);
+	return batch->target;
+}
+
+/*
+ * CheckPartitionKeys raises 23505 if a row's key is in a partition, which is
+ * passed over if it is locked away from us.
+ */
+static void
+CheckPartitionKeys(Oid partition, TupleDesc source, TupleTableSlot **slots,
+				   int nslots)
+{
+	Relation	rel;
+
+	if (!ConditionalLockRelationOid(partition, RowExclusiveLock))
+		return;
+	rel = try_table_open(partition, NoLock);
+	if (rel == NULL)
+		return;
+	ZbxhistRaiseDuplicates(rel, source, slots, nslots);
+	table_close(rel, NoLock);
+}
+
+/*
+ * WriteRun inserts rows that have one partition and checks their keys on the
+ * other side, see probe.c.
+ */
+static void
+WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		 int nrows)
+{
+	InsertTarget *target = GetTarget(batch, parent, rows, nrows);
+
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
+
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+	if (RelationGetRelid(target->rel) == batch->parent)
+	{
+		batch->count_kept += nrows;
+		CheckPartitionKeys(rows->partition, RelationGetDescr(parent),
+						   batch->run, nrows);
+		return;
+	}
+	batch->count_routed += nrows;
+	if (RelationGetNumberOfBlocks(parent) > 0)
+		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
+							   nrows);
+}
+
+/*
+ * WriteRows writes the whole buffer, partition by partition.
+ */
+static void
+WriteRows(InsertBatch *batch, Relation parent)
+{
+	int			first = 0;
+
+	if (!batch->is_sorted)
+		qsort(batch->rows, batch->nrows, sizeof(BufferedRow), compare_rows);
+
+	while (first < batch->nrows)
+	{
+		int			next = first + 1;
+
+		while (next < batch->nrows &&
+			   batch->rows[next].partition == batch->rows[first].partition)
+			next++;
+		WriteRun(batch, parent, &batch->rows[first], next - first);
+		first = next;
+	}
+}
+
+/*
+ * ZbxhistFlushBatch writes what is buffered.  The statement holds a lock on
+ * the parent.
+ */
+void
+ZbxhistFlushBatch(InsertBatch *batch)
+{
+	Relation	parent;
+
+	if (batch->nrows == 0 || batch->is_flushing)
+		return;
+
+	batch->is_flushing = true;
+	parent = table_open(batch->parent, NoLock);
+	WriteRows(batch, parent);
+	table_close(parent, NoLock);
+	ClearRows(batch);
+	if (batch->action == ROW_BUFFER)
+		CloseTarget(batch);
+	batch->is_flushing = false;
+}
+
+/*
+ * ZbxhistBufferRow adds a copy of tuple to the batch, which may write.
+ */
+void
+ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
+				 const PartitionBounds *partition)
+{
+	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
+	PartitionSet *set = batch->set;
+	BufferedRow *row;
+	bool		isnull;
+
+	/* made here, not by OpenBatch: most statements are small */
+	if (batch->nrows == batch->nslots)
+		batch->rows[batch->nslots++].slot =
+			MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
+
+	row = &batch->rows[batch->nrows];
+	row->partition = partition->relid;
+	row->arrival = batch->nrows;
+	row->clock = DatumGetInt32(heap_getattr(tuple, set->clock_attnum,
+											batch->desc, &isnull));
+	row->itemid = set->itemid_attnum == 0 ? 0 :
+		DatumGetInt64(heap_getattr(tuple, set->itemid_attnum, batch->desc,
+								   &isnull));
+	ExecStoreHeapTuple(heap_copytuple(tuple), row->slot, true);
+	MemoryContextSwitchTo(old);
+
+	if (batch->nrows > 0 && batch->is_sorted &&
+		compare_rows(&row[-1], row) > 0)
+		batch->is_sorted = false;
+	batch->generation = set->generation;
+	batch->nbytes += tuple->t_len;
+	batch->nrows++;
+
+	if (batch->nrows == ZBXHIST_BATCH_MAX_ROWS ||
+		batch->nbytes >= ZBXHIST_BATCH_MAX_BYTES ||
+		batch->action == ROW_INSERT)
+		ZbxhistFlushBatch(batch);
+}
+
+/* ---- rows that stay in the parent ---- */
+
+/*
+ * CheckKeptRow raises 23505 if the kept row's key is in the partition that
+ * its clock has by now, if any.
+ */
+static void
+CheckKeptRow(PartitionSet *set, Relation parent, HeapTuple tuple,
+			 TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		clock = heap_getattr(tuple, set->clock_attnum,
+									 RelationGetDescr(parent), &isnull);
+	const PartitionBounds *partition =
+		isnull ? NULL : ZbxhistFindPartition(set, DatumGetInt32(clock));
+
+	if (partition == NULL)
+		return;
+	ExecStoreHeapTuple(tuple, slot, false);
+	CheckPartitionKeys(partition->relid, RelationGetDescr(parent), &slot, 1);
+	ExecClearTuple(slot);
+}
+
+/*
+ * CheckKeptRows looks for the keys of kept rows, which are in the parent by
+ * now, in the partitions: those there were and those made meanwhile, which a
+ * session that inserts the same key may already use.
+ */
+static void
+CheckKeptRows(InsertBatch *batch)
+{
+	Relation	parent;
+	PartitionSet *set;
+	TupleTableSlot *slot;
+
+	if (batch->nkept == 0)
+		return;
+	AcceptInvalidationMessages();
+	parent = table_open(batch->parent, NoLock);
+	set = ZbxhistGetPartitionSet(parent);
+	slot = MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
+	for (int i = 0; i < batch->nkept; i++)
+		CheckKeptRow(set, parent, batch->kept[i], slot);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(parent, NoLock);
+
+	batch->nkept = 0;
+	MemoryContextReset(batch->kept_context);
+}
+
+/*
+ * ZbxhistKeepRow notes a row that the statement is about to store in the
+ * parent.  The rows noted before it are stored by now.
+ */
+void
+ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple)
+{
+	MemoryContext old;
+
+	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
+		CheckKeptRows(batch);
+	old = MemoryContextSwitchTo(batch->kept_context);
+	batch->kept[batch->nkept++] = heap_copytuple(tuple);
+	MemoryContextSwitchTo(old);
+	batch->count_kept++;
+}
+
+/*
+ * ZbxhistKeyInPartition says whether the key of tuple is in partition, which
+ * is waited for if another transaction is about to insert it.
+ */
+bool
+ZbxhistKeyInPartition(InsertBatch *batch, Relation parent, HeapTuple tuple,
+					  const PartitionBounds *partition)
+{
+	Relation	rel = try_table_open(partition->relid, RowExclusiveLock);
+	TupleTableSlot *slot;
+	KeyProbe   *probe;
+	ItemPointerData found;
+	bool		result;
+
+	if (rel == NULL)
+		return false;
+	slot = MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
+	ExecStoreHeapTuple(tuple, slot, false);
+	probe = ZbxhistOpenProbe(rel, RelationGetDescr(parent));
+	result = ZbxhistProbeKey(probe, slot, false, &found);
+	ZbxhistCloseProbe(probe);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, NoLock);
+	return result;
+}
+
+/* ---- ends of statements and transactions ---- */
+
+/*
+ * CloseBatch writes and checks all that is left and gives the batch back.
+ */
+static void
+CloseBatch(InsertBatch *batch)
+{
+	ZbxhistFlushBatch(batch);
+	CheckKeptRows(batch);
+	CloseTarget(batch);
+	ZbxhistCountersAdd(batch->parent, batch->count_routed, batch->count_kept);
+	batch->count_routed = 0;
+	batch->count_kept = 0;
+	ReleaseBatch(batch);
+}
+
+/*
+ * ZbxhistFlushRelation closes the parent's batches that no executor hook
+ * closes: those of COPY and of a statement older than the library.
+ */
+void
+ZbxhistFlushRelation(Oid parent)
+{
+	ExecFrame  *frame = ZbxhistCurrentFrame();
+	List	   *batches = list_copy(open_batches);
+	ListCell   *lc;
+
+	foreach(lc, batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->parent == parent &&
+			(batch->query == NULL ||
+			 (frame != NULL && batch->query == frame->query)) &&
+			batch->subid == GetCurrentSubTransactionId())
+			CloseBatch(batch);
+	}
+	list_free(batches);
+}
+
+/*
+ * ZbxhistFlushQuery writes what a query has buffered.
+ */
+void
+ZbxhistFlushQuery(const QueryDesc *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, open_batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->query == query)
+			ZbxhistFlushBatch(batch);
+	}
+}
+
+/*
+ * ZbxhistCloseQuery closes the batches of a query that has ended.
+ */
+void
+ZbxhistCloseQuery(const QueryDesc *query)
+{
+	List	   *batches;
+	ListCell   *lc;
+
+	if (open_batches == NIL)
+		return;
+	batches = list_copy(open_batches);
+	foreach(lc, batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->query == query)
+			CloseBatch(batch);
+	}
+	list_free(batches);
+}
+
+/*
+ * ZbxhistFlushForNestedQuery writes the rows of the statements that a new
+ * query is nested in, so that it sees them as it would in a plain table.
+ */
+void
+ZbxhistFlushForNestedQuery(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, open_batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->nrows > 0 &&
+			batch->subid == GetCurrentSubTransactionId())
+			ZbxhistFlushBatch(batch);
+	}
+}
+
+/*
+ * XactCallbackBatches closes leftovers before a commit and forgets them on
+ * abort.
+ */
+static void
+XactCallbackBatches(XactEvent event, void *arg)
+{
+	switch (event)
+	{
+		case XACT_EVENT_PRE_COMMIT:
+		case XACT_EVENT_PRE_PREPARE:
+			while (open_batches != NIL)
+				CloseBatch(linitial(open_batches));
+			break;
+		case XACT_EVENT_ABORT:
+			while (open_batches != NIL)
+				DiscardBatch(linitial(open_batches));
+			break;
+		default:
+			break;
+	}
+}
+
+/*
+ * SubXactCallbackBatches does the same for a subtransaction; one that commits
+ * leaves its batches to its parent.
+ */
+static void
+SubXactCallbackBatches(SubXactEvent event, SubTransactionId subid,
+					   SubTransactionId parent_subid, void *arg)
+{
+	List	   *batches;
+	ListCell   *lc;
+
+	if (open_batches == NIL ||
+		(event != SUBXACT_EVENT_COMMIT_SUB && event != SUBXACT_EVENT_ABORT_SUB))
+		return;
+
+	batches = list_copy(open_batches);
+	foreach(lc, batches)
+	{
+		InsertBatch *batch = lfirst(lc);
+
+		if (batch->subid != subid)
+			continue;
+		if (event == SUBXACT_EVENT_COMMIT_SUB)
+			batch->subid = parent_subid;
+		else
+			DiscardBatch(batch);
+	}
+	list_free(batches);
+}
+
+/*
+ * ZbxhistBatchInit registers the transaction callbacks.
+ */
+void
+ZbxhistBatchInit(void)
+{
+	RegisterXactCallback(XactCallbackBatches, NULL);
+	RegisterSubXactCallback(SubXactCallbackBatches, NULL);
+}

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.h
+ *	  The rows of one statement on one parent, on their way to partitions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_BATCH_H
+#define ZBXHIST_BATCH_H
+
+#include "commands/trigger.h"
+#include "executor/execdesc.h"
+#include "utils/resowner.h"
+
+#include "catalog/partition_set.h"
+#include "ingest/frame.h"
+
+/* rows are written when so many, or so many bytes, are buffered */
+#define ZBXHIST_BATCH_MAX_ROWS 1024
+#define ZBXHIST_BATCH_MAX_BYTES (2 * 1024 * 1024)
+
+struct InsertTarget;
+
+/* what the statement allows to be done with its rows */
+typedef enum RowAction
+{
+	ROW_BUFFER,					/* buffer, then insert many at once */
+	ROW_INSERT,					/* insert each by itself, at once */
+	ROW_KEEP,					/* leave in the parent */
+	ROW_SKIP_EXISTING,			/* ON CONFLICT DO NOTHING */
+	ROW_REFUSE_EXISTING			/* ON CONFLICT DO UPDATE */
+} RowAction;
+
+/* a row that waits; the slot owns its tuple, in the parent's row type */
+typedef struct BufferedRow
+{
+	Oid			partition;
+	int32		clock;
+	int64		itemid;
+	int			arrival;		/* keeps equal keys in the statement's order */
+	TupleTableSlot *slot;
+} BufferedRow;
+
+typedef struct InsertBatch
+{
+	/* identity: one result relation of one statement */
+	const Trigger *trigger;		/* NULL: the batch is in the pool */
+	const QueryDesc *query;		/* NULL: COPY, or began before the library */
+	Oid			parent;
+	SubTransactionId subid;		/* rows belong to this subtransaction */
+	CommandId	cid;			/* ... and command */
+
+	/* how rows are treated */
+	RowAction	action;
+	ExecFrame  *frame;			/* whose tag counts the rows, or NULL */
+	PartitionSet *set;			/* of parent; lives as long as the session */
+	uint32		generation;		/* of set, when hit was found */
+	PartitionBounds hit;		/* the last row's partition; relid 0: none */
+
+	/* buffered rows */
+	TupleDesc	desc;			/* own copy of the parent's row type */
+	int			nrows;
+	int			nslots;			/* slots made so far */
+	Size		nbytes;
+	bool		is_sorted;
+	bool		is_flushing;
+	BufferedRow rows[ZBXHIST_BATCH_MAX_ROWS];
+	TupleTableSlot *run[ZBXHIST_BATCH_MAX_ROWS];
+
+	/* rows that stay in the parent and are to be checked once they are there */
+	int			nkept;
+	HeapTuple	kept[ZBXHIST_BATCH_MAX_ROWS];
+
+	/* last table inserted into, still open; kept between rows of ROW_INSERT */
+	struct InsertTarget *target;
+	ResourceOwner target_owner;
+
+	/* since opened, for zbxhist.counters() */
+	uint64		count_routed;
+	uint64		count_kept;
+
+	MemoryContext context;		/* owns all; child of TopMemoryContext */
+	MemoryContext rows_context; /* owns desc, slots and buffered tuples */
+	MemoryContext kept_context; /* owns kept tuples */
+} InsertBatch;
+
+extern void ZbxhistBatchInit(void);
+extern InsertBatch *ZbxhistGetBatch(const TriggerData *trigdata);
+extern void ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
+							 const PartitionBounds *partition);
+extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);
+extern void ZbxhistFlushBatch(InsertBatch *batch);
+extern bool ZbxhistKeyInPartition(InsertBatch *batch, Relation parent,
+								  HeapTuple tuple,
+								  const PartitionBounds *partition);
+extern void ZbxhistFlushRelation(Oid parent);
+extern void ZbxhistFlushQuery(const QueryDesc *query);
+extern void ZbxhistCloseQuery(const QueryDesc *query);
+extern void ZbxhistFlushForNestedQuery(void);
+
+#endif							/* ZBXHIST_BATCH_H */

@@ -1,0 +1,307 @@
+/*-------------------------------------------------------------------------
+ *
+ * frame.c
+ *	  Executor and utility hooks: which statement is executing, and what its
+ *	  command tag says.
+ *
+ * A trigger is not told which statement fires it, but the batch must know:
+ * rows may leave the parent only if the statement does not need them there
+ * (RETURNING, ON CONFLICT, view check options, row security), and the
+ * command tag should count them.  So the hooks keep a stack of frames, one
+ * for each statement in execution, and the row trigger looks its plan up in
+ * the innermost.
+ *
+ * A statement that was already executing when the library was loaded has no
+ * frame: the first one of a session, unless session_preload_libraries names
+ * us.  Its plan is found through ActivePortal if it is the session's own
+ * statement; if it is nested in a function, its rows stay in the parent.
+ *
+ * Frames live on the C stack; PG_FINALLY pops them when an error leaves them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "nodes/parsenodes.h"
+#include "parser/parsetree.h"
+#include "tcop/pquery.h"
+#include "tcop/utility.h"
+#include "utils/portal.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "ingest/batch.h"
+#include "ingest/frame.h"
+
+static ExecFrame *current_frame = NULL;
+
+static ExecutorRun_hook_type prev_executor_run = NULL;
+static ExecutorFinish_hook_type prev_executor_finish = NULL;
+static ProcessUtility_hook_type prev_process_utility = NULL;
+
+/*
+ * ZbxhistCurrentFrame returns the innermost statement's frame, or NULL.
+ */
+ExecFrame *
+ZbxhistCurrentFrame(void)
+{
+	return current_frame;
+}
+
+/*
+ * PushFrame makes frame the innermost one.
+ */
+static void
+PushFrame(ExecFrame *frame, QueryDesc *query)
+{
+	memset(frame, 0, sizeof(*frame));
+	frame->outer = current_frame;
+	frame->query = query;
+	current_frame = frame;
+}
+
+/*
+ * ExecutorRunHook runs a query in a frame of its own and adds the rows that
+ * were routed to those that the executor counted.
+ */
+static void
+ExecutorRunHook(EXECUTOR_RUN_PROTO)
+{
+	ExecFrame	frame;
+
+	/* a nested query sees the rows that its caller inserted before it */
+	ZbxhistFlushForNestedQuery();
+
+	PushFrame(&frame, queryDesc);
+	PG_TRY();
+	{
+		if (prev_executor_run)
+			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
+		else
+			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
+	}
+	PG_FINALLY();
+	{
+		current_frame = frame.outer;
+	}
+	PG_END_TRY();
+
+	if (frame.routed > 0)
+		add_processed(queryDesc->estate, frame.routed);
+}
+
+/*
+ * ExecutorFinishHook writes what is buffered before AFTER triggers fire, so
+ * that they see the rows.  Data-modifying CTEs and AFTER triggers run in
+ * here, so a frame is needed again.
+ */
+static void
+ExecutorFinishHook(QueryDesc *queryDesc)
+{
+	ExecFrame	frame;
+
+	PushFrame(&frame, queryDesc);
+	PG_TRY();
+	{
+		ZbxhistFlushQuery(queryDesc);
+		if (prev_executor_finish)
+			(*prev_executor_finish) (queryDesc);
+		else
+			standard_ExecutorFinish(queryDesc);
+		ZbxhistCloseQuery(queryDesc);
+	}
+	PG_FINALLY();
+	{
+		current_frame = frame.outer;
+	}
+	PG_END_TRY();
+}
+
+/*
+ * ProcessUtilityHook gives COPY ... FROM a frame and corrects its tag.  Other
+ * utility statements pass through.
+ */
+static void
+ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
+				   bool readOnlyTree, ProcessUtilityContext context,
+				   ParamListInfo params, QueryEnvironment *queryEnv,
+				   DestReceiver *dest, QueryCompletion *qc)
+{
+	ExecFrame	frame;
+	bool		is_copy_from = IsA(pstmt->utilityStmt, CopyStmt) &&
+		((CopyStmt *) pstmt->utilityStmt)->is_from;
+
+	ZbxhistFlushForNestedQuery();
+
+	PushFrame(&frame, NULL);
+	frame.is_copy_from = is_copy_from;
+	PG_TRY();
+	{
+		if (prev_process_utility)
+			(*prev_process_utility) (pstmt, queryString, readOnlyTree, context,
+									 params, queryEnv, dest, qc);
+		else
+			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
+									params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		current_frame = frame.outer;
+	}
+	PG_END_TRY();
+
+	/* pstmt may be gone by now (ROLLBACK) */
+	if (is_copy_from && frame.routed > 0 && qc != NULL)
+		qc->nprocessed += frame.routed;
+}
+
+/*
+ * OwnsTrigger says whether a ModifyTable node is the one that fires trigger:
+ * each result relation has its own copy of the trigger descriptor.
+ */
+static bool
+OwnsTrigger(const ModifyTableState *node, const Trigger *trigger)
+{
+	const TriggerDesc *desc = node->rootResultRelInfo->ri_TrigDesc;
+
+	return desc != NULL && trigger >= desc->triggers &&
+		trigger < desc->triggers + desc->numtriggers;
+}
+
+/*
+ * FindModifyTable returns the node of query that fires trigger, or NULL.
+ */
+static ModifyTableState *
+FindModifyTable(const QueryDesc *query, const Trigger *trigger)
+{
+	ListCell   *lc;
+
+	if (query->planstate != NULL && IsA(query->planstate, ModifyTableState) &&
+		OwnsTrigger((ModifyTableState *) query->planstate, trigger))
+		return (ModifyTableState *) query->planstate;
+
+	foreach(lc, query->estate->es_auxmodifytables)
+	{
+		ModifyTableState *node = lfirst_node(ModifyTableState, lc);
+
+		if (OwnsTrigger(node, trigger))
+			return node;
+	}
+	return NULL;
+}
+
+/*
+ * CallsFunctions says whether a plan depends on functions that somebody
+ * created: only those can run queries in the midst of the statement.
+ */
+static bool
+CallsFunctions(const PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->invalItems)
+	{
+		if (lfirst_node(PlanInvalItem, lc)->cacheId == PROCOID)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * DescribeModifyTable adds what one ModifyTable plan node needs to info; two
+ * nodes on one table add up.
+ */
+static void
+DescribeModifyTable(const ModifyTable *node, StatementInfo *info)
+{
+	if (node->operation != CMD_INSERT || node->returningLists != NIL ||
+		node->withCheckOptionLists != NIL)
+		info->needs_row = true;
+	if (node->onConflictAction != ONCONFLICT_NONE)
+		info->on_conflict = node->onConflictAction;
+	info->sets_tag = node->canSetTag;
+	info->is_known = true;
+}
+
+/*
+ * DescribeUnframed looks for the plans that insert into relid in the
+ * session's own statement, for want of a frame.
+ */
+static void
+DescribeUnframed(Oid relid, StatementInfo *info)
+{
+	PlannedStmt *stmt;
+	List	   *plans;
+	ListCell   *lc;
+
+	if (ActivePortal == NULL || list_length(ActivePortal->stmts) != 1)
+		return;
+	stmt = linitial_node(PlannedStmt, ActivePortal->stmts);
+
+	if (stmt->utilityStmt != NULL)
+	{
+		info->is_known = IsA(stmt->utilityStmt, CopyStmt) &&
+			((CopyStmt *) stmt->utilityStmt)->is_from;
+		return;
+	}
+
+	plans = lcons(stmt->planTree, list_copy(stmt->subplans));
+	foreach(lc, plans)
+	{
+		ModifyTable *node = (ModifyTable *) lfirst(lc);
+
+		if (node != NULL && IsA(node, ModifyTable) &&
+			rt_fetch(linitial_int(node->resultRelations),
+					 stmt->rtable)->relid == relid)
+			DescribeModifyTable(node, info);
+	}
+	info->runs_functions = CallsFunctions(stmt);
+}
+
+/*
+ * ZbxhistDescribeStatement tells what routing must know of the statement
+ * that fires the row trigger in trigdata.
+ */
+void
+ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)
+{
+	ExecFrame  *frame = current_frame;
+	ModifyTableState *node;
+
+	memset(info, 0, sizeof(*info));
+
+	if (frame != NULL && frame->query == NULL && frame->is_copy_from)
+	{
+		info->frame = frame;
+		info->is_known = true;
+		info->sets_tag = true;
+		return;
+	}
+
+	if (frame != NULL && frame->query != NULL &&
+		(node = FindModifyTable(frame->query, trigdata->tg_trigger)) != NULL)
+	{
+		info->frame = frame;
+		DescribeModifyTable((ModifyTable *) node->ps.plan, info);
+		info->runs_functions = CallsFunctions(frame->query->plannedstmt);
+		return;
+	}
+
+	DescribeUnframed(RelationGetRelid(trigdata->tg_relation), info);
+}
+
+/*
+ * ZbxhistFrameInit installs the hooks, keeping those that are there.
+ */
+void
+ZbxhistFrameInit(void)
+{
+	prev_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = ExecutorRunHook;
+	prev_executor_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = ExecutorFinishHook;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = ProcessUtilityHook;
+}

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * frame.h
+ *	  Which statement is executing now.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FRAME_H
+#define ZBXHIST_FRAME_H
+
+#include "commands/trigger.h"
+#include "executor/execdesc.h"
+#include "nodes/execnodes.h"
+
+/* one statement in execution; lives on the C stack of its hook */
+typedef struct ExecFrame
+{
+	struct ExecFrame *outer;	/* the statement that this one runs in */
+	QueryDesc  *query;			/* NULL: a utility statement */
+	bool		is_copy_from;	/* the utility statement is COPY ... FROM */
+	uint64		routed;			/* rows that the command tag lacks */
+} ExecFrame;
+
+/* what routing has to know of the statement that fires the row trigger */
+typedef struct StatementInfo
+{
+	ExecFrame  *frame;			/* NULL: began before the library was loaded */
+	bool		is_known;		/* the fields below could be found out */
+	bool		needs_row;		/* uses the stored row: RETURNING, checks, MERGE */
+	OnConflictAction on_conflict;
+	bool		runs_functions; /* may call functions that run queries */
+	bool		sets_tag;		/* its rows count in the command tag */
+} StatementInfo;
+
+extern void ZbxhistFrameInit(void);
+extern ExecFrame *ZbxhistCurrentFrame(void);
+extern void ZbxhistDescribeStatement(const TriggerData *trigdata,
+									 StatementInfo *info);
+
+#endif							/* ZBXHIST_FRAME_H */

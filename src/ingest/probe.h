@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.h
+ *	  Uniqueness across a parent and its partition.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PROBE_H
+#define ZBXHIST_PROBE_H
+
+#include "access/tupconvert.h"
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+/* the unique indexes of a table, opened to look keys up */
+typedef struct KeyProbe
+{
+	Relation	rel;			/* borrowed, locked by the caller */
+	EState	   *estate;
+	ResultRelInfo *rri;
+	TupleConversionMap *map;	/* from the source's row type, or NULL */
+	TupleTableSlot *converted;	/* for map */
+	MemoryContext context;		/* owns all this */
+} KeyProbe;
+
+extern KeyProbe *ZbxhistOpenProbe(Relation rel, TupleDesc source);
+extern bool ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot,
+							bool raise, ItemPointer found);
+extern void ZbxhistCloseProbe(KeyProbe *probe);
+extern void ZbxhistRaiseDuplicates(Relation rel, TupleDesc source,
+								   TupleTableSlot **slots, int nslots);
+
+#endif							/* ZBXHIST_PROBE_H */

@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * route.c
+ *	  The trigger on a parent: sends each new row to its partition.
+ *
+ * BEFORE INSERT FOR EACH ROW, it takes the row out of the executor's hands
+ * into the statement's batch (batch.c) by returning NULL, or leaves it to be
+ * stored in the parent: when there is no partition for its clock, when the
+ * statement needs the stored row, or when routing is off.  AFTER INSERT FOR
+ * EACH STATEMENT, it closes the batches that no hook closes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "ingest/batch.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_route);
+
+/*
+ * FindRowPartition returns the partition of a row by its clock, or NULL if
+ * it has none.  The result is valid until the next row.
+ */
+static const PartitionBounds *
+FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
+{
+	PartitionSet *set = batch->set;
+	const PartitionBounds *partition;
+	int32		clock;
+	Datum		value;
+	bool		isnull;
+
+	if (!ZbxhistPartitionSetIsValid(set))
+		set = ZbxhistGetPartitionSet(trigdata->tg_relation);
+	if (set->clock_attnum == InvalidAttrNumber)
+		return NULL;
+	value = heap_getattr(trigdata->tg_trigtuple, set->clock_attnum,
+						 RelationGetDescr(trigdata->tg_relation), &isnull);
+	if (isnull)
+		return NULL;			/* the parent's NOT NULL will tell */
+	clock = DatumGetInt32(value);
+
+	/* most rows have the same day as the one before */
+	if (batch->hit.relid != InvalidOid && batch->generation == set->generation &&
+		clock >= batch->hit.from_clock && clock < batch->hit.to_clock)
+		return &batch->hit;
+
+	partition = ZbxhistFindPartition(set, clock);
+	if (partition == NULL)
+		return NULL;
+
+	/* rows routed by an older set are written before it is forgotten */
+	if (batch->generation != set->generation)
+		ZbxhistFlushBatch(batch);
+	batch->hit = *partition;
+	batch->generation = set->generation;
+	return &batch->hit;
+}
+
+/*
+ * KeyIsTaken serves ON CONFLICT, whose arbiter index knows only the parent:
+ * says whether the row's key is in its partition.
+ */
+static bool
+KeyIsTaken(InsertBatch *batch, const TriggerData *trigdata,
+		   const PartitionBounds *partition)
+{
+	if (!ZbxhistKeyInPartition(batch, trigdata->tg_relation,
+							   trigdata->tg_trigtuple, partition))
+		return false;
+	if (batch->action == ROW_REFUSE_EXISTING)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("The row with that key is in partition \"%s\".",
+						  get_rel_name(partition->relid)),
+				errhint("Use UPDATE for rows that exist, or insert into the partition itself."),
+				errtable(trigdata->tg_relation));
+	return true;
+}
+
+/*
+ * RouteRow returns the tuple if it is to be stored in the parent, or NULL.
+ */
+static HeapTuple
+RouteRow(const TriggerData *trigdata)
+{
+	InsertBatch *batch = ZbxhistGetBatch(trigdata);
+	const PartitionBounds *partition = FindRowPartition(batch, trigdata);
+	HeapTuple	tuple = trigdata->tg_trigtuple;
+
+	if (partition != NULL && batch->set->is_routing &&
+		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
+	{
+		ZbxhistBufferRow(batch, tuple, partition);
+		if (batch->frame != NULL)
+			batch->frame->routed++;
+		return NULL;
+	}
+
+	if (partition != NULL &&
+		(batch->action == ROW_SKIP_EXISTING ||
+		 batch->action == ROW_REFUSE_EXISTING) &&
+		KeyIsTaken(batch, trigdata, partition))
+		return NULL;
+
+	ZbxhistKeepRow(batch, tuple);
+	return tuple;
+}
+
+/*
+ * CheckCall raises an error unless the function is called as the trigger that
+ * it is meant for.
+ */
+static void
+CheckCall(FunctionCallInfo fcinfo)
+{
+	TriggerEvent event;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" was not called by trigger manager",
+					   "zbxhist.route"));
+	event = ((TriggerData *) fcinfo->context)->tg_event;
+	if (!TRIGGER_FIRED_BY_INSERT(event) ||
+		(TRIGGER_FIRED_FOR_ROW(event) && !TRIGGER_FIRED_BEFORE(event)))
+		ereport(ERROR,
+				errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" must be fired before a row or after a statement of INSERT",
+					   "zbxhist.route"));
+}
+
+/*
+ * zbxhist_route is the trigger function.
+ */
+Datum
+zbxhist_route(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+
+	CheckCall(fcinfo);
+	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
+		PG_RETURN_POINTER(RouteRow(trigdata));
+	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
+		ZbxhistFlushRelation(RelationGetRelid(trigdata->tg_relation));
+	PG_RETURN_POINTER(NULL);
+}

@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * counters.c
+ *	  Counts routed rows per parent in shared memory.
+ *
+ * A fixed table of atomic counters: a slot is claimed for a parent by a
+ * compare-and-exchange on its key and never given back before the server
+ * stops, so there is no lock.  When all slots are taken, further parents are
+ * not counted.
+ *
+ * From PostgreSQL 17 on the memory is had from the DSM registry when it is
+ * first needed; before, only with zbxhist in shared_preload_libraries.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/ipc.h"
+#include "storage/shmem.h"
+#include "utils/tuplestore.h"
+
+#include "compat.h"
+#include "maintenance/counters.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_counters);
+
+#define MAX_COUNTED_PARENTS 256
+
+typedef struct ParentCounters
+{
+	pg_atomic_uint64 key;		/* database and parent, or 0 */
+	pg_atomic_uint64 routed;	/* rows put into partitions */
+	pg_atomic_uint64 kept;		/* rows left in the parent */
+	pg_atomic_uint64 batches;	/* statements */
+} ParentCounters;
+
+typedef struct CountersTable
+{
+	ParentCounters parents[MAX_COUNTED_PARENTS];
+} CountersTable;
+
+static CountersTable *counters = NULL;
+
+/*
+ * InitTable sets up new shared memory.
+ */
+static void
+InitTable(void *memory)
+{
+	CountersTable *table = memory;
+
+	for (int i = 0; i < MAX_COUNTED_PARENTS; i++)
+	{
+		pg_atomic_init_u64(&table->parents[i].key, 0);
+		pg_atomic_init_u64(&table->parents[i].routed, 0);
+		pg_atomic_init_u64(&table->parents[i].kept, 0);
+		pg_atomic_init_u64(&table->parents[i].batches, 0);
+	}
+}
+
+/*
+ * AttachTable finds the shared memory; counters stays NULL if there is none.
+ */
+static void
+AttachTable(void)
+{
+	if (counters == NULL)
+		counters = attach_counters_memory("zbxhist counters",
+										  sizeof(CountersTable), InitTable);
+}
+
+/*
+ * ZbxhistCountersInit asks for shared memory while the server starts.
+ */
+void
+ZbxhistCountersInit(void)
+{
+	request_counters_memory(sizeof(CountersTable));
+}
+
+/*
+ * CountersKey tells parents of all databases apart.
+ */
+static uint64
+CountersKey(Oid parent)
+{
+	return ((uint64) MyDatabaseId << 32) | parent;
+}
+
+/*
+ * FindCounters returns the parent's slot, claiming one if need be; NULL if
+ * all are taken.
+ */
+static ParentCounters *
+FindCounters(Oid parent)
+{
+	uint64		key = CountersKey(parent);
+
+	for (int i = 0; i < MAX_COUNTED_PARENTS; i++)
+	{
+		ParentCounters *slot = &counters->parents[i];
+		uint64		found = pg_atomic_read_u64(&slot->key);
+
+		if (found == 0 &&
+			pg_atomic_compare_exchange_u64(&slot->key, &found, key))
+			return slot;
+		if (found == key)
+			return slot;
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistCountersAdd counts one statement's rows.
+ */
+void
+ZbxhistCountersAdd(Oid parent, uint64 routed, uint64 kept)
+{
+	ParentCounters *slot;
+
+	AttachTable();
+	if (counters == NULL || (slot = FindCounters(parent)) == NULL)
+		return;
+	pg_atomic_fetch_add_u64(&slot->routed, routed);
+	pg_atomic_fetch_add_u64(&slot->kept, kept);
+	pg_atomic_fetch_add_u64(&slot->batches, 1);
+}
+
+/*
+ * zbxhist_counters returns a row for each parent of this database that has
+ * been counted since the server started.
+ */
+Datum
+zbxhist_counters(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	AttachTable();
+	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
+	{
+		ParentCounters *slot = &counters->parents[i];
+		uint64		key = pg_atomic_read_u64(&slot->key);
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		if ((Oid) (key >> 32) != MyDatabaseId)
+			continue;
+		values[0] = ObjectIdGetDatum((Oid) (key & PG_UINT32_MAX));
+		values[1] = UInt64GetDatum(pg_atomic_read_u64(&slot->routed));
+		values[2] = UInt64GetDatum(pg_atomic_read_u64(&slot->kept));
+		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->batches));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

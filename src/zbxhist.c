@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * zbxhist.c
+ *	  Module entry: what is set up when the library is loaded.
+ *
+ * The library may be loaded by shared_preload_libraries,
+ * session_preload_libraries or the first call of one of its functions,
+ * possibly in the middle of the statement whose trigger called it; each Init
+ * below has to work in all three.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "ingest/batch.h"
+#include "ingest/frame.h"
+#include "maintenance/counters.h"
+#include "maintenance/worker.h"
+
+#define ZBXHIST_VERSION "1.0"
+
+ZBXHIST_MODULE_MAGIC("zbxhist", ZBXHIST_VERSION);
+
+PG_FUNCTION_INFO_V1(zbxhist_version);
+
+/*
+ * _PG_init registers settings, hooks and callbacks.
+ */
+void
+_PG_init(void)
+{
+	ZbxhistGucInit();
+	ZbxhistCountersInit();
+	ZbxhistBatchInit();
+	ZbxhistFrameInit();
+	ZbxhistWorkerInit();
+}
+
+/*
+ * zbxhist_version returns the version of the library, as text.
+ */
+Datum
+zbxhist_version(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(ZBXHIST_VERSION));
+}
