@@ -22,10 +22,10 @@ OBJS = \
 	src/maintenance/worker.o \
 	src/zbxhist.o
 
-INSTALL_SCRIPT = sql/$(EXTENSION)--$(EXTVERSION).sql
+BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
 SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
-DATA_built     = $(INSTALL_SCRIPT)
-DATA           = $(filter-out $(INSTALL_SCRIPT),$(wildcard sql/$(EXTENSION)--*--*.sql))
+DATA_built     = $(BUILT_SQL)
+DATA           = $(filter-out $(BUILT_SQL),$(wildcard sql/$(EXTENSION)--*--*.sql))
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
@@ -36,7 +36,7 @@ ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(sr
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
 TAP_TESTS      = 1
 PROVE_TESTS    = $(srcdir)/test/t/*.pl
-EXTRA_CLEAN    = $(INSTALL_SCRIPT)
+EXTRA_CLEAN    = $(BUILT_SQL)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -46,6 +46,6 @@ include $(PGXS)
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 
 # one object a file in sql/, one script for CREATE EXTENSION
-$(INSTALL_SCRIPT): $(SQL_PARTS) $(srcdir)/sql/order.txt
+$(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 	@mkdir -p $(dir $@)
 	cat $(SQL_PARTS) > $@
