@@ -192,12 +192,16 @@ ReadRow(MoveState *state, TupleTableSlot *slot)
 }
 
 /*
- * HasEnough says whether the caller's number of rows is reached.
+ * HasEnough says whether the caller's number of rows is reached, moving what
+ * is read to know: rows that must stay do not count, else a caller that
+ * begins with them again would never get on.
  */
 static bool
-HasEnough(const MoveState *state)
+HasEnough(MoveState *state)
 {
-	return state->moved + state->nchunk >= state->max_rows;
+	if (state->moved + state->nchunk >= state->max_rows)
+		MoveChunk(state);
+	return state->moved >= state->max_rows;
 }
 
 /* ---- finding the rows ---- */
@@ -290,7 +294,9 @@ ReadItem(MoveState *state, IndexScanDesc scan, TupleTableSlot *slot,
 static bool
 WalkItems(MoveState *state, Relation index, bool is_first, int64 *itemid)
 {
-	IndexScanDesc scan = index_beginscan_compat(state->source, index,
+	IndexScanDesc items = index_beginscan_compat(state->source, index,
+												 state->snapshot, 1);
+	IndexScanDesc rows = index_beginscan_compat(state->source, index,
 												state->snapshot, 3);
 	TupleTableSlot *slot = table_slot_create(state->source, NULL);
 	bool		done = false;
@@ -298,20 +304,21 @@ WalkItems(MoveState *state, Relation index, bool is_first, int64 *itemid)
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!NextItem(scan, slot, is_first, itemid))
+		if (!NextItem(items, slot, is_first, itemid))
 		{
 			done = true;
 			break;
 		}
 		is_first = false;
-		if (!ReadItem(state, scan, slot, *itemid))
+		if (!ReadItem(state, rows, slot, *itemid))
 		{
 			*itemid -= 1;		/* its other rows next time */
 			break;
 		}
 	}
 	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(scan);
+	index_endscan(rows);
+	index_endscan(items);
 	return done;
 }
 
