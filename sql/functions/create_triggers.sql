@@ -1,0 +1,32 @@
+-- sql/functions/create_triggers.sql
+--
+-- Triggers of one event fire in the order of their names: the users' own
+-- BEFORE ROW triggers come before the routing, their AFTER ones after the
+-- flush.
+
+CREATE FUNCTION zbxhist.create_triggers(parent regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT * FROM (VALUES ('zbxhist_begin'::name, 'BEFORE', 'STATEMENT'),
+                              ('zzz_zbxhist_route', 'BEFORE', 'ROW'),
+                              ('00_zbxhist_flush', 'AFTER', 'STATEMENT')) AS v (name, moment, scope)
+         WHERE NOT EXISTS (SELECT FROM pg_trigger t
+                            WHERE t.tgrelid = parent AND t.tgname = v.name)
+    LOOP
+        EXECUTE format('CREATE TRIGGER %I %s INSERT ON %s FOR EACH %s EXECUTE FUNCTION zbxhist.route()',
+                       item.name, item.moment, parent, item.scope);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.create_triggers(regclass) IS
+'Creates the routing triggers that a managed table lacks (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.create_triggers(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.create_triggers(regclass) TO pg_database_owner;
