@@ -124,7 +124,9 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 {
 	TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
 
-	if (!zbxhist_enable_routing || !info->is_known || info->needs_row)
+	/* transition tables show what is stored in the parent */
+	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
+		triggers->trig_insert_new_table)
 		return ROW_KEEP;
 	if (info->on_conflict == ONCONFLICT_NOTHING)
 		return ROW_SKIP_EXISTING;
@@ -178,7 +180,7 @@ OpenBatch(const TriggerData *trigdata)
 	batch->cid = batch->query ? batch->query->estate->es_output_cid :
 		GetCurrentCommandId(true);
 	batch->action = ChooseAction(trigdata, &info);
-	batch->frame = info.sets_tag ? info.frame : NULL;
+	batch->sets_tag = info.sets_tag;
 	batch->set = set;
 	batch->hit.relid = InvalidOid;
 	batch->is_sorted = true;
@@ -222,7 +224,6 @@ ReleaseBatch(InsertBatch *batch)
 
 	batch->trigger = NULL;
 	batch->query = NULL;
-	batch->frame = NULL;
 	open_batches = list_delete_ptr(open_batches, batch);
 	if (list_length(pooled_batches) < MAX_POOLED_BATCHES)
 		pooled_batches = lcons(batch, pooled_batches);

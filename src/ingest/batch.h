@@ -52,7 +52,7 @@ typedef struct InsertBatch
 
 	/* how rows are treated */
 	RowAction	action;
-	ExecFrame  *frame;			/* whose tag counts the rows, or NULL */
+	bool		sets_tag;		/* rows count in the statement's command tag */
 	PartitionSet *set;			/* of parent; lives as long as the session */
 	uint32		generation;		/* of set, when hit was found */
 	PartitionBounds hit;		/* the last row's partition; relid 0: none */

@@ -99,9 +99,11 @@ RouteRow(const TriggerData *trigdata)
 	if (partition != NULL && batch->set->is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{
+		ExecFrame  *frame = ZbxhistCurrentFrame();
+
 		ZbxhistBufferRow(batch, tuple, partition);
-		if (batch->frame != NULL)
-			batch->frame->routed++;
+		if (batch->sets_tag && frame != NULL)
+			frame->routed++;
 		return NULL;
 	}
 
