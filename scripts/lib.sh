@@ -1,0 +1,259 @@
+# shellcheck shell=bash
+# What scripts/quickstart, scripts/test and scripts/install share: messages,
+# Debian packages, and private copies of PostgreSQL.  Sourced, never run.
+#
+# Nothing here touches a PostgreSQL cluster that is already there: packages
+# are installed with service starts and the automatic "main" cluster switched
+# off, and the extension goes into a private copy of the PostgreSQL
+# installation (the binaries copied, the rest symbolic links), never into the
+# system's own directories.
+
+readonly SUPPORTED_VERSIONS="18 17 16 15"
+readonly POLICY=/usr/sbin/policy-rc.d
+readonly CREATECLUSTER=/etc/postgresql-common/createcluster.d
+
+# Files to put back or remove when the script ends; see undo_at_exit.
+UNDO=()
+STEP=0
+LOG=/dev/null
+
+# ---------------------------------------------------------------- messages
+
+# A numbered headline.
+step() {
+	STEP=$((STEP + 1))
+	printf '\n%s%d. %s%s\n' "${BOLD-}" "$STEP" "$1" "${PLAIN-}"
+}
+
+# A quiet line under a headline.
+say() {
+	printf '   %s\n' "$*"
+}
+
+# Ends the script with a reason and, if there is one, a remedy.
+die() {
+	printf '\n%s: %s\n' "${0##*/}" "$1" >&2
+	if [ $# -gt 1 ]; then printf '   %s\n' "$2" >&2; fi
+	exit 1
+}
+
+# Bold headlines on a terminal, plain ones elsewhere.
+use_colours() {
+	if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
+		BOLD=$'\033[1m' PLAIN=$'\033[0m'
+	fi
+}
+
+# Output of commands that nobody needs to see while all is well.
+start_log() {
+	LOG=$(mktemp)
+	undo_at_exit "rm -f '$LOG'"
+}
+
+# Runs a command with its output in $LOG; shows the end of it on failure.
+quietly() {
+	local status=0
+	"$@" >>"$LOG" 2>&1 </dev/null || status=$?
+	if [ "$status" -ne 0 ]; then
+		printf '\nfailed (%d): %s\n' "$status" "$*" >&2
+		[ "$LOG" = /dev/null ] || tail -n 40 "$LOG" >&2
+	fi
+	return "$status"
+}
+
+# ---------------------------------------------------------------- clean-up
+
+# Remembers a command to run when the script ends, the last one first.
+undo_at_exit() {
+	UNDO=("$1" "${UNDO[@]}")
+}
+
+# The EXIT trap.
+run_undo() {
+	local status=$? command
+	for command in "${UNDO[@]}"; do
+		eval "$command" || true
+	done
+	return "$status"
+}
+
+trap run_undo EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---------------------------------------------------------------- packages
+
+is_root() {
+	[ "$(id -u)" -eq 0 ]
+}
+
+# Prints those of the given packages that are not installed.
+missing_packages() {
+	local package
+	for package in "$@"; do
+		dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
+			grep -qx installed || printf '%s\n' "$package"
+	done
+}
+
+# apt-get without questions; waits for another apt instead of failing.
+apt_get() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+		--no-upgrade -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 \
+		-o Dpkg::Options::=--force-confold "$@"
+}
+
+# Package lists, if there are none or they do not know a package.
+refresh_lists() {
+	if ! apt-cache show "$@" >/dev/null 2>&1; then
+		quietly apt_get update
+	fi
+}
+
+# While packages are installed no service is started and no cluster is made.
+# Both files are gone afterwards; files that exist already are left alone.
+hold_services() {
+	undo_at_exit release_services
+	if [ ! -e "$POLICY" ]; then
+		HELD_POLICY=1
+		printf '#!/bin/sh\nexit 101\n' >"$POLICY"
+		chmod 755 "$POLICY"
+	fi
+	if missing_packages postgresql-common | grep -q .; then
+		quietly apt_get install postgresql-common
+	fi
+	if [ ! -d "$CREATECLUSTER" ]; then
+		HELD_DIRECTORY=1
+		mkdir -p "$CREATECLUSTER"
+	fi
+	echo "create_main_cluster = false" >"$CREATECLUSTER/zbxhist.conf"
+}
+
+# The end of hold_services.
+release_services() {
+	if [ -n "${HELD_POLICY-}" ]; then rm -f "$POLICY"; fi
+	rm -f "$CREATECLUSTER/zbxhist.conf"
+	if [ -n "${HELD_DIRECTORY-}" ]; then rmdir "$CREATECLUSTER"; fi
+	HELD_POLICY='' HELD_DIRECTORY=''
+}
+
+# Installs those of the packages that are missing.
+install_packages() {
+	local missing
+	mapfile -t missing < <(missing_packages "$@")
+	if [ "${#missing[@]}" -eq 0 ]; then
+		say "every package is there"
+		return
+	fi
+	is_root || die "these packages are missing: ${missing[*]}" \
+		"run as root, or: apt-get install ${missing[*]}"
+	say "installing ${missing[*]}"
+	refresh_lists "${missing[@]}"
+	hold_services
+	quietly apt_get install "${missing[@]}"
+	release_services
+}
+
+# -------------------------------------------------------------- PostgreSQL
+
+# The PostgreSQL versions here that extensions can be built for, newest first.
+installed_versions() {
+	local version
+	for version in $SUPPORTED_VERSIONS; do
+		if [ -x "/usr/lib/postgresql/$version/bin/postgres" ] &&
+			[ -e "/usr/lib/postgresql/$version/lib/pgxs/src/makefiles/pgxs.mk" ]
+		then
+			echo "$version"
+		fi
+	done
+}
+
+# The version to use if nobody said one: the newest server that is here, else
+# the one of the distribution.
+default_version() {
+	local version
+	for version in $SUPPORTED_VERSIONS; do
+		if [ -x "/usr/lib/postgresql/$version/bin/postgres" ]; then
+			echo "$version"
+			return
+		fi
+	done
+	if is_root; then refresh_lists postgresql; fi
+	apt-cache depends postgresql 2>/dev/null |
+		sed -n 's/^ *Depends: postgresql-\([0-9][0-9]*\)$/\1/p' | head -n 1
+}
+
+# Fails unless it is a version this extension knows.
+check_version() {
+	case " $SUPPORTED_VERSIONS " in
+		*" $1 "*) ;;
+		*) die "PostgreSQL ${1:-of this system} is not supported" \
+			"versions: $SUPPORTED_VERSIONS" ;;
+	esac
+}
+
+# What a build and a private server need.
+build_packages() {
+	printf '%s\n' "postgresql-$1" "postgresql-client-$1" \
+		"postgresql-server-dev-$1" make gcc libc6-dev
+}
+
+# A private copy of PostgreSQL $1 below directory $2.  PostgreSQL finds its
+# files relative to its programs, so "make install" with the copy's pg_config
+# and every server started from it stay inside the directory.
+copy_postgres() {
+	local version=$1 root=$2 directory
+	for directory in lib share; do
+		mkdir -p "$root/usr/$directory/postgresql"
+		cp -as "/usr/$directory/postgresql/$version" \
+			"$root/usr/$directory/postgresql/"
+	done
+	rm -rf "$root/usr/lib/postgresql/$version/bin"
+	cp -a "/usr/lib/postgresql/$version/bin" \
+		"$root/usr/lib/postgresql/$version/"
+	mkdir -p "$root/usr/include"
+	ln -sfn /usr/include/postgresql "$root/usr/include/postgresql"
+	rm -rf "$root/usr/lib/postgresql/$version/lib/"zbxhist* \
+		"$root/usr/lib/postgresql/$version/lib/bitcode/"zbxhist* \
+		"$root/usr/share/postgresql/$version/extension/"zbxhist*
+}
+
+# The programs' directory of such a copy.
+copy_bin() {
+	echo "$2/usr/lib/postgresql/$1/bin"
+}
+
+# Copies the source tree $1 to $2 without what a build or git left in it.
+copy_source() {
+	mkdir -p "$2"
+	tar -C "$1" --exclude=./.git --exclude='*.o' --exclude='*.bc' \
+		--exclude='*.so' --exclude=./bench/loader/loader \
+		--exclude=./sql/zbxhist--1.0.sql \
+		--exclude=./results --exclude=./output_iso \
+		--exclude=./tmp_check --exclude=./tmp_check_iso -cf - . |
+		tar -C "$2" --no-same-owner -xf -
+}
+
+# A configuration for scratch servers: reachable by their socket only.
+# $1 data directory, $2 socket directory; more settings on standard input.
+configure_server() {
+	{
+		echo "listen_addresses = ''"
+		echo "unix_socket_directories = '$2'"
+		cat
+	} >>"$1/postgresql.conf"
+}
+
+# Runs a command as the unprivileged user of the scratch servers.
+as_user() {
+	if is_root; then
+		runuser -u postgres -- "$@"
+	else
+		"$@"
+	fi
+}
+
+# That user's name.
+server_user() {
+	if is_root; then echo postgres; else id -un; fi
+}
