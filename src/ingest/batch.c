@@ -124,14 +124,14 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 {
 	TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
 
-	/* transition tables show what is stored in the parent */
-	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
-		triggers->trig_insert_new_table)
-		return ROW_KEEP;
 	if (info->on_conflict == ONCONFLICT_NOTHING)
 		return ROW_SKIP_EXISTING;
 	if (info->on_conflict == ONCONFLICT_UPDATE)
 		return ROW_REFUSE_EXISTING;
+	/* transition tables show what is stored in the parent */
+	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
+		triggers->trig_insert_new_table)
+		return ROW_KEEP;
 	if (!zbxhist_enable_batching || info->runs_functions)
 		return ROW_INSERT;
 
@@ -565,6 +565,8 @@ ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple)
 {
 	MemoryContext old;
 
+	if (batch->set->clock_attnum == InvalidAttrNumber)
+		return;					/* nothing could be routed by it, ever */
 	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
 		CheckKeptRows(batch);
 	old = MemoryContextSwitchTo(batch->kept_context);

@@ -102,7 +102,7 @@ RouteRow(const TriggerData *trigdata)
 		ExecFrame  *frame = ZbxhistCurrentFrame();
 
 		ZbxhistBufferRow(batch, tuple, partition);
-		if (batch->sets_tag && frame != NULL)
+		if (batch->sets_tag && frame != NULL && frame->query == batch->query)
 			frame->routed++;
 		return NULL;
 	}

@@ -126,6 +126,7 @@ void
 ZbxhistCloseTarget(InsertTarget *target)
 {
 	ExecCloseIndices(target->rri);
+	ExecCloseResultRelations(target->estate);
 	ExecResetTupleTable(target->estate->es_tupleTable, false);
 	FreeExecutorState(target->estate);
 	table_close(target->rel, NoLock);
@@ -256,6 +257,7 @@ RefuseDeferred(InsertTarget *target)
 
 /*
  * FillIndexes fills any indexes and queues AFTER ROW triggers, row by row.
+ * They fire with those of the statement that is executing.
  */
 static void
 FillIndexes(InsertTarget *target, TupleTableSlot **slots, int nslots)
@@ -303,13 +305,10 @@ ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
 				  CommandId cid)
 {
 	MemoryContext old = MemoryContextSwitchTo(target->scratch);
-	bool		needs_queue = target->fires_after || !target->has_plain_indexes;
 
 	if (target->map != NULL)
 		slots = ConvertRows(target, slots, nslots);
 	target->estate->es_output_cid = cid;
-	if (needs_queue)
-		AfterTriggerBeginQuery();
 
 	/* one by one if a trigger may look at the rows before it */
 	if (target->fires_before)
@@ -327,8 +326,6 @@ ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
 			StoreRows(target, slots, nslots, cid);
 	}
 
-	if (needs_queue)
-		AfterTriggerEndQuery(target->estate);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(target->scratch);
 }

@@ -1,0 +1,77 @@
+--
+-- A key is in the table once, whether its row is in the parent or in a
+-- partition; RETURNING and ON CONFLICT are right or say that they cannot be.
+--
+SELECT zbxhist.version();
+CREATE TABLE history (
+    itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,
+    ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+-- there before the partition
+INSERT INTO history VALUES (1, 86400, 1, 1);
+SELECT zbxhist.create_parent('history');
+SELECT zbxhist.create_partition('history', '1970-01-02');
+CREATE VIEW stored AS SELECT tableoid::regclass AS stored_in, * FROM history;
+
+\set VERBOSITY sqlstate
+INSERT INTO history VALUES (2, 86400, 1, 1), (1, 86400, 1, 1);
+INSERT INTO history VALUES (2, 86400, 1, 1), (2, 86400, 1, 1);
+COPY history FROM stdin;
+3	86400	1	1
+1	86400	1	1
+\.
+SET zbxhist.enable_batching = off;
+INSERT INTO history VALUES (2, 86400, 1, 1), (1, 86400, 1, 1);
+RESET zbxhist.enable_batching;
+\set VERBOSITY default
+SELECT * FROM stored ORDER BY itemid;
+
+-- RETURNING has the row, which stays in the parent until maintenance moves it
+INSERT INTO history VALUES (4, 86400, 1, 1), (5, 86400, 1, 1) RETURNING itemid, value;
+SELECT * FROM stored ORDER BY itemid;
+INSERT INTO history VALUES (6, 86400, 1, 1);
+-- ... and is checked against the partition
+INSERT INTO history VALUES (6, 86400, 1, 1) RETURNING *;
+INSERT INTO history VALUES (7, 86400, 1, 1), (7, 86400, 1, 1) RETURNING *;
+
+-- ON CONFLICT DO NOTHING: keys in the parent, in the partition, in neither, twice
+INSERT INTO history VALUES (4, 86400, 2, 1), (6, 86400, 2, 1), (8, 86400, 2, 1), (8, 86400, 3, 1)
+    ON CONFLICT DO NOTHING;
+INSERT INTO history VALUES (6, 86400, 2, 1), (9, 86400, 2, 1)
+    ON CONFLICT (itemid, clock, ns) DO NOTHING RETURNING itemid;
+SELECT * FROM stored ORDER BY itemid;
+-- ON CONFLICT DO UPDATE
+INSERT INTO history VALUES (4, 86400, 2, 1), (10, 86400, 2, 1)
+    ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value;
+INSERT INTO history VALUES (6, 86400, 2, 1)
+    ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value;
+SELECT * FROM stored ORDER BY itemid;
+
+-- without the library's routing the row stays, and is checked all the same
+SET zbxhist.enable_routing = off;
+INSERT INTO history VALUES (6, 86400, 1, 1);
+RESET zbxhist.enable_routing;
+
+-- moving: the same row twice is one row, another value for the key stays
+INSERT INTO history_p19700102 VALUES (4, 86400, 2, 1), (5, 86400, 99, 1);
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 2);
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, 5, 100);
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1);
+SELECT * FROM stored ORDER BY itemid, stored_in::text;
+-- and back
+SELECT * FROM zbxhist.move_rows('history_p19700102', 'history', 86400, 172800, NULL, 1000);
+SELECT * FROM stored ORDER BY itemid, stored_in::text;
+
+-- without an index to walk in
+ALTER TABLE history DROP CONSTRAINT history_pkey;
+DELETE FROM history WHERE itemid = 5;
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 3);
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1000);
+SELECT * FROM stored ORDER BY itemid, stored_in::text;
+
+-- what is not a table to move rows in
+SELECT * FROM zbxhist.move_rows('stored', 'history', 0, 1, NULL, 1);
+SELECT * FROM zbxhist.move_rows('pg_class', 'history', 0, 1, NULL, 1);
+SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', NULL, 1, NULL, 1);
+SET client_min_messages = warning;
+DROP TABLE history CASCADE;
+RESET client_min_messages;
