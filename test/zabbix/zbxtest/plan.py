@@ -1,0 +1,128 @@
+"""Which parts of the scenario are played on which versions."""
+
+from . import proc
+from .debs import Unavailable
+from .scenario import Scenario
+from .site import Site
+
+
+class Plan:
+    """Plays the whole suite: per version a fresh database with all parts,
+    then the upgrade of the 6.0 database."""
+
+    def __init__(self, tap, store, cluster, directory, options):
+        self.tap = tap
+        self.store = store
+        self.cluster = cluster
+        self.directory = directory
+        self.quick = options.quick
+        self.plain_only = options.plain
+        self.versions = options.version
+
+    def play(self):
+        """Everything that was asked for."""
+        sixth = None
+        for version in self.versions:
+            release = self._release(version)
+            if not release:
+                continue
+            if version == "7.0" and sixth:
+                self.upgrade(sixth, release)
+                continue
+            sixth = self.fresh(release)
+            if len(self.versions) == 1 or version == "7.0":
+                self.finish(sixth)
+
+    def _release(self, version):
+        """A version of Zabbix, or a skipped test with the reason."""
+        try:
+            release = self.store.release(version)
+        except Unavailable as reason:
+            self.tap.skip(f"Zabbix {version}", reason)
+            return None
+        self.tap.step(f"Zabbix {release.full_version}")
+        return release
+
+    def template(self, release):
+        """A database with the schema and the initial data of a version."""
+        name = f"template_{release.version}"
+        self.cluster.create(name)
+        for script in ("schema", "images", "data"):
+            self.cluster.load(name, f"{release.sql}/{script}.sql.gz")
+        self.tap.step(f"schema of {release.version} loaded")
+        return name
+
+    def sites(self, release):
+        """The plain site and the managed one, equal to the last item id."""
+        template = self.template(release)
+        sites = []
+        for kind in ("plain", "managed"):
+            database = f"zabbix_{kind}_{release.version.replace('.', '')}"
+            self.cluster.create(database, template)
+            managed = kind == "managed" and not self.plain_only
+            site = Site(self.cluster, self.directory, database, managed)
+            site.attach(release)
+            site.prepare()
+            sites.append(site)
+        self.cluster.drop(template)
+        return sites
+
+    def fresh(self, release):
+        """The story of a new Zabbix."""
+        story = Scenario(self.tap, release.version, self.sites(release),
+                         self.quick)
+        for site in story.managed:
+            story.set_up(site)
+        story.start()
+        story.create_items()
+        self._all_parts(story)
+        return story
+
+    def _all_parts(self, story):
+        """What an administrator and the clock do to a running Zabbix."""
+        for part in ("arrival", "duplicates", "calculated", "reads",
+                     "maintenance", "trends", "clear_history", "housekeeper",
+                     "retention", "check_logs"):
+            self._part(story, part)
+
+    def _part(self, story, part):
+        """One part, announced; its failure is one failed test."""
+        self.tap.step(f"{story.version}: {part.replace('_', ' ')}")
+        try:
+            getattr(story, part)()
+        except proc.Failure as failure:
+            self.tap.ok(False, f"{story.version}: {part}", failure,
+                        *(proc.tail(site.server.log)
+                          for site in story.sites))
+
+    def upgrade(self, old, release):
+        """7.0 takes over the databases that 6.0 made and filled."""
+        self.tap.step(f"upgrade {old.version} to {release.version}")
+        old.stop()
+        story = Scenario(self.tap, release.version, old.sites, self.quick)
+        story.model = old.model
+        for site in story.sites:
+            site.attach(release)
+        story.start(timeout=180)
+        for site in story.sites:
+            done = "database upgrade fully completed" in site.server.read_log()
+            self.tap.ok(done, story.name(site, "the upgrade went through"))
+            story.compare(site, "after the upgrade")
+        self.take_up(story)
+        self._all_parts(story)
+        self.finish(story)
+
+    def take_up(self, story):
+        """history_bin came with 7.0: maintenance makes it a parent."""
+        for site in story.managed:
+            site.query("CALL zbxhist.run_maintenance();")
+            story.check_managed(site)
+        for site in story.sites:
+            site.add_binary_items()
+            site.reload()
+
+    def finish(self, story):
+        """The end of a story: without the extension, then stopped."""
+        self._part(story, "drop_extension")
+        self._part(story, "check_logs")
+        self._part(story, "stop")

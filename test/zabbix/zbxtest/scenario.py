@@ -1,0 +1,529 @@
+"""The checks: each method is one part of the story of a Zabbix."""
+
+import json
+import re
+import time
+
+from . import proc
+from .site import HOST
+from .values import (BINARY, DAY, FLOAT, HOUR, PREFIXES, TABLES, TEXT, TYPES,
+                     UINT, Maker, Model, Value)
+
+# zabbix_server's log: every query it complains about, and what may be there
+QUERY_TROUBLE = re.compile(r"\[Z\d{4}\]|query failed|PGRES_|database is down"
+                           r"|cannot (start|commit) transaction|backtrace"
+                           r"|Got signal \[signal:(?!15)|skipped \d+ duplicates")
+DUPLICATE = re.compile(r"\[Z3008\]|skipped \d+ duplicates|duplicate key value"
+                       r"|Key \(itemid, ?clock")
+POSTGRES_ALLOWED = (r"duplicate key value violates unique constraint",)
+
+# a browser's view: page, what to ask for
+PAGES = {
+    "latest data": ("zabbix.php", {"action": "latest.view",
+                                   "name": "", "show_details": "1"}),
+    "problems": ("zabbix.php", {"action": "problem.view"}),
+    "graphs": ("zabbix.php", {"action": "charts.view"}),
+    "system information": ("zabbix.php", {"action": "report.status"}),
+    "dashboard": ("zabbix.php", {"action": "dashboard.view"}),
+}
+
+
+class Scenario:
+    """Takes the sites (the plain oracle and the managed one) through the
+    same story and compares them with each other and with what was sent."""
+
+    def __init__(self, tap, version, sites, quick):
+        self.tap = tap
+        self.version = version
+        self.sites = sites
+        self.managed = [site for site in sites if site.managed]
+        self.model = Model()
+        self.now = int(time.time())
+        self.midnight = self.now - self.now % DAY
+        self.keys = self._keys(4 if quick else 60)
+        self.maker = Maker(self.keys, f"{version} {quick}")
+
+    def _keys(self, count):
+        """The items: many numeric ones, so that batches are long."""
+        keys = [f"{prefix}.{i}" for prefix in "fu" for i in range(1, count + 1)]
+        keys += [f"{prefix}.{i}" for prefix in "slt" for i in range(1, 11)]
+        return keys + ["t.bin.1"]
+
+    def name(self, site, text):
+        """A test point's name."""
+        return f"{self.version} {site.database}: {text}"
+
+    # --- starting -----------------------------------------------------------
+
+    def set_up(self, site):
+        """CREATE EXTENSION and setup() as the database's owner, who is no
+        superuser."""
+        site.query("CREATE EXTENSION zbxhist;")
+        done = site.query("SELECT * FROM zbxhist.setup("
+                          "configure_zabbix => true)")
+        self.tap.note("\n".join("  ".join(row) for row in done))
+        self.check_managed(site)
+        row = site.query("SELECT hk_history_mode, hk_history_global,"
+                         " hk_trends_mode, hk_trends_global FROM config")
+        self.tap.equal(row, [["0", "1", "0", "1"]],
+                       self.name(site, "the housekeeper leaves history alone"))
+
+    def check_managed(self, site):
+        """Every history and trends table is a parent with partitions for
+        today and after."""
+        tables = site.tables("history") + site.tables("trends")
+        ahead = site.query(
+            "SELECT t, (SELECT count(*) FROM zbxhist.list_partitions("
+            "t::regclass) WHERE to_clock > extract(epoch FROM now()))"
+            f" FROM unnest('{{{','.join(tables)}}}'::text[]) t")
+        without = [table for table, count in ahead if int(count) < 2]
+        self.tap.equal(without, [], self.name(
+            site, f"{len(tables)} tables have partitions from today on"))
+
+    def start(self, timeout=60):
+        """Starts the servers and the frontends."""
+        for site in self.sites:
+            site.server.start(timeout)
+            site.frontend.start()
+
+    def create_items(self):
+        """The same host and items everywhere, so the same item ids."""
+        for site in self.sites:
+            site.create_host(self.keys)
+            site.reload()
+        first = self.sites[0]
+        self.tap.ok(all(site.itemids == first.itemids for site in self.sites),
+                    f"{self.version}: the API made {len(first.itemids)} items,"
+                    " with the same ids on both sites")
+
+    # --- values -------------------------------------------------------------
+
+    def send(self, values, what):
+        """Sends values to all sites and waits until all are stored."""
+        self.model.add(values)
+        for site in self.sites:
+            counts = site.server.send(HOST, values)
+            if counts != (len(values), 0):
+                self.tap.ok(False, self.name(site, f"{what}: all are taken"),
+                            f"processed, failed: {counts} of {len(values)}")
+        for site in self.sites:
+            self.settle(site, what)
+
+    def settle(self, site, what):
+        """Waits for the values, then compares every row."""
+        expected = len(self._model_rows(site))
+        try:
+            proc.wait_for(f"{expected} values in {site.database}",
+                          lambda: site.count() >= expected, 45)
+        except proc.Failure as failure:
+            self.tap.note(failure)
+        self.compare(site, what)
+
+    def _model_rows(self, site):
+        """The model, without the types this database does not have."""
+        types = site.tables("history")
+        return [key for key in self.model.stored
+                if TABLES[TYPES[key[0].split(".")[0]]] in types
+                and (not key[0].startswith("b.") or key[0] in site.itemids)]
+
+    def compare(self, site, what):
+        """What is stored is what was sent: no row lost, none twice, each
+        where it belongs."""
+        wanted = set(self._model_rows(site))
+        missing, extra, differing = [], [], []
+        for kind, table in TABLES.items():
+            if table not in site.tables("history"):
+                continue
+            model = {key: value for key, value
+                     in self.model.of_type(kind).items() if key in wanted}
+            stored = site.history(kind)
+            missing += sorted(model.keys() - stored.keys())
+            extra += sorted(stored.keys() - model.keys())
+            differing += [(key, model[key], stored[key]) for key in
+                          model.keys() & stored.keys()
+                          if model[key] != stored[key]]
+        self.tap.ok(not missing and not extra and not differing,
+                    self.name(site, f"{what}: {len(wanted)} values stored,"
+                              " each once and unchanged"),
+                    *_some("missing", missing), *_some("not sent", extra),
+                    *_some("differing", differing))
+        self.check_places(site, what)
+
+    def check_places(self, site, what):
+        """Each row is in the partition of its time, else in the parent."""
+        if site.managed:
+            self.tap.equal(site.misplaced(), {}, self.name(
+                site, f"{what}: each row is in its partition"))
+
+    def clocks(self):
+        """Times all over the days which have a partition and around them."""
+        return sorted({
+            self.midnight - 1, self.midnight, self.midnight + 1,
+            self.now - HOUR, self.now - 60, self.now - 1, self.now,
+            self.midnight + DAY - 1, self.midnight + DAY,
+            self.midnight + DAY + 12 * HOUR, self.midnight + 2 * DAY,
+            self.midnight - DAY, self.midnight - DAY + 12 * HOUR})
+
+    def arrival(self):
+        """Today, yesterday, tomorrow; then times no partition is for.
+        (Older than the storage period, so 1970, is nothing Zabbix stores.)"""
+        self.send(self.maker.at(self.clocks()), "values around today")
+        edge = [key for key in self.keys if key.endswith((".3", ".bin.1"))]
+        self.send(self.maker.at((self.now - 20 * DAY, self.now + 400 * DAY,
+                                 2145916799, 2 ** 31 - 1), edge),
+                  "values from three weeks ago to 2038")
+        for site in self.managed:
+            day = time.strftime("history_uint_p%Y%m%d",
+                                time.gmtime(self.now))
+            found = int(site.value(f"SELECT count(*) FROM public.{day}"))
+            self.tap.ok(found > 0, self.name(
+                site, f"{found} values are in {day}"))
+
+    def duplicates(self):
+        """Values sent again, mixed with new ones and with other values at
+        the same time: the first stays, the new ones arrive, the batch is not
+        lost."""
+        known = self.maker.at((self.now - 7, self.midnight + 9))
+        self.send(known, "values to repeat")
+        again = [value._replace(value=self.maker.value(value.key))
+                 for value in known[::3]] + known[1::3]
+        fresh = self.maker.at((self.now - 5, self.midnight - 9))
+        values = again + fresh
+        self.maker.random.shuffle(values)
+        marks = {site: len(site.server.read_log()) for site in self.sites}
+        self.send(values, f"{len(again)} duplicates among new values")
+        for site in self.sites:
+            site.server.wait_log(r"skipped \d+ duplicates", marks[site])
+            log = site.server.read_log()[marks[site]:]
+            skipped = sum(map(int, re.findall(r"skipped (\d+) duplicates",
+                                              log)))
+            self.tap.ok("[Z3008]" in log and skipped > 0, self.name(
+                site, f"Zabbix skipped duplicates itself ({skipped})"))
+
+    def calculated(self):
+        """Calculated items read through the value cache and write."""
+        for site in self.sites:
+            def enough():
+                rows = site.query(
+                    "SELECT i.key_, count(h.clock), max(rt.error) FROM items i"
+                    " JOIN item_rtdata rt USING (itemid) LEFT JOIN history h"
+                    " USING (itemid) WHERE i.type = 15 AND i.hostid ="
+                    f" {site.hostid} GROUP BY 1 ORDER BY 1")
+                return rows if all(int(row[1]) > 1 for row in rows) else None
+            try:
+                rows = proc.wait_for("calculated items", enough, 30)
+            except proc.Failure:
+                rows = site.query("SELECT i.key_, rt.state, rt.error FROM"
+                                  " items i JOIN item_rtdata rt USING (itemid)"
+                                  f" WHERE i.hostid = {site.hostid} AND"
+                                  " i.type = 15")
+                self.tap.ok(False, self.name(site, "calculated items"), rows)
+                continue
+            self.tap.ok(not any(row[2] for row in rows), self.name(
+                site, "calculated items read and write"), rows)
+        problems = [site.problems() for site in self.sites]
+        self.tap.ok(problems[0] and problems.count(problems[0]) == len(problems),
+                    f"{self.version}: the triggers say the same",
+                    *(f"{site.database}: {found}" for site, found
+                      in zip(self.sites, problems)))
+
+    # --- reading ------------------------------------------------------------
+
+    def reads(self):
+        """history.get in all directions and limits; then what a browser
+        asks for."""
+        for site in self.sites:
+            wrong = []
+            for key in ("f.1", "f.3", "u.3", "s.2", "l.1", "t.1", "b.1"):
+                if key in site.itemids:
+                    wrong += self._history_get(site, key)
+            self.tap.ok(not wrong, self.name(
+                site, "history.get returns what was sent"), *wrong[:5])
+            self._pages(site)
+        self._same_charts()
+
+    def _history_get(self, site, key):
+        """Asks in several ways for one item; returns the differences."""
+        clip = int(time.time()) - self._history_seconds(site) + 60
+        rows = [row for row in self.model.of_item(key) if row[0] > clip]
+        low, high = self.now - HOUR, self.midnight + DAY
+        between = [row for row in rows if low <= row[0] <= high]
+        wrong = []
+        for what, expected, options in (
+                ("asc", rows, {"sortorder": "ASC"}),
+                ("desc", rows[::-1], {"sortorder": "DESC"}),
+                ("limit", rows[:3], {"sortorder": "ASC", "limit": 3}),
+                ("last", rows[:-3:-1], {"sortorder": "DESC", "limit": 2}),
+                ("range", between, {"sortorder": "ASC", "time_from": low,
+                                    "time_till": high}),
+                ("late", between[::-1][:2], {
+                    "sortorder": "DESC", "limit": 2, "time_from": low,
+                    "time_till": high})):
+            got = self._ask(site, key, options)
+            if [row[0] for row in got] != [row[0] for row in expected] or (
+                    "limit" not in options and sorted(got) != sorted(expected)):
+                wrong.append(f"{key} {what}: got {str(got)[:600]},"
+                             f" expected {str(expected)[:600]}")
+        return wrong
+
+    def _ask(self, site, key, options):
+        """history.get of one item as [(clock, ns, value)]."""
+        from .values import normal
+        kind = TYPES[key.split(".")[0]]
+        got = site.frontend.api("history.get", history=kind,
+                                itemids=[site.itemids[key]], sortfield="clock",
+                                time_from=options.pop("time_from", 1),
+                                output="extend", **options)
+        return [(int(row["clock"]), int(row["ns"]),
+                 normal(kind, row["value"])) for row in got]
+
+    def _history_seconds(self, site):
+        """The storage period set in Zabbix: reads are clipped to it."""
+        text = site.value("SELECT hk_history FROM config")
+        unit = {"s": 1, "m": 60, "h": HOUR, "d": DAY, "w": 7 * DAY}
+        return int(text[:-1]) * unit[text[-1]] if text[-1] in unit else int(text)
+
+    def _pages(self, site):
+        """The pages a person opens: no error from PHP or from a query."""
+        wrong = []
+        for name, (path, query) in PAGES.items():
+            wrong += self._page(site, name, path, query)
+        for key in ("f.1", "u.3", "l.1", "t.1"):
+            item = site.itemids[key]
+            graph = key[0] in "fu"
+            wrong += self._page(site, f"history of {key}", "history.php", {
+                "action": "showgraph" if graph else "showvalues",
+                "itemids[]": item, "from": "now-2d", "to": "now"})
+        for from_, to in (("now-1h", "now"), ("now-7d", "now"),
+                          ("now-1y", "now")):
+            wrong += self._page(site, f"chart from {from_}", "chart.php",
+                                self._chart(site, from_, to), "image/png")
+        self.tap.ok(not wrong, self.name(
+            site, "latest data, graphs, history and problems are shown"),
+            *wrong[:5])
+
+    def _chart(self, site, from_, to):
+        """A graph over two items."""
+        return {"itemids[]": [site.itemids["f.2"], site.itemids["u.2"]],
+                "from": from_, "to": to, "type": 0, "width": 800,
+                "height": 200, "profileIdx": "web.charts.filter"}
+
+    def _page(self, site, what, path, query, wanted="text/html"):
+        """Returns what is wrong with a page."""
+        status, kind, body = site.frontend.page(path, **query)
+        if status != 200 or kind != wanted:
+            return [f"{what}: {status} {kind} {body[:300]!r}"]
+        if kind != "text/html":
+            return []
+        bad = re.search(rb"[^\n]{0,200}(Error in query|pg_query|SQL statement"
+                        rb"|Fatal error|Undefined (index|variable|array key)"
+                        rb"|incorrect or has expired|Access denied"
+                        rb"|You are not logged in)[^\n]{0,300}", body)
+        return [f"{what}: {bad.group(0)!r}"] if bad else []
+
+    def _same_charts(self):
+        """Both sites have the same values, so they draw the same picture."""
+        if len(self.sites) < 2:
+            return
+        from_, to = (time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(clock))
+                     for clock in (self.midnight - 2 * DAY, self.now))
+        images = [site.frontend.page("chart.php",
+                                     **self._chart(site, from_, to))[2]
+                  for site in self.sites]
+        self.tap.ok(images[0][:4] == b"\x89PNG" and images[0] == images[1],
+                    f"{self.version}: a graph is the same on both sites,"
+                    " byte by byte")
+
+    # --- clearing and trends ------------------------------------------------
+
+    def clear_history(self):
+        """"Clear history" of two items: by the frontend's button in 6.0 and
+        by the API.  Nothing of them stays, trends included."""
+        by_page, by_api = "u.4", "f.4"
+        for site in self.sites:
+            if self.version == "6.0":
+                self._clear_by_page(site, by_page)
+            else:
+                site.frontend.api("history.clear", [site.itemids[by_page]])
+            site.frontend.api("history.clear", [site.itemids[by_api]])
+        self.model.forget(lambda value: value.key in (by_page, by_api))
+        for site in self.sites:
+            self.compare(site, "after clear history")
+            left = [site.itemids[key] for key in (by_page, by_api)]
+            count = site.value(
+                "SELECT (SELECT count(*) FROM trends WHERE itemid IN"
+                f" ({','.join(left)})) + (SELECT count(*) FROM trends_uint"
+                f" WHERE itemid IN ({','.join(left)}))")
+            self.tap.equal(count, "0", self.name(
+                site, "clear history cleared the trends, too"))
+
+    def _clear_by_page(self, site, key):
+        """Presses "Clear history" in the list of items."""
+        sid = site.frontend.session_id()[16:32]
+        status, _, body = site.frontend.page("items.php", {
+            "context": "host", "action": "item.massclearhistory",
+            "group_itemid[]": site.itemids[key], "sid": sid,
+            "hostid": site.hostid, "form_refresh": "1"})
+        if status != 200 or b"History cleared" not in body:
+            self.tap.ok(False, self.name(site, "clear history by the page"),
+                        f"{status} {body[-3000:]!r}")
+
+    def trends(self):
+        """Trends come at shutdown, are updated after a restart within their
+        hour, and are the same as on plain tables."""
+        hour = self.now - self.now % HOUR
+        self.restart()
+        self._compare_trends("after a restart")
+        key = ("u.1", hour)
+        before = self.sites[-1].trends().get(key, (0,))[0]
+        more = [Value(name, hour + second, second * 1000, str(second))
+                for name in self.keys if name[0] in "fu"
+                for second in (11, 12, 13)
+                if (name, hour + second, second * 1000)
+                not in self.model.stored]
+        self.send(more, "values of an hour whose trends are written")
+        self.restart()
+        self._compare_trends("updated after a second restart")
+        after = self.sites[-1].trends().get(key, (0,))[0]
+        self.tap.equal(after - before, 3, f"{self.version}: a trend row was"
+                       f" updated: {before} values, then {after}")
+
+    def restart(self):
+        """An ordinary shutdown flushes the trends; then on again."""
+        for site in self.sites:
+            self.tap.ok(site.server.stop(), self.name(
+                site, "the server shuts down by itself"))
+        for site in self.sites:
+            site.server.start()
+
+    def _compare_trends(self, what):
+        """Both sites hold the same trends, and the numbers are right."""
+        found = [site.trends() for site in self.sites]
+        if len(found) > 1:
+            differing = [(key, found[0].get(key), found[1].get(key))
+                         for key in sorted(found[0].keys() | found[1].keys())
+                         if found[0].get(key) != found[1].get(key)]
+            self.tap.ok(not differing, f"{self.version}: trends {what} are"
+                        " those of plain tables", *_some("differ", differing))
+        model = self.model.trends()
+        for site, trends in zip(self.sites, found):
+            wrong = [(key, model[key], trends.get(key)) for key in model
+                     if key[0] in ("f.1", "u.1", "u.2") and
+                     not _trend_fits(key, model[key], trends.get(key))]
+            self.tap.ok(not wrong, self.name(
+                site, f"{len(trends)} trends {what} fit the values"),
+                *_some("differ", wrong))
+            self.check_places(site, f"trends {what}")
+
+    # --- maintenance --------------------------------------------------------
+
+    def maintenance(self):
+        """run_maintenance() while Zabbix works changes no value."""
+        for site in self.managed:
+            site.query("CALL zbxhist.run_maintenance();")
+            self.compare(site, "after maintenance")
+            self.check(site)
+
+    def check(self, site):
+        """zbxhist.check() has nothing bad to say."""
+        found = site.query("SELECT severity, code, object, message FROM"
+                           " zbxhist.check() WHERE severity IN"
+                           " ('error', 'critical')")
+        self.tap.equal(found, [], self.name(site, "zbxhist.check() is content"))
+
+    def retention(self):
+        """A day of retention passes: the storage period is set in Zabbix,
+        and the day that left it is dropped with its partition."""
+        old = self.midnight - 5 * DAY
+        day = time.strftime("%Y-%m-%d", time.gmtime(old))
+        numeric = [key for key in self.keys if key[0] in "fu"
+                   and int(key.split(".")[1]) <= 3]
+        for site in self.managed:
+            for table in site.tables("history"):
+                site.query(f"SELECT zbxhist.create_partition('{table}',"
+                           f" '{day}')")
+        self.send(self.maker.at((old, old + HOUR, old + DAY - 1), numeric),
+                  "late values for a day five days ago")
+        for site in self.managed:
+            self._expire(site, old)
+        self.send(self.maker.at((int(time.time()),)),
+                  "values after the day was dropped")
+
+    def _expire(self, site, old):
+        """Shortens the storage period; maintenance drops the old day."""
+        partition = time.strftime("history_uint_p%Y%m%d", time.gmtime(old))
+        rows = int(site.value(f"SELECT count(*) FROM {partition}"))
+        self.tap.ok(rows > 0, self.name(site, f"{partition}: {rows} rows"))
+        site.frontend.api("housekeeping.update", hk_history="3d")
+        site.query("CALL zbxhist.run_maintenance();")
+        left = site.value(f"SELECT to_regclass('public.{partition}')")
+        self.tap.ok(not left, self.name(
+            site, f"{partition} is past the storage period and gone"))
+        limit = int(site.value(
+            "SELECT min(from_clock) FROM zbxhist.list_partitions("
+            "'history_uint')"))
+        self.tap.ok(limit > old, self.name(
+            site, "no partition past the storage period is left"))
+        self.expired = getattr(self, "expired", {})
+        self.expired[site.database] = old + DAY
+
+    def housekeeper(self):
+        """Zabbix' housekeeper runs and does no harm."""
+        for site in self.sites:
+            mark = len(site.server.read_log())
+            site.server.control("housekeeper_execute")
+            site.server.wait_log(r"housekeeper \[deleted", mark)
+            line = re.search(r"housekeeper \[deleted.*",
+                             site.server.read_log()[mark:]).group(0)
+            self.compare(site, f"after the {line[:60]}")
+
+    # --- the end ------------------------------------------------------------
+
+    def check_logs(self):
+        """No query of Zabbix failed, except for the duplicates."""
+        for site in self.sites:
+            bad = [line for line in site.server.read_log().splitlines()
+                   if QUERY_TROUBLE.search(line)
+                   and not DUPLICATE.search(line)]
+            self.tap.ok(not bad, self.name(
+                site, "zabbix_server's log has no failed query"), *bad[:10])
+            bad = site.cluster.complaints(site.database, POSTGRES_ALLOWED)
+            self.tap.ok(not bad, self.name(
+                site, "PostgreSQL's log has no error"), *bad[:10])
+            bad = [line for line in proc.tail(site.frontend.log, 100000)
+                   .splitlines() if re.search(
+                       r"PHP (Warning|Fatal|Notice)|pg_|\[5\d\d\]", line)]
+            self.tap.ok(not bad, self.name(
+                site, "PHP's log has no error"), *bad[:10])
+
+    def drop_extension(self):
+        """DROP EXTENSION under a running Zabbix: everything stays readable
+        and values go on arriving."""
+        for site in self.managed:
+            site.query("DROP EXTENSION zbxhist;")
+            site.managed = False
+            self.compare(site, "after DROP EXTENSION")
+        self.send(self.maker.at((int(time.time()), self.midnight + DAY)),
+                  "values after DROP EXTENSION")
+
+    def stop(self):
+        """Stops this version's servers and frontends."""
+        for site in self.sites:
+            self.tap.ok(site.stop(), self.name(site, "Zabbix stops"))
+
+
+def _some(what, rows, count=8):
+    """The first few of many differences."""
+    if not rows:
+        return []
+    return [f"{what}: {len(rows)}"] + [f"  {str(row)[:300]}"
+                                       for row in rows[:count]]
+
+
+def _trend_fits(key, model, trend):
+    """Whether a stored trend has the number, minimum and maximum of the
+    values (doubles as Zabbix prints them: 17 digits)."""
+    if trend is None or trend[0] != model[0]:
+        return False
+    number = float if key[0].startswith("f") else int
+    return [number(trend[1]), number(trend[3])] == model[1:]
