@@ -1,0 +1,220 @@
+/*
+ * options.c
+ *		The command line.
+ */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage_text[] =
+"loader sends what Zabbix's history syncers send, and measures it.\n"
+"\n"
+"  --dsn=STRING         libpq connection string\n"
+"  --connections=N      syncers, each with a connection of its own (1)\n"
+"  --values=N           values to send, rounded up to a whole batch\n"
+"  --seconds=N          or how long to send\n"
+"  --rate=N             offer N values a second (open loop); 0: as fast as it goes (0)\n"
+"  --warmup=N           values sent first and not counted (0)\n"
+"\n"
+"  --items=N            monitored items (30000)\n"
+"  --batch=N            values a batch, at most 1000 in Zabbix (1000)\n"
+"  --mix=NAME           float, uint or zabbix: all five types (float)\n"
+"  --first-itemid=N     the first item's id (100000)\n"
+"  --clock=N            simulated time of the stream's first pass over the items\n"
+"  --step=N             simulated seconds a pass over all items takes (60)\n"
+"  --days=N             spread the values over so many days back, as a proxy's backlog (1)\n"
+"  --first-pass=N       start at this pass of the stream (0)\n"
+"  --seed=N             another stream (1)\n"
+"\n"
+"  --csv=FILE           a line a statement: start, latency, rows, due to commit, SQLSTATE\n"
+"  --handshake          print {\"event\": \"ready\"} after the warm-up and {\"event\": \"done\"}\n"
+"                       after the run, and wait for a line on standard input after each\n"
+"  --copy               no server: write float values to standard output as COPY text,\n"
+"                       sorted by item\n";
+
+enum
+{
+	OPT_DSN = 256, OPT_CONNECTIONS, OPT_VALUES, OPT_SECONDS, OPT_RATE,
+	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
+	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
+	OPT_COPY, OPT_HELP
+};
+
+static const struct option long_options[] = {
+	{"dsn", required_argument, NULL, OPT_DSN},
+	{"connections", required_argument, NULL, OPT_CONNECTIONS},
+	{"values", required_argument, NULL, OPT_VALUES},
+	{"seconds", required_argument, NULL, OPT_SECONDS},
+	{"rate", required_argument, NULL, OPT_RATE},
+	{"warmup", required_argument, NULL, OPT_WARMUP},
+	{"items", required_argument, NULL, OPT_ITEMS},
+	{"batch", required_argument, NULL, OPT_BATCH},
+	{"mix", required_argument, NULL, OPT_MIX},
+	{"first-itemid", required_argument, NULL, OPT_FIRST_ITEMID},
+	{"clock", required_argument, NULL, OPT_CLOCK},
+	{"step", required_argument, NULL, OPT_STEP},
+	{"days", required_argument, NULL, OPT_DAYS},
+	{"first-pass", required_argument, NULL, OPT_FIRST_PASS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"csv", required_argument, NULL, OPT_CSV},
+	{"handshake", no_argument, NULL, OPT_HANDSHAKE},
+	{"copy", no_argument, NULL, OPT_COPY},
+	{"help", no_argument, NULL, OPT_HELP},
+	{NULL, 0, NULL, 0}
+};
+
+/* Ends the program over a wrong option. */
+static void __attribute__((noreturn))
+fail(const char *message)
+{
+	fprintf(stderr, "loader: %s\nTry \"loader --help\".\n", message);
+	exit(2);
+}
+
+/* Reads a whole number. */
+static long
+parse_number(const char *string)
+{
+	char	   *end;
+	long		number = strtol(string, &end, 10);
+
+	if (*string == '\0' || *end != '\0')
+		fail("an option needs a whole number");
+	return number;
+}
+
+/* Reads the name of a mix of value types. */
+static Mix
+parse_mix(const char *name)
+{
+	if (strcmp(name, "float") == 0)
+		return MIX_FLOAT;
+	if (strcmp(name, "uint") == 0)
+		return MIX_UINT;
+	if (strcmp(name, "zabbix") != 0)
+		fail("--mix is float, uint or zabbix");
+	return MIX_ZABBIX;
+}
+
+/* Sets one option of the stream; false when it is not one of those. */
+static bool
+parse_stream_option(int option, StreamOptions *stream)
+{
+	switch (option)
+	{
+		case OPT_ITEMS:
+			stream->items = parse_number(optarg);
+			return true;
+		case OPT_BATCH:
+			stream->batch = parse_number(optarg);
+			return true;
+		case OPT_MIX:
+			stream->mix = parse_mix(optarg);
+			return true;
+		case OPT_FIRST_ITEMID:
+			stream->first_itemid = parse_number(optarg);
+			return true;
+		case OPT_CLOCK:
+			stream->clock = parse_number(optarg);
+			return true;
+		case OPT_STEP:
+			stream->step = parse_number(optarg);
+			return true;
+		case OPT_DAYS:
+			stream->days = parse_number(optarg);
+			return true;
+		case OPT_SEED:
+			stream->seed = parse_number(optarg);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Sets one option of the run. */
+static void
+parse_run_option(int option, Options *options)
+{
+	switch (option)
+	{
+		case OPT_DSN:
+			options->dsn = optarg;
+			break;
+		case OPT_CSV:
+			options->csv = optarg;
+			break;
+		case OPT_CONNECTIONS:
+			options->connections = parse_number(optarg);
+			break;
+		case OPT_VALUES:
+			options->values = parse_number(optarg);
+			break;
+		case OPT_SECONDS:
+			options->seconds = atof(optarg);
+			break;
+		case OPT_RATE:
+			options->rate = atof(optarg);
+			break;
+		case OPT_WARMUP:
+			options->warmup = parse_number(optarg);
+			break;
+		case OPT_FIRST_PASS:
+			options->first_pass = parse_number(optarg);
+			break;
+		case OPT_HANDSHAKE:
+			options->handshake = true;
+			break;
+		case OPT_COPY:
+			options->copy = true;
+			break;
+		case OPT_HELP:
+			fputs(usage_text, stdout);
+			exit(0);
+		default:
+			fail("unrecognized option");
+	}
+}
+
+/* Refuses what could not run. */
+static void
+check_options(const Options *options)
+{
+	const StreamOptions *stream = &options->stream;
+
+	if (stream->items < 1 || stream->batch < 1 || stream->step < 1 ||
+		stream->days < 1 || options->connections < 1)
+		fail("items, batch, step, days and connections are at least 1");
+	if (options->values <= 0 && options->seconds <= 0)
+		fail("--values or --seconds must be given");
+	if (options->copy && options->values <= 0)
+		fail("--copy needs --values");
+}
+
+/* Reads the command line; ends the program when it is wrong. */
+void
+options_parse(int argc, char **argv, Options *options)
+{
+	int			option;
+
+	*options = (Options)
+	{
+		.stream =
+		{
+			.seed = 1, .items = 30000, .first_itemid = 100000,
+				.clock = 1795219200, .step = 60, .days = 1, .batch = 1000,
+				.mix = MIX_FLOAT
+		},
+			.dsn = "", .connections = 1
+	};
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+	{
+		if (!parse_stream_option(option, &options->stream))
+			parse_run_option(option, options);
+	}
+	if (optind < argc)
+		fail("unexpected argument");
+	check_options(options);
+}

@@ -1,0 +1,25 @@
+#ifndef LOADER_OPTIONS_H
+#define LOADER_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "stream.h"
+
+typedef struct Options
+{
+	StreamOptions stream;
+	const char *dsn;
+	const char *csv;			/* file for a line a statement, or NULL */
+	int			connections;
+	long		values;			/* to send, 0: no limit */
+	double		seconds;		/* to run, 0: no limit */
+	double		rate;			/* values per second offered, 0: closed loop */
+	long		warmup;			/* values sent before anything is counted */
+	long		first_pass;		/* where in the stream to start */
+	bool		copy;			/* write COPY text to stdout instead */
+	bool		handshake;		/* wait for a line on stdin around the run */
+} Options;
+
+extern void options_parse(int argc, char **argv, Options *options);
+
+#endif							/* LOADER_OPTIONS_H */

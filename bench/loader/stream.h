@@ -1,0 +1,61 @@
+#ifndef LOADER_STREAM_H
+#define LOADER_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* in the order in which Zabbix flushes the types of a batch */
+typedef enum ValueType
+{
+	VALUE_FLOAT,
+	VALUE_STR,
+	VALUE_LOG,
+	VALUE_UINT,
+	VALUE_TEXT
+} ValueType;
+
+#define VALUE_TYPES (VALUE_TEXT + 1)
+
+typedef enum Mix
+{
+	MIX_FLOAT,					/* every item is numeric (float) */
+	MIX_UINT,					/* every item is numeric (unsigned) */
+	MIX_ZABBIX					/* all five types, as an installation has them */
+} Mix;
+
+typedef struct StreamOptions
+{
+	uint64_t	seed;
+	long		items;
+	long		first_itemid;
+	int			clock;			/* of the first pass */
+	int			step;			/* seconds of simulated time a pass */
+	int			days;			/* values are spread over so many days back */
+	int			batch;			/* values a batch */
+	Mix			mix;
+} StreamOptions;
+
+typedef struct Value
+{
+	long		itemid;
+	int			clock;
+	int			ns;
+	ValueType	type;
+	uint64_t	random;			/* what the value's text is made from */
+	bool		is_duplicate;	/* found in the table after a 23505 */
+} Value;
+
+typedef struct Stream
+{
+	StreamOptions options;
+	long	   *order;			/* items in the order in which they fall due */
+	long		batches_per_pass;
+} Stream;
+
+extern void stream_init(Stream *stream, const StreamOptions *options);
+extern int	stream_batch(const Stream *stream, long batch, Value *values);
+extern void stream_value(const Stream *stream, long item, long pass,
+						 Value *value);
+extern uint64_t stream_hash(uint64_t x);
+
+#endif							/* LOADER_STREAM_H */

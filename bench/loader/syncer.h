@@ -1,0 +1,66 @@
+#ifndef LOADER_SYNCER_H
+#define LOADER_SYNCER_H
+
+#include <libpq-fe.h>
+
+#include "histogram.h"
+#include "stream.h"
+#include "text.h"
+
+/* distinct SQLSTATEs worth telling apart */
+#define SYNCER_MAX_STATES 16
+
+typedef struct ErrorCount
+{
+	char		sqlstate[6];
+	long		count;
+} ErrorCount;
+
+/* one INSERT, for the CSV */
+typedef struct Sample
+{
+	double		start;			/* seconds since 1970 */
+	double		latency;		/* seconds the statement took */
+	double		delay;			/* seconds from when it was due to the commit */
+	int			rows;
+	char		sqlstate[6];
+} Sample;
+
+/* what one syncer did */
+typedef struct Counts
+{
+	long		values;			/* committed */
+	long		duplicates;		/* left out because already there */
+	long		lost;			/* in batches given up, as Zabbix does */
+	long		statements;		/* INSERTs sent */
+	long		batches;
+	ErrorCount	errors[SYNCER_MAX_STATES];
+	Histogram	insert;			/* latency of the INSERT statements */
+	Histogram	batch;			/* from due (or begun) to committed */
+} Counts;
+
+typedef struct Syncer
+{
+	const char *dsn;
+	PGconn	   *connection;
+	int			backend_pid;
+	Value	   *values;
+	int			count;
+	double		due;			/* when the batch should have started */
+	Text		text;
+	Counts		counts;
+	bool		is_sampling;
+	Sample	   *samples;
+	long		sample_count;
+	long		sample_size;
+	long		first_of_batch; /* this batch's first sample */
+} Syncer;
+
+extern double syncer_now(void);
+extern void syncer_init(Syncer *syncer, const char *dsn, int batch);
+extern void syncer_reset_counts(Syncer *syncer);
+extern void syncer_write(Syncer *syncer, double due);
+extern void syncer_close(Syncer *syncer);
+extern void counts_merge(Counts *into, const Counts *from);
+
+#endif							/* LOADER_SYNCER_H */

@@ -1,0 +1,1 @@
+"""The measurements of zbxhist: one module an experiment, one a store."""

@@ -1,0 +1,67 @@
+"""The command line of bench/run."""
+import argparse
+import re
+import signal
+import sys
+
+from . import maintenance, memory, trends, write
+from .cluster import ServerError
+from .drivers import Failed
+
+# one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
+EXPERIMENTS = (write, trends, maintenance, memory)
+
+
+def numbers(text):
+    """A list of whole numbers, as 1,10,100."""
+    return [int(part) for part in text.split(",")]
+
+
+def add_common_arguments(parser):
+    """What every experiment takes."""
+    parser.add_argument("--quick", action="store_true",
+                        help="a small form, under two minutes: proves that it runs, "
+                             "its figures are rough")
+    parser.add_argument("--pg-config", default="pg_config", metavar="PROGRAM",
+                        help="pg_config of the PostgreSQL to measure")
+    parser.add_argument("--data-directory", default="/var/tmp", metavar="DIR",
+                        help="where the private cluster goes while it runs (default: %(default)s)")
+    parser.add_argument("--shared-buffers", type=int, metavar="MB",
+                        help="instead of a quarter of the memory")
+    parser.add_argument("--output", metavar="DIR", help="instead of bench/results")
+    parser.add_argument("--name", help="base name of the result files")
+
+
+def build_parser():
+    """The whole command line."""
+    parser = argparse.ArgumentParser(prog="bench/run", description=(
+        "Measures zbxhist and other ways to keep Zabbix's history, each in a private "
+        "PostgreSQL cluster that is removed afterwards."))
+    commands = parser.add_subparsers(dest="experiment", required=True)
+    for module in EXPERIMENTS:
+        command = commands.add_parser(module.NAME, help=module.HELP, description=module.HELP)
+        add_common_arguments(command)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def command_line(words):
+    """The command for the result file; directories are nobody's business."""
+    text = " ".join(["bench/run"] + words)
+    return re.sub(r"(--(?:data-directory|output|pg-config))[ =]\S+", r"\1=...", text)
+
+
+def main():
+    """Runs one experiment; 0 when it ran and every store kept its rows."""
+    arguments = build_parser().parse_args()
+    arguments.command_line = command_line(sys.argv[1:])
+    # the cluster must go away also when we are told to end
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        return arguments.run(arguments)
+    except (Failed, RuntimeError, ServerError) as error:
+        print("bench/run: %s" % error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130

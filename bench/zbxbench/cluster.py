@@ -1,0 +1,197 @@
+"""A private PostgreSQL cluster: started for a run, removed after it."""
+import os
+import pathlib
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+
+import psycopg2
+
+from . import environment
+
+SUPERUSER = "postgres"
+OWNER = "zabbix"
+
+
+def tuned_settings(shared_buffers_mb=None):
+    """Settings for a write-heavy server, the same for every store.
+
+    What a Zabbix administrator would set: a quarter of the memory for shared
+    buffers, no wait for the disk at commit, checkpoints far apart.  Checkpoints
+    are taken between runs, and autovacuum is off, so that neither falls into
+    one store's run and not into another's.
+    """
+    buffers = shared_buffers_mb or min(environment.memory_mb() // 4, 8192)
+    return {
+        "shared_buffers": "%dMB" % buffers,
+        "synchronous_commit": "off",
+        "wal_level": "replica",
+        "wal_buffers": "64MB",
+        "max_wal_size": "32GB",
+        "min_wal_size": "1GB",
+        "checkpoint_timeout": "1h",
+        "checkpoint_completion_target": "0.9",
+        "full_page_writes": "on",
+        "wal_compression": "off",
+        "maintenance_work_mem": "512MB",
+        "work_mem": "32MB",
+        "effective_cache_size": "%dMB" % (environment.memory_mb() // 2),
+        "random_page_cost": "1.1",
+        "max_connections": "60",
+        "max_locks_per_transaction": "128",
+        "autovacuum": "off",
+        "jit": "off",
+        "timezone": "UTC",
+        "log_min_messages": "warning",
+    }
+
+
+class ServerError(Exception):
+    """The cluster could not be started or used."""
+
+
+class Cluster:
+    """One server with its own data and socket directory."""
+
+    def __init__(self, bindir, settings, base="/var/tmp"):
+        self.bindir = pathlib.Path(bindir)
+        self.settings = settings
+        self.base = base
+        self.directory = None
+        self.postmaster_pid = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+
+    def start(self):
+        """Creates and starts the cluster, and the role that owns Zabbix's database."""
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="zbxbench.", dir=self.base))
+        try:
+            self._prepare_directory()
+            self._initdb()
+            self._write_settings()
+            self._pg_ctl("start", "-w", "-l", str(self.log_path))
+            self._read_postmaster_pid()
+            self.execute("CREATE ROLE %s LOGIN" % OWNER)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        """Stops the server and removes everything it wrote."""
+        if self.directory is None:
+            return
+        if (self.data / "postmaster.pid").exists():
+            self._pg_ctl("stop", "-m", "immediate", "-w", check=False)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory = None
+
+    def restart(self):
+        """Restarts the server."""
+        self._pg_ctl("restart", "-m", "fast", "-w", "-l", str(self.log_path))
+        self._read_postmaster_pid()
+
+    @property
+    def data(self):
+        """The data directory."""
+        return self.directory / "data"
+
+    @property
+    def log_path(self):
+        """The server's log."""
+        return self.directory / "log"
+
+    def log_text(self):
+        """What the server has logged so far."""
+        return self.log_path.read_text(errors="replace")
+
+    def _prepare_directory(self):
+        (self.directory / "socket").mkdir()
+        if os.geteuid() == 0:
+            user = pwd.getpwnam(SUPERUSER)
+            for path in (self.directory, self.directory / "socket"):
+                os.chown(path, user.pw_uid, user.pw_gid)
+
+    def _as_server_user(self, command):
+        """PostgreSQL refuses to run as root."""
+        if os.geteuid() == 0:
+            return ["runuser", "-u", SUPERUSER, "--"] + command
+        return command
+
+    def _command(self, command, check=True):
+        done = subprocess.run(self._as_server_user(command), cwd=self.directory,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if check and done.returncode != 0:
+            raise ServerError("%s failed: %s" % (command[0], done.stderr.strip()))
+
+    def _initdb(self):
+        self._command([str(self.bindir / "initdb"), "-D", str(self.data), "-U", SUPERUSER,
+                       "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"])
+
+    def _pg_ctl(self, *arguments, check=True):
+        # the server keeps its parent's standard error: only the log must be open
+        command = self._as_server_user([str(self.bindir / "pg_ctl"), "-D", str(self.data)]
+                                       + list(arguments))
+        done = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if check and done.returncode != 0:
+            log = self.log_text() if self.log_path.exists() else ""
+            raise ServerError("pg_ctl %s failed\n%s" % (arguments[0], log[-2000:]))
+
+    def _write_settings(self):
+        lines = ["%s = '%s'\n" % item for item in self.settings.items()]
+        lines.append("listen_addresses = ''\n")
+        lines.append("unix_socket_directories = '%s'\n" % (self.directory / "socket"))
+        with open(self.data / "postgresql.conf", "a", encoding="utf-8") as conf:
+            conf.writelines(lines)
+
+    def _read_postmaster_pid(self):
+        with open(self.data / "postmaster.pid", encoding="utf-8") as pid_file:
+            self.postmaster_pid = int(pid_file.readline())
+
+    def dsn(self, database, user=OWNER, options=""):
+        """The libpq connection string; options as in PGOPTIONS."""
+        text = "host=%s port=5432 user=%s dbname=%s" % (self.directory / "socket", user, database)
+        return text + (" options='%s'" % options if options else "")
+
+    def connect(self, database="postgres", user=SUPERUSER, options=""):
+        """A psycopg2 connection in autocommit mode."""
+        connection = psycopg2.connect(self.dsn(database, user, options))
+        connection.autocommit = True
+        return connection
+
+    def execute(self, sql, database="postgres", user=SUPERUSER):
+        """Runs one text of SQL; returns the rows of the last statement, if any."""
+        connection = self.connect(database, user)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(sql)
+                return cursor.fetchall() if cursor.description else []
+        finally:
+            connection.close()
+
+    def has_extension(self, name):
+        """Whether CREATE EXTENSION could find it."""
+        return bool(self.execute(
+            "SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
+
+    def checkpoint(self):
+        """Puts dirty pages away, and makes the next full-page images due."""
+        self.execute("CHECKPOINT")
+
+    def wait_for_backends(self, seconds=10):
+        """Waits until no store's database has a client: their counters are then complete."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            count = self.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = "
+                                 "'client backend' AND datname <> 'postgres'")[0][0]
+            if count == 0:
+                return
+            time.sleep(0.02)

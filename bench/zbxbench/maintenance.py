@@ -1,0 +1,6 @@
+NAME = "maintenance"
+HELP = ""
+def add_arguments(parser):
+    pass
+def run(arguments):
+    pass

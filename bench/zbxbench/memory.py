@@ -1,0 +1,6 @@
+NAME = "memory"
+HELP = ""
+def add_arguments(parser):
+    pass
+def run(arguments):
+    pass

@@ -1,0 +1,48 @@
+"""Days and months of simulated time; boundaries are UTC midnight, always."""
+import calendar
+import datetime
+from typing import NamedTuple
+
+DAY = 86400
+
+
+class Period(NamedTuple):
+    """A partition's time: start included, stop excluded."""
+    date: datetime.date
+    start: int
+    stop: int
+    suffix: str
+
+
+def clock(date):
+    """Zabbix's clock of a date's first second."""
+    return calendar.timegm(date.timetuple())
+
+
+def today():
+    """The current UTC date: what maintenance of every store starts from."""
+    return datetime.datetime.now(datetime.timezone.utc).date()
+
+
+def day(date):
+    """The period of one day."""
+    return Period(date, clock(date), clock(date) + DAY, date.strftime("p%Y%m%d"))
+
+
+def days(first, last):
+    """The days from today + first to today + last."""
+    return [day(today() + datetime.timedelta(days=offset)) for offset in range(first, last + 1)]
+
+
+def month(date):
+    """The period of the month that holds a date."""
+    first = date.replace(day=1)
+    following = (first + datetime.timedelta(days=32)).replace(day=1)
+    return Period(first, clock(first), clock(following), first.strftime("p%Y%m"))
+
+
+def months(first, last):
+    """The months from this one + first to this one + last."""
+    number = today().year * 12 + today().month - 1
+    return [month(datetime.date((number + offset) // 12, (number + offset) % 12 + 1, 1))
+            for offset in range(first, last + 1)]

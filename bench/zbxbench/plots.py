@@ -1,0 +1,61 @@
+"""Plots in one style; a store has the same colour in every one of them."""
+import matplotlib
+
+matplotlib.use("Agg")
+matplotlib.rcParams["svg.hashsalt"] = "zbxhist"     # the same data, the same file
+from matplotlib import pyplot  # noqa: E402
+
+# Okabe and Ito's palette, readable with any colour vision, then related shades
+COLOURS = {
+    "zbxhist": "#D55E00",
+    "zbxhist-rows": "#E69F00",
+    "native": "#0072B2",
+    "partman": "#56B4E9",
+    "plain": "#009E73",
+    "plpgsql": "#CC79A7",
+    "plpgsql-wiki": "#882255",
+    "nullwrite": "#999999",
+}
+OTHER = "#444444"
+
+
+def colour(name):
+    """The colour of a store."""
+    return COLOURS.get(name, OTHER)
+
+
+def figure(width=7.0, height=3.6):
+    """An empty plot of the common size."""
+    fig, axes = pyplot.subplots(figsize=(width, height), constrained_layout=True)
+    axes.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return fig, axes
+
+
+def _errors(spreads):
+    """Error bars from spreads: what lies below and above the median."""
+    return [[spread["median"] - spread["min"] for spread in spreads],
+            [spread["max"] - spread["median"] for spread in spreads]]
+
+
+def bars(axes, names, labels, spreads):
+    """A bar a store: the median, the spread as error bar, the number on top."""
+    medians = [spread["median"] for spread in spreads]
+    axes.bar(range(len(names)), medians, color=[colour(name) for name in names],
+             yerr=_errors(spreads), ecolor="#333333", capsize=3)
+    axes.set_xticks(range(len(names)))
+    axes.set_xticklabels(labels, fontsize=8)
+    for place, spread in enumerate(spreads):
+        axes.annotate("%.3g" % spread["median"] if spread["median"] < 1000
+                      else "{:,.0f}".format(spread["median"]),
+                      (place, spread["max"]), ha="center", va="bottom", fontsize=8,
+                      xytext=(0, 2), textcoords="offset points")
+
+
+def save(fig, path_stem):
+    """Writes SVG and a small PNG."""
+    fig.savefig("%s.svg" % path_stem, metadata={"Date": None})
+    fig.savefig("%s.png" % path_stem, dpi=110)
+    pyplot.close(fig)

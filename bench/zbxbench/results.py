@@ -1,0 +1,47 @@
+"""Result files and tables."""
+import json
+import pathlib
+
+from . import environment
+
+RESULTS = environment.BENCH / "results"
+
+
+def path_of(name, suffix, directory=None):
+    """Where a result of that name goes."""
+    target = pathlib.Path(directory) if directory else RESULTS
+    target.mkdir(parents=True, exist_ok=True)
+    return target / (name + suffix)
+
+
+def save(name, result, directory=None):
+    """Writes the JSON file; returns its name for the message."""
+    path = path_of(name, ".json", directory)
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return path.name
+
+
+def _columns(rows):
+    return [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+
+
+def table(header, rows):
+    """A Markdown table with aligned columns, the first one to the left."""
+    cells = [[str(cell) for cell in row] for row in [header] + rows]
+    widths = _columns(cells)
+
+    def line(row):
+        padded = [row[0].ljust(widths[0])]
+        padded += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = "|" + "|".join("-" * (width + 1) + ("-" if i == 0 else ":")
+                          for i, width in enumerate(widths)) + "|"
+    return "\n".join([line(cells[0]), rule] + [line(row) for row in cells[1:]])
+
+
+def number(value, digits=0):
+    """A number for people; a dash for none."""
+    if value is None:
+        return "-"
+    return "{:,.{}f}".format(value, digits)

@@ -1,0 +1,22 @@
+"""The stores that can be measured, by name."""
+from .native import Native
+from .nullwrite import NullWrite
+from .partman import Partman
+from .plain import Plain
+from .plpgsql import Plpgsql, PlpgsqlWiki
+from .zbxhist import Zbxhist, ZbxhistRows
+
+STORES = {store.name: store for store in (
+    Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, Zbxhist, NullWrite)}
+
+
+def select(cluster, names):
+    """The stores of these names: those to measure, and why the others cannot be."""
+    present, skipped = [], {}
+    for name in names:
+        reason = STORES[name].missing(cluster)
+        if reason:
+            skipped[name] = reason
+        else:
+            present.append(STORES[name](cluster))
+    return present, skipped

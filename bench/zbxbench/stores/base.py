@@ -1,0 +1,47 @@
+"""What an experiment may ask of a store."""
+import abc
+
+
+class Store(abc.ABC):
+    """A place for values.
+
+    name:        as on the command line
+    label:       in tables and plots
+    keeps_rows:  False for Null Write: then no rows are expected
+    """
+    name = ""
+    label = ""
+    keeps_rows = True
+
+    @classmethod
+    def missing(cls, cluster):
+        """Why the store cannot be measured here; None when it can."""
+        del cluster
+
+    @abc.abstractmethod
+    def create(self, tables, periods, interval):
+        """Makes the store with these tables, empty, and a partition for each period."""
+
+    @abc.abstractmethod
+    def target(self, table):
+        """The name of the table the load goes to."""
+
+    @abc.abstractmethod
+    def clean(self):
+        """Empties the tables, keeps partitions."""
+
+    @abc.abstractmethod
+    def rows(self, table):
+        """How many rows are stored."""
+
+    @abc.abstractmethod
+    def checksum(self, table):
+        """A number that is equal when the rows are, in whatever order."""
+
+    @abc.abstractmethod
+    def check(self):
+        """What is wrong with the store itself: a list of sentences."""
+
+    @abc.abstractmethod
+    def drop(self):
+        """Removes everything."""

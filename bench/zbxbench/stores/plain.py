@@ -1,0 +1,15 @@
+"""One plain table: Zabbix as installed."""
+from . import schema
+from .postgres import PostgresStore
+
+
+class Plain(PostgresStore):
+    """Zabbix's schema, nothing else."""
+    name = "plain"
+    label = "plain table"
+
+    def create_table(self, table, periods, interval):
+        self.execute(schema.create_table(table))
+
+    def partition(self, table, period):
+        return table

@@ -1,0 +1,102 @@
+"""What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
+from ..cluster import OWNER, SUPERUSER
+from . import schema
+from .base import Store
+
+
+class PostgresStore(Store):
+    """A database of its own, owned by the role Zabbix would use.
+
+    The tables have Zabbix's names in every store, so that the load is the
+    same text byte for byte.  options are given at connect, as PGOPTIONS.
+    """
+    options = ""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.database = "bench_" + self.name.replace("-", "_")
+        self.tables = ()
+
+    def execute(self, sql, user=OWNER):
+        """Runs SQL in the store's database as its owner."""
+        return self.cluster.execute(sql, self.database, user)
+
+    def connect(self, user=OWNER):
+        """A connection as the load's."""
+        return self.cluster.connect(self.database, user, self.options)
+
+    def dsn(self):
+        """The connection string for the load."""
+        return self.cluster.dsn(self.database, OWNER, self.options)
+
+    def create(self, tables, periods, interval="daily"):
+        self.tables = tuple(tables)
+        self.cluster.execute("CREATE DATABASE %s OWNER %s TEMPLATE template0"
+                             % (self.database, OWNER))
+        self.execute("GRANT CREATE ON SCHEMA public TO %s" % OWNER, SUPERUSER)
+        self.prepare_database()
+        for table in self.tables:
+            self.create_table(table, periods, interval)
+
+    def prepare_database(self):
+        """What comes before the tables: extensions, functions."""
+
+    def create_table(self, table, periods, interval):
+        """One table with its partitions."""
+        raise NotImplementedError
+
+    def target(self, table):
+        return table
+
+    def partition(self, table, period):
+        """The table that holds a period's rows, for bulk loading."""
+        return "%s_%s" % (table, period.suffix)
+
+    def clean(self):
+        self.execute("TRUNCATE " + ", ".join(self.tables))
+
+    def rows(self, table):
+        return self.execute("SELECT count(*) FROM " + table)[0][0]
+
+    def checksum(self, table):
+        row = "ROW(%s)" % schema.column_names(table)
+        sql = "SELECT coalesce(sum(hash_record_extended(%s, 0)), 0)::text FROM %s" % (row, table)
+        return self.execute(sql)[0][0]
+
+    def check(self):
+        return []
+
+    def copy_into(self, table, period, stream):
+        """Bulk loads COPY text (itemid, clock, value, ns) straight into a period's table."""
+        connection = self.connect(SUPERUSER)
+        try:
+            with connection.cursor() as cursor:
+                cursor.copy_expert("COPY %s FROM STDIN" % self.partition(table, period), stream,
+                                   1 << 20)
+        finally:
+            connection.close()
+
+    def settle(self):
+        """Sets hint bits and the visibility map, so that no later run pays for a bulk load."""
+        self.execute("VACUUM (FREEZE, ANALYZE)", SUPERUSER)
+
+    def index_names(self, table, period):
+        """The indexes of the table that holds a period's rows."""
+        sql = ("SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = '%s'::regclass"
+               % self.partition(table, period))
+        return [row[0] for row in self.execute(sql)]
+
+    def prewarm(self, table, period):
+        """Reads a period's indexes into shared buffers, as a server that runs has them."""
+        self.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm", SUPERUSER)
+        for index in self.index_names(table, period):
+            self.execute("SELECT pg_prewarm('%s')" % index, SUPERUSER)
+
+    def rows_outside(self, table, holder):
+        """A check: rows in a table that should hold none."""
+        count = self.execute("SELECT count(*) FROM %s" % holder)[0][0]
+        return ["%s: %d rows of %s are in no partition" % (self.name, count, table)] \
+            if count else []
+
+    def drop(self):
+        self.cluster.execute("DROP DATABASE IF EXISTS %s WITH (FORCE)" % self.database)

@@ -1,0 +1,45 @@
+"""Zabbix's tables, as its schema.sql has them (6.0 and 7.0)."""
+
+COLUMNS = {
+    "history": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+               "value double precision DEFAULT '0.0000' NOT NULL, "
+               "ns integer DEFAULT '0' NOT NULL",
+    "history_uint": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+                    "value numeric(20) DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "history_str": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+                   "value varchar(255) DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "history_text": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+                    "value text DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "history_log": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+                   "timestamp integer DEFAULT '0' NOT NULL, "
+                   "source varchar(64) DEFAULT '' NOT NULL, "
+                   "severity integer DEFAULT '0' NOT NULL, value text DEFAULT '' NOT NULL, "
+                   "logeventid integer DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "trends": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+              "num integer DEFAULT '0' NOT NULL, "
+              "value_min double precision DEFAULT '0.0000' NOT NULL, "
+              "value_avg double precision DEFAULT '0.0000' NOT NULL, "
+              "value_max double precision DEFAULT '0.0000' NOT NULL",
+}
+
+MIXES = {
+    "float": ("history",),
+    "uint": ("history_uint",),
+    "zabbix": ("history", "history_str", "history_log", "history_uint", "history_text"),
+}
+
+
+def primary_key(table):
+    """The columns of Zabbix's primary key."""
+    return "itemid, clock" if table == "trends" else "itemid, clock, ns"
+
+
+def create_table(table, suffix=""):
+    """Zabbix's CREATE TABLE, with an optional PARTITION BY clause."""
+    return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) %s;" % (
+        table, COLUMNS[table], primary_key(table), suffix)
+
+
+def column_names(table):
+    """All columns, in the table's order."""
+    return ", ".join(column.split()[0] for column in COLUMNS[table].split(", "))

@@ -1,0 +1,6 @@
+NAME = "trends"
+HELP = ""
+def add_arguments(parser):
+    pass
+def run(arguments):
+    pass

@@ -1,0 +1,423 @@
+"""The write experiment: what it costs each store to take the same values."""
+import dataclasses
+import math
+import random
+
+from . import counters, drivers, environment, periods, plots, results, spread
+from .cluster import Cluster, tuned_settings
+from .progress import Progress, say
+from .stores import STORES, select
+
+NAME = "write"
+HELP = "values per second and per CPU second, CPU and WAL per value, for every store"
+
+DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist-rows", "zbxhist", "nullwrite"]
+REFERENCE = "native"
+
+# values sent in one run, by rows a statement: long enough to measure
+VALUES = {1: 40000, 10: 150000, 100: 300000, 1000: 300000}
+QUICK_VALUES = {1: 4000, 10: 20000, 100: 60000, 1000: 90000}
+# values sent first: loads libraries and caches, touches every page once
+WARMUP = {1: 3000, 10: 15000, 100: 30000, 1000: 30000}
+QUICK_WARMUP = {1: 500, 10: 5000, 100: 15000, 1000: 30000}
+
+# partitions beside today's: some past days, some made beforehand
+FIRST_DAY, LAST_DAY = -3, 3
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    from .cli import numbers
+    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
+                        help="comma-separated (default: %(default)s); also " + ", ".join(
+                            sorted(set(STORES) - set(DEFAULT_STORES))))
+    parser.add_argument("--drivers", default="loader,pgbench",
+                        help="loader (Zabbix's stream), pgbench, or both (default)")
+    parser.add_argument("--rows", type=numbers, help="rows a statement (default: 1,10,100,1000)")
+    parser.add_argument("--connections", type=numbers, help="(default: 1,2,4; --quick: 1)")
+    parser.add_argument("--rounds", type=int, help="(default: 5; --quick: 1)")
+    parser.add_argument("--values", type=int, help="values a run (default: by rows)")
+    parser.add_argument("--items", type=int, default=30000, help="monitored items (%(default)s)")
+    parser.add_argument("--mix", choices=("float", "uint", "zabbix"), default="float",
+                        help="value types the loader sends (default: %(default)s)")
+    parser.add_argument("--day-rows", type=int, default=0, metavar="N",
+                        help="first put N rows into the current day of each store, and keep "
+                             "them: loader only")
+    parser.add_argument("--seed", type=int, default=1, help="of values and of the order of runs")
+
+
+def by_rows(table, rows):
+    """The entry for so many rows, or for the next smaller number."""
+    return table[max((key for key in table if key <= rows), default=min(table))]
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    arguments.rows = arguments.rows or [1, 10, 100, 1000]
+    arguments.connections = arguments.connections or ([1] if arguments.quick else [1, 2, 4])
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
+    arguments.drivers = arguments.drivers.split(",")
+    if arguments.day_rows or arguments.mix != "float":
+        arguments.drivers = ["loader"]    # pgbench's scripts fit neither
+    for rows in arguments.rows:
+        if arguments.items % rows:
+            raise RuntimeError("--items must be a multiple of --rows")
+
+
+def cells(arguments):
+    """The loads to measure, of one round."""
+    values = QUICK_VALUES if arguments.quick else VALUES
+    warmup = QUICK_WARMUP if arguments.quick else WARMUP
+    return [drivers.Load(
+        driver=driver, rows=rows, connections=connections, items=arguments.items,
+        mix=arguments.mix, values=arguments.values or by_rows(values, rows),
+        warmup=arguments.items if arguments.day_rows else by_rows(warmup, rows),
+        clock=periods.clock(periods.today()))
+        for driver in arguments.drivers for rows in arguments.rows
+        for connections in arguments.connections
+        if driver == "loader" or rows in (1, 10, 100, 1000)]
+
+
+class Schedule:
+    """Which part of the stream each run sends.
+
+    Normally each run starts with empty tables.  With --day-rows the rows stay,
+    and the runs follow one another in simulated time within the one day.
+    """
+
+    def __init__(self, arguments, loads):
+        self.arguments = arguments
+        self.day_passes = math.ceil(arguments.day_rows / arguments.items)
+        self.next_pass = self.day_passes
+        self.step = 60
+        if arguments.day_rows:
+            runs = arguments.rounds * sum(self._passes(load) for load in loads)
+            self.step = periods.DAY // (self.day_passes + runs)
+            if self.step < 1:
+                raise RuntimeError("more values an item than seconds in a day: "
+                                   "raise --items or lower --day-rows")
+
+    def _passes(self, load):
+        """Passes over the items which a run takes, warm-up included."""
+        return math.ceil(load.warmup / load.items) + math.ceil(load.values / load.items)
+
+    def place(self, load, round_number):
+        """The load with its place in the stream."""
+        seed = self.arguments.seed
+        if not self.arguments.day_rows:
+            return dataclasses.replace(load, seed=seed + round_number, step=self.step)
+        placed = dataclasses.replace(load, seed=seed, step=self.step, first_pass=self.next_pass)
+        self.next_pass += self._passes(load)
+        return placed
+
+
+class Verification:
+    """Every store must hold the same rows, and have refused none."""
+
+    def __init__(self):
+        self.problems = []
+        self.checksums = {}
+
+    def run(self, store, measurement, where):
+        """The driver's own account."""
+        if measurement["failed"] or measurement["lost"] or measurement["duplicates"]:
+            self.problems.append("%s, %s: failed statements %s, values lost %d, duplicates %d" % (
+                store.name, where, measurement["failed"], measurement["lost"],
+                measurement["duplicates"]))
+
+    def content(self, store, where, expected):
+        """Row count and checksum; equal to those of the other stores."""
+        rows = sum(store.rows(table) for table in store.tables)
+        expected = expected if store.keeps_rows else 0
+        if rows != expected:
+            self.problems.append("%s, %s: %d rows instead of %d"
+                                 % (store.name, where, rows, expected))
+        if store.keeps_rows:
+            self._compare(store, where)
+        self.problems.extend("%s, %s" % (problem, where) for problem in store.check())
+        return rows
+
+    def _compare(self, store, where):
+        sums = [store.checksum(table) for table in store.tables]
+        name, reference = self.checksums.setdefault(where, (store.name, sums))
+        if sums != reference:
+            self.problems.append("%s, %s: other rows than %s" % (store.name, where, name))
+
+
+def where_text(load, round_number):
+    """Names a run in messages."""
+    return "%s, %d rows, %d connections, round %d" % (load.cell + (round_number + 1,))
+
+
+def fill_day(stores, arguments, schedule):
+    """Puts the same rows into the current day of each store."""
+    today = periods.day(periods.today())
+    load = drivers.Load("loader", 1000, 1, arguments.day_rows, 0, today.start,
+                        items=arguments.items, step=schedule.step, seed=arguments.seed)
+    progress = Progress(len(stores), "fill")
+    for store in stores:
+        progress.show(store.name)
+        if store.keeps_rows:
+            drivers.copy_stream(store, "history", today, load)
+            store.settle()
+        progress.step()
+    progress.finish()
+
+
+def measure(store, load, wal, arguments):
+    """One run, from a state that is the same for every store."""
+    if arguments.day_rows:
+        store.prewarm("history", periods.day(periods.today()))
+    else:
+        store.clean()
+    store.cluster.checkpoint()
+    images = wal.full_page_images()
+    measurement = drivers.DRIVERS[load.driver](store, load, wal)
+    store.cluster.wait_for_backends()
+    measurement["full_page_images_with_warmup"] = wal.full_page_images() - images
+    return measurement
+
+
+def run_rounds(stores, loads, schedule, arguments, wal, verification):
+    """All runs: rounds one after another, cells and stores shuffled within each."""
+    order = random.Random(arguments.seed)
+    progress = Progress(arguments.rounds * len(loads) * len(stores), "write")
+    runs = []
+    for round_number in range(arguments.rounds):
+        for load in order.sample(loads, len(loads)):
+            load = schedule.place(load, round_number)
+            where = where_text(load, round_number)
+            for store in order.sample(stores, len(stores)):
+                progress.show("%s, %s" % (store.name, where))
+                measurement = measure(store, load, wal, arguments)
+                verification.run(store, measurement, where)
+                if not arguments.day_rows:
+                    verification.content(store, where, drivers.ROWS[load.driver](load))
+                runs.append(dict(measurement, store=store.name, round=round_number,
+                                 driver=load.driver, rows=load.rows,
+                                 connections=load.connections))
+                progress.step()
+    progress.finish()
+    return runs
+
+
+def verify_day(stores, runs, arguments, verification):
+    """With --day-rows contents are compared once, at the end: it takes a while."""
+    for store in stores:
+        sent = sum(run["values"] + run_warmup(arguments) for run in runs
+                   if run["store"] == store.name)
+        verification.content(store, "the whole day", arguments.day_rows + sent)
+
+
+def run_warmup(arguments):
+    """Values of a warm-up with --day-rows: one of every item."""
+    return arguments.items
+
+
+METRICS = ("values_per_second", "values_per_cpu_second", "cpu_us_per_value",
+           "server_cpu_us_per_value", "wal_bytes_per_value", "wal_image_bytes_per_value")
+
+
+def of_cell(runs, cell, store):
+    """A store's runs of a cell, by round."""
+    return sorted((run for run in runs if run["store"] == store
+                   and (run["driver"], run["rows"], run["connections"]) == cell),
+                  key=lambda run: run["round"])
+
+
+def summarize_store(runs, reference):
+    """Medians and spreads of one store in one cell, and its ratios to the reference."""
+    summary = {"latency_ms": {key: spread.spread([run["latency_ms"][key] for run in runs])
+                              for key in ("p50", "p95", "p99", "max")}}
+    for metric in METRICS:
+        own = [run[metric] for run in runs]
+        summary[metric] = spread.spread(own)
+        summary[metric + "_ratio"] = spread.ratios(own, [run[metric] for run in reference])
+    return summary
+
+
+def summarize(runs, loads, names):
+    """One entry a cell, in the order of the command line."""
+    return [{"driver": load.driver, "rows": load.rows, "connections": load.connections,
+             "stores": {name: summarize_store(of_cell(runs, load.cell, name),
+                                              of_cell(runs, load.cell, REFERENCE))
+                        for name in names}}
+            for load in loads]
+
+
+def ratio_text(ratio):
+    """A median ratio with its spread."""
+    if ratio is None:
+        return "-"
+    return "%.2f [%.2f-%.2f]" % (ratio["median"], ratio["min"], ratio["max"])
+
+
+HEADER = ["store", "values/s", "values per CPU s", "to native", "CPU us/value",
+          "server us/value", "WAL B/value", "to native", "of it images", "p50 ms", "p99 ms"]
+
+
+def cell_row(name, summary):
+    """A store's line in a cell's table."""
+    def median(metric, digits=0):
+        return results.number(summary[metric]["median"], digits)
+    return [STORES[name].label, median("values_per_second"), median("values_per_cpu_second"),
+            ratio_text(summary["values_per_cpu_second_ratio"]), median("cpu_us_per_value", 2),
+            median("server_cpu_us_per_value", 2), median("wal_bytes_per_value"),
+            ratio_text(summary["wal_bytes_per_value_ratio"]),
+            median("wal_image_bytes_per_value"),
+            results.number(summary["latency_ms"]["p50"]["median"], 2),
+            results.number(summary["latency_ms"]["p99"]["median"], 2)]
+
+
+def print_tables(summary):
+    """A table a cell."""
+    for cell in summary:
+        print("\n%s, %d rows a statement, %d connection%s" % (
+            cell["driver"], cell["rows"], cell["connections"],
+            "" if cell["connections"] == 1 else "s"))
+        print(results.table(HEADER, [cell_row(name, store)
+                                     for name, store in cell["stores"].items()]))
+
+
+def main_cell(summary):
+    """The cell the targets speak of: the loader's widest statement, fewest connections."""
+    ranked = sorted(summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"],
+                                               cell["connections"]))
+    return ranked[0]
+
+
+def targets(summary, runs):
+    """The project's own targets, as (sentence, figure, met)."""
+    cell = main_cell(summary)
+    key = (cell["driver"], cell["rows"], cell["connections"])
+
+    def ratio(metric, other):
+        own, others = (of_cell(runs, key, name) for name in ("zbxhist", other))
+        found = spread.ratios([run[metric] for run in own], [run[metric] for run in others])
+        return found["median"] if found else None
+
+    wanted = [
+        ("values per CPU second, zbxhist to native partitions, at least 1.1",
+         ratio("values_per_cpu_second", "native"), lambda value: value >= 1.1),
+        ("WAL bytes per value, zbxhist to native partitions, at most 0.75",
+         ratio("wal_bytes_per_value", "native"), lambda value: value <= 0.75),
+        ("values per CPU second, zbxhist to the PL/pgSQL trigger, at least 4",
+         ratio("values_per_cpu_second", "plpgsql"), lambda value: value >= 4),
+        ("values per CPU second, zbxhist to its row-at-a-time mode, above 1",
+         ratio("values_per_cpu_second", "zbxhist-rows"), lambda value: value > 1)]
+    return [{"target": text, "value": value, "met": met(value)}
+            for text, value, met in wanted if value is not None]
+
+
+def print_targets(entries):
+    """One line a target."""
+    if entries:
+        print("\nTargets (loader, widest statement, one connection):")
+    for entry in entries:
+        print("  %-7s %.2f  %s" % ("met" if entry["met"] else "NOT met", entry["value"],
+                                   entry["target"]))
+
+
+def plot_bars(cell, metric, title, unit, stem):
+    """One metric of one cell, a bar a store."""
+    names = [name for name, store in cell["stores"].items() if store[metric]]
+    fig, axes = plots.figure()
+    plots.bars(axes, names, [STORES[name].label.replace(" ", "\n", 1) for name in names],
+               [cell["stores"][name][metric] for name in names])
+    axes.set_ylabel(unit)
+    axes.set_title("%s (%s, %d rows a statement, %d connections)" % (
+        title, cell["driver"], cell["rows"], cell["connections"]), fontsize=10)
+    plots.save(fig, stem)
+
+
+def plot_lines(summary, x_key, fixed, title, x_label, stem):
+    """Throughput against rows or connections, a line a store."""
+    chosen = [cell for cell in summary
+              if all(cell[key] == value for key, value in fixed.items())]
+    if len(chosen) < 2:
+        return
+    fig, axes = plots.figure()
+    for name in chosen[0]["stores"]:
+        medians = [cell["stores"][name]["values_per_second"]["median"] for cell in chosen]
+        axes.plot([cell[x_key] for cell in chosen], medians, marker="o", markersize=4,
+                  color=plots.colour(name), label=STORES[name].label)
+    axes.set_xscale("log")
+    axes.set_xticks([cell[x_key] for cell in chosen])
+    axes.set_xticklabels([str(cell[x_key]) for cell in chosen])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel("values stored per second")
+    axes.set_title(title, fontsize=10)
+    axes.legend(fontsize=8, frameon=False)
+    plots.save(fig, stem)
+
+
+def draw(summary, name, directory):
+    """All plots of the experiment."""
+    cell = main_cell(summary)
+    stem = str(results.path_of(name, "", directory))
+    plot_bars(cell, "values_per_cpu_second", "Values stored per CPU second of the backends",
+              "values per CPU second", stem + "-cpu")
+    plot_bars(cell, "wal_bytes_per_value", "Write-ahead log per value",
+              "bytes of WAL per value", stem + "-wal")
+    plot_lines(summary, "rows", {"driver": cell["driver"], "connections": cell["connections"]},
+               "Throughput by rows a statement (%s, %d connections)" % (
+                   cell["driver"], cell["connections"]), "rows a statement", stem + "-rows")
+    plot_lines(summary, "connections", {"driver": cell["driver"], "rows": cell["rows"]},
+               "Throughput by connections (%s, %d rows a statement)" % (
+                   cell["driver"], cell["rows"]), "connections", stem + "-connections")
+
+
+def result_name(arguments):
+    """Base name of the files."""
+    if arguments.name:
+        return arguments.name
+    name = NAME + ("-day%d" % arguments.day_rows if arguments.day_rows else "")
+    name += "-" + arguments.mix if arguments.mix != "float" else ""
+    return name + ("-quick" if arguments.quick else "")
+
+
+def report(arguments, cluster, loads, runs, skipped, verification):
+    """Files, tables, plots; the exit code."""
+    names = [name for name in arguments.stores if name not in skipped]
+    summary = summarize(runs, loads, names)
+    reached = targets(summary, runs)
+    result = dict(environment.description(cluster, arguments.command_line),
+                  experiment=NAME, quick=arguments.quick, items=arguments.items,
+                  mix=arguments.mix, day_rows=arguments.day_rows, rounds=arguments.rounds,
+                  skipped=skipped, problems=verification.problems, targets=reached,
+                  summary=summary, runs=runs)
+    print_tables(summary)
+    print_targets(reached)
+    name = result_name(arguments)
+    draw(summary, name, arguments.output)
+    print("\nsaved as %s" % results.save(name, result, arguments.output))
+    for problem in verification.problems:
+        print("WRONG: " + problem)
+    return 1 if verification.problems else 0
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    arguments.stores = arguments.stores.split(",")
+    bindir = environment.pg_config(arguments.pg_config, "bindir")
+    settings = tuned_settings(arguments.shared_buffers)
+    with Cluster(bindir, settings, arguments.data_directory) as cluster:
+        stores, skipped = select(cluster, arguments.stores)
+        for name, reason in skipped.items():
+            say("%s is skipped: %s" % (name, reason))
+        for store in stores:
+            store.create(drivers.tables(arguments.mix), periods.days(FIRST_DAY, LAST_DAY))
+        loads = cells(arguments)
+        schedule = Schedule(arguments, loads)
+        verification = Verification()
+        wal = counters.Wal(cluster)
+        if arguments.day_rows:
+            fill_day(stores, arguments, schedule)
+        runs = run_rounds(stores, loads, schedule, arguments, wal, verification)
+        if arguments.day_rows:
+            verify_day(stores, runs, arguments, verification)
+        wal.close()
+        return report(arguments, cluster, loads, runs, skipped, verification)
