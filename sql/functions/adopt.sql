@@ -26,7 +26,7 @@ BEGIN
             USING ERRCODE = 'duplicate_object',
                   HINT = 'Change its policy with zbxhist.alter_parent().';
     END IF;
-    FOR gap IN SELECT * FROM zbxhist.wanted_ranges(policy.parent) LOOP
+    FOR gap IN SELECT * FROM zbxhist.wanted_ranges(policy) LOOP
         PERFORM zbxhist.create_range(policy.parent, gap.from_clock, gap.to_clock);
         made := made + 1;
     END LOOP;

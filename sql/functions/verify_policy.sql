@@ -12,6 +12,10 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'NULL follows the storage period set in Zabbix.';
     END IF;
+    IF policy.retention > interval '200 years' THEN
+        RAISE EXCEPTION 'retention is too long'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     IF policy.pack_after <= interval '0' THEN
         RAISE EXCEPTION 'pack_after must be greater than zero'
             USING ERRCODE = 'invalid_parameter_value',

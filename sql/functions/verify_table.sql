@@ -48,6 +48,17 @@ BEGIN
         RAISE EXCEPTION 'cannot manage %: it is a typed table', parent
             USING ERRCODE = 'feature_not_supported';
     END IF;
+    IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
+       <> (SELECT count(*) FROM zbxhist.list_partitions(parent)) THEN
+        RAISE EXCEPTION 'cannot manage %: other tables inherit from it', parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.';
+    END IF;
+    IF EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent) THEN
+        RAISE EXCEPTION 'cannot manage %: a foreign key refers to it', parent
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = 'A foreign key sees only the rows of the table itself, not those of partitions.';
+    END IF;
     PERFORM zbxhist.verify_not_in_other_care(parent);
     PERFORM zbxhist.verify_columns(parent);
     PERFORM zbxhist.require_owner(parent);

@@ -1,0 +1,47 @@
+-- sql/functions/check_database.sql
+
+CREATE FUNCTION zbxhist.check_database()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF cardinality(zbxhist.parent_list()) = 0 THEN
+        RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
+            'no table is managed yet', 'SELECT * FROM zbxhist.setup();';
+    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'new_table', n::text,
+               format('table %s has appeared since setup and is not managed yet', n),
+               'CALL zbxhist.run_maintenance();'
+          FROM zbxhist.new_tables() n;
+    RETURN QUERY
+        SELECT 'warning', 'timescaledb', 'timescaledb',
+               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT',
+               'DROP EXTENSION timescaledb; if nothing else in this database needs it.'
+          FROM pg_extension e
+         WHERE e.extname = 'timescaledb'
+           AND EXISTS (SELECT FROM zbxhist.parent_config c JOIN pg_class k ON k.oid = c.parent
+                        WHERE k.relname IN ('trends', 'trends_uint'));
+    RETURN QUERY
+        SELECT 'warning', 'parent_dropped', c.parent::oid::text,
+               format('the managed table with OID %s has been dropped', c.parent::oid),
+               'CALL zbxhist.run_maintenance();'
+          FROM zbxhist.parent_config c
+         WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    RETURN QUERY
+        SELECT 'error', 'take_up_failed', l.parent::text,
+               format('taking up table %s failed: %s', l.parent, l.message),
+               'Mend the cause, then CALL zbxhist.run_maintenance();'
+          FROM zbxhist.new_tables() n
+          JOIN LATERAL (SELECT s.parent, s.last_error AS message FROM zbxhist.parent_state s
+                         WHERE s.parent = n AND s.failed) l ON true
+         WHERE has_table_privilege('zbxhist.parent_state', 'SELECT');
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.check_database() IS
+'The part of check that is about the database (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.check_database() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.check_database() TO PUBLIC;

@@ -1,0 +1,61 @@
+-- sql/functions/check_policy.sql
+
+CREATE FUNCTION zbxhist.check_policy(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    keeps  record;
+    zabbix name;
+    option text;
+    mode   record;
+    period record;
+BEGIN
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_policy.parent;
+    SELECT n.nspname, CASE WHEN k.relname LIKE 'trends%' THEN 'hk_trends' ELSE 'hk_history' END
+      INTO zabbix, option
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      JOIN zbxhist.zabbix_tables() z ON z.table_name = k.relname
+     WHERE k.oid = check_policy.parent;
+    keeps := zbxhist.effective_retention(parent, policy.retention);
+    IF keeps.retention IS NULL THEN
+        RETURN QUERY SELECT 'warning', 'no_retention', parent::text,
+            format('nothing is ever dropped: %s', keeps.problem),
+            format('SELECT zbxhist.alter_parent(%L, retention => ''90 days'');%s', parent,
+                   CASE WHEN zabbix IS NOT NULL
+                        THEN format(' or SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', zabbix)
+                        ELSE '' END);
+    END IF;
+    IF NOT policy.routing THEN
+        RETURN QUERY SELECT 'warning', 'undo_unfinished', parent::text,
+            'an undo has begun and has not come to its end',
+            format('CALL zbxhist.undo(%L); or, to stay with zbxhist, SELECT zbxhist.create_parent(%1$L, ...);', parent);
+    END IF;
+    IF zabbix IS NULL THEN
+        RETURN;
+    END IF;
+    mode := zbxhist.zabbix_setting(zabbix, option || '_mode');
+    IF mode.value = '1' THEN
+        RETURN QUERY SELECT 'warning', 'housekeeper_on', parent::text,
+            format('%s is 1: the Zabbix housekeeper deletes row by row what zbxhist drops by partition', mode.source),
+            format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', zabbix);
+    END IF;
+    period := zbxhist.zabbix_setting(zabbix, option);
+    IF policy.retention > zbxhist.parse_period(period.value)
+       AND (zbxhist.zabbix_setting(zabbix, option || '_global')).value = '1' THEN
+        RETURN QUERY SELECT 'warning', 'zabbix_hides_rows', parent::text,
+            format('rows are kept for %s, but Zabbix shows only those of %s (%s)',
+                   policy.retention, period.value, period.source),
+            'Set the storage period in Administration, Housekeeping to the same.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.check_policy(regclass) IS
+'The part of check that is about policy and the settings of Zabbix (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.check_policy(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.check_policy(regclass) TO PUBLIC;

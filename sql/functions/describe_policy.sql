@@ -1,0 +1,19 @@
+-- sql/functions/describe_policy.sql
+
+CREATE FUNCTION zbxhist.describe_policy(policy zbxhist.parent_config)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+    SELECT format('partitions of %s, %s ahead; retention %s',
+                  policy.partition_interval, policy.premake,
+                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'))
+      FROM zbxhist.effective_retention(policy.parent, policy.retention) r
+$$;
+
+COMMENT ON FUNCTION zbxhist.describe_policy(zbxhist.parent_config) IS
+'A policy in words (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.describe_policy(zbxhist.parent_config) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.describe_policy(zbxhist.parent_config) TO PUBLIC;

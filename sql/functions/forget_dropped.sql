@@ -1,0 +1,18 @@
+-- sql/functions/forget_dropped.sql
+
+CREATE FUNCTION zbxhist.forget_dropped()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM zbxhist.parent_config c
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    DELETE FROM zbxhist.parent_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent)
+$$;
+
+COMMENT ON FUNCTION zbxhist.forget_dropped() IS
+'Forgets managed tables that have been dropped (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.forget_dropped() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.forget_dropped() TO pg_database_owner;

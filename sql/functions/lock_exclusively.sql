@@ -1,0 +1,27 @@
+-- sql/functions/lock_exclusively.sql
+--
+-- The weak lock first: it stops nobody, and sends an autovacuum away, for
+-- which the short wait for the strong one would not be long enough.
+
+CREATE FUNCTION zbxhist.lock_exclusively(relation regclass, milliseconds integer)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started timestamptz;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', relation);
+    PERFORM set_config('lock_timeout', milliseconds::text, true);
+    started := clock_timestamp();
+    EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
+    RETURN clock_timestamp() - started;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.lock_exclusively(regclass, integer) IS
+'Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.lock_exclusively(regclass, integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.lock_exclusively(regclass, integer) TO pg_database_owner;

@@ -1,0 +1,20 @@
+-- sql/functions/parse_period.sql
+
+CREATE FUNCTION zbxhist.parse_period(period text)
+RETURNS interval
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT make_interval(secs => left(m[1], 12)::bigint
+               * CASE m[2] WHEN 'm' THEN 60 WHEN 'h' THEN 3600 WHEN 'd' THEN 86400
+                           WHEN 'w' THEN 604800 ELSE 1 END)
+      FROM regexp_match(btrim(period), '^0*([0-9]{1,12})([smhdw]?)$') AS m
+     WHERE m IS NOT NULL
+       AND m[1]::bigint < 1000000000
+$$;
+
+COMMENT ON FUNCTION zbxhist.parse_period(text) IS
+'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one';
+
+REVOKE ALL ON FUNCTION zbxhist.parse_period(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.parse_period(text) TO PUBLIC;

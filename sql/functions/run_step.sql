@@ -1,0 +1,66 @@
+-- sql/functions/run_step.sql
+--
+-- One step of maintenance on one parent, in the transaction of the caller,
+-- which commits after it.  Whatever goes wrong is undone, logged and answered
+-- with a word; only a cancel or a lost connection ends the run.
+--
+-- Answers: done, more (call again), wait (call again later), busy (another run
+-- is at this parent), locked (no lock in time), failed.
+
+CREATE FUNCTION zbxhist.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+SET client_min_messages = warning
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := relation::text;
+    answer  text;
+    problem text;
+    state   text;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(zbxhist.lock_class(), parent::oid::integer) THEN
+        RETURN 'busy';
+    END IF;
+    PERFORM set_config('lock_timeout', zbxhist.short_lock_timeout()::text, true);
+    BEGIN
+        answer := CASE step
+            WHEN 'take_up' THEN zbxhist.step_take_up(parent)
+            WHEN 'begin' THEN zbxhist.step_begin(parent)
+            WHEN 'premake' THEN zbxhist.step_premake(parent)
+            WHEN 'extend' THEN zbxhist.step_extend(parent)
+            WHEN 'move' THEN zbxhist.step_move(parent, relation)
+            WHEN 'drop' THEN zbxhist.step_drop(parent, relation)
+            WHEN 'expire' THEN zbxhist.step_expire(parent)
+            WHEN 'truncate' THEN zbxhist.step_truncate(parent)
+            WHEN 'undo_begin' THEN zbxhist.step_undo_begin(parent)
+            WHEN 'undo_move' THEN zbxhist.step_undo_move(parent, relation)
+            WHEN 'undo_settle' THEN zbxhist.step_undo_settle(parent)
+            WHEN 'undo_drop' THEN zbxhist.step_undo_drop(parent, relation)
+            WHEN 'undo_end' THEN zbxhist.step_undo_end(parent)
+            WHEN 'end' THEN zbxhist.step_end(parent)
+        END;
+        RETURN answer;
+    EXCEPTION
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            answer := 'locked';
+        WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            answer := 'failed';
+            RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
+    END;
+    PERFORM zbxhist.log_action(parent, step, label, NULL, NULL, started,
+                               CASE answer WHEN 'locked' THEN clock_timestamp() - started END,
+                               state, problem);
+    RETURN answer;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.run_step(regclass, text, regclass) IS
+'Runs one step of maintenance, logs its failure, and says whether to go on (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.run_step(regclass, text, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.run_step(regclass, text, regclass) TO pg_database_owner;

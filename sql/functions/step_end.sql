@@ -1,0 +1,24 @@
+-- sql/functions/step_end.sql
+
+CREATE FUNCTION zbxhist.step_end(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE zbxhist.parent_state s
+       SET last_run = clock_timestamp(),
+           last_success = CASE WHEN s.failed THEN s.last_success ELSE clock_timestamp() END,
+           action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
+     WHERE s.parent = step_end.parent;
+    DELETE FROM zbxhist.maintenance_log l
+     WHERE l.started_at < clock_timestamp() - interval '30 days';
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_end(regclass) IS
+'Maintenance: ends a run for one parent and forgets old log entries (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_end(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_end(regclass) TO pg_database_owner;

@@ -1,0 +1,30 @@
+-- sql/functions/step_extend.sql
+--
+-- For move_existing: from the newest to the oldest.
+
+CREATE FUNCTION zbxhist.step_extend(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist.require_parent(parent);
+    started CONSTANT timestamptz := clock_timestamp();
+    gap     CONSTANT record := zbxhist.next_existing_range(policy);
+    made    regclass;
+BEGIN
+    IF gap.from_clock IS NULL THEN
+        RETURN 'done';
+    END IF;
+    made := zbxhist.create_range(parent, gap.from_clock, gap.to_clock);
+    PERFORM zbxhist.log_action(parent, 'extend', made::text, NULL, NULL, started);
+    PERFORM zbxhist.set_action(parent, 'move', made::text);
+    RETURN 'more';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_extend(regclass) IS
+'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_extend(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_extend(regclass) TO pg_database_owner;

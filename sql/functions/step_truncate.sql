@@ -1,0 +1,58 @@
+-- sql/functions/step_truncate.sql
+--
+-- Empties a parent whose rows have all been moved or are past retention, so
+-- that inserts and maintenance find a table of no pages.  INSERTs wait while
+-- the lock is waited for and held: half of the time allowed goes to each.
+
+CREATE FUNCTION zbxhist.step_truncate(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    cutoff  CONSTANT bigint := zbxhist.cutoff_clock(parent);
+    allowed CONSTANT integer := greatest(1, zbxhist.short_lock_timeout() / 2);
+    started timestamptz;
+    took    interval;
+    waited  interval;
+    rows    bigint;
+    bytes   bigint;
+BEGIN
+    PERFORM zbxhist.require_parent(parent);
+    IF zbxhist.own_pages(parent) = 0 OR zbxhist.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    IF NOT zbxhist.settled(parent) THEN
+        RETURN 'wait';
+    END IF;
+    -- how long will the last look take, under the lock?
+    started := clock_timestamp();
+    IF zbxhist.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    took := clock_timestamp() - started;
+    IF took > make_interval(secs => allowed / 1000.0) THEN
+        PERFORM zbxhist.log_action(parent, 'truncate', NULL, NULL, NULL, started, NULL, NULL,
+            format('postponed: making sure that no row is left takes %s; autovacuum, or a longer'
+                   ' zbxhist.maintenance_lock_timeout for one run, will help', took));
+        RETURN 'done';
+    END IF;
+    started := clock_timestamp();
+    waited := zbxhist.lock_exclusively(parent, allowed);
+    IF zbxhist.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    rows := zbxhist.estimated_rows(parent);
+    bytes := pg_total_relation_size(parent);
+    EXECUTE format('TRUNCATE ONLY %s', parent);
+    UPDATE zbxhist.parent_state s SET settling = NULL WHERE s.parent = step_truncate.parent;
+    PERFORM zbxhist.log_action(parent, 'truncate', NULL, rows, bytes, started, waited);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_truncate(regclass) IS
+'Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_truncate(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_truncate(regclass) TO pg_database_owner;

@@ -1,0 +1,32 @@
+-- sql/functions/step_undo_drop.sql
+
+CREATE FUNCTION zbxhist.step_undo_drop(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := partition::text;
+    waited  interval;
+BEGIN
+    IF NOT zbxhist.settled(parent) OR zbxhist.has_own_rows(partition, NULL) THEN
+        RETURN 'again';
+    END IF;
+    waited := zbxhist.lock_exclusively(partition, zbxhist.short_lock_timeout());
+    -- a transaction that began before the undo may have written to it
+    IF zbxhist.has_own_rows(partition, NULL) THEN
+        RETURN 'again';
+    END IF;
+    EXECUTE format('DROP TABLE %s', partition);
+    PERFORM zbxhist.invalidate(parent);
+    PERFORM zbxhist.log_action(parent, 'undo_drop', label, 0, NULL, started, waited);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_undo_drop(regclass, regclass) IS
+'Undo: drops a partition that has been emptied (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_undo_drop(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_undo_drop(regclass, regclass) TO pg_database_owner;

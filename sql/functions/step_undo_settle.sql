@@ -1,0 +1,15 @@
+-- sql/functions/step_undo_settle.sql
+
+CREATE FUNCTION zbxhist.step_undo_settle(parent regclass)
+RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN zbxhist.settled(parent) THEN 'done' ELSE 'wait' END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_undo_settle(regclass) IS
+'Undo: waits for transactions that may need the moved rows where they were (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_undo_settle(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_undo_settle(regclass) TO pg_database_owner;

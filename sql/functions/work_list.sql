@@ -1,0 +1,32 @@
+-- sql/functions/work_list.sql
+
+CREATE FUNCTION zbxhist.work_list(parent regclass, step text)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    problem text;
+    state   text;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist.short_lock_timeout()::text, true);
+    RETURN CASE step
+        WHEN 'move' THEN ARRAY(SELECT zbxhist.waiting_partitions(parent))
+        WHEN 'drop' THEN ARRAY(SELECT zbxhist.expired_partitions(parent))
+        WHEN 'undo' THEN ARRAY(SELECT p.partition FROM zbxhist.list_partitions(parent) p)
+    END;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+    PERFORM zbxhist.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
+    RAISE WARNING 'zbxhist: % of % failed: %', step, parent, problem;
+    RETURN '{}';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.work_list(regclass, text) IS
+'The partitions on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.work_list(regclass, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.work_list(regclass, text) TO pg_database_owner;

@@ -1,0 +1,30 @@
+-- sql/procedures/run_maintenance.sql
+
+CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    target regclass;
+    answer text;
+BEGIN
+    CALL zbxhist.next_transaction();
+    IF parent IS NOT NULL THEN
+        PERFORM zbxhist.require_parent(parent);
+        CALL zbxhist.maintain_parent(parent);
+        RETURN;
+    END IF;
+    PERFORM zbxhist.forget_dropped();
+    FOREACH target IN ARRAY ARRAY(SELECT zbxhist.new_tables()) LOOP
+        CALL zbxhist.repeat_step(target, 'take_up', NULL::regclass, answer);
+    END LOOP;
+    FOREACH target IN ARRAY zbxhist.parent_list() LOOP
+        CALL zbxhist.maintain_parent(target);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.run_maintenance(regclass) IS
+'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop; each step in a transaction of its own.  Call it every quarter of an hour';
+
+REVOKE ALL ON PROCEDURE zbxhist.run_maintenance(regclass) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist.run_maintenance(regclass) TO pg_database_owner;

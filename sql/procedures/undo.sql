@@ -1,0 +1,37 @@
+-- sql/procedures/undo.sql
+
+CREATE PROCEDURE zbxhist.undo(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    partition regclass;
+    answer    text;
+BEGIN
+    CALL zbxhist.next_transaction();
+    PERFORM zbxhist.require_parent(parent);
+    CALL zbxhist.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
+    -- a second round for rows of transactions that began before the first
+    FOR round IN 1 .. 3 LOOP
+        EXIT WHEN answer = 'failed' OR cardinality(zbxhist.work_list(parent, 'undo')) = 0;
+        FOREACH partition IN ARRAY zbxhist.work_list(parent, 'undo') LOOP
+            CALL zbxhist.repeat_step(parent, 'undo_move', partition, answer);
+        END LOOP;
+        CALL zbxhist.repeat_step(parent, 'undo_settle', NULL::regclass, answer);
+        FOREACH partition IN ARRAY zbxhist.work_list(parent, 'undo') LOOP
+            CALL zbxhist.repeat_step(parent, 'undo_drop', partition, answer);
+        END LOOP;
+    END LOOP;
+    CALL zbxhist.repeat_step(parent, 'undo_end', NULL::regclass, answer);
+    IF answer <> 'done' THEN
+        RAISE NOTICE 'table % is not a plain table yet: % partitions are left', parent,
+                     cardinality(zbxhist.work_list(parent, 'undo'))
+            USING HINT = format('Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log, then repeat CALL zbxhist.undo(%L).  All rows can be read at any time.', parent);
+    END IF;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.undo(regclass) IS
+'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated';
+
+REVOKE ALL ON PROCEDURE zbxhist.undo(regclass) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist.undo(regclass) TO pg_database_owner;

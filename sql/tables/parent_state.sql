@@ -1,0 +1,45 @@
+-- sql/tables/parent_state.sql
+--
+-- What maintenance remembers of each parent.  Not dumped: it is about this
+-- server, and it is written anew by the next run.
+
+CREATE TABLE zbxhist.parent_state (
+    parent          regclass NOT NULL PRIMARY KEY,
+    last_run        timestamptz,
+    last_success    timestamptz,
+    last_error      text,
+    last_error_at   timestamptz,
+    failed          boolean NOT NULL DEFAULT false,
+    duplicates      bigint NOT NULL DEFAULT 0,
+    last_move       xid8,
+    settling        text[],
+    action          text,
+    relation        text,
+    action_pid      integer,
+    action_started  timestamptz,
+    position_itemid bigint,
+    action_rows     bigint NOT NULL DEFAULT 0,
+    action_percent  numeric(4, 1)
+);
+
+COMMENT ON TABLE zbxhist.parent_state IS
+'What maintenance remembers of each managed table between two steps (see the views status and progress)';
+COMMENT ON COLUMN zbxhist.parent_state.parent IS 'The managed table';
+COMMENT ON COLUMN zbxhist.parent_state.last_run IS 'When maintenance last came to the end for this table';
+COMMENT ON COLUMN zbxhist.parent_state.last_success IS 'When it last did so without an error';
+COMMENT ON COLUMN zbxhist.parent_state.last_error IS 'The last error';
+COMMENT ON COLUMN zbxhist.parent_state.last_error_at IS 'When that was';
+COMMENT ON COLUMN zbxhist.parent_state.failed IS 'Whether a step has failed since the present run began';
+COMMENT ON COLUMN zbxhist.parent_state.duplicates IS 'Rows left in the parent because a different row with their key is in the partition';
+COMMENT ON COLUMN zbxhist.parent_state.last_move IS 'Transaction that last moved rows';
+COMMENT ON COLUMN zbxhist.parent_state.settling IS 'Transactions that ran when the parent was first found empty and may still need its old rows';
+COMMENT ON COLUMN zbxhist.parent_state.action IS 'Batched action under way';
+COMMENT ON COLUMN zbxhist.parent_state.relation IS 'Partition it works on';
+COMMENT ON COLUMN zbxhist.parent_state.action_pid IS 'Server process that does it';
+COMMENT ON COLUMN zbxhist.parent_state.action_started IS 'When it began';
+COMMENT ON COLUMN zbxhist.parent_state.position_itemid IS 'The last item done';
+COMMENT ON COLUMN zbxhist.parent_state.action_rows IS 'Rows done';
+COMMENT ON COLUMN zbxhist.parent_state.action_percent IS 'Per cent done, judged by the item reached';
+
+REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.parent_state TO pg_database_owner;

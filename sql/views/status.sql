@@ -1,0 +1,51 @@
+-- sql/views/status.sql
+
+CREATE VIEW zbxhist.status AS
+SELECT c.parent,
+       p.partitions,
+       p.partitions_ahead,
+       p.covered_until,
+       w.rows AS rows_waiting,
+       w.exact AS rows_waiting_exact,
+       s.last_run,
+       s.last_success,
+       s.last_error,
+       s.last_error_at,
+       pg_catalog.to_timestamp(p.first_end) + r.retention AS next_drop,
+       v.values_routed,
+       v.values_kept,
+       v.batches
+  FROM zbxhist.parent_config c
+  JOIN pg_catalog.pg_class k ON k.oid = c.parent
+  LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+  CROSS JOIN LATERAL zbxhist.effective_retention(c.parent, c.retention) r
+  CROSS JOIN LATERAL (
+       SELECT pg_catalog.count(*) AS partitions,
+              pg_catalog.count(*) FILTER (WHERE l.from_clock > pg_catalog.date_part('epoch', pg_catalog.now()))
+                  AS partitions_ahead,
+              pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,
+              pg_catalog.min(l.to_clock) AS first_end
+         FROM zbxhist.list_partitions(c.parent) l) p
+  CROSS JOIN LATERAL zbxhist.waiting_rows(c.parent) w
+  CROSS JOIN LATERAL zbxhist.stored_values(c.parent) v
+ ORDER BY c.parent::pg_catalog.text;
+
+COMMENT ON VIEW zbxhist.status IS
+'How each managed table is doing';
+COMMENT ON COLUMN zbxhist.status.parent IS 'The managed table';
+COMMENT ON COLUMN zbxhist.status.partitions IS 'Number of its partitions';
+COMMENT ON COLUMN zbxhist.status.partitions_ahead IS 'How many of them are for time to come';
+COMMENT ON COLUMN zbxhist.status.covered_until IS 'End of the last one';
+COMMENT ON COLUMN zbxhist.status.rows_waiting IS 'Rows in the parent itself';
+COMMENT ON COLUMN zbxhist.status.rows_waiting_exact IS 'Whether these are counted; otherwise estimated';
+COMMENT ON COLUMN zbxhist.status.last_run IS 'When maintenance last came to the end for it';
+COMMENT ON COLUMN zbxhist.status.last_success IS 'When it last did so without an error';
+COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
+COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
+COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition will be past retention';
+COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
+COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself';
+COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
+
+REVOKE ALL ON zbxhist.status FROM PUBLIC;
+GRANT SELECT ON zbxhist.status TO PUBLIC;
