@@ -1,0 +1,339 @@
+# ZbxhistTest - what the TAP tests of zbxhist share: servers, the tables of
+# Zabbix, statements such as Zabbix sends, and comparisons.
+#
+# Days are counted from today's: day(0) is the first clock of the present UTC
+# day, day(-1) that of yesterday.  A test that begins just before midnight
+# waits for the new day, see test_server().
+package ZbxhistTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Temp ();
+use IO::Handle;
+use IPC::Run  ();
+use POSIX     ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+our @EXPORT = qw(
+  test_server create_database create_zabbix_tables set_up day partition
+  value_rows insert_values psql_script start_psql wait_for_end has_extension
+  is_same totals rows_of maintain server_processes kill_server
+  start_after_crash log_is_clean
+);
+
+my $SECONDS_A_DAY = 86400;
+my $today;
+
+# ---- servers and databases ----
+
+# A started server; %settings go to postgresql.conf, those beginning with "-"
+# to init().
+sub test_server
+{
+	my ($name, %settings) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my %init = map { substr($_, 1) => delete $settings{$_} }
+	  grep { /^-/ } keys %settings;
+
+	avoid_midnight();
+	$node->init(%init);
+	%settings = (
+		log_statement => 'none',
+		log_line_prefix => '%m [%p] %e %q%a ',
+		shared_buffers => '32MB',
+		max_connections => '50',
+		timezone => 'Asia/Kathmandu',
+		%settings);
+	$node->append_conf('postgresql.conf', "$_ = '$settings{$_}'")
+	  for sort keys %settings;
+	$node->start;
+	return $node;
+}
+
+# No test lasts as long as this leaves.
+sub avoid_midnight
+{
+	my $left = $SECONDS_A_DAY - time() % $SECONDS_A_DAY;
+
+	sleep $left + 1 if $left < 240 && !defined $today;
+	$today //= time() - time() % $SECONDS_A_DAY;
+}
+
+# A database with the extension; owned by the role, if one is named.
+sub create_database
+{
+	my ($node, $database, $owner) = @_;
+
+	$node->safe_psql('postgres',
+		"CREATE DATABASE $database" . ($owner ? " OWNER $owner" : ''));
+	$node->safe_psql($database, as_role($owner) . 'CREATE EXTENSION zbxhist');
+	$node->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC')
+	  if $owner;
+}
+
+# "SET ROLE", for a role that may have no LOGIN.
+sub as_role
+{
+	my ($role) = @_;
+
+	return defined $role ? "SET SESSION AUTHORIZATION $role;\n" : '';
+}
+
+# The tables of Zabbix 7.0.
+sub create_zabbix_tables
+{
+	my ($node, $database, $owner) = @_;
+	my %value = (
+		history => 'double precision DEFAULT 0.0000',
+		history_uint => 'numeric(20) DEFAULT 0',
+		history_str => "varchar(255) DEFAULT ''",
+		history_text => "text DEFAULT ''",
+		history_bin => "bytea DEFAULT ''");
+	my $sql = as_role($owner);
+
+	$sql .= "CREATE TABLE $_ (itemid bigint NOT NULL,"
+	  . " clock integer DEFAULT 0 NOT NULL, value $value{$_} NOT NULL,"
+	  . " ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));\n"
+	  for sort keys %value;
+	$sql .= "CREATE TABLE history_log (itemid bigint NOT NULL,"
+	  . " clock integer DEFAULT 0 NOT NULL,"
+	  . " timestamp integer DEFAULT 0 NOT NULL,"
+	  . " source varchar(64) DEFAULT '' NOT NULL,"
+	  . " severity integer DEFAULT 0 NOT NULL,"
+	  . " value text DEFAULT '' NOT NULL,"
+	  . " logeventid integer DEFAULT 0 NOT NULL,"
+	  . " ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));\n";
+	for (['trends', 'double precision'], ['trends_uint', 'numeric(20)'])
+	{
+		my ($table, $type) = @$_;
+
+		$sql .= "CREATE TABLE $table (itemid bigint NOT NULL,"
+		  . " clock integer DEFAULT 0 NOT NULL,"
+		  . " num integer DEFAULT 0 NOT NULL,"
+		  . " value_min $type DEFAULT 0 NOT NULL,"
+		  . " value_avg $type DEFAULT 0 NOT NULL,"
+		  . " value_max $type DEFAULT 0 NOT NULL,"
+		  . " PRIMARY KEY (itemid, clock));\n";
+	}
+	$node->safe_psql($database, $sql);
+}
+
+# Tables and policy: rows of 30 days are kept.  yesterday has a partition.
+sub set_up
+{
+	my ($node, $database, $owner) = @_;
+
+	create_zabbix_tables($node, $database, $owner);
+	$node->safe_psql($database,
+			as_role($owner)
+		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year');"
+		  . "SELECT zbxhist.create_partition(t, "
+		  . "(now() AT TIME ZONE 'UTC')::date - 1)"
+		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
+}
+
+# Is this contributed module or extension installed?
+sub has_extension
+{
+	my ($node, $name) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = '$name'");
+}
+
+# Runs maintenance of everything.
+sub maintain
+{
+	my ($node, $database, $owner) = @_;
+
+	return $node->safe_psql($database,
+		as_role($owner) . 'CALL zbxhist.run_maintenance()');
+}
+
+# ---- days and values ----
+
+# The first clock of a day.
+sub day
+{
+	my ($offset) = @_;
+
+	avoid_midnight() unless defined $today;
+	return $today + $offset * $SECONDS_A_DAY;
+}
+
+# The name of a day's partition.
+sub partition
+{
+	my ($parent, $offset) = @_;
+
+	return $parent . POSIX::strftime('_p%Y%m%d', gmtime(day($offset)));
+}
+
+# The VALUES of so many items at one time: "(itemid,clock,ns,value),...".
+# Every third item's value is of the day before.
+sub value_rows
+{
+	my ($first, $count, $clock) = @_;
+
+	return join(
+		',',
+		map {
+			sprintf('(%d,%d,%d,%.17G)',
+				$_,
+				$_ % 3 ? $clock : $clock - $SECONDS_A_DAY,
+				($_ * 7919) % 1000000000,
+				$_ / 8)
+		} $first .. $first + $count - 1);
+}
+
+# A statement such as Zabbix sends.
+sub insert_values
+{
+	my ($table, $first, $count, $clock) = @_;
+
+	return "insert into $table (itemid,clock,ns,value) values "
+	  . value_rows($first, $count, $clock) . ";\n";
+}
+
+# ---- psql ----
+
+# Runs a script that may fail in one psql session, from standard input, with
+# command tags; returns exit code, output and messages.
+sub psql_script
+{
+	my ($node, $database, $script, @options) = @_;
+	my ($out, $err) = ('', '');
+	my @command = (
+		$node->installed_command('psql'), '-XAt', '-d',
+		$node->connstr($database), @options, '-f', '-');
+
+	local $ENV{PGOPTIONS} = $ENV{PGOPTIONS} // '';
+	IPC::Run::run(\@command, '<', \$script, '>', \$out, '2>', \$err);
+	my $code = $? >> 8;
+	$out =~ s/\n\z//;
+	return ($code, $out, $err);
+}
+
+# Starts a process that runs the code, which prints SQL to the handle that it
+# is given, for a psql session whose output goes to the file.  Returns the
+# process.
+sub start_psql
+{
+	my ($node, $database, $file, $code, @options) = @_;
+	my @command = (
+		$node->installed_command('psql'), '-XAtq', '-v', 'ON_ERROR_STOP=1',
+		'-d', $node->connstr($database), @options);
+	my $pid = fork() // die "fork: $!";
+
+	return $pid if $pid;
+
+	# without the END blocks of the test, which stop its servers
+	local $SIG{PIPE} = 'IGNORE';
+	open(STDOUT, '>', $file) or POSIX::_exit(9);
+	open(STDERR, '>&', \*STDOUT) or POSIX::_exit(9);
+	my $psql_pid = open(my $psql, '|-', @command);
+	POSIX::_exit(9) unless $psql_pid;
+	$psql->autoflush(1);
+	eval { $code->($psql) };
+	close($psql);
+	POSIX::_exit($? >> 8);
+}
+
+# Waits for a process that start_psql() started; its exit code.
+sub wait_for_end
+{
+	my ($pid) = @_;
+
+	waitpid($pid, 0);
+	return $? >> 8;
+}
+
+# ---- looking ----
+
+# Number of rows and a sum over everything in them.
+sub totals
+{
+	my ($node, $database, $table) = @_;
+
+	return $node->safe_psql($database,
+			"SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)"
+		  . " FROM $table t");
+}
+
+# The number of rows of a table or "ONLY table".
+sub rows_of
+{
+	my ($node, $database, $table) = @_;
+
+	return $node->safe_psql($database, "SELECT count(*) FROM $table");
+}
+
+# The query's answer is the same on both.
+sub is_same
+{
+	my ($left, $right, $database, $query, $name) = @_;
+
+	is( $right->safe_psql($database, $query),
+		$left->safe_psql($database, $query), $name);
+}
+
+# Nothing leaked, crashed or was unexpected.
+sub log_is_clean
+{
+	my ($node, $name) = @_;
+	my $log = slurp_file($node->logfile);
+	my @trouble =
+	  grep { / leak|PANIC:|TRAP:|\] XX\d\d\d |terminated by signal|still (?:open|referenced|pinned)/ }
+	  split(/\n/, $log);
+
+	is(join("\n", @trouble), '', $name // 'nothing unusual in the log');
+}
+
+# ---- crashes ----
+
+# The postmaster and all processes below it.
+sub server_processes
+{
+	my ($node) = @_;
+	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	my @processes = ($postmaster);
+
+	for my $file (glob '/proc/[0-9]*/stat')
+	{
+		open(my $stat, '<', $file) or next;
+		my $line = <$stat> // '';
+		push @processes, $1 if $line =~ /^(\d+) \(.*\) \S+ $postmaster /;
+	}
+	return @processes;
+}
+
+# kill -9 to all of a server, as when the machine's memory is out.
+sub kill_server
+{
+	my ($node) = @_;
+	my @processes = server_processes($node);
+
+	kill 'KILL', shift @processes;
+	kill 'KILL', @processes;
+	# those that were started in between end by themselves
+	$node->{_pid} = undef;
+}
+
+# Starts it again, once the last process of the former is gone.
+sub start_after_crash
+{
+	my ($node) = @_;
+
+	for (1 .. 50)
+	{
+		return 1 if $node->start(fail_ok => 1);
+		select(undef, undef, undef, 0.1);
+	}
+	return $node->start;
+}
+
+1;
