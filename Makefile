@@ -20,6 +20,7 @@ OBJS = \
 	src/maintenance/counters.o \
 	src/maintenance/move.o \
 	src/maintenance/worker.o \
+	src/plan/prune.o \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql

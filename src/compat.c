@@ -7,6 +7,13 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "nodes/parsenodes.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "utils/syscache.h"
+
 #include "compat.h"
 
 #if PG_VERSION_NUM < 170000
@@ -43,3 +50,53 @@ zbxhist_request_shmem(Size size)
 }
 
 #endif
+
+/*
+ * get_owner returns the owner of a locked relation.
+ */
+static Oid
+get_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * substitute_relation puts the locked relation relid, which has the same
+ * columns, in the place of entry rti of a query's range table.  The entry that
+ * was there stays in the range table, so that its privileges are checked and
+ * the plan depends on it; those on relid are taken for granted.  16 moved
+ * privileges to a list of their own (a61b1f748), whose members must ask for
+ * something: they ask it for the owner.
+ */
+void
+substitute_relation(Query *query, Index rti, Oid relid)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	RangeTblEntry *original = copyObject(rte);
+
+	original->inh = false;
+	query->rtable = lappend(query->rtable, original);
+	rte->relid = relid;
+	rte->inh = false;
+#if PG_VERSION_NUM >= 160000
+	{
+		RTEPermissionInfo *info =
+			copyObject(getRTEPermissionInfo(query->rteperminfos, original));
+
+		info->relid = relid;
+		info->inh = false;
+		info->checkAsUser = get_owner(relid);
+		query->rteperminfos = lappend(query->rteperminfos, info);
+		rte->perminfoindex = list_length(query->rteperminfos);
+	}
+#else
+	rte->checkAsUser = get_owner(relid);
+#endif
+}

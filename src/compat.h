@@ -97,6 +97,13 @@ ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 #define owns_relation(relid, role) pg_class_ownercheck((relid), (role))
 #endif
 
+#if PG_VERSION_NUM >= 180000
+#define ExecutorRunCompat(query) ExecutorRun((query), ForwardScanDirection, 0)
+#else
+#define ExecutorRunCompat(query) \
+	ExecutorRun((query), ForwardScanDirection, 0, true)
+#endif
+
 /* PortalRun lost its argument run_once in 18 (3eea7a0c9) */
 #if PG_VERSION_NUM >= 180000
 #define PortalRunCompat(portal, count, top, dest, altdest, qc) \
@@ -175,5 +182,8 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 	return memory;
 }
 #endif
+
+/* see compat.c */
+extern void substitute_relation(Query *query, Index rti, Oid relid);
 
 #endif							/* ZBXHIST_COMPAT_H */

@@ -13,6 +13,7 @@
 
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_routing = true;
+bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
@@ -36,6 +37,15 @@ DefineEnableSettings(void)
 							 gettext_noop("Routes new rows to the partition of their clock."),
 							 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
 							 &zbxhist_enable_routing,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_update_pruning",
+							 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),
+							 gettext_noop("When off, the planner looks at all partitions."),
+							 &zbxhist_enable_update_pruning,
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */

@@ -10,6 +10,7 @@
 
 extern bool zbxhist_enable_batching;
 extern bool zbxhist_enable_routing;
+extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */

@@ -21,6 +21,7 @@
 #include "ingest/frame.h"
 #include "maintenance/counters.h"
 #include "maintenance/worker.h"
+#include "plan/prune.h"
 
 #define ZBXHIST_VERSION "1.0"
 
@@ -38,6 +39,7 @@ _PG_init(void)
 	ZbxhistCountersInit();
 	ZbxhistBatchInit();
 	ZbxhistFrameInit();
+	ZbxhistPruneInit();
 	ZbxhistWorkerInit();
 }
 

@@ -3,8 +3,8 @@
  * batch.c
  *	  Buffers the rows that a statement routes and writes them in key order.
  *
- * A batch belongs to one result relation of one statement, known by the
- * trigger descriptor that fires the row trigger.  It opens with the first row
+ * A batch belongs to one result relation of one statement, known by its copy
+ * of the row trigger.  It opens with the first row
  * and closes when the statement ends: in ExecutorFinish before any AFTER
  * trigger, or, for COPY and for a statement that began before the library was
  * loaded, in the AFTER STATEMENT trigger.  The transaction's end closes what
@@ -49,8 +49,6 @@
 
 static List *open_batches = NIL;	/* of InsertBatch, newest first */
 static List *pooled_batches = NIL;
-
-static void CloseBatch(InsertBatch *batch);
 
 /* ---- opening and closing ---- */
 
@@ -149,38 +147,46 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 }
 
 /*
- * OpenBatch opens a batch for the statement that fires trigdata's trigger.
+ * SetRowType makes the batch's slots fit the parent's row type.
  */
-static InsertBatch *
-OpenBatch(const TriggerData *trigdata)
+static void
+SetRowType(InsertBatch *batch, Relation parent)
 {
-	Relation	parent = trigdata->tg_relation;
-	PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	InsertBatch *batch = TakeFromPool(RelationGetRelid(parent));
-	StatementInfo info;
 	MemoryContext old;
 
-	ZbxhistDescribeStatement(trigdata, &info);
+	if (batch->desc != NULL &&
+		same_row_type(batch->desc, RelationGetDescr(parent)))
+		return;
+	MemoryContextReset(batch->rows_context);
+	batch->nslots = 0;
+	batch->desc = NULL;
+	old = MemoryContextSwitchTo(batch->rows_context);
+	batch->desc = CreateTupleDescCopy(RelationGetDescr(parent));
+	MemoryContextSwitchTo(old);
+}
 
-	if (batch->desc == NULL ||
-		!same_row_type(batch->desc, RelationGetDescr(parent)))
-	{
-		MemoryContextReset(batch->rows_context);
-		batch->nslots = 0;
-		batch->desc = NULL;
-		old = MemoryContextSwitchTo(batch->rows_context);
-		batch->desc = CreateTupleDescCopy(RelationGetDescr(parent));
-		MemoryContextSwitchTo(old);
-	}
+/*
+ * ZbxhistOpenBatch opens a batch for rows of parent, which the statement has
+ * locked.  owner tells the statement's batches apart; rows are inserted as by
+ * command cid.  It is closed by ZbxhistCloseBatch, or with query, or at the
+ * end of the transaction.
+ */
+InsertBatch *
+ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,
+				 CommandId cid, RowAction action)
+{
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	InsertBatch *batch = TakeFromPool(RelationGetRelid(parent));
+	MemoryContext old;
 
-	batch->trigger = trigdata->tg_trigger;
-	batch->query = info.frame ? info.frame->query : NULL;
+	SetRowType(batch, parent);
+	batch->owner = owner;
+	batch->query = query;
 	batch->parent = RelationGetRelid(parent);
 	batch->subid = GetCurrentSubTransactionId();
-	batch->cid = batch->query ? batch->query->estate->es_output_cid :
-		GetCurrentCommandId(true);
-	batch->action = ChooseAction(trigdata, &info);
-	batch->sets_tag = info.sets_tag;
+	batch->cid = cid;
+	batch->action = action;
+	batch->sets_tag = false;
 	batch->set = set;
 	batch->hit.relid = InvalidOid;
 	batch->is_sorted = true;
@@ -188,6 +194,27 @@ OpenBatch(const TriggerData *trigdata)
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	open_batches = lcons(batch, open_batches);
 	MemoryContextSwitchTo(old);
+	return batch;
+}
+
+/*
+ * OpenTriggerBatch opens a batch for the statement that fires trigdata's
+ * trigger.
+ */
+static InsertBatch *
+OpenTriggerBatch(const TriggerData *trigdata)
+{
+	StatementInfo info;
+	const QueryDesc *query;
+	InsertBatch *batch;
+
+	ZbxhistDescribeStatement(trigdata, &info);
+	query = info.frame ? info.frame->query : NULL;
+	batch = ZbxhistOpenBatch(trigdata->tg_relation, trigdata->tg_trigger, query,
+							 query ? query->estate->es_output_cid :
+							 GetCurrentCommandId(true),
+							 ChooseAction(trigdata, &info));
+	batch->sets_tag = info.sets_tag;
 	return batch;
 }
 
@@ -206,12 +233,12 @@ ZbxhistGetBatch(const TriggerData *trigdata)
 	{
 		InsertBatch *batch = lfirst(lc);
 
-		if (batch->trigger == trigdata->tg_trigger &&
+		if (batch->owner == trigdata->tg_trigger &&
 			(batch->query == query || batch->query == NULL) &&
 			batch->parent == RelationGetRelid(trigdata->tg_relation))
 			return batch;
 	}
-	return OpenBatch(trigdata);
+	return OpenTriggerBatch(trigdata);
 }
 
 /*
@@ -222,7 +249,7 @@ ReleaseBatch(InsertBatch *batch)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-	batch->trigger = NULL;
+	batch->owner = NULL;
 	batch->query = NULL;
 	open_batches = list_delete_ptr(open_batches, batch);
 	if (list_length(pooled_batches) < MAX_POOLED_BATCHES)
@@ -477,7 +504,7 @@ ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
 	BufferedRow *row;
 	bool		isnull;
 
-	/* made here, not by OpenBatch: most statements are small */
+	/* made here, not when the batch opens: most statements are small */
 	if (batch->nrows == batch->nslots)
 		batch->rows[batch->nslots++].slot =
 			MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
@@ -604,10 +631,11 @@ ZbxhistKeyInPartition(InsertBatch *batch, Relation parent, HeapTuple tuple,
 /* ---- ends of statements and transactions ---- */
 
 /*
- * CloseBatch writes and checks all that is left and gives the batch back.
+ * ZbxhistCloseBatch writes and checks all that is left and gives the batch
+ * back.
  */
-static void
-CloseBatch(InsertBatch *batch)
+void
+ZbxhistCloseBatch(InsertBatch *batch)
 {
 	ZbxhistFlushBatch(batch);
 	CheckKeptRows(batch);
@@ -637,7 +665,7 @@ ZbxhistFlushRelation(Oid parent)
 			(batch->query == NULL ||
 			 (frame != NULL && batch->query == frame->query)) &&
 			batch->subid == GetCurrentSubTransactionId())
-			CloseBatch(batch);
+			ZbxhistCloseBatch(batch);
 	}
 	list_free(batches);
 }
@@ -676,7 +704,7 @@ ZbxhistCloseQuery(const QueryDesc *query)
 		InsertBatch *batch = lfirst(lc);
 
 		if (batch->query == query)
-			CloseBatch(batch);
+			ZbxhistCloseBatch(batch);
 	}
 	list_free(batches);
 }
@@ -712,7 +740,7 @@ XactCallbackBatches(XactEvent event, void *arg)
 		case XACT_EVENT_PRE_COMMIT:
 		case XACT_EVENT_PRE_PREPARE:
 			while (open_batches != NIL)
-				CloseBatch(linitial(open_batches));
+				ZbxhistCloseBatch(linitial(open_batches));
 			break;
 		case XACT_EVENT_ABORT:
 			while (open_batches != NIL)

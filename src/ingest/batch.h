@@ -44,7 +44,7 @@ typedef struct BufferedRow
 typedef struct InsertBatch
 {
 	/* identity: one result relation of one statement */
-	const Trigger *trigger;		/* NULL: the batch is in the pool */
+	const void *owner;			/* its trigger, or plan node; NULL: in the pool */
 	const QueryDesc *query;		/* NULL: COPY, or began before the library */
 	Oid			parent;
 	SubTransactionId subid;		/* rows belong to this subtransaction */
@@ -86,6 +86,10 @@ typedef struct InsertBatch
 
 extern void ZbxhistBatchInit(void);
 extern InsertBatch *ZbxhistGetBatch(const TriggerData *trigdata);
+extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
+									 const QueryDesc *query, CommandId cid,
+									 RowAction action);
+extern void ZbxhistCloseBatch(InsertBatch *batch);
 extern void ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
 							 const PartitionBounds *partition);
 extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);

@@ -34,6 +34,7 @@
 #include "compat.h"
 #include "ingest/batch.h"
 #include "ingest/frame.h"
+#include "plan/prune.h"
 
 static ExecFrame *current_frame = NULL;
 
@@ -90,6 +91,7 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 
 	if (frame.routed > 0)
 		add_processed(queryDesc->estate, frame.routed);
+	ZbxhistRunParentPart(queryDesc);
 }
 
 /*

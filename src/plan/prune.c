@@ -1,0 +1,367 @@
+/*-------------------------------------------------------------------------
+ *
+ * prune.c
+ *	  Plans an UPDATE or DELETE of one partition's rows without the others.
+ *
+ * When Zabbix is restarted within an hour it updates the trends of that hour
+ * row by row: UPDATE trends SET ... WHERE itemid = 5 AND clock = 1795215600.
+ * The planner expands a parent to all of its children before it looks at a
+ * single constraint, so with a year of months it spends five times what a
+ * plain table needs for the whole statement.  Where the clock bounds in WHERE
+ * leave one partition, the planner hook here puts that partition into the
+ * query instead of the parent.
+ *
+ * Rows that wait in the parent must be found as well.  Whether there are any
+ * is known only when the statement has its snapshot, so the query as it was
+ * goes with the plan, in a range table entry that nothing refers to, and
+ * after the partition the executor hook updates ONLY the parent in the same
+ * snapshot, unless the parent is empty.
+ *
+ * Privileges are those of the parent: its entry stays in the range table, and
+ * the partition's own are not asked for, as with inheritance.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/tupconvert.h"
+#include "catalog/pg_type.h"
+#include "commands/trigger.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+#include "compat.h"
+#include "guc.h"
+#include "plan/prune.h"
+
+/* the name of the range table entry that holds the query as it was */
+#define WHOLE_QUERY_NAME "zbxhist whole query"
+
+/* fewer partitions than this are planned fast enough */
+#define MIN_PARTITIONS 2
+
+static planner_hook_type prev_planner = NULL;
+
+/* ---- recognising ---- */
+
+/*
+ * NarrowBoundsByOne narrows bounds by one condition, if it is one on the
+ * clock of the relation varno.
+ */
+static void
+NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
+			 PartitionBounds *bounds)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+	Var		   *var;
+	Const	   *value;
+	RegProcedure proc;
+	int64		clock;
+
+	if (!IsA(expr, OpExpr) || list_length(op->args) != 2 ||
+		!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
+		return;
+	var = (Var *) linitial(op->args);
+	value = (Const *) lsecond(op->args);
+	if (var->varno != varno || var->varattno != clock_attnum ||
+		var->varlevelsup != 0 || value->consttype != INT4OID ||
+		value->constisnull)
+		return;
+
+	clock = DatumGetInt32(value->constvalue);
+	proc = get_opcode(op->opno);
+	if (proc == F_INT4EQ || proc == F_INT4GE)
+		bounds->from_clock = Max(bounds->from_clock, clock);
+	if (proc == F_INT4GT)
+		bounds->from_clock = Max(bounds->from_clock, clock + 1);
+	if (proc == F_INT4EQ || proc == F_INT4LE)
+		bounds->to_clock = Min(bounds->to_clock, clock + 1);
+	if (proc == F_INT4LT)
+		bounds->to_clock = Min(bounds->to_clock, clock);
+}
+
+/*
+ * NarrowBounds narrows bounds by conditions that are ANDed.
+ */
+static void
+NarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
+			 PartitionBounds *bounds)
+{
+	ListCell   *lc;
+
+	if (quals == NULL)
+		return;
+	if (!is_andclause(quals))
+	{
+		NarrowBoundsByOne(quals, varno, clock_attnum, bounds);
+		return;
+	}
+	foreach(lc, ((BoolExpr *) quals)->args)
+		NarrowBounds(lfirst(lc), varno, clock_attnum, bounds);
+}
+
+/*
+ * FindOnlyPartition returns the one partition that holds all clocks in
+ * bounds; InvalidOid if they are not within one.
+ */
+static Oid
+FindOnlyPartition(const PartitionSet *set, const PartitionBounds *bounds)
+{
+	const PartitionBounds *partition;
+
+	if (set->npartitions < MIN_PARTITIONS ||
+		bounds->from_clock >= bounds->to_clock)
+		return InvalidOid;
+	partition = ZbxhistFindPartition(set, (int32) bounds->from_clock);
+	if (partition == NULL || bounds->to_clock > partition->to_clock)
+		return InvalidOid;
+	return partition->relid;
+}
+
+/*
+ * IsSimple says whether a query changes rows of one inheritance parent and
+ * looks at nothing else.
+ */
+static bool
+IsSimple(const Query *query)
+{
+	const RangeTblEntry *rte;
+
+	if ((query->commandType != CMD_UPDATE &&
+		 query->commandType != CMD_DELETE) ||
+		list_length(query->rtable) != 1 || query->resultRelation != 1 ||
+		query->hasSubLinks || query->returningList != NIL ||
+		query->cteList != NIL || query->withCheckOptions != NIL ||
+		list_length(query->jointree->fromlist) != 1)
+		return false;
+	rte = linitial_node(RangeTblEntry, query->rtable);
+	return rte->rtekind == RTE_RELATION && rte->inh &&
+		rte->relkind == RELKIND_RELATION && rte->securityQuals == NIL &&
+		rte->tablesample == NULL;
+}
+
+/*
+ * HasStatementTriggers says whether triggers fire for a statement as a whole,
+ * which must be one on the parent.
+ */
+static bool
+HasStatementTriggers(Relation rel)
+{
+	const TriggerDesc *triggers = rel->trigdesc;
+
+	return triggers != NULL &&
+		(triggers->trig_update_before_statement ||
+		 triggers->trig_update_after_statement ||
+		 triggers->trig_delete_before_statement ||
+		 triggers->trig_delete_after_statement);
+}
+
+/*
+ * IsRouted says whether our trigger is on the table: a cheap test that keeps
+ * other tables out of the cache of partitions.
+ */
+static bool
+IsRouted(Relation rel)
+{
+	return rel->rd_rel->relhassubclass && rel->trigdesc != NULL &&
+		rel->trigdesc->trig_insert_before_row;
+}
+
+/*
+ * CanStandIn says whether the partition can take the parent's place: same
+ * columns at the same places, no triggers of its own on statements.
+ */
+static bool
+CanStandIn(Relation parent, Relation partition)
+{
+	TupleConversionMap *map =
+		convert_tuples_by_name(RelationGetDescr(parent),
+							   RelationGetDescr(partition));
+
+	return map == NULL && !HasStatementTriggers(partition);
+}
+
+/*
+ * FindStandIn returns the partition that can stand in for the query's parent,
+ * locked for the query, or InvalidOid.
+ */
+static Oid
+FindStandIn(Query *query)
+{
+	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
+	Relation	parent = table_open(rte->relid, NoLock);
+	Oid			result = InvalidOid;
+
+	if (IsRouted(parent) && !HasStatementTriggers(parent))
+	{
+		PartitionSet *set = ZbxhistGetPartitionSet(parent);
+		PartitionBounds bounds;
+
+		bounds.from_clock = ZBXHIST_CLOCK_MIN;
+		bounds.to_clock = ZBXHIST_CLOCK_END;
+		NarrowBounds(query->jointree->quals, query->resultRelation,
+					 set->clock_attnum, &bounds);
+		result = FindOnlyPartition(set, &bounds);
+		if (OidIsValid(result))
+		{
+			Relation	partition = try_table_open(result, rte->rellockmode);
+
+			/* the lock took in what happened meanwhile */
+			if (partition == NULL || !ZbxhistPartitionSetIsValid(set) ||
+				!CanStandIn(parent, partition))
+				result = InvalidOid;
+			if (partition != NULL)
+				table_close(partition, NoLock);
+		}
+	}
+	table_close(parent, NoLock);
+	return result;
+}
+
+/* ---- planning ---- */
+
+/*
+ * PlanOnePartition plans the query with the partition in the parent's place
+ * and lets the plan carry the whole query.
+ */
+static PlannedStmt *
+PlanOnePartition(Query *query, Oid partition, const char *query_string,
+				 int cursor_options, ParamListInfo params)
+{
+	RangeTblEntry *whole = makeNode(RangeTblEntry);
+	PlannedStmt *result;
+
+	whole->rtekind = RTE_SUBQUERY;
+	whole->subquery = copyObject(query);
+	whole->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
+
+	substitute_relation(query, 1, partition);
+	if (prev_planner)
+		result = (*prev_planner) (query, query_string, cursor_options, params);
+	else
+		result = standard_planner(query, query_string, cursor_options, params);
+	result->rtable = lappend(result->rtable, whole);
+	return result;
+}
+
+/*
+ * PlannerHook plans what can do with one partition that way and passes
+ * everything else on.
+ */
+static PlannedStmt *
+PlannerHook(Query *query, const char *query_string, int cursor_options,
+			ParamListInfo params)
+{
+	Oid			partition = InvalidOid;
+
+	if (zbxhist_enable_update_pruning && IsSimple(query))
+		partition = FindStandIn(query);
+	if (OidIsValid(partition))
+		return PlanOnePartition(query, partition, query_string,
+								cursor_options, params);
+	if (prev_planner)
+		return (*prev_planner) (query, query_string, cursor_options, params);
+	return standard_planner(query, query_string, cursor_options, params);
+}
+
+/* ---- executing ---- */
+
+/*
+ * GetWholeQuery returns the query that a plan of ours stands for, or NULL.
+ */
+static Query *
+GetWholeQuery(const PlannedStmt *stmt)
+{
+	RangeTblEntry *rte;
+
+	if ((stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE) ||
+		stmt->rtable == NIL)
+		return NULL;
+	rte = llast_node(RangeTblEntry, stmt->rtable);
+	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
+		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
+		return NULL;
+	return rte->subquery;
+}
+
+/*
+ * IsEmpty says whether a table, locked by its query, has no rows for anyone.
+ */
+static bool
+IsEmpty(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = RelationGetNumberOfBlocks(rel) == 0;
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * RunQuery executes a query in the snapshot of another and returns the number
+ * of rows.
+ */
+static uint64
+RunQuery(Query *query, QueryDesc *outer)
+{
+	PlannedStmt *stmt = pg_plan_query(query, outer->sourceText, 0,
+									  outer->params);
+	QueryDesc  *inner = CreateQueryDesc(stmt, outer->sourceText,
+										outer->snapshot,
+										outer->crosscheck_snapshot,
+										None_Receiver, outer->params,
+										outer->queryEnv, 0);
+	uint64		result;
+
+	ExecutorStart(inner, 0);
+	ExecutorRunCompat(inner);
+	result = inner->estate->es_processed;
+	ExecutorFinish(inner);
+	ExecutorEnd(inner);
+	FreeQueryDesc(inner);
+	return result;
+}
+
+/*
+ * ZbxhistRunParentPart is called after a query has been run: if it was
+ * planned for one partition and the parent has rows too, it is run on ONLY
+ * the parent.
+ */
+void
+ZbxhistRunParentPart(QueryDesc *query)
+{
+	Query	   *whole = GetWholeQuery(query->plannedstmt);
+	MemoryContext old;
+
+	if (whole == NULL ||
+		IsEmpty(linitial_node(RangeTblEntry, whole->rtable)->relid))
+		return;
+
+	old = MemoryContextSwitchTo(query->estate->es_query_cxt);
+	whole = copyObject(whole);
+	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
+	add_processed(query->estate, RunQuery(whole, query));
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistPruneInit installs the planner hook, keeping one that is there.
+ */
+void
+ZbxhistPruneInit(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = PlannerHook;
+}
