@@ -8,6 +8,7 @@
  * nothing of a connection's first statements is measured.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,17 @@ typedef struct Thread
 	Phase	   *phase;
 	Syncer		syncer;
 } Thread;
+
+/* set by SIGINT and SIGTERM: finish the batches under way, then report */
+static volatile sig_atomic_t stop_requested = 0;
+
+/* Asks the threads to come to an end. */
+static void
+request_stop(int signal_number)
+{
+	(void) signal_number;
+	stop_requested = 1;
+}
 
 /* Ends the program. */
 static void __attribute__((noreturn))
@@ -72,7 +84,7 @@ static bool
 take_batch(Phase *phase, long *batch)
 {
 	*batch = __atomic_fetch_add(&phase->next_batch, 1, __ATOMIC_RELAXED);
-	if (*batch >= phase->end_batch)
+	if (*batch >= phase->end_batch || stop_requested)
 		return false;
 	if (phase->seconds <= 0)
 		return true;
@@ -314,6 +326,8 @@ main(int argc, char **argv)
 
 	options_parse(argc, argv, &options);
 	stream_init(&stream, &options.stream);
+	signal(SIGINT, request_stop);
+	signal(SIGTERM, request_stop);
 	if (options.copy)
 		write_copy(&options, &stream);
 	else

@@ -33,7 +33,9 @@ static const char usage_text[] =
 "  --handshake          print {\"event\": \"ready\"} after the warm-up and {\"event\": \"done\"}\n"
 "                       after the run, and wait for a line on standard input after each\n"
 "  --copy               no server: write float values to standard output as COPY text,\n"
-"                       sorted by item\n";
+"                       sorted by item\n"
+"\n"
+"SIGINT or SIGTERM ends the run early, with its result.\n";
 
 enum
 {

@@ -29,7 +29,7 @@ def tuned_settings(shared_buffers_mb=None):
         "synchronous_commit": "off",
         "wal_level": "replica",
         "wal_buffers": "64MB",
-        "max_wal_size": "32GB",
+        "max_wal_size": "16GB",
         "min_wal_size": "1GB",
         "checkpoint_timeout": "1h",
         "checkpoint_completion_target": "0.9",

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import select
 import subprocess
 import tempfile
 
@@ -51,9 +52,14 @@ def stream_arguments(load):
 
 def copy_stream(store, table, period, load):
     """Bulk loads a load's float values into one period's table, item after item."""
+    copy_stream_to(store, store.partition(table, period), load)
+
+
+def copy_stream_to(store, table, load, options=""):
+    """The same into a table of the store by its own name."""
     command = [loader_path(), "--copy", "--values=%d" % load.values] + stream_arguments(load)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as loader:
-        store.copy_into(table, period, loader.stdout)
+        store.copy_from(table, loader.stdout, options)
     if loader.returncode != 0:
         raise Failed("loader --copy failed")
 
@@ -94,6 +100,10 @@ class LoaderProcess:
         """The end of what the loader complained about."""
         self.messages.seek(0)
         return self.messages.read()[-2000:]
+
+    def has_output(self, seconds):
+        """Waits so long at most; whether the loader has something to say."""
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
 
     def event(self, name):
         """Waits for an event; returns what it says."""

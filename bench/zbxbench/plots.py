@@ -3,7 +3,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 matplotlib.rcParams["svg.hashsalt"] = "zbxhist"     # the same data, the same file
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot, ticker  # noqa: E402
 
 # Okabe and Ito's palette, readable with any colour vision, then related shades
 COLOURS = {
@@ -24,11 +24,18 @@ def colour(name):
     return COLOURS.get(name, OTHER)
 
 
+def _thousands(value, _):
+    """A number at an axis."""
+    return "{:,.0f}".format(value) if value == int(value) else "%g" % value
+
+
 def figure(width=7.0, height=3.6):
     """An empty plot of the common size."""
     fig, axes = pyplot.subplots(figsize=(width, height), constrained_layout=True)
     axes.grid(True, axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+    axes.tick_params(labelsize=8)
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(_thousands))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return fig, axes

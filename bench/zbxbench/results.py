@@ -45,3 +45,20 @@ def number(value, digits=0):
     if value is None:
         return "-"
     return "{:,.{}f}".format(value, digits)
+
+
+def print_targets(entries):
+    """One line a target."""
+    if entries:
+        print("\nTargets:")
+    for entry in entries:
+        print("  %-7s %.2f  %s" % ("met" if entry["met"] else "NOT met", entry["value"],
+                                   entry["target"]))
+
+
+def conclude(name, result, problems, directory=None):
+    """Saves the result, says what is wrong with it; the exit code."""
+    print("\nsaved as %s" % save(name, result, directory))
+    for problem in problems:
+        print("WRONG: " + problem)
+    return 1 if problems else 0

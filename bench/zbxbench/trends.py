@@ -1,6 +1,317 @@
+"""The trends experiment: Zabbix's burst after the full hour, on a year of months.
+
+Zabbix (6.0, dc_trends_fetch_and_update) writes an hour's trends in groups of
+up to 1000 items, a transaction each.  A burst here is what one hour of one
+value type can bring at most: all items are flushed for the first time since
+the server's start (select, look up, insert), then once more after a restart
+within the hour (select, look up, update).
+"""
+import random
+import time
+
+from . import counters, environment, periods, plots, results, spread
+from .cluster import Cluster, tuned_settings
+from .progress import Progress, say
+from .stores import STORES, select
+
 NAME = "trends"
-HELP = ""
+HELP = "Zabbix's burst of trends after the hour, with a year of monthly partitions"
+
+DEFAULT_STORES = ["plain", "native", "zbxhist"]
+REFERENCE = "plain"
+TARGET = 1.5
+
+GROUP = 1000            # trends a transaction
+MAX_TEXT = 262144       # bytes of a query text
+FIRST_ITEMID = 100000
+HOUR = 3600
+MONTHS_BACK, MONTHS_AHEAD = -12, 1
+
+PARTS = ("select", "look up", "insert", "update", "commit")
+PART_COLOURS = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#999999")
+
+
 def add_arguments(parser):
-    pass
+    """The experiment's own options."""
+    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
+                        help="comma-separated (default: %(default)s)")
+    parser.add_argument("--items", type=int, help="(default: 30000; --quick: 3000)")
+    parser.add_argument("--hours", type=int, metavar="N",
+                        help="hours of each month filled beforehand (default: 24; --quick: 12)")
+    parser.add_argument("--rounds", type=int, help="(default: 7; --quick: 3)")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of runs")
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    arguments.items = arguments.items or (3000 if arguments.quick else 30000)
+    arguments.hours = arguments.hours or (12 if arguments.quick else 24)
+    arguments.rounds = arguments.rounds or (3 if arguments.quick else 7)
+    arguments.stores = arguments.stores.split(",")
+
+
+def fill(store, months, arguments):
+    """A year of trends: the first hours of every month, for all items."""
+    for month in months:
+        store.execute(
+            "INSERT INTO {table} SELECT i, {start} + h * {hour}, 60, i % 97, i % 97 + 0.25, "
+            "i % 97 + 1 FROM generate_series({first}, {last}) i, "
+            "generate_series(0, {hours} - 1) h".format(
+                table=store.partition("trends", month), start=month.start, hour=HOUR,
+                first=FIRST_ITEMID, last=FIRST_ITEMID + arguments.items - 1,
+                hours=arguments.hours))
+    store.settle()
+
+
+def groups(arguments):
+    """The items in groups, as Zabbix flushes them."""
+    items = range(FIRST_ITEMID, FIRST_ITEMID + arguments.items)
+    return [items[start:start + GROUP] for start in range(0, len(items), GROUP)]
+
+
+def item_condition(items):
+    """Zabbix's list of items: parts of at most 950 (zbx_db_add_condition_alloc)."""
+    parts = ["itemid in (%s)" % ",".join(map(str, items[start:start + 950]))
+             for start in range(0, len(items), 950)]
+    return parts[0] if len(parts) == 1 else "(%s)" % " or ".join(parts)
+
+
+def select_text(items, clock):
+    """Is there any trend of these items at or after the hour?"""
+    return ("select distinct itemid from trends where clock>=%d and %s"
+            % (clock, item_condition(items)))
+
+
+def look_up_text(items, clock):
+    """The rows of the hour."""
+    return ("select itemid,num,value_min,value_avg,value_max from trends where clock=%d and %s "
+            "order by itemid,clock" % (clock, item_condition(items)))
+
+
+def split_text(statements):
+    """Statements joined into texts which are cut above 256 kB."""
+    text = []
+    length = 0
+    for statement in statements:
+        text.append(statement)
+        length += len(statement)
+        if length > MAX_TEXT:
+            yield "".join(text)
+            text, length = [], 0
+    if text:
+        yield "".join(text)
+
+
+def update_texts(items, clock):
+    """An UPDATE by key for each item, many a text."""
+    return list(split_text(
+        "update trends set num=%d,value_min=%.17G,value_avg=%.17G,value_max=%.17G "
+        "where itemid=%d and clock=%d;\n" % (60, item % 89, item % 89 + 0.5, item % 89 + 2.0,
+                                            item, clock) for item in items))
+
+
+def insert_text(items, clock):
+    """One multi-row INSERT."""
+    rows = ",".join("(%d,%d,%d,%.17G,%.17G,%.17G)" % (
+        item, clock, 30, item % 83, item % 83 + 0.1, item % 83 + 1.0) for item in items)
+    return ("insert into trends (itemid,clock,num,value_min,value_avg,value_max) values %s;\n"
+            % rows)
+
+
+class Session:
+    """A history syncer's connection; times its statements by part."""
+
+    def __init__(self, store):
+        self.connection = store.connect()
+        self.cursor = self.connection.cursor()
+        self.pid = self.connection.info.backend_pid
+        self.times = {}
+        self.reset()
+        for setting in ("set escape_string_warning to off", "set extra_float_digits to 3",
+                        "set bytea_output=escape"):
+            self.cursor.execute(setting)
+
+    def reset(self):
+        """Forgets the times."""
+        self.times = dict.fromkeys(PARTS, 0.0)
+
+    def timed(self, part, text):
+        """Runs one text."""
+        started = time.perf_counter()
+        self.cursor.execute(text)
+        self.times[part] += time.perf_counter() - started
+
+    def rows(self, part, text):
+        """Runs one query; returns its rows."""
+        started = time.perf_counter()
+        self.cursor.execute(text)
+        rows = self.cursor.fetchall()
+        self.times[part] += time.perf_counter() - started
+        return rows
+
+    def flush(self, items, clock):
+        """One group's transaction, as Zabbix decides it."""
+        self.cursor.execute("begin;")
+        known = sorted(row[0] for row in self.rows("select", select_text(items, clock)))
+        found = set()
+        if known:
+            found = {row[0] for row in self.rows("look up", look_up_text(known, clock))}
+        for text in update_texts([item for item in items if item in found], clock):
+            self.timed("update", text)
+        missing = [item for item in items if item not in found]
+        if missing:
+            self.timed("insert", insert_text(missing, clock))
+        self.timed("commit", "commit;")
+
+    def burst(self, arguments, clock):
+        """An hour's first flush of all items, then the one after a restart."""
+        self.reset()
+        cpu = counters.process_cpu(self.pid)
+        for _ in range(2):
+            for items in groups(arguments):
+                self.flush(items, clock)
+        return dict(self.times, total=sum(self.times.values()),
+                    cpu_seconds=counters.process_cpu(self.pid) - cpu)
+
+    def close(self):
+        """Disconnects."""
+        self.connection.close()
+
+
+def hour_of(months, arguments, round_number):
+    """The hour of a round: in the current month, after those filled."""
+    current = months[-MONTHS_BACK]
+    return current.start + (arguments.hours + round_number) * HOUR
+
+
+def run_rounds(stores, months, arguments):
+    """All bursts; the first round warms up and is not kept."""
+    order = random.Random(arguments.seed)
+    sessions = {store.name: Session(store) for store in stores}
+    progress = Progress((arguments.rounds + 1) * len(stores), "trends")
+    runs = []
+    for round_number in range(arguments.rounds + 1):
+        clock = hour_of(months, arguments, round_number)
+        for store in order.sample(stores, len(stores)):
+            progress.show("%s, round %d" % (store.name, round_number))
+            store.cluster.checkpoint()
+            measurement = sessions[store.name].burst(arguments, clock)
+            if round_number:
+                runs.append(dict(measurement, store=store.name, round=round_number))
+            progress.step()
+    progress.finish()
+    for session in sessions.values():
+        session.close()
+    return runs
+
+
+def verify(stores, months, arguments):
+    """The same rows everywhere, as many as were written."""
+    expected = arguments.items * (len(months) * arguments.hours + arguments.rounds + 1)
+    problems = []
+    sums = {}
+    for store in stores:
+        rows = store.rows("trends")
+        if rows != expected:
+            problems.append("%s: %d rows instead of %d" % (store.name, rows, expected))
+        sums[store.name] = store.checksum("trends")
+        problems.extend(store.check())
+    if len(set(sums.values())) > 1:
+        problems.append("the stores hold different rows: %s" % sums)
+    return problems
+
+
+def of_store(runs, name):
+    """A store's runs by round."""
+    return sorted((run for run in runs if run["store"] == name), key=lambda run: run["round"])
+
+
+def summarize(runs, names):
+    """Milliseconds and ratios to the plain table, by store and part."""
+    summary = {}
+    for name in names:
+        entry = {}
+        for key in PARTS + ("total", "cpu_seconds"):
+            own = [run[key] for run in of_store(runs, name)]
+            reference = [run[key] for run in of_store(runs, REFERENCE)]
+            entry[key] = {"seconds": spread.spread(own), "ratio": spread.ratios(own, reference)}
+        summary[name] = entry
+    return summary
+
+
+def print_table(summary, arguments):
+    """Medians, in milliseconds a burst."""
+    def cell(entry):
+        ratio = entry["ratio"]
+        return "%s%s" % (results.number(entry["seconds"]["median"] * 1e3, 1),
+                         " (%.2f)" % ratio["median"] if ratio else "")
+    print("\nTrends of %d items, a year of months: milliseconds a burst (ratio to %s)"
+          % (arguments.items, STORES[REFERENCE].label))
+    print(results.table(["store"] + list(PARTS) + ["total", "CPU"],
+                        [[STORES[name].label] + [cell(entry[key])
+                                                 for key in PARTS + ("total", "cpu_seconds")]
+                         for name, entry in summary.items()]))
+
+
+def targets(summary):
+    """The project's own target."""
+    ratio = summary.get("zbxhist", {}).get("total", {}).get("ratio")
+    if not ratio:
+        return []
+    return [{"target": "time of a burst, zbxhist to the plain table, at most %.1f" % TARGET,
+             "value": ratio["median"], "met": ratio["median"] <= TARGET}]
+
+
+def draw(summary, name, directory):
+    """Stacked bars of the parts."""
+    fig, axes = plots.figure()
+    names = list(summary)
+    bottom = [0.0] * len(names)
+    for part, colour in zip(PARTS, PART_COLOURS):
+        heights = [summary[store][part]["seconds"]["median"] * 1e3 for store in names]
+        axes.bar(range(len(names)), heights, bottom=bottom, color=colour, label=part)
+        bottom = [low + height for low, height in zip(bottom, heights)]
+    axes.set_xticks(range(len(names)))
+    axes.set_xticklabels([STORES[store].label for store in names], fontsize=8)
+    axes.set_ylabel("milliseconds a burst")
+    axes.set_title("Zabbix's trends after the hour, a year of monthly partitions", fontsize=10)
+    axes.legend(fontsize=8, frameon=False)
+    plots.save(fig, str(results.path_of(name, "", directory)))
+
+
+def report(arguments, cluster, runs, skipped, problems):
+    """Table, plot, file; the exit code."""
+    names = [name for name in arguments.stores if name not in skipped]
+    summary = summarize(runs, names)
+    reached = targets(summary)
+    print_table(summary, arguments)
+    results.print_targets(reached)
+    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
+    draw(summary, name, arguments.output)
+    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
+                  quick=arguments.quick, items=arguments.items, hours=arguments.hours,
+                  rounds=arguments.rounds, skipped=skipped, problems=problems, targets=reached,
+                  summary=summary, runs=runs)
+    return results.conclude(name, result, problems, arguments.output)
+
+
 def run(arguments):
-    pass
+    """The experiment."""
+    fill_defaults(arguments)
+    bindir = environment.pg_config(arguments.pg_config, "bindir")
+    months = periods.months(MONTHS_BACK, MONTHS_AHEAD)
+    settings = tuned_settings(arguments.shared_buffers)
+    with Cluster(bindir, settings, arguments.data_directory) as cluster:
+        stores, skipped = select(cluster, arguments.stores)
+        for name, reason in skipped.items():
+            say("%s is skipped: %s" % (name, reason))
+        progress = Progress(len(stores), "fill")
+        for store in stores:
+            progress.show(store.name)
+            store.create(("trends",), months, "monthly")
+            fill(store, months, arguments)
+            progress.step()
+        progress.finish()
+        runs = run_rounds(stores, months, arguments)
+        problems = verify(stores, months, arguments)
+        return report(arguments, cluster, runs, skipped, problems)

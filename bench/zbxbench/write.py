@@ -2,6 +2,7 @@
 import dataclasses
 import math
 import random
+import shutil
 
 from . import counters, drivers, environment, periods, plots, results, spread
 from .cluster import Cluster, tuned_settings
@@ -149,8 +150,19 @@ def where_text(load, round_number):
     return "%s, %d rows, %d connections, round %d" % (load.cell + (round_number + 1,))
 
 
+def check_space(stores, arguments):
+    """Ends the run before the disk does: 90 bytes a row with its index, and the WAL."""
+    copies = sum(store.keeps_rows for store in stores)
+    needed = copies * arguments.day_rows * 90 + 16 * 2 ** 30
+    free = shutil.disk_usage(arguments.data_directory).free
+    if needed > free:
+        raise RuntimeError("--day-rows %d in %d stores needs some %d GB, %d are free"
+                           % (arguments.day_rows, copies, needed // 2 ** 30, free // 2 ** 30))
+
+
 def fill_day(stores, arguments, schedule):
     """Puts the same rows into the current day of each store."""
+    check_space(stores, arguments)
     today = periods.day(periods.today())
     load = drivers.Load("loader", 1000, 1, arguments.day_rows, 0, today.start,
                         items=arguments.items, step=schedule.step, seed=arguments.seed)
@@ -160,6 +172,7 @@ def fill_day(stores, arguments, schedule):
         if store.keeps_rows:
             drivers.copy_stream(store, "history", today, load)
             store.settle()
+            store.cluster.checkpoint()
         progress.step()
     progress.finish()
 
@@ -269,12 +282,16 @@ def cell_row(name, summary):
             results.number(summary["latency_ms"]["p99"]["median"], 2)]
 
 
+def connections_text(count):
+    """A number of connections, in words that fit it."""
+    return "%d connection%s" % (count, "" if count == 1 else "s")
+
+
 def print_tables(summary):
     """A table a cell."""
     for cell in summary:
-        print("\n%s, %d rows a statement, %d connection%s" % (
-            cell["driver"], cell["rows"], cell["connections"],
-            "" if cell["connections"] == 1 else "s"))
+        print("\n%s, %d rows a statement, %s" % (
+            cell["driver"], cell["rows"], connections_text(cell["connections"])))
         print(results.table(HEADER, [cell_row(name, store)
                                      for name, store in cell["stores"].items()]))
 
@@ -309,15 +326,6 @@ def targets(summary, runs):
             for text, value, met in wanted if value is not None]
 
 
-def print_targets(entries):
-    """One line a target."""
-    if entries:
-        print("\nTargets (loader, widest statement, one connection):")
-    for entry in entries:
-        print("  %-7s %.2f  %s" % ("met" if entry["met"] else "NOT met", entry["value"],
-                                   entry["target"]))
-
-
 def plot_bars(cell, metric, title, unit, stem):
     """One metric of one cell, a bar a store."""
     names = [name for name, store in cell["stores"].items() if store[metric]]
@@ -325,8 +333,8 @@ def plot_bars(cell, metric, title, unit, stem):
     plots.bars(axes, names, [STORES[name].label.replace(" ", "\n", 1) for name in names],
                [cell["stores"][name][metric] for name in names])
     axes.set_ylabel(unit)
-    axes.set_title("%s (%s, %d rows a statement, %d connections)" % (
-        title, cell["driver"], cell["rows"], cell["connections"]), fontsize=10)
+    axes.set_title("%s\n(%s, %d rows a statement, %s)" % (
+        title, cell["driver"], cell["rows"], connections_text(cell["connections"])), fontsize=10)
     plots.save(fig, stem)
 
 
@@ -362,8 +370,8 @@ def draw(summary, name, directory):
     plot_bars(cell, "wal_bytes_per_value", "Write-ahead log per value",
               "bytes of WAL per value", stem + "-wal")
     plot_lines(summary, "rows", {"driver": cell["driver"], "connections": cell["connections"]},
-               "Throughput by rows a statement (%s, %d connections)" % (
-                   cell["driver"], cell["connections"]), "rows a statement", stem + "-rows")
+               "Throughput by rows a statement (%s, %s)" % (
+                   cell["driver"], connections_text(cell["connections"])), "rows a statement", stem + "-rows")
     plot_lines(summary, "connections", {"driver": cell["driver"], "rows": cell["rows"]},
                "Throughput by connections (%s, %d rows a statement)" % (
                    cell["driver"], cell["rows"]), "connections", stem + "-connections")
@@ -389,13 +397,10 @@ def report(arguments, cluster, loads, runs, skipped, verification):
                   skipped=skipped, problems=verification.problems, targets=reached,
                   summary=summary, runs=runs)
     print_tables(summary)
-    print_targets(reached)
+    results.print_targets(reached)
     name = result_name(arguments)
     draw(summary, name, arguments.output)
-    print("\nsaved as %s" % results.save(name, result, arguments.output))
-    for problem in verification.problems:
-        print("WRONG: " + problem)
-    return 1 if verification.problems else 0
+    return results.conclude(name, result, verification.problems, arguments.output)
 
 
 def run(arguments):

@@ -66,13 +66,12 @@ class PostgresStore(Store):
     def check(self):
         return []
 
-    def copy_into(self, table, period, stream):
-        """Bulk loads COPY text (itemid, clock, value, ns) straight into a period's table."""
-        connection = self.connect(SUPERUSER)
+    def copy_from(self, table, stream, options=""):
+        """Bulk loads COPY text into one table, as superuser with the given settings."""
+        connection = self.cluster.connect(self.database, SUPERUSER, options)
         try:
             with connection.cursor() as cursor:
-                cursor.copy_expert("COPY %s FROM STDIN" % self.partition(table, period), stream,
-                                   1 << 20)
+                cursor.copy_expert("COPY %s FROM STDIN" % table, stream, 1 << 20)
         finally:
             connection.close()
 
