@@ -661,7 +661,8 @@ ZbxhistFlushRelation(Oid parent)
 	{
 		InsertBatch *batch = lfirst(lc);
 
-		if (batch->parent == parent &&
+		/* one that is flushing belongs to a statement further out */
+		if (batch->parent == parent && !batch->is_flushing &&
 			(batch->query == NULL ||
 			 (frame != NULL && batch->query == frame->query)) &&
 			batch->subid == GetCurrentSubTransactionId())

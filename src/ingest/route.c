@@ -51,13 +51,15 @@ FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 		clock >= batch->hit.from_clock && clock < batch->hit.to_clock)
 		return &batch->hit;
 
+	/* writing the rows that an older set routed may bring in a newer one */
+	if (batch->generation != set->generation)
+	{
+		ZbxhistFlushBatch(batch);
+		set = ZbxhistGetPartitionSet(trigdata->tg_relation);
+	}
 	partition = ZbxhistFindPartition(set, clock);
 	if (partition == NULL)
 		return NULL;
-
-	/* rows routed by an older set are written before it is forgotten */
-	if (batch->generation != set->generation)
-		ZbxhistFlushBatch(batch);
 	batch->hit = *partition;
 	batch->generation = set->generation;
 	return &batch->hit;
