@@ -255,6 +255,26 @@ find_column(Relation rel, const char *name, Oid type)
 }
 
 /*
+ * IsExhaustive says whether the partitions are all the children of parent,
+ * have none themselves and do not overlap.
+ */
+static bool
+IsExhaustive(Oid parent, const PartitionBounds *partitions, int npartitions)
+{
+	List	   *children = find_inheritance_children(parent, NoLock);
+
+	if (list_length(children) != npartitions)
+		return false;
+	for (int i = 0; i < npartitions; i++)
+	{
+		if (has_subclass(partitions[i].relid) ||
+			(i > 0 && partitions[i].from_clock < partitions[i - 1].to_clock))
+			return false;
+	}
+	return true;
+}
+
+/*
  * FreePartitions lets go of what an earlier build left.
  */
 static void
@@ -297,6 +317,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 										 sizeof(PartitionBounds) *
 										 Max(npartitions, 1));
 	memcpy(set->partitions, partitions, sizeof(PartitionBounds) * npartitions);
+	set->is_exhaustive = IsExhaustive(set->parent, partitions, npartitions);
 	pfree(partitions);
 	for (int i = 0; i < npartitions; i++)
 		AddMember(set->partitions[i].relid, set->parent);

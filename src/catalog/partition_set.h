@@ -23,6 +23,8 @@ typedef struct PartitionSet
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
 	AttrNumber	ns_attnum;		/* int4 column, or 0 */
+	bool		is_exhaustive;	/* a clock's rows are in its partition or in
+								 * the parent itself, nowhere else */
 	int			npartitions;
 	PartitionBounds *partitions;	/* sorted by from_clock */
 	MemoryContext context;		/* owns partitions */

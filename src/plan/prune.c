@@ -121,7 +121,7 @@ FindOnlyPartition(const PartitionSet *set, const PartitionBounds *bounds)
 {
 	const PartitionBounds *partition;
 
-	if (set->npartitions < MIN_PARTITIONS ||
+	if (set->npartitions < MIN_PARTITIONS || !set->is_exhaustive ||
 		bounds->from_clock >= bounds->to_clock)
 		return InvalidOid;
 	partition = ZbxhistFindPartition(set, (int32) bounds->from_clock);
