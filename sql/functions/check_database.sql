@@ -35,8 +35,7 @@ BEGIN
                'Mend the cause, then CALL zbxhist.run_maintenance();'
           FROM zbxhist.new_tables() n
           JOIN LATERAL (SELECT s.parent, s.last_error AS message FROM zbxhist.parent_state s
-                         WHERE s.parent = n AND s.failed) l ON true
-         WHERE has_table_privilege('zbxhist.parent_state', 'SELECT');
+                         WHERE s.parent = n AND s.failed) l ON true;
 END
 $$;
 

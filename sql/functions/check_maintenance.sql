@@ -22,17 +22,17 @@ BEGIN
             'there is no partition for the present: new rows stay in the table itself', remedy;
     ELSIF policy.premake > 0 AND shown.partitions_ahead = 0 THEN
         RETURN QUERY SELECT 'warning', 'no_partition_ahead', parent::text,
-            format('there is no partition for the time from %s on', shown.covered_until), remedy;
+            format('there is no partition for the time from %s on', zbxhist.format_time(shown.covered_until)), remedy;
     END IF;
     IF coalesce(shown.last_run, policy.created_at) < now() - interval '1 day' THEN
         RETURN QUERY SELECT 'warning', 'maintenance_late', parent::text,
             CASE WHEN shown.last_run IS NULL THEN 'maintenance has never been run'
-                 ELSE format('maintenance was last run at %s', shown.last_run) END,
+                 ELSE format('maintenance was last run at %s', zbxhist.format_time(shown.last_run)) END,
             remedy || ' and have it called regularly: by cron, pg_cron, or the background worker.';
     END IF;
     IF shown.last_error_at > coalesce(shown.last_success, '-infinity') THEN
         RETURN QUERY SELECT 'error', 'last_error', parent::text,
-            format('maintenance failed at %s: %s', shown.last_error_at, shown.last_error),
+            format('maintenance failed at %s: %s', zbxhist.format_time(shown.last_error_at), shown.last_error),
             'Mend the cause, then ' || remedy;
     END IF;
     IF has_table_privilege('zbxhist.maintenance_log', 'SELECT') THEN

@@ -4,6 +4,7 @@ CREATE FUNCTION zbxhist.check_policy(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
 AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -21,7 +22,10 @@ BEGIN
       JOIN zbxhist.zabbix_tables() z ON z.table_name = k.relname
      WHERE k.oid = check_policy.parent;
     keeps := zbxhist.effective_retention(parent, policy.retention);
-    IF keeps.retention IS NULL THEN
+    -- who may not read the settings cannot tell
+    IF keeps.retention IS NULL
+       AND (keeps.problem NOT LIKE 'cannot read%'
+            OR pg_has_role((SELECT k.relowner FROM pg_class k WHERE k.oid = check_policy.parent), 'USAGE')) THEN
         RETURN QUERY SELECT 'warning', 'no_retention', parent::text,
             format('nothing is ever dropped: %s', keeps.problem),
             format('SELECT zbxhist.alter_parent(%L, retention => ''90 days'');%s', parent,

@@ -20,17 +20,15 @@ BEGIN
     IF shown.partitions > 0 THEN
         RETURN QUERY SELECT 'warning', 'rows_in_parent', parent::text,
             format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
-                   to_timestamp(shown.oldest)),
+                   zbxhist.format_time(to_timestamp(shown.oldest))),
             format('CALL zbxhist.run_maintenance(%L);', parent);
     END IF;
-    IF has_table_privilege('zbxhist.parent_state', 'SELECT') THEN
-        RETURN QUERY
-            SELECT 'warning', 'duplicates', parent::text,
-                   format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates),
-                   format('See SELECT * FROM ONLY %s; and delete the row that is wrong.', parent)
-              FROM zbxhist.parent_state s
-             WHERE s.parent = check_rows.parent AND s.duplicates > 0;
-    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'duplicates', s.parent::text,
+               format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates),
+               format('See SELECT * FROM ONLY %s; and delete the row that is wrong.', s.parent)
+          FROM zbxhist.parent_state s
+         WHERE s.parent = check_rows.parent AND s.duplicates > 0;
     IF zbxhist.own_pages(parent) > 8192
        AND NOT zbxhist.has_own_rows(parent, zbxhist.cutoff_clock(parent))
        AND policy.created_at < now() - interval '1 day' THEN

@@ -9,7 +9,8 @@ DECLARE
     item record;
 BEGIN
     FOR item IN
-        SELECT a.attname, a.attstattarget, a.attoptions
+        SELECT a.attname, a.attstattarget,
+               ARRAY(SELECT o FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%') AS options
           FROM pg_attribute a
          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
          ORDER BY a.attnum
@@ -18,9 +19,9 @@ BEGIN
             EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s',
                            partition, item.attname, item.attstattarget);
         END IF;
-        IF item.attoptions IS NOT NULL THEN
+        IF cardinality(item.options) > 0 THEN
             EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET (%s)',
-                           partition, item.attname, zbxhist.format_options(item.attoptions));
+                           partition, item.attname, zbxhist.format_options(item.options));
         END IF;
     END LOOP;
     SELECT k.relreplident INTO item FROM pg_class k WHERE k.oid = parent;

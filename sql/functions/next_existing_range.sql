@@ -9,7 +9,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     floor_clock CONSTANT bigint := coalesce(zbxhist.cutoff_clock(policy.parent), -2147483648);
-    below  bigint := zbxhist.current_clock();
+    -- above this there are only the dead entries of rows just moved
+    below  bigint := coalesce((SELECT s.extended_to FROM zbxhist.parent_state s
+                                WHERE s.parent = policy.parent),
+                              zbxhist.current_clock());
     newest bigint;
     owner  record;
     gap    record;

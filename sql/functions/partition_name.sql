@@ -21,10 +21,10 @@ DECLARE
 BEGIN
     suffix := '_p' || CASE
         WHEN partition_interval >= interval '28 days' AND extract(day FROM partition_interval) = 0
-             AND from_clock = covered.from_clock
+             AND (from_clock, to_clock) = (covered.from_clock, covered.to_clock)
              AND date_trunc('month', moment) = moment THEN to_char(moment, 'YYYYMM')
         WHEN date_trunc('day', moment) = moment
-             AND to_clock - from_clock >= 86400 THEN to_char(moment, 'YYYYMMDD')
+             AND (to_clock - from_clock >= 86400 OR to_clock > 2147483647) THEN to_char(moment, 'YYYYMMDD')
         ELSE to_char(moment, 'YYYYMMDD_HH24MI')
     END;
     LOOP

@@ -12,7 +12,6 @@ RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 0
-SET client_min_messages = warning
 AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();

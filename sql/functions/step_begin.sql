@@ -8,7 +8,7 @@ AS $$
 BEGIN
     PERFORM zbxhist.require_parent(parent);
     INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
-    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false;
+    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
     PERFORM zbxhist.set_action(parent, NULL, NULL);
     RETURN 'done';
 END

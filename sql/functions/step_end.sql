@@ -5,14 +5,16 @@ RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    present CONSTANT timestamptz := clock_timestamp();
 BEGIN
     UPDATE zbxhist.parent_state s
-       SET last_run = clock_timestamp(),
-           last_success = CASE WHEN s.failed THEN s.last_success ELSE clock_timestamp() END,
-           action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
+       SET last_run = present,
+           last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
+           extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
      WHERE s.parent = step_end.parent;
     DELETE FROM zbxhist.maintenance_log l
-     WHERE l.started_at < clock_timestamp() - interval '30 days';
+     WHERE l.started_at < present - interval '30 days';
     RETURN 'done';
 END
 $$;

@@ -18,6 +18,8 @@ BEGIN
     END IF;
     made := zbxhist.create_range(parent, gap.from_clock, gap.to_clock);
     PERFORM zbxhist.log_action(parent, 'extend', made::text, NULL, NULL, started);
+    UPDATE zbxhist.parent_state s SET extended_to = gap.from_clock
+     WHERE s.parent = step_extend.parent;
     PERFORM zbxhist.set_action(parent, 'move', made::text);
     RETURN 'more';
 END

@@ -42,7 +42,8 @@ BEGIN
     IF zbxhist.has_own_rows(parent, cutoff) THEN
         RETURN 'done';
     END IF;
-    rows := zbxhist.estimated_rows(parent);
+    rows := CASE WHEN zbxhist.has_own_rows(parent, NULL)
+                 THEN zbxhist.estimated_rows(parent) ELSE 0 END;
     bytes := pg_total_relation_size(parent);
     EXECUTE format('TRUNCATE ONLY %s', parent);
     UPDATE zbxhist.parent_state s SET settling = NULL WHERE s.parent = step_truncate.parent;

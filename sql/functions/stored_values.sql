@@ -15,13 +15,12 @@ BEGIN
     IF NOT FOUND THEN
         SELECT sum(pg_stat_get_tuples_inserted(p.partition))::bigint INTO values_routed
           FROM zbxhist.list_partitions(parent) p;
-        values_kept := pg_stat_get_tuples_inserted(parent);
     END IF;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist.stored_values(regclass) IS
-'Values sent to the partitions of a managed table, kept in it, and batches: as counted since the server started, else what the statistics have, without batches';
+'Values sent to the partitions of a managed table, kept in it, and batches, since the server started; where the server does not count them, the rows inserted into partitions as the statistics have it';
 
 REVOKE ALL ON FUNCTION zbxhist.stored_values(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.stored_values(regclass) TO PUBLIC;

@@ -25,8 +25,10 @@ BEGIN
         CALL zbxhist.repeat_step(parent, 'drop', partition, answer);
     END LOOP;
     IF zbxhist.own_pages(parent) > 0 THEN
-        CALL zbxhist.repeat_step(parent, 'expire', NULL::regclass, answer);
         CALL zbxhist.repeat_step(parent, 'truncate', NULL::regclass, answer);
+        IF answer = 'done' THEN
+            CALL zbxhist.repeat_step(parent, 'expire', NULL::regclass, answer);
+        END IF;
     END IF;
     CALL zbxhist.repeat_step(parent, 'end', NULL::regclass, answer);
 END

@@ -26,4 +26,5 @@ COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo()
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');
 
 REVOKE ALL ON zbxhist.managed_schema FROM PUBLIC;
+GRANT SELECT ON zbxhist.managed_schema TO PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.managed_schema TO pg_database_owner;

@@ -13,6 +13,7 @@ CREATE TABLE zbxhist.parent_state (
     duplicates      bigint NOT NULL DEFAULT 0,
     last_move       xid8,
     settling        text[],
+    extended_to     bigint,
     action          text,
     relation        text,
     action_pid      integer,
@@ -33,6 +34,7 @@ COMMENT ON COLUMN zbxhist.parent_state.failed IS 'Whether a step has failed sinc
 COMMENT ON COLUMN zbxhist.parent_state.duplicates IS 'Rows left in the parent because a different row with their key is in the partition';
 COMMENT ON COLUMN zbxhist.parent_state.last_move IS 'Transaction that last moved rows';
 COMMENT ON COLUMN zbxhist.parent_state.settling IS 'Transactions that ran when the parent was first found empty and may still need its old rows';
+COMMENT ON COLUMN zbxhist.parent_state.extended_to IS 'How far down this run has created partitions for existing rows';
 COMMENT ON COLUMN zbxhist.parent_state.action IS 'Batched action under way';
 COMMENT ON COLUMN zbxhist.parent_state.relation IS 'Partition it works on';
 COMMENT ON COLUMN zbxhist.parent_state.action_pid IS 'Server process that does it';
@@ -42,4 +44,5 @@ COMMENT ON COLUMN zbxhist.parent_state.action_rows IS 'Rows done';
 COMMENT ON COLUMN zbxhist.parent_state.action_percent IS 'Per cent done, judged by the item reached';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
+GRANT SELECT ON zbxhist.parent_state TO PUBLIC;
 GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.parent_state TO pg_database_owner;

@@ -44,7 +44,7 @@ COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
 COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
 COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition will be past retention';
 COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
-COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself';
+COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
 
 REVOKE ALL ON zbxhist.status FROM PUBLIC;

@@ -86,6 +86,7 @@ BEGIN
             EXECUTE format('CREATE TABLE %I.%I (itemid bigint NOT NULL, clock integer DEFAULT ''0'' NOT NULL, %s, PRIMARY KEY (itemid, clock%s))',
                            side, s.name, s.definition, CASE WHEN s.name NOT LIKE 'trends%' THEN ', ns' END);
         END LOOP;
+        EXECUTE format('CREATE TABLE oracle.staged_%1$s (LIKE plain.%1$I)', s.name);
         PERFORM zbxhist.create_parent(format('managed.%I', s.name)::regclass,
             CASE WHEN s.name LIKE 'trends%' THEN '1 month'::interval ELSE '1 day' END);
     END LOOP;
@@ -123,6 +124,12 @@ CREATE FUNCTION column_list(tab text) RETURNS text LANGUAGE sql AS $$
       FROM oracle.shape WHERE name = tab
 $$;
 
+CREATE FUNCTION typed_list(tab text) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(format('%s::text::%s', c, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY i)
+      FROM string_to_table(oracle.column_list(tab), ', ') WITH ORDINALITY t (c, i)
+      JOIN pg_attribute a ON a.attrelid = format('plain.%I', tab)::regclass AND a.attname = c
+$$;
+
 CREATE FUNCTION make_insert(tab text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     is_bad CONSTANT boolean := pick(12) = 0;
@@ -134,7 +141,7 @@ DECLARE
     target CONSTANT text := format('INSERT INTO %I (%s)', tab, column_list(tab));
 BEGIN
     RETURN CASE pick(10)
-        WHEN 0 THEN format('%s SELECT * FROM (VALUES %s) v', target, rows)
+        WHEN 0 THEN format('%s SELECT %s FROM (VALUES %s) v (%s)', target, typed_list(tab), rows, column_list(tab))
         WHEN 1 THEN format('%s VALUES %s ON CONFLICT DO NOTHING', target, rows)
         WHEN 2 THEN format('%s VALUES %s RETURNING md5(%I::text)', target, rows, tab)
         WHEN 3 THEN format('WITH a AS (%s VALUES %s) %s VALUES %s', target, rows, target,
@@ -195,6 +202,9 @@ BEGIN
         WHEN 7 THEN make_block(tab)
         WHEN 8 THEN make_block(tab)
         WHEN 9 THEN format('PREPARE p AS %s; EXECUTE p; EXECUTE p; DEALLOCATE p', make_insert(tab))
+        WHEN 11 THEN format('TRUNCATE oracle.staged_%1$s; INSERT INTO oracle.staged_%1$s (%2$s) VALUES %3$s; COPY oracle.staged_%1$s TO %4$L; COPY %1$I FROM %4$L',
+                            tab, column_list(tab), array_to_string(make_rows(tab, 1 + pick(1500) / (1 + pick(300)), pick('fresh', 'small'), false), ', '),
+                            current_setting('data_directory') || '/zbxhist_oracle')
         WHEN 10 THEN make_insert(tab) || '; ' || make_insert(tab)
         ELSE make_insert(tab)
     END;

@@ -53,7 +53,8 @@ SELECT zbxhist.create_partition('history', '14.12.1901');
 SELECT p.partition, p.from_clock, p.to_clock, pg_get_constraintdef(c.oid)
   FROM zbxhist.list_partitions('history') p
   JOIN pg_constraint c ON c.conrelid = p.partition AND c.conname = 'zbxhist_clock'
- WHERE p.from_clock NOT BETWEEN 1700000000 AND 2000000000;
+ WHERE p.from_clock NOT BETWEEN 1700000000 AND 2000000000
+ ORDER BY p.from_clock;
 
 -- the present day, where the clock of Tokyo may show another
 SELECT count(*), bool_and(p.from_clock = floor(extract(epoch FROM now()) / 86400) * 86400)
@@ -74,7 +75,8 @@ SELECT zbxhist.create_partition('history', '07.01.2020');
 SELECT p.partition, to_timestamp(p.from_clock) AT TIME ZONE 'UTC' AS from_time,
        to_timestamp(p.to_clock) AT TIME ZONE 'UTC' AS to_time
   FROM zbxhist.list_partitions('history') p
- WHERE p.from_clock BETWEEN 1500000000 AND 1700000000;
+ WHERE p.from_clock BETWEEN 1500000000 AND 1700000000
+ ORDER BY p.from_clock;
 SELECT code FROM zbxhist.check() WHERE code = 'overlap';
 
 -- rows go where the ranges say

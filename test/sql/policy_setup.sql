@@ -43,8 +43,8 @@ SELECT * FROM zbxhist.setup();
 SELECT c.parent, c.partition_interval, c.premake, c.retention, count(*),
        bool_and(p.partition::text ~ '_p[0-9]{6,8}$') AS named
   FROM zbxhist.parent_config c, zbxhist.list_partitions(c.parent) p
- GROUP BY 1, 2, 3, 4 ORDER BY 1::text;
-SELECT c.parent, count(*) FROM zbxhist.parent_config c JOIN pg_trigger t ON t.tgrelid = c.parent GROUP BY 1 ORDER BY 1::text;
+ GROUP BY c.parent ORDER BY c.parent::text;
+SELECT c.parent, count(*) FROM zbxhist.parent_config c JOIN pg_trigger t ON t.tgrelid = c.parent GROUP BY c.parent ORDER BY c.parent::text;
 SELECT parent, effective_retention, retention_source FROM zbxhist.parents;
 SELECT count(*), sum(value) FROM history;
 SELECT * FROM config;
@@ -64,7 +64,7 @@ SELECT code, object, message, hint FROM zbxhist.check();
 SELECT table_name, action FROM zbxhist.preview() WHERE action = 'take_up';
 CALL zbxhist.run_maintenance();
 SELECT parent, partition_interval, premake, retention FROM zbxhist.parent_config WHERE parent = 'history_bin'::regclass;
-SELECT action, parent, sqlstate, message FROM zbxhist.maintenance_log;
+SELECT action, parent, sqlstate, message FROM zbxhist.maintenance_log WHERE parent = 'history_bin'::regclass;
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'history_bin'::regclass;
 SELECT * FROM zbxhist.check();
 

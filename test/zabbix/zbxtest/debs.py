@@ -2,12 +2,14 @@
 
 That lets 6.0 and 7.0 stand side by side, starts no service and changes no
 file of the system: apt works in a private directory, with its own sources.
-The shared libraries and PHP must be there; "packages" lists them.
+Shared libraries which the system lacks are taken from the packages' own
+dependencies in the same way.  PHP must be there; "packages" lists it.
 """
 
 import glob
 import os
 import re
+import shutil
 
 from . import proc
 
@@ -15,10 +17,10 @@ MIRROR = os.environ.get("ZBXHIST_DEBIAN_MIRROR",
                         "http://deb.debian.org/debian")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-# where the packages of a version are, for the Debian we run on: the binaries
-# must find the sonames of their own release
+# where the packages of a version are, for the Debian we run on
 SUITES = {
     ("6.0", "bookworm"): "bookworm",
+    ("6.0", "trixie"): "bookworm",
     ("7.0", "bookworm"): "bookworm-backports",
     ("7.0", "trixie"): "trixie",
 }
@@ -43,14 +45,15 @@ class Release:
         self.tree = tree
         self.server = f"{tree}/usr/sbin/zabbix_server"
         self.sender = f"{tree}/usr/bin/zabbix_sender"
+        self.environment = _environment(tree)
         self.frontend = f"{tree}/usr/share/zabbix"
         self.sql = f"{tree}/usr/share/zabbix-server-pgsql"
         self.full_version = self._ask_version()
 
     def _ask_version(self):
-        """The version the server itself reports; fails here, not halfway,
-        when a shared library is missing."""
-        code, text = proc.run([self.server, "-V"], check=False)
+        """The version the server itself reports."""
+        code, text = proc.run([self.server, "-V"], check=False,
+                              env=self.environment)
         found = re.search(r"\(Zabbix\) (\S+)", text)
         if code != 0 or not found:
             raise Unavailable(f"zabbix_server {self.version} does not start: "
@@ -70,44 +73,96 @@ class Store:
         root = f"{self.directory}/apt-{suite}"
         for part in ("lists/partial", "cache/archives/partial", "parts"):
             os.makedirs(f"{root}/{part}", exist_ok=True)
+        open(f"{root}/status", "a").close()     # nothing is installed here
         with open(f"{root}/sources.list", "w") as sources:
-            sources.write(f"deb [signed-by={KEYRING}] {MIRROR} {suite} main\n")
+            for source in {suite, suite.replace("-backports", "")}:
+                sources.write(f"deb [signed-by={KEYRING}] {MIRROR} {source}"
+                              " main\n")
         return ["apt-get", "-q", "-o", f"Dir::Etc::sourcelist={root}/sources.list",
                 "-o", f"Dir::Etc::sourceparts={root}/parts",
                 "-o", f"Dir::State::lists={root}/lists",
                 "-o", f"Dir::Cache={root}/cache",
+                "-o", f"Dir::State::status={root}/status",
+                "-o", "Debug::NoLocking=1",
                 "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
                 "-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false"]
 
-    def _download(self, suite, packages, into):
-        """apt-get download, after one update of that suite's lists."""
+    def _call(self, suite, *arguments, **options):
+        """apt-get with that suite, after one update of its lists."""
         apt = self._apt(suite)
-        os.makedirs(into, exist_ok=True)
         try:
             if suite not in self.updated:
                 proc.run(apt + ["-o", "APT::Update::Error-Mode=any", "update"])
                 self.updated.add(suite)
-            proc.run(apt + ["download", *packages], cwd=into)
+            return proc.run(apt + list(arguments), **options)[1]
         except proc.Failure as failure:
             raise Unavailable(f"{suite} of {MIRROR}: "
                               f"{str(failure).splitlines()[-1]}") from failure
+
+    def _extract(self, suite, packages, into):
+        """Downloads packages and unpacks them."""
+        debs = f"{into}.debs"
+        os.makedirs(debs, exist_ok=True)
+        self._call(suite, "download", *packages, cwd=debs)
+        for deb in glob.glob(f"{debs}/*.deb"):
+            proc.run(["dpkg", "-x", deb, into])
+        shutil.rmtree(debs)
 
     def release(self, version):
         """Fetches and extracts one version, once."""
         suite = SUITES.get((version, self.codename))
         if not suite:
-            raise Unavailable(f"Zabbix {version} is not packaged for "
+            raise Unavailable(f"no packages of Zabbix {version} for "
                               f"Debian {self.codename}")
         tree = f"{self.directory}/zabbix-{version}"
         if not os.path.exists(f"{tree}/.complete"):
-            into = f"{self.directory}/debs-{version}"
-            self._download(suite, PACKAGES[version], into)
-            self._download(suite.replace("-backports", ""), SHARED, into)
-            for deb in glob.glob(f"{into}/*.deb"):
-                proc.run(["dpkg", "-x", deb, tree])
+            self._extract(suite, SHARED + tuple(
+                f"{package}/{suite}" for package in PACKAGES[version]), tree)
             _relocate(f"{tree}/usr/share/zabbix")
+            self._complete_libraries(suite, tree)
             open(f"{tree}/.complete", "w").close()
         return Release(version, tree)
+
+    def _complete_libraries(self, suite, tree):
+        """Adds the shared libraries the system does not have, and those they
+        need in turn."""
+        os.makedirs(f"{tree}/libraries", exist_ok=True)
+        source = f"{self.directory}/libraries-{suite}"
+        while True:
+            missing = _missing_libraries(tree)
+            if not missing:
+                return
+            if not os.path.exists(source):
+                self._extract(suite, self._libraries(suite), source)
+            for name in missing:
+                found = glob.glob(f"{source}/**/{name}", recursive=True)
+                if not found:
+                    raise Unavailable(f"no package has {name}")
+                shutil.copy(found[0], f"{tree}/libraries/{name}")
+
+    def _libraries(self, suite):
+        """The packages of libraries that the server depends on, all the way
+        down, without the C library, which must be the system's."""
+        listed = self._call(suite, "-qq", "--no-install-recommends",
+                            "--print-uris", "install",
+                            f"zabbix-server-pgsql/{suite}")
+        names = re.findall(r"^'\S+' (lib[^_\s]+)_", listed, re.M)
+        return [name for name in names
+                if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)]
+
+
+def _environment(tree):
+    """The environment in which the extracted binaries find everything."""
+    return {**os.environ, "LD_LIBRARY_PATH": f"{tree}/libraries"}
+
+
+def _missing_libraries(tree):
+    """The sonames which the binaries and our libraries do not find."""
+    files = [f"{tree}/usr/sbin/zabbix_server", f"{tree}/usr/bin/zabbix_sender"]
+    text = "".join(proc.run(["ldd", path], check=False,
+                            env=_environment(tree))[1]
+                   for path in files + glob.glob(f"{tree}/libraries/*"))
+    return sorted(set(re.findall(r"(\S+) => not found", text)))
 
 
 def _relocate(frontend):

@@ -1,7 +1,9 @@
 """Zabbix' PHP frontend under PHP's own web server, its API and its pages."""
 
+import base64
 import http.cookiejar
 import json
+import os
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -64,7 +66,8 @@ class Frontend:
         self.process = proc.start(
             ["php", *options, "-S", f"127.0.0.1:{port}", "-t",
              self.release.frontend], self.log, cwd=self.release.frontend,
-            env={"ZBX_TEST_HOST": self.cluster.directory,
+            env={**os.environ,
+                 "ZBX_TEST_HOST": self.cluster.directory,
                  "ZBX_TEST_PORT": str(self.cluster.port),
                  "ZBX_TEST_DATABASE": self.server.database,
                  "ZBX_TEST_SERVER_PORT": str(self.server.port)})
@@ -111,14 +114,19 @@ class Frontend:
             raise proc.Failure(f"{method}: {reply.get('error')}")
         return reply["result"]
 
-    def page(self, path, form=None, **query):
-        """Fetches a page; returns (status, content type, body)."""
-        url = f"{self.url}/{path}"
+    def page(self, path, form=None, body=None, **query):
+        """Fetches a page, with form it posts the form, with body JSON;
+        returns (status, content type, body)."""
+        request = urllib.request.Request(f"{self.url}/{path}")
         if query:
-            url += "?" + urllib.parse.urlencode(query, doseq=True)
-        data = urllib.parse.urlencode(form, doseq=True).encode() if form else None
+            request.full_url += "?" + urllib.parse.urlencode(query, doseq=True)
+        if form:
+            request.data = urllib.parse.urlencode(form, doseq=True).encode()
+        elif body:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
         try:
-            with self.browser.open(url, data, timeout=120) as answer:
+            with self.browser.open(request, timeout=120) as answer:
                 return (answer.status, answer.headers.get_content_type(),
                         answer.read())
         except urllib.error.HTTPError as error:
@@ -126,7 +134,6 @@ class Frontend:
 
     def session_id(self):
         """The browser's session, from which 6.0 derives its form token."""
-        import base64
         for cookie in self.cookies:
             if cookie.name == "zbx_session":
                 raw = base64.b64decode(urllib.parse.unquote(cookie.value))

@@ -28,13 +28,13 @@ def run(argv, check=True, **options):
     return done.returncode, done.stdout
 
 
-def start(argv, log, env=None, cwd=None):
+def start(argv, log, **options):
     """Starts a daemon in the foreground of its own session: a Ctrl-C in the
     terminal then reaches us alone, and we stop things in the right order."""
     with open(log, "ab") as out:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=out, start_new_session=True, cwd=cwd,
-                                 env={**os.environ, **(env or {})})
+                                 stderr=out, start_new_session=True,
+                                 **options)
     _children.append(child)
     return child
 

@@ -58,7 +58,8 @@ class Server:
         """Starts the server; ready() tells when it takes values."""
         self.mark = len(self.read_log())
         self.process = proc.start([self.release.server, "-f", "-c", self.conf],
-                                  f"{self.directory}/server.out")
+                                  f"{self.directory}/server.out",
+                                  env=self.release.environment)
         proc.wait_for(f"zabbix_server on {self.database}", self._is_up,
                       timeout)
 
@@ -79,7 +80,7 @@ class Server:
     def control(self, command):
         """zabbix_server -R command."""
         return proc.run([self.release.server, "-c", self.conf, "-R",
-                         command])[1]
+                         command], env=self.release.environment)[1]
 
     def read_log(self):
         try:
@@ -101,7 +102,8 @@ class Server:
         done = subprocess.run(
             [self.release.sender, "-z", "127.0.0.1", "-p", str(self.port),
              "-T", "-N", "-v", "-i", "-"], input=lines.encode(),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+            env=self.release.environment)
         self.answer = done.stdout.decode(errors="replace")
         counts = re.findall(
             r"^Response from .*processed: (\d+); failed: (\d+)",

@@ -27,6 +27,7 @@ class Site:
         os.makedirs(self.directory)
         self.server = self.frontend = None
         self.itemids = {}
+        self.lost = set()           # keys of values past a storage period
 
     def query(self, sql):
         """Rows, as the database's owner."""

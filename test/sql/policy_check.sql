@@ -1,0 +1,129 @@
+-- check and the views: each finding, and that its hint mends it.
+\set SHOW_CONTEXT never
+SET TimeZone = 'UTC';
+CREATE SCHEMA checks;
+SET search_path = checks, public;
+CREATE ROLE regress_zbxhist_someone;
+CREATE FUNCTION nop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN coalesce(new, old); END';
+CREATE FUNCTION found() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE sql AS $$
+    SELECT severity, code, regexp_replace(object, '\d{8}', 'DATE'), replace(regexp_replace(message, '\d{4}-\d\d-\d\d.* UTC', 'TIME'), current_user, 'OWNER'), replace(regexp_replace(hint, '_p\d{8}', '_pDATE', 'g'), current_user, 'OWNER') FROM zbxhist.check() $$;
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', premake => 1, retention => '30 days');
+SELECT partition AS today FROM zbxhist.list_partitions('history') ORDER BY from_clock LIMIT 1 \gset
+SELECT partition AS tomorrow FROM zbxhist.list_partitions('history') ORDER BY from_clock DESC LIMIT 1 \gset
+SELECT * FROM found();
+
+-- partitions
+DROP TABLE :tomorrow;
+SELECT * FROM found();
+DROP TABLE :today;
+SELECT * FROM found();
+CALL zbxhist.run_maintenance('checks.history');
+SELECT * FROM found();
+CREATE TABLE astray (CHECK (clock > 5)) INHERITS (history);
+SELECT * FROM found();
+ALTER TABLE astray NO INHERIT history;
+CREATE TABLE copy (CONSTRAINT zbxhist_clock CHECK (clock >= 1578182400 AND clock < 1578182600)) INHERITS (history);
+ALTER TABLE copy ADD PRIMARY KEY (itemid, clock, ns);
+CREATE TABLE copy2 (LIKE copy INCLUDING ALL) INHERITS (history);
+SELECT * FROM found();
+DROP TABLE copy, copy2;
+
+-- owner, privileges, indexes
+ALTER TABLE :today OWNER TO regress_zbxhist_someone;
+GRANT SELECT ON history TO regress_zbxhist_someone;
+CREATE INDEX ON :today (clock);
+SELECT * FROM found();
+ALTER TABLE :today OWNER TO CURRENT_USER;
+SELECT zbxhist.clone_grants('history', partition) FROM zbxhist.list_partitions('history');
+CREATE INDEX ON history (clock);
+CREATE INDEX ON :tomorrow (clock);
+SELECT * FROM found();
+
+-- triggers, rules, row security
+DROP TRIGGER zzz_zbxhist_route ON history;
+ALTER TABLE history DISABLE TRIGGER zbxhist_begin;
+ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";
+SELECT * FROM found();
+SELECT zbxhist.attach_triggers(ARRAY['checks.history'::regclass]) IS NOT NULL AS mended;
+ALTER TABLE history ENABLE TRIGGER zbxhist_begin;
+ALTER TABLE history ENABLE TRIGGER "00_zbxhist_flush";
+SELECT * FROM found();
+CREATE TRIGGER zzzz_late BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();
+CREATE TRIGGER a_early BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();
+CREATE TRIGGER transition AFTER INSERT ON history REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION nop();
+CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING;
+ALTER TABLE history ENABLE ROW LEVEL SECURITY;
+SELECT * FROM found();
+DROP TRIGGER zzzz_late ON history;
+DROP TRIGGER transition ON history;
+DROP RULE nothing ON history;
+ALTER TABLE history DISABLE ROW LEVEL SECURITY;
+SELECT * FROM found();
+
+-- rows in the parent
+SET session_replication_role = replica;
+INSERT INTO history SELECT i, extract(epoch FROM now())::integer FROM generate_series(1, 3) i;
+INSERT INTO history VALUES (1, 1);
+RESET session_replication_role;
+SELECT * FROM found();
+SELECT rows_waiting, rows_waiting_exact FROM zbxhist.status;
+CALL zbxhist.run_maintenance();
+SELECT * FROM found();
+
+-- maintenance
+UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
+SELECT * FROM found();
+DELETE FROM zbxhist.parent_state;
+UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
+SELECT * FROM found();
+CALL zbxhist.run_maintenance();
+SELECT * FROM found();
+
+-- Zabbix's settings
+CREATE TABLE config (hk_history_mode integer, hk_history_global integer, hk_history text);
+INSERT INTO config VALUES (1, 1, '7d');
+SELECT * FROM found();
+SELECT zbxhist.alter_parent('history', follow_zabbix => true);
+UPDATE config SET hk_history = '0', hk_history_mode = 0;
+SELECT * FROM found();
+UPDATE config SET hk_history = 'long';
+SELECT * FROM found();
+UPDATE config SET hk_history = '7d', hk_history_global = 0;
+SELECT * FROM found();
+DELETE FROM config;
+SELECT * FROM found();
+INSERT INTO config VALUES (0, 1, '1w');
+SELECT * FROM found();
+DROP TABLE config;
+SELECT * FROM found();
+SELECT zbxhist.alter_parent('history', retention => '30 days');
+
+-- a table dropped
+CREATE TABLE other (LIKE history INCLUDING ALL);
+SELECT zbxhist.create_parent('other', retention => '1 day');
+SET client_min_messages = warning;
+DROP TABLE other CASCADE;
+RESET client_min_messages;
+SELECT severity, code, message ~ '^the managed table with OID \d+ has been dropped$' AS message, hint FROM found();
+SELECT count(*) FROM zbxhist.status;
+SELECT count(*) FROM zbxhist.parents;
+SELECT count(DISTINCT parent) FROM zbxhist.partitions;
+CALL zbxhist.run_maintenance();
+SELECT * FROM found();
+
+-- the views
+SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 1) AS yesterday \gset
+INSERT INTO history SELECT i, extract(epoch FROM now())::integer FROM generate_series(1001, 2000) i;
+ANALYZE :today, :tomorrow, :yesterday;
+SELECT parent, kind, to_clock - from_clock AS seconds, to_time - from_time AS time, state, rows, bytes > 0 AS has_bytes, bytes_per_value BETWEEN 40 AND 300 AS per_value FROM zbxhist.partitions;
+SELECT parent, partitions, partitions_ahead, covered_until - date_trunc('day', now()) AS covered, rows_waiting, last_run = last_success AS success, last_error,
+       next_drop - date_trunc('day', now()) AS next_drop FROM zbxhist.status;
+SELECT parent, partition_interval, premake, retention, effective_retention, retention_source, pack_after, move_existing, routing FROM zbxhist.parents;
+
+SET client_min_messages = warning;
+DROP SCHEMA checks CASCADE;
+DROP ROLE regress_zbxhist_someone;
+CALL zbxhist.run_maintenance();
+TRUNCATE zbxhist.maintenance_log;

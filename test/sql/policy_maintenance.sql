@@ -1,0 +1,171 @@
+-- run_maintenance: premake, move, drop, expire, truncate; what goes wrong.
+\set SHOW_CONTEXT never
+SET TimeZone = 'UTC';
+CREATE SCHEMA maint;
+SET search_path = maint, public;
+
+-- periods as Zabbix writes them
+SELECT p, zbxhist.parse_period(p)
+  FROM unnest('{31d,1w,12h,90,3600s,5m,0,0d,007d," 1d ",1M,1y,-1d,1.5d,d,"","{$MACRO}",99999999999999999999d,1000000000w}'::text[]) p;
+SELECT zbxhist.parse_period(NULL) IS NULL AS is_null;
+
+CREATE FUNCTION today(days integer DEFAULT 0) RETURNS integer LANGUAGE sql STABLE AS
+    $$ SELECT (floor(extract(epoch FROM now()) / 86400) * 86400)::integer + 86400 * days $$;
+CREATE FUNCTION day(days integer) RETURNS date LANGUAGE sql STABLE AS
+    $$ SELECT (to_timestamp(today(days)) AT TIME ZONE 'UTC')::date $$;
+-- where the rows are, in days from today
+CREATE FUNCTION places(parent regclass) RETURNS TABLE (days integer, in_parent boolean, count bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format('SELECT (clock - today()) / 86400, tableoid = %s::oid, count(*) FROM %s WHERE clock >= today(-10) GROUP BY 1, 2 ORDER BY 1, 2', parent::oid, parent);
+END $$;
+-- what has been done since the last look
+CREATE TEMP TABLE seen (id bigint);
+CREATE FUNCTION done(OUT parent regclass, OUT action text, OUT relation text, OUT rows bigint, OUT freed boolean, OUT sqlstate text, OUT message text)
+RETURNS SETOF record LANGUAGE sql AS $$
+    WITH new AS (INSERT INTO seen SELECT id FROM zbxhist.maintenance_log EXCEPT SELECT id FROM seen RETURNING id)
+    SELECT l.parent, l.action,
+           coalesce('day ' || ((regexp_match(l.relation, '_p(\d{8})'))[1]::date - day(0)), l.relation), l.rows, l.bytes > 0, l.sqlstate, l.message
+      FROM zbxhist.maintenance_log l JOIN new USING (id) ORDER BY l.id $$;
+
+CREATE TABLE h (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+-- ten days of history, 30 items, an hour apart
+INSERT INTO h SELECT i, c, i, 7 FROM generate_series(1, 30) i, generate_series(today(-9), today(0), 3600) c;
+SELECT zbxhist.create_parent('h', premake => 1);
+SELECT zbxhist.create_partition('h', day(-1)) IS NOT NULL AS yesterday;
+
+-- not in a transaction block
+BEGIN;
+CALL zbxhist.run_maintenance();
+ROLLBACK;
+
+-- only what is within reach of a partition is moved; no retention, nothing dropped
+SELECT table_name, action, from_time::date - day(0) AS from_day, to_time::date - day(0) AS to_day, rows FROM zbxhist.preview();
+CALL zbxhist.run_maintenance();
+SELECT * FROM places('h');
+SELECT * FROM done();
+CALL zbxhist.run_maintenance();
+SELECT * FROM done();
+SELECT * FROM zbxhist.preview();
+
+-- more partitions ahead
+SELECT zbxhist.alter_parent('h', premake => 3);
+SELECT action, from_time::date - day(0) AS from_day, to_time::date - day(0) AS to_day FROM zbxhist.preview('h');
+CALL zbxhist.run_maintenance('h');
+SELECT * FROM done();
+
+-- rows of the future and of replication wait in the parent until their partition is there
+INSERT INTO h SELECT i, today(5) + 3600, i, 7 FROM generate_series(1, 30) i;
+SET session_replication_role = replica;
+INSERT INTO h SELECT i, today(2) + 3600, i, 7 FROM generate_series(1, 30) i;
+RESET session_replication_role;
+SELECT * FROM places('h') WHERE days > 0;
+CALL zbxhist.run_maintenance('h');
+SELECT * FROM done();
+SELECT * FROM places('h') WHERE days > 0;
+
+-- retention: few rows in the parent are deleted, all rows at once truncated
+SELECT zbxhist.alter_parent('h', retention => '7 days');
+SELECT action, rows > 0 AS has_rows FROM zbxhist.preview('h');
+CALL zbxhist.run_maintenance('h');
+SELECT action, relation, rows > 0 AS has_rows, sqlstate, message FROM done();
+SELECT min(clock) >= extract(epoch FROM now()) - 7 * 86400 AS within FROM h;
+
+-- existing rows are moved when that is asked for, and then the parent is emptied
+SELECT zbxhist.alter_parent('h', move_existing => true, premake => 6);
+CALL zbxhist.run_maintenance('h');
+SELECT action, relation, freed, sqlstate, message FROM done() WHERE relation IS DISTINCT FROM 'day -7';
+SELECT count(*) FROM ONLY h;
+SELECT pg_relation_size('h');
+
+-- partitions past retention are dropped
+SELECT zbxhist.alter_parent('h', retention => '2 days');
+SELECT action, from_time::date - day(0) AS from_day, to_time::date - day(0) AS to_day, bytes > 0 AS has_bytes FROM zbxhist.preview('h') WHERE from_time::date - day(0) <> -7;
+CALL zbxhist.run_maintenance('h');
+SELECT action, relation, freed, sqlstate, message FROM done() WHERE relation IS DISTINCT FROM 'day -7';
+SELECT * FROM places('h');
+SELECT * FROM zbxhist.preview('h');
+SELECT * FROM zbxhist.check();
+
+-- all in the parent is past retention: one TRUNCATE ONLY
+CREATE TABLE big (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+INSERT INTO big SELECT i, c, i, 7 FROM generate_series(1, 100) i, generate_series(1, 2000) c;
+SELECT zbxhist.own_pages('big') > 1000 AS is_walked;
+SELECT zbxhist.create_parent('big', premake => 0, retention => '1 day');
+INSERT INTO big SELECT i, today(), i, 7 FROM generate_series(1, 100) i;
+SELECT action, bytes > 0 AS has_bytes FROM zbxhist.preview('big');
+CALL zbxhist.run_maintenance('big');
+SELECT action, freed, sqlstate FROM done();
+SELECT count(*), pg_relation_size('big') FROM big;
+-- the walk from item to item finds what a scan finds
+INSERT INTO big SELECT i, c, i, 7 FROM generate_series(-5000000000, 5000000000, 100000000) i, generate_series(1, 2000) c;
+DELETE FROM big WHERE itemid > 0 AND clock >= 1990 OR itemid = -4900000000 AND clock > 10;
+SELECT zbxhist.has_own_rows('big', c), zbxhist.waiting_clock('big', c, 5000, true) AS newest, zbxhist.waiting_clock('big', 3, c, false) AS oldest,
+       (SELECT max(clock) FROM ONLY big WHERE clock BETWEEN c AND 4999) AS scan_newest, (SELECT min(clock) FROM ONLY big WHERE clock BETWEEN 3 AND c - 1) AS scan_oldest
+  FROM unnest('{-5,0,1,3,4,1989,1990,2000,2001,5001}'::bigint[]) c;
+SELECT zbxhist.has_own_rows('big', NULL);
+SELECT zbxhist.waiting_clock('big', 2001, 5000, true);
+CREATE TABLE no_index AS SELECT * FROM big;
+SELECT zbxhist.has_item_index('no_index'), zbxhist.has_own_rows('no_index', 2001), zbxhist.has_own_rows('no_index', 2000), zbxhist.waiting_clock('no_index', 0, 1000, true);
+
+-- without a primary key
+CREATE TABLE legacy (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0);
+CREATE INDEX legacy_1 ON legacy (itemid, clock);
+INSERT INTO legacy SELECT i, today(d), 1, 1 FROM generate_series(1, 10) i, generate_series(-3, 0) d, generate_series(1, 2);
+SELECT zbxhist.create_parent('legacy', premake => 0, retention => '3 days', move_existing => true);
+CALL zbxhist.run_maintenance('legacy');
+SELECT action, relation, sqlstate FROM done();
+SELECT * FROM places('legacy');
+
+-- a duplicate that differs stays where it is, and is reported
+CREATE TABLE twins (LIKE h INCLUDING ALL);
+INSERT INTO twins VALUES (1, today(), 1, 0), (1, today(), 1, 1), (2, today(), 1, 0);
+SELECT zbxhist.create_parent('twins', premake => 0, retention => '1 day');
+SELECT zbxhist.create_partition('twins', day(0)) AS today_partition \gset
+INSERT INTO :today_partition VALUES (1, today(), 1, 0), (1, today(), 2, 1);
+CALL zbxhist.run_maintenance('twins');
+SELECT action, rows, sqlstate FROM done();
+SELECT tableoid::regclass = 'twins'::regclass AS in_parent, itemid, value, ns FROM twins ORDER BY 2, 4, 1;
+SELECT severity, code, object, regexp_replace(message, '\d{4}-.* UTC', '...') AS message, hint FROM zbxhist.check() WHERE object = 'maint.twins';
+DELETE FROM ONLY twins WHERE ns = 1;
+CALL zbxhist.run_maintenance('twins');
+SELECT * FROM zbxhist.check() WHERE object = 'maint.twins';
+
+-- one table's trouble does not stop the others
+CREATE TABLE a_trouble (LIKE h INCLUDING ALL);
+SELECT zbxhist.create_parent('a_trouble', premake => 0, retention => '1 day');
+SELECT zbxhist.create_partition('a_trouble', day(-4)) AS old_partition \gset
+CREATE VIEW in_the_way AS SELECT * FROM :old_partition;
+SELECT zbxhist.create_partition('h', day(-4)) IS NOT NULL AS created;
+SELECT zbxhist.create_partition('a_trouble', day(-5)) IS NOT NULL AS created;
+SET client_min_messages = error;
+CALL zbxhist.run_maintenance();
+RESET client_min_messages;
+SELECT parent, action, relation, sqlstate, regexp_replace(message, '\d{8}', '...') AS message FROM done() WHERE action = 'drop';
+SELECT last_success IS NOT NULL AS success, regexp_replace(last_error, '\d{8}', '...') AS last_error FROM zbxhist.status WHERE parent = 'a_trouble'::regclass;
+SELECT severity, code, object, regexp_replace(message, '\d{4}-.* UTC|\d{8}', '...', 'g') AS message FROM zbxhist.check() WHERE object = 'maint.a_trouble';
+DROP VIEW in_the_way;
+CALL zbxhist.run_maintenance();
+SELECT parent, action, relation, sqlstate FROM done() WHERE action = 'drop';
+SELECT * FROM zbxhist.check() WHERE object = 'maint.a_trouble';
+
+-- the log is bounded
+INSERT INTO zbxhist.maintenance_log (started_at, action, duration) VALUES (now() - interval '31 days', 'old', '0');
+CALL zbxhist.run_maintenance('h');
+SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'old';
+SELECT count(*) FROM zbxhist.progress;
+
+-- isolation level and search_path of the session do not matter
+SET default_transaction_isolation = serializable;
+SET search_path = '';
+CALL zbxhist.run_maintenance();
+SELECT current_setting('search_path');
+RESET default_transaction_isolation;
+SET search_path = maint, public;
+
+SET client_min_messages = warning;
+DROP SCHEMA maint CASCADE;
+CALL zbxhist.run_maintenance();
+SELECT count(*) FROM zbxhist.parent_config;
+TRUNCATE zbxhist.maintenance_log;
