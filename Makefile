@@ -16,6 +16,7 @@ OBJS = \
 	src/ingest/frame.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
+	src/ingest/stray.o \
 	src/ingest/target.o \
 	src/maintenance/counters.o \
 	src/maintenance/move.o \

@@ -12,7 +12,7 @@ BEGIN
         SELECT 'error', 'trigger_missing', parent::text,
                format('trigger "%s" is missing: rows are not routed', w),
                format('SELECT zbxhist.attach_triggers(ARRAY[%L::regclass]);', parent)
-          FROM unnest('{zbxhist_begin,zzz_zbxhist_route,00_zbxhist_flush}'::name[]) w
+          FROM unnest('{zzz_zbxhist_route,zzz_zbxhist_replica,00_zbxhist_flush}'::name[]) w
          WHERE NOT EXISTS (SELECT FROM pg_trigger t
                             WHERE t.tgrelid = parent AND t.tgname = w AND t.tgfoid = ours);
     RETURN QUERY
@@ -21,9 +21,11 @@ BEGIN
                       CASE t.tgenabled WHEN 'D' THEN 'disabled: rows are not routed'
                                        WHEN 'R' THEN 'enabled for replication only: rows are not routed'
                                        ELSE 'enabled always: replicated rows cannot be routed' END),
-               format('ALTER TABLE %s ENABLE TRIGGER %I;', parent, t.tgname)
-          FROM pg_trigger t
-         WHERE t.tgrelid = parent AND t.tgfoid = ours AND t.tgenabled <> 'O';
+               format('ALTER TABLE %s ENABLE %sTRIGGER %I;', parent, w.kind, t.tgname)
+          FROM pg_trigger t,
+               LATERAL (SELECT CASE t.tgname WHEN 'zzz_zbxhist_replica' THEN 'REPLICA ' ELSE '' END) w (kind)
+         WHERE t.tgrelid = parent AND t.tgfoid = ours
+           AND t.tgenabled <> CASE w.kind WHEN '' THEN 'O' ELSE 'R' END;
     RETURN QUERY
         SELECT 'warning', 'trigger_order', parent::text,
                format('trigger "%s" sorts after "zzz_zbxhist_route" and never fires for routed rows', t.tgname),
@@ -33,7 +35,7 @@ BEGIN
            AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';
     RETURN QUERY
         SELECT 'warning', 'transition_table', parent::text,
-               format('the transition tables of trigger "%s" do not hold the rows sent to partitions', t.tgname),
+               format('trigger "%s" has transition tables: new rows stay in the table itself', t.tgname),
                'Make it a row trigger.'
           FROM pg_trigger t
          WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgnewtable IS NOT NULL

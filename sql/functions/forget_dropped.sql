@@ -8,7 +8,11 @@ AS $$
     DELETE FROM zbxhist.parent_config c
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     DELETE FROM zbxhist.parent_state s
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent)
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.partition_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.stray_mark m
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
 $$;
 
 COMMENT ON FUNCTION zbxhist.forget_dropped() IS

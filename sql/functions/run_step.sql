@@ -33,6 +33,7 @@ BEGIN
             WHEN 'move' THEN zbxhist.step_move(parent, relation)
             WHEN 'drop' THEN zbxhist.step_drop(parent, relation)
             WHEN 'expire' THEN zbxhist.step_expire(parent)
+            WHEN 'verify' THEN zbxhist.step_verify(parent)
             WHEN 'truncate' THEN zbxhist.step_truncate(parent)
             WHEN 'undo_begin' THEN zbxhist.step_undo_begin(parent)
             WHEN 'undo_move' THEN zbxhist.step_undo_move(parent, relation)

@@ -30,6 +30,7 @@ BEGIN
             CALL zbxhist.repeat_step(parent, 'expire', NULL::regclass, answer);
         END IF;
     END IF;
+    CALL zbxhist.repeat_step(parent, 'verify', NULL::regclass, answer);
     CALL zbxhist.repeat_step(parent, 'end', NULL::regclass, answer);
 END
 $$;

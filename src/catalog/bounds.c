@@ -135,6 +135,7 @@ ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 	bounds->relid = relid;
 	bounds->from_clock = ZBXHIST_CLOCK_MIN;
 	bounds->to_clock = ZBXHIST_CLOCK_END;
+	bounds->is_verified = false;
 
 	if (clock_attnum == InvalidAttrNumber ||
 		(conbin = GetBoundsConstraint(relid)) == NULL)

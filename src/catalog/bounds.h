@@ -20,6 +20,7 @@ typedef struct PartitionBounds
 	Oid			relid;			/* the partition */
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
+	bool		is_verified;	/* none of its rows is in the parent */
 } PartitionBounds;
 
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);

@@ -4,7 +4,7 @@
  *	  A per-session cache of each parent's partitions.
  *
  * A set is built from pg_inherits, each child's bounds constraint and the
- * parent's row in zbxhist.parent_config.  A relcache callback on the parent or
+ * parent's rows in zbxhist.parent_config, partition_state and stray_mark.  A relcache callback on the parent or
  * one of its partitions only marks it stale; ZbxhistGetPartitionSet rebuilds a
  * stale set before it hands it out.  Sets live as long as the session, so a
  * pointer to one stays good; the partitions array does not outlive a rebuild.
@@ -23,7 +23,9 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -197,6 +199,44 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 }
 
 /*
+ * OpenOwnTable opens one of the extension's tables, or returns NULL if it is
+ * not there (the extension is being created, dropped or restored).
+ */
+static Relation
+OpenOwnTable(const char *name)
+{
+	Oid			namespace = get_namespace_oid("zbxhist", true);
+	Oid			relid = OidIsValid(namespace) ?
+		get_relname_relid(name, namespace) : InvalidOid;
+
+	return OidIsValid(relid) ? table_open(relid, AccessShareLock) : NULL;
+}
+
+/*
+ * BeginOwnScan begins a scan of one of the extension's tables for the rows of
+ * parent, with a fresh snapshot.
+ */
+static SysScanDesc
+BeginOwnScan(Relation rel, Oid parent)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, get_attnum(RelationGetRelid(rel), "parent"),
+				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(parent));
+	return systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+}
+
+/*
+ * GetOwnColumn returns a column of a row of one of the extension's tables.
+ */
+static Datum
+GetOwnColumn(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
+{
+	return heap_getattr(tuple, get_attnum(RelationGetRelid(rel), name),
+						RelationGetDescr(rel), isnull);
+}
+
+/*
  * ReadRoutingFlag says whether the policy lets rows leave the parent: false
  * only while undo brings them back.  A parent without a policy row routes, so
  * that the order in which a dump is restored does not matter.
@@ -204,39 +244,129 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 static bool
 ReadRoutingFlag(Oid parent)
 {
-	Oid			namespace = get_namespace_oid("zbxhist", true);
-	Oid			config_oid = InvalidOid;
-	Relation	config;
-	AttrNumber	parent_attnum;
-	AttrNumber	routing_attnum;
+	Relation	config = OpenOwnTable("parent_config");
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	bool		result = true;
-	ScanKeyData key;
 
-	if (OidIsValid(namespace))
-		config_oid = get_relname_relid("parent_config", namespace);
-	if (!OidIsValid(config_oid) ||
-		(parent_attnum = get_attnum(config_oid, "parent")) <= 0 ||
-		(routing_attnum = get_attnum(config_oid, "routing")) <= 0)
+	if (config == NULL)
 		return true;
-
-	config = table_open(config_oid, AccessShareLock);
-	ScanKeyInit(&key, parent_attnum, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(parent));
-	scan = systable_beginscan(config, InvalidOid, false, NULL, 1, &key);
+	scan = BeginOwnScan(config, parent);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 	{
 		bool		isnull;
-		Datum		value = heap_getattr(tuple, routing_attnum,
-										 RelationGetDescr(config), &isnull);
+		Datum		value = GetOwnColumn(config, tuple, "routing", &isnull);
 
 		result = isnull || DatumGetBool(value);
 	}
 	systable_endscan(scan);
 	table_close(config, AccessShareLock);
 	return result;
+}
+
+/*
+ * HasStrayMarks says whether strays have been stored since verification.
+ */
+static bool
+HasStrayMarks(Oid parent)
+{
+	Relation	marks = OpenOwnTable("stray_mark");
+	SysScanDesc scan;
+	bool		result;
+
+	if (marks == NULL)
+		return true;
+	scan = BeginOwnScan(marks, parent);
+	result = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(marks, AccessShareLock);
+	return result;
+}
+
+/*
+ * GetTriggerVersion returns the transaction that last changed the routing
+ * trigger, or an invalid one if that of logical replication is not in place.
+ */
+static TransactionId
+GetTriggerVersion(Relation parent)
+{
+	Relation	catalog;
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	TransactionId result = InvalidTransactionId;
+	bool		has_replica = false;
+
+	for (int i = 0; parent->trigdesc && i < parent->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &parent->trigdesc->triggers[i];
+
+		has_replica |= strcmp(trigger->tgname, ZBXHIST_REPLICA_TRIGGER) == 0 &&
+			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA;
+	}
+	if (!has_replica)
+		return InvalidTransactionId;
+
+	catalog = table_open(TriggerRelationId, AccessShareLock);
+	ScanKeyInit(&keys[0], Anum_pg_trigger_tgrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(RelationGetRelid(parent)));
+	ScanKeyInit(&keys[1], Anum_pg_trigger_tgname, BTEqualStrategyNumber,
+				F_NAMEEQ, CStringGetDatum(ZBXHIST_ROUTE_TRIGGER));
+	scan = systable_beginscan(catalog, TriggerRelidNameIndexId, true, NULL, 2,
+							  keys);
+	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = HeapTupleHeaderGetRawXmin(tuple->t_data);
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * MarkVerified marks the partition relid of a set as verified.
+ */
+static void
+MarkVerified(PartitionSet *set, Oid relid)
+{
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (set->partitions[i].relid != relid)
+			continue;
+		set->partitions[i].is_verified = true;
+		set->is_verified = true;
+	}
+}
+
+/*
+ * ReadVerified marks the partitions that maintenance has found to have no rows
+ * in the parent, as long as that is sure to be so still, see stray.c.
+ */
+static void
+ReadVerified(PartitionSet *set, Relation parent)
+{
+	TransactionId version = GetTriggerVersion(parent);
+	Relation	state;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	set->is_verified = false;
+	if (!TransactionIdIsValid(version) || HasStrayMarks(set->parent) ||
+		(state = OpenOwnTable("partition_state")) == NULL)
+		return;
+	scan = BeginOwnScan(state, set->parent);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		seen = GetOwnColumn(state, tuple, "verified", &isnull);
+
+		if (!isnull &&
+			TransactionIdEquals(DatumGetTransactionId(seen), version))
+			MarkVerified(set, DatumGetObjectId(GetOwnColumn(state, tuple,
+															"partition",
+															&isnull)));
+	}
+	systable_endscan(scan);
+	table_close(state, AccessShareLock);
 }
 
 /*
@@ -322,6 +452,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	for (int i = 0; i < npartitions; i++)
 		AddMember(set->partitions[i].relid, set->parent);
 	set->npartitions = npartitions;
+	ReadVerified(set, parent);
 	set->generation++;
 	set->is_built = true;
 }

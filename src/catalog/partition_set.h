@@ -13,12 +13,17 @@
 
 #include "catalog/bounds.h"
 
+/* the triggers on a parent, see sql/functions/create_triggers.sql */
+#define ZBXHIST_ROUTE_TRIGGER "zzz_zbxhist_route"
+#define ZBXHIST_REPLICA_TRIGGER "zzz_zbxhist_replica"
+
 typedef struct PartitionSet
 {
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
 	bool		is_routing;		/* policy lets rows leave the parent */
+	bool		is_verified;	/* partitions' is_verified may be relied on */
 	uint32		generation;		/* counts rebuilds */
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */

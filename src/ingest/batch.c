@@ -41,6 +41,7 @@
 #include "guc.h"
 #include "ingest/batch.h"
 #include "ingest/probe.h"
+#include "ingest/stray.h"
 #include "ingest/target.h"
 #include "maintenance/counters.h"
 
@@ -128,7 +129,8 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 		return ROW_REFUSE_EXISTING;
 	/* transition tables show what is stored in the parent */
 	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
-		triggers->trig_insert_new_table)
+		triggers->trig_insert_new_table ||
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return ROW_KEEP;
 	if (!zbxhist_enable_batching || info->runs_functions)
 		return ROW_INSERT;
@@ -190,6 +192,7 @@ ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->set = set;
 	batch->hit.relid = InvalidOid;
 	batch->is_sorted = true;
+	batch->has_strays = false;
 
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	open_batches = lcons(batch, open_batches);
@@ -219,6 +222,17 @@ OpenTriggerBatch(const TriggerData *trigdata)
 }
 
 /*
+ * IsShared says whether a batch serves many statements: logical replication
+ * applies each row by itself, and what it opens is closed by the commit.
+ */
+static bool
+IsShared(const InsertBatch *batch)
+{
+	return batch->query == NULL && batch->action == ROW_KEEP &&
+		batch->subid == GetCurrentSubTransactionId();
+}
+
+/*
  * ZbxhistGetBatch returns the batch of the statement that fires the row
  * trigger, opening one with the statement's first row.
  */
@@ -233,9 +247,9 @@ ZbxhistGetBatch(const TriggerData *trigdata)
 	{
 		InsertBatch *batch = lfirst(lc);
 
-		if (batch->owner == trigdata->tg_trigger &&
+		if (batch->parent == RelationGetRelid(trigdata->tg_relation) &&
 			(batch->query == query || batch->query == NULL) &&
-			batch->parent == RelationGetRelid(trigdata->tg_relation))
+			(batch->owner == trigdata->tg_trigger || IsShared(batch)))
 			return batch;
 	}
 	return OpenTriggerBatch(trigdata);
@@ -419,6 +433,31 @@ CheckPartitionKeys(Oid partition, TupleDesc source, TupleTableSlot **slots,
 }
 
 /*
+ * NoteStrays tells other sessions that this statement stores rows in the
+ * parent that belong to a partition.
+ */
+static void
+NoteStrays(InsertBatch *batch, Relation parent)
+{
+	if (batch->has_strays)
+		return;
+	ZbxhistNoteStray(parent);
+	batch->has_strays = true;
+}
+
+/*
+ * MayBeInParent says whether keys of the partition have to be looked up in
+ * the parent.
+ */
+static bool
+MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
+{
+	if (RelationGetNumberOfBlocks(parent) == 0)
+		return false;
+	return batch->has_strays || !ZbxhistHasNoStrays(parent, partition);
+}
+
+/*
  * WriteRun inserts rows that have one partition and checks their keys on the
  * other side, see probe.c.
  */
@@ -428,6 +467,8 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 {
 	InsertTarget *target = GetTarget(batch, parent, rows, nrows);
 
+	if (RelationGetRelid(target->rel) == batch->parent)
+		NoteStrays(batch, parent);
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;
 	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
@@ -442,7 +483,7 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		return;
 	}
 	batch->count_routed += nrows;
-	if (RelationGetNumberOfBlocks(parent) > 0)
+	if (MayBeInParent(batch, parent, rows->partition))
 		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
 							   nrows);
 }
@@ -540,19 +581,24 @@ ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
  * its clock has by now, if any.
  */
 static void
-CheckKeptRow(PartitionSet *set, Relation parent, HeapTuple tuple,
+CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 			 TupleTableSlot *slot)
 {
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	bool		isnull;
 	Datum		clock = heap_getattr(tuple, set->clock_attnum,
 									 RelationGetDescr(parent), &isnull);
 	const PartitionBounds *partition =
 		isnull ? NULL : ZbxhistFindPartition(set, DatumGetInt32(clock));
 
+	Oid			relid;
+
 	if (partition == NULL)
 		return;
+	relid = partition->relid;
+	NoteStrays(batch, parent);	/* its partition may be a new one */
 	ExecStoreHeapTuple(tuple, slot, false);
-	CheckPartitionKeys(partition->relid, RelationGetDescr(parent), &slot, 1);
+	CheckPartitionKeys(relid, RelationGetDescr(parent), &slot, 1);
 	ExecClearTuple(slot);
 }
 
@@ -565,17 +611,15 @@ static void
 CheckKeptRows(InsertBatch *batch)
 {
 	Relation	parent;
-	PartitionSet *set;
 	TupleTableSlot *slot;
 
 	if (batch->nkept == 0)
 		return;
 	AcceptInvalidationMessages();
 	parent = table_open(batch->parent, NoLock);
-	set = ZbxhistGetPartitionSet(parent);
 	slot = MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
 	for (int i = 0; i < batch->nkept; i++)
-		CheckKeptRow(set, parent, batch->kept[i], slot);
+		CheckKeptRow(batch, parent, batch->kept[i], slot);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(parent, NoLock);
 
@@ -585,15 +629,19 @@ CheckKeptRows(InsertBatch *batch)
 
 /*
  * ZbxhistKeepRow notes a row that the statement is about to store in the
- * parent.  The rows noted before it are stored by now.
+ * parent, though it has a partition if is_stray.  The rows noted before it are
+ * stored by now.
  */
 void
-ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple)
+ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
+			   bool is_stray)
 {
 	MemoryContext old;
 
 	if (batch->set->clock_attnum == InvalidAttrNumber)
 		return;					/* nothing could be routed by it, ever */
+	if (is_stray)
+		NoteStrays(batch, parent);
 	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
 		CheckKeptRows(batch);
 	old = MemoryContextSwitchTo(batch->kept_context);

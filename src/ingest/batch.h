@@ -68,6 +68,7 @@ typedef struct InsertBatch
 	TupleTableSlot *run[ZBXHIST_BATCH_MAX_ROWS];
 
 	/* rows that stay in the parent and are to be checked once they are there */
+	bool		has_strays;		/* some of the rows belong to a partition */
 	int			nkept;
 	HeapTuple	kept[ZBXHIST_BATCH_MAX_ROWS];
 
@@ -92,7 +93,8 @@ extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
 extern void ZbxhistCloseBatch(InsertBatch *batch);
 extern void ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
 							 const PartitionBounds *partition);
-extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);
+extern void ZbxhistKeepRow(InsertBatch *batch, Relation parent,
+						   HeapTuple tuple, bool is_stray);
 extern void ZbxhistFlushBatch(InsertBatch *batch);
 extern bool ZbxhistKeyInPartition(InsertBatch *batch, Relation parent,
 								  HeapTuple tuple,

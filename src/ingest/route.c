@@ -115,7 +115,7 @@ RouteRow(const TriggerData *trigdata)
 		KeyIsTaken(batch, trigdata, partition))
 		return NULL;
 
-	ZbxhistKeepRow(batch, tuple);
+	ZbxhistKeepRow(batch, trigdata->tg_relation, tuple, partition != NULL);
 	return tuple;
 }
 

@@ -30,6 +30,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -44,6 +45,7 @@
 
 #include "compat.h"
 #include "ingest/probe.h"
+#include "ingest/stray.h"
 #include "ingest/target.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
@@ -401,6 +403,10 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	state->converted = MakeSingleTupleTableSlot(RelationGetDescr(state->target),
 												&TTSOpsVirtual);
 	state->snapshot = GetActiveSnapshot();
+
+	/* rows that go back to a parent will not be where inserts expect them */
+	if (has_subclass(target))
+		ZbxhistNoteStray(state->target);
 }
 
 /*

@@ -43,11 +43,11 @@ SELECT * FROM found();
 
 -- triggers, rules, row security
 DROP TRIGGER zzz_zbxhist_route ON history;
-ALTER TABLE history DISABLE TRIGGER zbxhist_begin;
+ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();
 SELECT zbxhist.attach_triggers(ARRAY['checks.history'::regclass]) IS NOT NULL AS mended;
-ALTER TABLE history ENABLE TRIGGER zbxhist_begin;
+ALTER TABLE history ENABLE REPLICA TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();
 CREATE TRIGGER zzzz_late BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();

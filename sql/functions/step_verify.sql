@@ -1,0 +1,52 @@
+-- sql/functions/step_verify.sql
+--
+-- Finds out for which partitions the parent has no rows, so that inserts need
+-- not look there, see src/ingest/stray.c.  What a transaction that did not
+-- know the partition yet puts into the parent is not to be seen before it
+-- ends, so a partition is verified when all those have ended that ran when it
+-- was first seen here.
+
+CREATE FUNCTION zbxhist.step_verify(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT text[] := zbxhist.running_transactions();
+    version xid;
+    newest  bigint;
+BEGIN
+    PERFORM zbxhist.require_parent(parent);
+    DELETE FROM zbxhist.partition_state s
+     WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
+    INSERT INTO zbxhist.partition_state (partition, parent, settling)
+    SELECT p.partition, step_verify.parent, present
+      FROM zbxhist.list_partitions(parent) p
+        ON CONFLICT DO NOTHING;
+
+    -- strays are waited for; then a fresh snapshot shows their rows
+    PERFORM zbxhist.lock_strays(parent);
+    SELECT t.xmin INTO version FROM pg_trigger t
+     WHERE t.tgrelid = parent AND t.tgname = 'zzz_zbxhist_route' AND t.tgenabled <> 'D';
+    IF NOT zbxhist.is_unverified(parent, version, present) THEN
+        RETURN 'done';
+    END IF;
+    SELECT zbxhist.waiting_clock(parent, min(p.from_clock), max(p.to_clock), true) INTO newest
+      FROM zbxhist.list_partitions(parent) p;
+
+    UPDATE zbxhist.partition_state s
+       SET settling = CASE WHEN s.settling && present THEN s.settling END,
+           verified = CASE WHEN p.from_clock > newest OR newest IS NULL THEN version END
+      FROM zbxhist.list_partitions(step_verify.parent) p
+     WHERE s.partition = p.partition AND NOT coalesce(s.settling && present, false);
+    DELETE FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent;
+    PERFORM zbxhist.invalidate(parent);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_verify(regclass) IS
+'Maintenance: notes for which partitions no row is in the parent (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_verify(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_verify(regclass) TO pg_database_owner;

@@ -1,0 +1,24 @@
+-- sql/tables/partition_state.sql
+--
+-- Read by the C code (parent, partition, verified), see src/ingest/stray.c.
+-- Not dumped: it is about this server, and the next runs write it anew.
+
+CREATE TABLE zbxhist.partition_state (
+    partition regclass NOT NULL PRIMARY KEY,
+    parent    regclass NOT NULL,
+    settling  text[],
+    verified  xid
+);
+
+COMMENT ON TABLE zbxhist.partition_state IS
+'For which partitions no row is in the parent, so that inserts need not look there for a key';
+COMMENT ON COLUMN zbxhist.partition_state.partition IS 'The partition';
+COMMENT ON COLUMN zbxhist.partition_state.parent IS 'The managed table';
+COMMENT ON COLUMN zbxhist.partition_state.settling IS
+'Transactions that ran when the partition was first seen and may not know of it';
+COMMENT ON COLUMN zbxhist.partition_state.verified IS
+'Version of the routing trigger under which the parent was found to have no rows of the partition; NULL: not yet';
+
+REVOKE ALL ON zbxhist.partition_state FROM PUBLIC;
+GRANT SELECT ON zbxhist.partition_state TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.partition_state TO pg_database_owner;

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * stray.h
+ *	  Rows that a partition could hold but the parent does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_STRAY_H
+#define ZBXHIST_STRAY_H
+
+#include "utils/relcache.h"
+
+extern void ZbxhistNoteStray(Relation parent);
+extern bool ZbxhistHasNoStrays(Relation parent, Oid partition);
+
+#endif							/* ZBXHIST_STRAY_H */
