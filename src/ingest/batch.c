@@ -414,6 +414,35 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
+ * OpenForLookup opens a partition to look keys up in its indexes; returns
+ * NULL if somebody locks us out of it or of one of them.  Who only keeps
+ * writers out, such as CREATE INDEX, is not in the way.
+ */
+static Relation
+OpenForLookup(Oid partition)
+{
+	Relation	rel;
+	ListCell   *lc;
+
+	if (!ConditionalLockRelationOid(partition, AccessShareLock))
+		return NULL;
+	rel = try_table_open(partition, NoLock);
+	if (rel == NULL)
+		return NULL;
+
+	/* as ExecOpenIndices locks them, which would wait for REINDEX */
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		if (!ConditionalLockRelationOid(lfirst_oid(lc), RowExclusiveLock))
+		{
+			table_close(rel, NoLock);
+			return NULL;
+		}
+	}
+	return rel;
+}
+
+/*
  * CheckPartitionKeys raises 23505 if a row's key is in a partition, which is
  * passed over if it is locked away from us.
  */
@@ -421,11 +450,8 @@ static void
 CheckPartitionKeys(Oid partition, TupleDesc source, TupleTableSlot **slots,
 				   int nslots)
 {
-	Relation	rel;
+	Relation	rel = OpenForLookup(partition);
 
-	if (!ConditionalLockRelationOid(partition, RowExclusiveLock))
-		return;
-	rel = try_table_open(partition, NoLock);
 	if (rel == NULL)
 		return;
 	ZbxhistRaiseDuplicates(rel, source, slots, nslots);

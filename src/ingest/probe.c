@@ -31,8 +31,8 @@
 #include "ingest/probe.h"
 
 /*
- * ZbxhistOpenProbe opens the indexes of rel, which the caller has locked in
- * RowExclusiveLock, for rows of the row type source.  Allocates in a child of
+ * ZbxhistOpenProbe opens the indexes of rel, which the caller has locked,
+ * for rows of the row type source.  Allocates in a child of
  * the current context.
  */
 KeyProbe *
@@ -130,7 +130,7 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 
 /*
  * ZbxhistRaiseDuplicates raises 23505 if a slot's key is in rel, which the
- * caller has locked in RowExclusiveLock.
+ * caller has locked.
  */
 void
 ZbxhistRaiseDuplicates(Relation rel, TupleDesc source, TupleTableSlot **slots,
