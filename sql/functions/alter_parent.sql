@@ -13,8 +13,11 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    policy zbxhist.parent_config := zbxhist.require_parent(parent);
+    policy zbxhist.parent_config;
 BEGIN
+    -- somebody who is changing it is waited for, else his change would be undone
+    PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
+    policy := zbxhist.require_parent(parent);
     IF follow_zabbix AND retention IS NOT NULL THEN
         RAISE EXCEPTION 'retention and follow_zabbix cannot be given together'
             USING ERRCODE = 'invalid_parameter_value',
