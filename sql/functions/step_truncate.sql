@@ -2,7 +2,8 @@
 --
 -- Empties a parent whose rows have all been moved or are past retention, so
 -- that inserts and maintenance find a table of no pages.  INSERTs wait while
--- the lock is waited for and held: half of the time allowed goes to each.
+-- the lock is waited for and held, for the time allowed altogether: how long it
+-- will be held is measured first, what is left is for the wait.
 
 CREATE FUNCTION zbxhist.step_truncate(parent regclass)
 RETURNS text
@@ -11,7 +12,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     cutoff  CONSTANT bigint := zbxhist.cutoff_clock(parent);
-    allowed CONSTANT integer := greatest(1, zbxhist.short_lock_timeout() / 2);
+    allowed CONSTANT integer := zbxhist.short_lock_timeout();
+    left_ms integer;
     started timestamptz;
     took    interval;
     waited  interval;
@@ -31,14 +33,15 @@ BEGIN
         RETURN 'done';
     END IF;
     took := clock_timestamp() - started;
-    IF took > make_interval(secs => allowed / 1000.0) THEN
+    left_ms := allowed - 1100 * extract(epoch FROM took);
+    IF left_ms < greatest(1, allowed / 20) THEN
         PERFORM zbxhist.log_action(parent, 'truncate', NULL, NULL, NULL, started, NULL, NULL,
             format('postponed: making sure that no row is left takes %s; autovacuum, or a longer'
                    ' zbxhist.maintenance_lock_timeout for one run, will help', took));
         RETURN 'done';
     END IF;
     started := clock_timestamp();
-    waited := zbxhist.lock_exclusively(parent, allowed);
+    waited := zbxhist.lock_exclusively(parent, left_ms);
     IF zbxhist.has_own_rows(parent, cutoff) THEN
         RETURN 'done';
     END IF;

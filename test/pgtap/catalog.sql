@@ -1,0 +1,150 @@
+-- The catalog surface of the extension: what is there, who may use it, that
+-- everything is described, and that nothing can be led astray by search_path.
+\set ON_ERROR_STOP 1
+BEGIN;
+SET client_min_messages = warning;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS zbxhist;
+SELECT no_plan();
+
+CREATE TEMP VIEW member_functions AS
+SELECT p.*, p.oid::regprocedure::text AS signature, l.lanname
+  FROM pg_depend d
+  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'zbxhist'
+  JOIN pg_proc p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
+  JOIN pg_language l ON l.oid = p.prolang
+ WHERE d.deptype = 'e';
+CREATE TEMP VIEW member_relations AS
+SELECT k.*, k.oid::regclass::text AS label
+  FROM pg_depend d
+  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'zbxhist'
+  JOIN pg_class k ON k.oid = d.objid AND d.classid = 'pg_class'::regclass
+ WHERE d.deptype = 'e';
+
+-- what is public, by name, arguments, volatility and parallel marking
+CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", volatility "char", parallel "char", public boolean);
+INSERT INTO wanted VALUES
+    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false',
+     'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
+    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
+     'void', 'f', 'v', 'u', false),
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false',
+     'void', 'f', 'v', 'u', false),
+    ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
+    ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
+    ('undo', 'IN parent regclass', NULL, 'p', 'v', 'u', false),
+    ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
+    ('check', '', 'TABLE(severity text, code text, object text, message text, hint text)', 'f', 'v', 'r', true),
+    ('route', '', 'trigger', 'f', 'v', 'u', false),
+    ('move_rows', 'source regclass, target regclass, from_clock bigint, to_clock bigint, after_itemid bigint, max_rows integer, OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean', 'record', 'f', 'v', 'u', false),
+    ('invalidate', 'parent regclass', 'void', 'f', 'v', 'u', false),
+    ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
+    ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
+    ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint)', 'f', 'v', 's', true),
+    ('version', '', 'text', 'f', 's', 's', true);
+SELECT results_eq(
+    format('SELECT replace(pg_get_function_arguments(p.oid), %L, %L), pg_get_function_result(p.oid), p.prokind, p.provolatile, p.proparallel FROM member_functions p WHERE p.proname = %L', 'OUT partition regclass', 'OUT partition regclass', w.name),
+    format('SELECT %L::text, %L::text, %L::"char", %L::"char", %L::"char"', w.arguments, w.result, w.kind, w.volatility, w.parallel),
+    format('zbxhist.%s is as documented', w.name))
+  FROM wanted w ORDER BY w.name;
+SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('PUBLIC and zbxhist.%s', w.name))
+  FROM wanted w JOIN member_functions p ON p.proname = w.name ORDER BY w.name;
+
+-- all that PUBLIC may call; whatever is added here changes nothing and tells no secrets
+SELECT bag_eq(
+    $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
+    $$SELECT unnest('{
+        check,check_database,check_maintenance,check_partitions,check_policy,check_rows,check_triggers,
+        clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
+        describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,
+        format_time,has_item_index,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
+        new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
+        partition_name,patient_lock_timeout,preview,preview_parent,require_owner,require_parent,
+        require_schemas,role_name,running_transactions,short_lock_timeout,stored_values,verify_columns,
+        verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
+        waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables}'::text[])$$,
+    'what PUBLIC may call');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
+    'every function has explicit privileges');
+SELECT is_empty(
+    $$SELECT signature, g.grantee::regrole FROM member_functions, aclexplode(proacl) g
+       WHERE g.grantee NOT IN (0, proowner, 'pg_database_owner'::regrole)$$,
+    'functions are granted to PUBLIC or to the owner of the database only');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions
+       WHERE NOT has_function_privilege('public', oid, 'EXECUTE')
+         AND NOT EXISTS (SELECT FROM aclexplode(proacl) g WHERE g.grantee = 'pg_database_owner'::regrole)$$,
+    'the owner of the database may call everything');
+
+-- safety
+SELECT is_empty($$SELECT signature FROM member_functions WHERE prosecdef$$, 'no SECURITY DEFINER');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions
+       WHERE prokind = 'f' AND lanname <> 'c' AND prosrc !~ '^ ?SELECT \d+ $'
+         AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)$$,
+    'every function pins its search_path');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions
+       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist\.next_transaction|LOOP\s+CALL zbxhist\.next_transaction)'$$,
+    'every procedure begins with a transaction of a safe search_path');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions WHERE proparallel <> 'u'
+       AND prosrc ~ '\m(INSERT|UPDATE|DELETE|TRUNCATE|DROP|CREATE|LOCK TABLE)\M' AND prosrc !~ 'format\(|RAISE|CALL|SELECT'$$,
+    'no writer is marked parallel safe');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions WHERE lanname = 'c' AND probin <> '$libdir/zbxhist'$$,
+    'C functions are in the library of the extension');
+
+-- descriptions
+SELECT is_empty(
+    $$SELECT signature FROM member_functions WHERE obj_description(oid, 'pg_proc') IS NULL$$,
+    'every function has a comment');
+SELECT is_empty(
+    $$SELECT label FROM member_relations WHERE relkind IN ('r', 'v', 'm', 'f') AND obj_description(oid, 'pg_class') IS NULL$$,
+    'every table and view has a comment');
+SELECT is_empty(
+    $$SELECT label, a.attname FROM member_relations k JOIN pg_attribute a ON a.attrelid = k.oid
+       WHERE k.relkind IN ('r', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped
+         AND col_description(k.oid, a.attnum) IS NULL$$,
+    'every column has a comment');
+SELECT isnt(obj_description('zbxhist'::regnamespace, 'pg_namespace'), NULL, 'the schema has a comment');
+
+-- tables and views
+SELECT bag_eq(
+    $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
+    $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
+             ('partition_state'), ('stray_mark'), ('parents'), ('partitions'), ('status'), ('progress')$$,
+    'tables and views');
+SELECT bag_eq(
+    $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
+    $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
+    'PUBLIC may only look');
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
+SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
+SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches}'::name[]);
+SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
+SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
+SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
+
+-- the dump: the policy is dumped, what is about this server is not
+SELECT bag_eq(
+    $$SELECT c.oid::regclass::text, d.condition
+        FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS d (oid, condition)
+        JOIN pg_class c ON c.oid = d.oid WHERE e.extname = 'zbxhist'$$,
+    $$VALUES ('zbxhist.parent_config', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
+             ('zbxhist.managed_schema', '')$$,
+    'pg_dump takes the policy along');
+SELECT is_empty(
+    $$SELECT k.relname, a.attname FROM member_relations k JOIN pg_attribute a ON a.attrelid = k.oid
+       WHERE k.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+         AND a.atttypid IN ('regproc'::regtype, 'regprocedure'::regtype, 'regoper'::regtype, 'regoperator'::regtype,
+                            'regconfig'::regtype, 'regdictionary'::regtype, 'regnamespace'::regtype, 'regcollation'::regtype)$$,
+    'no column keeps pg_upgrade from working');
+SELECT is((SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'zbxhist'), 'zbxhist', 'in schema zbxhist');
+SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'zbxhist'), false, 'not relocatable');
+SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.0'), true, 'trusted');
+
+SELECT * FROM finish();
+ROLLBACK;
