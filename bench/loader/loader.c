@@ -292,29 +292,56 @@ run(const Options *options, const Stream *stream)
 	free(threads);
 }
 
-/* Writes COPY text: item after item, each item's passes in order. */
+/* Writes one value as COPY text. */
 static void
-write_copy(const Options *options, const Stream *stream)
+copy_value(const Stream *stream, long item, long pass, Text *text)
+{
+	Value		value;
+
+	stream_value(stream, item, pass, &value);
+	value.type = VALUE_FLOAT;
+	text_reset(text);
+	text_copy_row(text, &value);
+	if (fwrite(text->data, 1, text->length, stdout) != text->length)
+		fail("could not write");
+}
+
+/* Writes COPY text item after item, each item's passes in order. */
+static void
+copy_by_item(const Options *options, const Stream *stream, Text *text)
 {
 	long		items = stream->options.items;
-	Text		text = {0};
 
 	for (long item = 0; item < items; item++)
 	{
 		long		passes = (options->values - item + items - 1) / items;
 
-		text_reset(&text);
 		for (long pass = 0; pass < passes; pass++)
-		{
-			Value		value;
-
-			stream_value(stream, item, options->first_pass + pass, &value);
-			value.type = VALUE_FLOAT;
-			text_copy_row(&text, &value);
-		}
-		if (fwrite(text.data, 1, text.length, stdout) != text.length)
-			fail("could not write");
+			copy_value(stream, item, options->first_pass + pass, text);
 	}
+}
+
+/* Writes COPY text pass after pass, as the values would come. */
+static void
+copy_by_pass(const Options *options, const Stream *stream, Text *text)
+{
+	long		items = stream->options.items;
+
+	for (long i = 0; i < options->values; i++)
+		copy_value(stream, stream->order[i % items],
+				   options->first_pass + i / items, text);
+}
+
+/* Writes COPY text of floats, whatever the mix. */
+static void
+write_copy(const Options *options, const Stream *stream)
+{
+	Text		text = {0};
+
+	if (options->by_pass)
+		copy_by_pass(options, stream, &text);
+	else
+		copy_by_item(options, stream, &text);
 	free(text.data);
 }
 

@@ -34,6 +34,7 @@ static const char usage_text[] =
 "                       after the run, and wait for a line on standard input after each\n"
 "  --copy               no server: write float values to standard output as COPY text,\n"
 "                       sorted by item\n"
+"  --by-pass            with --copy: in the order of time instead\n"
 "\n"
 "SIGINT or SIGTERM ends the run early, with its result.\n";
 
@@ -42,7 +43,7 @@ enum
 	OPT_DSN = 256, OPT_CONNECTIONS, OPT_VALUES, OPT_SECONDS, OPT_RATE,
 	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
 	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
-	OPT_COPY, OPT_HELP
+	OPT_COPY, OPT_BY_PASS, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -64,6 +65,7 @@ static const struct option long_options[] = {
 	{"csv", required_argument, NULL, OPT_CSV},
 	{"handshake", no_argument, NULL, OPT_HANDSHAKE},
 	{"copy", no_argument, NULL, OPT_COPY},
+	{"by-pass", no_argument, NULL, OPT_BY_PASS},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0}
 };
@@ -171,6 +173,9 @@ parse_run_option(int option, Options *options)
 			break;
 		case OPT_COPY:
 			options->copy = true;
+			break;
+		case OPT_BY_PASS:
+			options->by_pass = true;
 			break;
 		case OPT_HELP:
 			fputs(usage_text, stdout);

@@ -17,6 +17,7 @@ typedef struct Options
 	long		warmup;			/* values sent before anything is counted */
 	long		first_pass;		/* where in the stream to start */
 	bool		copy;			/* write COPY text to stdout instead */
+	bool		by_pass;		/* in the order of time, not item after item */
 	bool		handshake;		/* wait for a line on stdin around the run */
 } Options;
 

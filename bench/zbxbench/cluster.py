@@ -45,6 +45,7 @@ def tuned_settings(shared_buffers_mb=None):
         "jit": "off",
         "timezone": "UTC",
         "log_min_messages": "warning",
+        "log_line_prefix": "%m [%p] ",
     }
 
 
@@ -91,11 +92,6 @@ class Cluster:
             self._pg_ctl("stop", "-m", "immediate", "-w", check=False)
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
-
-    def restart(self):
-        """Restarts the server."""
-        self._pg_ctl("restart", "-m", "fast", "-w", "-l", str(self.log_path))
-        self._read_postmaster_pid()
 
     @property
     def data(self):

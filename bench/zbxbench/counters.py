@@ -4,7 +4,6 @@ import pathlib
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
-PAGE = 8192
 
 
 def _stat_fields(pid):

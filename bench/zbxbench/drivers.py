@@ -50,14 +50,11 @@ def stream_arguments(load):
             "--first-pass=%d" % load.first_pass, "--seed=%d" % load.seed]
 
 
-def copy_stream(store, table, period, load):
-    """Bulk loads a load's float values into one period's table, item after item."""
-    copy_stream_to(store, store.partition(table, period), load)
-
-
-def copy_stream_to(store, table, load, options=""):
-    """The same into a table of the store by its own name."""
+def copy_stream(store, table, load, options="", by_pass=False):
+    """Bulk loads a load's float values: item after item, or in the order of time."""
     command = [loader_path(), "--copy", "--values=%d" % load.values] + stream_arguments(load)
+    if by_pass:
+        command.append("--by-pass")
     with subprocess.Popen(command, stdout=subprocess.PIPE) as loader:
         store.copy_from(table, loader.stdout, options)
     if loader.returncode != 0:
@@ -159,7 +156,6 @@ def loader_measurement(result, cost):
                     "duplicates", "lost")}
     measurement["latency_ms"] = {key: result["insert_ms"][key]
                                  for key in ("mean", "p50", "p95", "p99", "max")}
-    measurement["latency_histogram_ms"] = result["insert_ms"]["buckets"]
     measurement.update(cost)
     return measurement
 
@@ -247,7 +243,6 @@ def _pgbench_measurement(load, report, latencies, before, after, wal):
         "duplicates": 0,
         "lost": 0,
         "latency_ms": latencies.summary(),
-        "latency_histogram_ms": latencies.buckets(),
     }
     measurement.update(costs(before, after, wal, values))
     return measurement

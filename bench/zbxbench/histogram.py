@@ -45,8 +45,3 @@ class Histogram:
             result[name] = self.percentile(fraction) * 1e3
         result["max"] = self.max * 1e3
         return result
-
-    def buckets(self):
-        """[upper edge in milliseconds, count], ascending."""
-        return [[round(self._edge(bucket) * 1e3, 4), self.counts[bucket]]
-                for bucket in sorted(self.counts)]

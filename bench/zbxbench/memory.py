@@ -185,7 +185,7 @@ def draw(all_measured, name, directory):
     axes.set_xlabel("seconds of the session")
     axes.set_ylabel("MB")
     axes.set_title("Memory of one session", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
+    plots.legend_beside(axes)
     plots.save(fig, str(results.path_of(name, "", directory)))
 
 

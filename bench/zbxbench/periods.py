@@ -1,6 +1,7 @@
 """Days and months of simulated time; boundaries are UTC midnight, always."""
 import calendar
 import datetime
+import functools
 from typing import NamedTuple
 
 DAY = 86400
@@ -19,8 +20,9 @@ def clock(date):
     return calendar.timegm(date.timetuple())
 
 
+@functools.lru_cache(maxsize=None)
 def today():
-    """The current UTC date: what maintenance of every store starts from."""
+    """The UTC date at the start: a run that goes on past midnight keeps it."""
     return datetime.datetime.now(datetime.timezone.utc).date()
 
 

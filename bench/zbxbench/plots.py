@@ -3,6 +3,9 @@ import matplotlib
 
 matplotlib.use("Agg")
 matplotlib.rcParams["svg.hashsalt"] = "zbxhist"     # the same data, the same file
+matplotlib.rcParams["axes.labelsize"] = 9
+matplotlib.rcParams["legend.fontsize"] = 8
+matplotlib.rcParams["legend.frameon"] = False
 from matplotlib import pyplot, ticker  # noqa: E402
 
 # Okabe and Ito's palette, readable with any colour vision, then related shades
@@ -39,6 +42,19 @@ def figure(width=7.0, height=3.6):
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return fig, axes
+
+
+def logarithmic_y(axes):
+    """A logarithmic axis with plain numbers."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ticker.LogFormatter(minor_thresholds=(2, 1)))
+    axes.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 1)))
+    axes.tick_params(axis="y", which="both", labelsize=8)
+
+
+def legend_beside(axes):
+    """A legend that hides no data."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _errors(spreads):

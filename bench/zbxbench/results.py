@@ -14,10 +14,22 @@ def path_of(name, suffix, directory=None):
     return target / (name + suffix)
 
 
+def _text(result):
+    """JSON with a line an entry and a line a run: readable, and small in a diff."""
+    entries = []
+    for key, value in result.items():
+        if isinstance(value, list) and value:
+            text = "[\n  %s]" % ",\n  ".join(json.dumps(element) for element in value)
+        else:
+            text = json.dumps(value)
+        entries.append(" %s: %s" % (json.dumps(key), text))
+    return "{\n%s\n}\n" % ",\n".join(entries)
+
+
 def save(name, result, directory=None):
     """Writes the JSON file; returns its name for the message."""
     path = path_of(name, ".json", directory)
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    path.write_text(_text(result), encoding="utf-8")
     return path.name
 
 

@@ -275,7 +275,7 @@ def draw(summary, name, directory):
     axes.set_xticklabels([STORES[store].label for store in names], fontsize=8)
     axes.set_ylabel("milliseconds a burst")
     axes.set_title("Zabbix's trends after the hour, a year of monthly partitions", fontsize=10)
-    axes.legend(fontsize=8, frameon=False)
+    plots.legend_beside(axes)
     plots.save(fig, str(results.path_of(name, "", directory)))
 
 
