@@ -47,7 +47,13 @@ BEGIN
     IF source.spcname IS NOT NULL THEN
         statement := statement || format(' TABLESPACE %I', source.spcname);
     END IF;
-    EXECUTE statement;
+    BEGIN
+        EXECUTE statement;
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist.patient_lock_timeout()
+            USING ERRCODE = 'lock_not_available',
+                  HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
+    END;
     result := format('%I.%I', source.nspname, new_name)::regclass;
     IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
         EXECUTE format('ALTER TABLE %s OWNER TO %I', result, pg_get_userbyid(source.relowner));

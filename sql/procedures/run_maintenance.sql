@@ -8,6 +8,10 @@ DECLARE
     answer text;
 BEGIN
     CALL zbxhist.next_transaction();
+    -- a standby gets all this from its primary
+    IF pg_is_in_recovery() THEN
+        RETURN;
+    END IF;
     IF parent IS NOT NULL THEN
         PERFORM zbxhist.require_parent(parent);
         CALL zbxhist.maintain_parent(parent);
