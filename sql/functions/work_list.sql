@@ -13,7 +13,8 @@ DECLARE
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist.short_lock_timeout()::text, true);
     RETURN CASE step
-        WHEN 'move' THEN ARRAY(SELECT zbxhist.waiting_partitions(parent))
+        WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist.waiting_partitions(parent) w
+                                WHERE zbxhist.may_wait(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist.expired_partitions(parent))
         WHEN 'undo' THEN ARRAY(SELECT p.partition FROM zbxhist.list_partitions(parent) p)
     END;

@@ -57,7 +57,7 @@ SELECT bag_eq(
         check,check_database,check_maintenance,check_partitions,check_policy,check_rows,check_triggers,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,
-        format_time,has_item_index,has_own_rows,list_partitions,lock_class,missing_ranges,new_policy,
+        format_time,has_item_index,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,short_lock_timeout,stored_values,verify_columns,
