@@ -22,6 +22,13 @@ OBJS = \
 	src/maintenance/move.o \
 	src/maintenance/worker.o \
 	src/plan/prune.o \
+	src/read/arguments.o \
+	src/read/heap_source.o \
+	src/read/item_range.o \
+	src/read/parent.o \
+	src/read/range.o \
+	src/read/range_support.o \
+	src/read/reader.o \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql

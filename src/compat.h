@@ -133,8 +133,11 @@ ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 #if PG_VERSION_NUM >= 180000
 #define has_generated_columns(constr) \
 	((constr)->has_generated_stored || (constr)->has_generated_virtual)
+#define has_virtual_columns(constr) \
+	((constr) != NULL && (constr)->has_generated_virtual)
 #else
 #define has_generated_columns(constr) ((constr)->has_generated_stored)
+#define has_virtual_columns(constr) false
 #endif
 
 /*

@@ -413,13 +413,42 @@ FreePartitions(PartitionSet *set)
 	set->is_built = false;
 	for (int i = 0; i < set->npartitions; i++)
 		hash_search(members, &set->partitions[i].relid, HASH_REMOVE, NULL);
+	for (int i = 0; i < set->nothers; i++)
+		hash_search(members, &set->others[i], HASH_REMOVE, NULL);
 	set->npartitions = 0;
+	set->nothers = 0;
 	if (set->context != NULL)
 		MemoryContextReset(set->context);
 	else
 		set->context = AllocSetContextCreate(CacheMemoryContext,
 											 "zbxhist partition set",
 											 ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * AddOthers notes the children of the parent that are not among the set's
+ * partitions: they are never routed to, but may have rows.
+ */
+static void
+AddOthers(PartitionSet *set)
+{
+	List	   *children = find_inheritance_children(set->parent, NoLock);
+	ListCell   *lc;
+
+	if (list_length(children) == set->npartitions)
+		return;
+	set->others = MemoryContextAlloc(set->context,
+									 sizeof(Oid) * list_length(children));
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (hash_search(members, &relid, HASH_FIND, NULL) == NULL)
+		{
+			AddMember(relid, set->parent);
+			set->others[set->nothers++] = relid;
+		}
+	}
 }
 
 /*
@@ -452,6 +481,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	for (int i = 0; i < npartitions; i++)
 		AddMember(set->partitions[i].relid, set->parent);
 	set->npartitions = npartitions;
+	AddOthers(set);
 	ReadVerified(set, parent);
 	set->generation++;
 	set->is_built = true;

@@ -32,7 +32,9 @@ typedef struct PartitionSet
 								 * the parent itself, nowhere else */
 	int			npartitions;
 	PartitionBounds *partitions;	/* sorted by from_clock */
-	MemoryContext context;		/* owns partitions */
+	int			nothers;
+	Oid		   *others;			/* children that are not partitions */
+	MemoryContext context;		/* owns partitions and others */
 } PartitionSet;
 
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);

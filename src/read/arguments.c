@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * arguments.c
+ *	  Reads arguments that several SQL functions have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+
+#include "read/arguments.h"
+
+/*
+ * RaiseUnrecognized raises the error for a word that is not among words.
+ */
+static void
+RaiseUnrecognized(const char *word, const char *name, const char *const *words)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; words[i] != NULL; i++)
+		appendStringInfo(&known, "%s\"%s\"", i == 0 ? "" : ", ", words[i]);
+	ereport(ERROR,
+			errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized value for argument \"%s\": \"%s\"", name,
+				   word),
+			errhint("Valid values are %s.", known.data));
+}
+
+/*
+ * ZbxhistGetWord returns which of words, ended by NULL, an argument of type
+ * text is.
+ */
+int
+ZbxhistGetWord(FunctionCallInfo fcinfo, int argument, const char *name,
+			   const char *const *words)
+{
+	char	   *word;
+
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("argument \"%s\" must not be null", name));
+	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	for (int i = 0; words[i] != NULL; i++)
+	{
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	}
+	RaiseUnrecognized(word, name, words);
+	return -1;
+}
+
+/*
+ * ZbxhistGetSort returns true for "desc".  Rows of "none" may come in any
+ * order; they come oldest first.
+ */
+bool
+ZbxhistGetSort(FunctionCallInfo fcinfo, int argument)
+{
+	static const char *const words[] = {"asc", "desc", "none", NULL};
+
+	return ZbxhistGetWord(fcinfo, argument, "sort", words) == 1;
+}
+
+/*
+ * ZbxhistGetMaxRows returns the highest number of rows, where null means as
+ * many as there are.
+ */
+uint64
+ZbxhistGetMaxRows(FunctionCallInfo fcinfo, int argument)
+{
+	int64		result;
+
+	if (PG_ARGISNULL(argument))
+		return PG_UINT64_MAX;
+	result = PG_GETARG_INT64(argument);
+	if (result < 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("argument \"%s\" must not be negative", "max_rows"));
+	return (uint64) result;
+}
+
+/*
+ * ZbxhistLimitByTimes limits range to what is from one time, included, to
+ * another, excluded; both may be beyond all clocks.
+ */
+void
+ZbxhistLimitByTimes(ItemRange *range, TimestampTz from, TimestampTz to)
+{
+	int64		position;
+
+	if (ZbxhistTimePosition(from, &position) || position == PG_INT64_MIN)
+		ZbxhistStartAt(range, position);
+	else
+		ZbxhistMakeEmpty(range);
+	if (ZbxhistTimePosition(to, &position) || position == PG_INT64_MIN)
+		ZbxhistEndBefore(range, position);
+}

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * arguments.h
+ *	  Arguments that several SQL functions have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ARGUMENTS_H
+#define ZBXHIST_ARGUMENTS_H
+
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+
+#include "read/item_range.h"
+
+extern int	ZbxhistGetWord(FunctionCallInfo fcinfo, int argument,
+						   const char *name, const char *const *words);
+extern bool ZbxhistGetSort(FunctionCallInfo fcinfo, int argument);
+extern uint64 ZbxhistGetMaxRows(FunctionCallInfo fcinfo, int argument);
+extern void ZbxhistLimitByTimes(ItemRange *range, TimestampTz from,
+								TimestampTz to);
+
+#endif							/* ZBXHIST_ARGUMENTS_H */

@@ -1,0 +1,496 @@
+/*-------------------------------------------------------------------------
+ *
+ * heap_source.c
+ *	  An ordinary table as a source of an item's rows.
+ *
+ * The index on (itemid, clock, ns), Zabbix's primary key, gives the rows in
+ * their order.  Tables from before Zabbix 6.0 have an index on (itemid,
+ * clock) only: there the rows of one second are collected and sorted.  Without
+ * any such index the table is read as a whole, and all its rows of the item
+ * are collected and sorted.
+ *
+ * Locks: the caller has locked the table; the index is locked here, and both
+ * locks last until the transaction ends.  Everything is allocated in a context
+ * of the source's own, below the current one when it is opened.  Scans and
+ * relations belong to the current resource owner, which closes them on error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "read/source.h"
+
+/* keys of an index scan: the item, the first and the last position */
+#define NUM_KEYS 3
+
+typedef struct CollectedRow
+{
+	int64		position;
+	HeapTuple	tuple;
+} CollectedRow;
+
+typedef struct HeapSource
+{
+	ItemSource	base;			/* must be first */
+	Snapshot	snapshot;
+	ItemRange	range;
+	AttrNumber	itemid_attnum;
+	AttrNumber	clock_attnum;
+	AttrNumber	ns_attnum;		/* 0: the table has none */
+
+	/* the scan; index is NULL for one of the whole table */
+	Relation	index;
+	bool		is_ordered;		/* the index gives the order */
+	IndexScanDesc index_scan;
+	TableScanDesc table_scan;
+	TupleTableSlot *scan_slot;
+	bool		is_ahead;		/* scan_slot has the next second's first row */
+	bool		is_at_end;		/* the scan has ended */
+	ScanKeyData bounds[2][2];	/* members of row comparisons */
+
+	/* rows waiting to be given out, unless is_ordered */
+	CollectedRow *rows;
+	int			nrows;
+	int			max_rows;
+	int			next_row;
+	MemoryContext rows_context; /* owns their tuples */
+
+	MemoryContext context;		/* owns all this */
+} HeapSource;
+
+static void StartHeapSource(ItemSource *base, const ItemRange *range);
+static bool NextOfHeapSource(ItemSource *base);
+static void CloseHeapSource(ItemSource *base);
+
+static const ItemSourceMethods heap_methods = {
+	.start = StartHeapSource,
+	.next = NextOfHeapSource,
+	.close = CloseHeapSource
+};
+
+/* ---- opening ---- */
+
+/*
+ * IsUsableIndex says whether an index begins with the columns itemid and
+ * clock, and holds every row that the snapshot sees.
+ */
+static bool
+IsUsableIndex(const HeapSource *source, Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
+		form->indnkeyatts < 2 ||
+		form->indkey.values[0] != source->itemid_attnum ||
+		form->indkey.values[1] != source->clock_attnum ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	/* as the planner does: rows that a HOT chain hid from the index */
+	return !form->indcheckxmin ||
+		TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+							  TransactionXmin);
+}
+
+/*
+ * GivesOrder says whether a usable index has all of the order.  A row whose
+ * ns is null cannot be found by comparing rows.
+ */
+static bool
+GivesOrder(const HeapSource *source, Relation index)
+{
+	TupleDesc	desc = RelationGetDescr(source->base.rel);
+
+	if (source->ns_attnum == InvalidAttrNumber)
+		return true;
+	return index->rd_index->indnkeyatts >= 3 &&
+		index->rd_index->indkey.values[2] == source->ns_attnum &&
+		index->rd_opfamily[2] == INTEGER_BTREE_FAM_OID &&
+		index->rd_indoption[2] == 0 &&
+		TupleDescAttr(desc, source->ns_attnum - 1)->attnotnull;
+}
+
+/*
+ * OpenItemIndex opens the best index there is.
+ */
+static void
+OpenItemIndex(HeapSource *source)
+{
+	List	   *indexes = RelationGetIndexList(source->base.rel);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		is_usable = IsUsableIndex(source, index);
+		bool		is_ordered = is_usable && GivesOrder(source, index);
+
+		if (!is_usable || (source->index != NULL && !is_ordered))
+		{
+			index_close(index, NoLock);
+			continue;
+		}
+		if (source->index != NULL)
+			index_close(source->index, NoLock);
+		source->index = index;
+		source->is_ordered = is_ordered;
+		if (is_ordered)
+			break;
+	}
+	list_free(indexes);
+}
+
+/*
+ * find_int4 returns the number of a column of type integer, or 0.
+ */
+static AttrNumber
+find_int4(Relation rel, const char *name)
+{
+	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
+
+	if (attnum <= 0 ||
+		TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid != INT4OID)
+		return InvalidAttrNumber;
+	return attnum;
+}
+
+/*
+ * ZbxhistOpenHeapSource makes a source of rel, which has the columns of a
+ * parent and whose reference it takes over.  The snapshot must stay registered
+ * as long as the source is open.
+ */
+ItemSource *
+ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist heap source",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	HeapSource *source = palloc0(sizeof(HeapSource));
+
+	source->base.methods = &heap_methods;
+	source->base.rel = rel;
+	source->context = context;
+	source->snapshot = snapshot;
+	source->itemid_attnum = get_attnum(RelationGetRelid(rel), "itemid");
+	source->clock_attnum = find_int4(rel, "clock");
+	source->ns_attnum = find_int4(rel, "ns");
+	source->scan_slot = table_slot_create(rel, NULL);
+	OpenItemIndex(source);
+
+	if (source->is_ordered)
+		source->base.slot = source->scan_slot;
+	else
+	{
+		source->base.slot = MakeSingleTupleTableSlot(RelationGetDescr(rel),
+													 &TTSOpsHeapTuple);
+		source->rows_context = AllocSetContextCreate(context,
+													 "zbxhist collected rows",
+													 ALLOCSET_DEFAULT_SIZES);
+	}
+	if (source->index != NULL)
+		source->index_scan = index_beginscan_compat(rel, source->index,
+													snapshot, NUM_KEYS);
+	MemoryContextSwitchTo(old);
+	return &source->base;
+}
+
+/*
+ * CloseHeapSource is the method "close".
+ */
+static void
+CloseHeapSource(ItemSource *base)
+{
+	HeapSource *source = (HeapSource *) base;
+
+	if (source->base.slot != source->scan_slot)
+		ExecDropSingleTupleTableSlot(source->base.slot);
+	ExecDropSingleTupleTableSlot(source->scan_slot);
+	if (source->index_scan != NULL)
+		index_endscan(source->index_scan);
+	if (source->table_scan != NULL)
+		table_endscan(source->table_scan);
+	if (source->index != NULL)
+		index_close(source->index, NoLock);
+	table_close(base->rel, NoLock);
+	MemoryContextDelete(source->context);
+}
+
+/* ---- starting a scan ---- */
+
+/*
+ * InitRowKey makes key the comparison (clock, ns) >= or <= position.
+ */
+static void
+InitRowKey(ScanKey key, ScanKey members, StrategyNumber strategy,
+		   int64 position)
+{
+	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 2, strategy,
+						   INT4OID, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(position_clock(position)));
+	ScanKeyEntryInitialize(&members[1], SK_ROW_MEMBER | SK_ROW_END, 3,
+						   strategy, INT4OID, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(position_ns(position)));
+	memset(key, 0, sizeof(*key));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 2;
+	key->sk_strategy = strategy;
+	key->sk_argument = PointerGetDatum(members);
+}
+
+/*
+ * StartIndexScan begins at the range's first row, or at its last.  An index
+ * without ns also gives rows of the first and the last second that are out
+ * of the range.
+ */
+static void
+StartIndexScan(HeapSource *source)
+{
+	const ItemRange *range = &source->range;
+	ScanKeyData keys[NUM_KEYS];
+
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
+				Int64GetDatum(range->itemid));
+	if (source->is_ordered && source->ns_attnum != InvalidAttrNumber)
+	{
+		InitRowKey(&keys[1], source->bounds[0], BTGreaterEqualStrategyNumber,
+				   range->first);
+		InitRowKey(&keys[2], source->bounds[1], BTLessEqualStrategyNumber,
+				   range->last);
+	}
+	else
+	{
+		ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE,
+					Int32GetDatum(position_clock(range->first)));
+		ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT4LE,
+					Int32GetDatum(position_clock(range->last)));
+	}
+	index_rescan(source->index_scan, keys, NUM_KEYS, NULL, 0);
+}
+
+/*
+ * StartHeapSource is the method "start".
+ */
+static void
+StartHeapSource(ItemSource *base, const ItemRange *range)
+{
+	HeapSource *source = (HeapSource *) base;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	ExecClearTuple(source->base.slot);
+	source->base.has_row = false;
+	source->range = *range;
+	source->is_ahead = false;
+	source->is_at_end = false;
+	source->nrows = 0;
+	source->next_row = 0;
+	if (source->index_scan != NULL)
+		StartIndexScan(source);
+	else if (source->table_scan != NULL)
+		table_rescan(source->table_scan, NULL);
+	else
+		source->table_scan = table_beginscan(source->base.rel,
+											 source->snapshot, 0, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- reading ---- */
+
+/*
+ * GetPosition returns where the row in slot is.
+ */
+static int64
+GetPosition(const HeapSource *source, TupleTableSlot *slot)
+{
+	bool		isnull;
+	int32		clock = DatumGetInt32(slot_getattr(slot, source->clock_attnum,
+												   &isnull));
+	int32		ns = 0;
+
+	if (source->ns_attnum != InvalidAttrNumber)
+	{
+		Datum		value = slot_getattr(slot, source->ns_attnum, &isnull);
+
+		ns = isnull ? 0 : DatumGetInt32(value);
+	}
+	return make_position(clock, ns);
+}
+
+/*
+ * BelongsToItem says whether a row of the whole table has the item and a
+ * clock.
+ */
+static bool
+BelongsToItem(const HeapSource *source, TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		itemid = slot_getattr(slot, source->itemid_attnum, &isnull);
+
+	if (isnull || DatumGetInt64(itemid) != source->range.itemid)
+		return false;
+	(void) slot_getattr(slot, source->clock_attnum, &isnull);
+	return !isnull;
+}
+
+/*
+ * FetchRow puts the scan's next row that is in the range into scan_slot.
+ */
+static bool
+FetchRow(HeapSource *source, int64 *position)
+{
+	TupleTableSlot *slot = source->scan_slot;
+
+	while (!source->is_at_end)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (source->index_scan == NULL)
+			source->is_at_end = !table_scan_getnextslot(source->table_scan,
+														ForwardScanDirection,
+														slot);
+		else
+			source->is_at_end = !index_getnext_slot(source->index_scan,
+													source->range.is_descending ?
+													BackwardScanDirection :
+													ForwardScanDirection, slot);
+		if (source->is_at_end)
+			return false;
+		if (source->index_scan == NULL && !BelongsToItem(source, slot))
+			continue;
+		*position = GetPosition(source, slot);
+		if (*position >= source->range.first && *position <= source->range.last)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * compare_collected orders rows by position, oldest first.
+ */
+static int
+compare_collected(const void *a, const void *b)
+{
+	const CollectedRow *left = a;
+	const CollectedRow *right = b;
+
+	if (left->position != right->position)
+		return left->position < right->position ? -1 : 1;
+	return ItemPointerCompare(&left->tuple->t_self, &right->tuple->t_self);
+}
+
+/*
+ * AddCollected keeps a copy of the row in scan_slot.
+ */
+static void
+AddCollected(HeapSource *source, int64 position)
+{
+	MemoryContext old;
+
+	if (source->nrows == source->max_rows)
+	{
+		source->max_rows = Max(source->max_rows * 2, 64);
+		source->rows = source->rows == NULL ?
+			MemoryContextAlloc(source->context,
+							   sizeof(CollectedRow) * source->max_rows) :
+			repalloc_huge(source->rows,
+						  sizeof(CollectedRow) * source->max_rows);
+	}
+	old = MemoryContextSwitchTo(source->rows_context);
+	source->rows[source->nrows].position = position;
+	source->rows[source->nrows].tuple =
+		ExecCopySlotHeapTuple(source->scan_slot);
+	source->nrows++;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * CollectRows collects and sorts the rows of the next second, or all rows if
+ * there is no index.  Returns false at the end.
+ */
+static bool
+CollectRows(HeapSource *source)
+{
+	int64		position;
+
+	ExecClearTuple(source->base.slot);
+	MemoryContextReset(source->rows_context);
+	source->nrows = 0;
+	source->next_row = 0;
+	if (source->is_ahead)
+		position = GetPosition(source, source->scan_slot);
+	else if (!FetchRow(source, &position))
+		return false;
+
+	do
+	{
+		AddCollected(source, position);
+		source->is_ahead = FetchRow(source, &position);
+	} while (source->is_ahead &&
+			 (source->index == NULL ||
+			  position_clock(position) ==
+			  position_clock(source->rows[0].position)));
+
+	qsort(source->rows, source->nrows, sizeof(CollectedRow),
+		  compare_collected);
+	return true;
+}
+
+/*
+ * NextCollected gives out the next collected row.
+ */
+static bool
+NextCollected(HeapSource *source)
+{
+	CollectedRow *row;
+
+	if (source->next_row == source->nrows && !CollectRows(source))
+		return false;
+	row = source->range.is_descending ?
+		&source->rows[source->nrows - 1 - source->next_row] :
+		&source->rows[source->next_row];
+	source->next_row++;
+	source->base.position = row->position;
+	ExecStoreHeapTuple(row->tuple, source->base.slot, false);
+	return true;
+}
+
+/*
+ * NextOfHeapSource is the method "next".
+ */
+static bool
+NextOfHeapSource(ItemSource *base)
+{
+	HeapSource *source = (HeapSource *) base;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	base->has_row = source->is_ordered ? FetchRow(source, &base->position) :
+		NextCollected(source);
+	if (!base->has_row)
+		ExecClearTuple(base->slot);
+	MemoryContextSwitchTo(old);
+	return base->has_row;
+}

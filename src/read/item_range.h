@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_range.h
+ *	  Which rows of one item are asked for.
+ *
+ * A row's place in time is (clock, ns), both of them int4.  A position packs
+ * the two into one int64 of the same order, so that all bounds can be
+ * included ones and compared at once.  A table without ns has 0 for it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ITEM_RANGE_H
+#define ZBXHIST_ITEM_RANGE_H
+
+#include "datatype/timestamp.h"
+
+typedef struct ItemRange
+{
+	int64		itemid;
+	int64		first;			/* position, included */
+	int64		last;			/* position, included; before first: no rows */
+	bool		is_descending;	/* newest first */
+} ItemRange;
+
+/*
+ * make_position packs a clock and its nanoseconds.
+ */
+static inline int64
+make_position(int32 clock, int32 ns)
+{
+	return (int64) (((uint64) (int64) clock << 32) |
+					((uint32) ns ^ ((uint32) 1 << 31)));
+}
+
+/*
+ * position_clock returns the clock of a position.
+ */
+static inline int32
+position_clock(int64 position)
+{
+	return (int32) ((uint64) position >> 32);
+}
+
+/*
+ * position_ns returns the nanoseconds of a position.
+ */
+static inline int32
+position_ns(int64 position)
+{
+	return (int32) ((uint32) position ^ ((uint32) 1 << 31));
+}
+
+extern void ZbxhistWholeItem(ItemRange *range, int64 itemid);
+extern void ZbxhistStartAt(ItemRange *range, int64 position);
+extern void ZbxhistStartAfter(ItemRange *range, int64 position);
+extern void ZbxhistEndAt(ItemRange *range, int64 position);
+extern void ZbxhistEndBefore(ItemRange *range, int64 position);
+extern void ZbxhistMakeEmpty(ItemRange *range);
+extern bool ZbxhistTimePosition(TimestampTz moment, int64 *position);
+
+#define item_range_is_empty(range) ((range)->first > (range)->last)
+
+#endif							/* ZBXHIST_ITEM_RANGE_H */

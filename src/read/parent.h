@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * parent.h
+ *	  A parent opened for one of the functions that read or change it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_READ_PARENT_H
+#define ZBXHIST_READ_PARENT_H
+
+#include "fmgr.h"
+#include "nodes/parsenodes.h"
+#include "utils/relcache.h"
+
+extern Oid	ZbxhistRowTypeParent(FunctionCallInfo fcinfo);
+extern Relation ZbxhistOpenParent(Oid relid, LOCKMODE lockmode,
+								  AclMode privilege);
+extern AttrNumber ZbxhistFindColumn(Relation parent, const char *name);
+
+#endif							/* ZBXHIST_READ_PARENT_H */

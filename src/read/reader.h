@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * reader.h
+ *	  The rows of one item of a parent, from wherever they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_READER_H
+#define ZBXHIST_READER_H
+
+#include "executor/tuptable.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "read/item_range.h"
+#include "read/source.h"
+
+typedef struct ItemReader ItemReader;
+
+extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
+									 LOCKMODE lockmode, bool keeps_sources);
+extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
+extern bool ZbxhistReadNext(ItemReader *reader);
+extern int64 ZbxhistReadPosition(const ItemReader *reader);
+extern ItemSource *ZbxhistReadSource(const ItemReader *reader);
+extern TupleTableSlot *ZbxhistReadSlot(ItemReader *reader);
+extern Datum ZbxhistReadDatum(ItemReader *reader);
+extern void ZbxhistCloseReader(ItemReader *reader);
+
+#endif							/* ZBXHIST_READER_H */
