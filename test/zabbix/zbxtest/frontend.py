@@ -132,10 +132,10 @@ class Frontend:
         except urllib.error.HTTPError as error:
             return error.code, error.headers.get_content_type(), error.read()
 
-    def session_id(self):
-        """The browser's session, from which 6.0 derives its form token."""
+    def form_token(self):
+        """What 6.0 wants with each form: a part of the session's id."""
         for cookie in self.cookies:
             if cookie.name == "zbx_session":
                 raw = base64.b64decode(urllib.parse.unquote(cookie.value))
-                return json.loads(raw)["sessionid"]
+                return json.loads(raw)["sessionid"][16:32]
         raise proc.Failure("the frontend gave no session cookie")

@@ -6,6 +6,16 @@ from .scenario import Scenario
 from .site import Site
 
 
+# what an administrator and the clock do to a running Zabbix
+ALL_PARTS = ("arrival", "duplicates", "calculated", "reads", "maintenance",
+             "trends", "clear_history", "housekeeper", "retention", "undo",
+             "check_logs")
+# ... and what of it must be seen again on 7.0's own schema, after the story of
+# the upgraded database has been told
+CORE_PARTS = ("arrival", "duplicates", "maintenance", "retention",
+              "check_logs")
+
+
 class Plan:
     """Plays the whole suite: per version a fresh database with all parts,
     then the upgrade of the 6.0 database."""
@@ -21,17 +31,18 @@ class Plan:
 
     def play(self):
         """Everything that was asked for."""
-        sixth = None
-        for version in self.versions:
-            release = self._release(version)
-            if not release:
-                continue
-            if version == "7.0" and sixth:
-                self.upgrade(sixth, release)
-                continue
-            sixth = self.fresh(release)
-            if len(self.versions) == 1 or version == "7.0":
-                self.finish(sixth)
+        releases = {version: self._release(version)
+                    for version in self.versions}
+        sixth, seventh = releases.get("6.0"), releases.get("7.0")
+        story = None
+        if sixth:
+            story = self.fresh(sixth)
+            if seventh:
+                story = self.upgrade(story, seventh)
+            self.finish(story)
+        if seventh:
+            self.finish(self.fresh(seventh, live=True, parts=CORE_PARTS
+                                   if sixth else ALL_PARTS))
 
     def _release(self, version):
         """A version of Zabbix, or a skipped test with the reason."""
@@ -40,7 +51,7 @@ class Plan:
         except Unavailable as reason:
             self.tap.skip(f"Zabbix {version}", reason)
             return None
-        self.tap.step(f"Zabbix {release.full_version}")
+        self.tap.note(f"Zabbix {release.full_version}")
         return release
 
     def template(self, release):
@@ -67,22 +78,25 @@ class Plan:
         self.cluster.drop(template)
         return sites
 
-    def fresh(self, release):
-        """The story of a new Zabbix."""
+    def fresh(self, release, live=False, parts=ALL_PARTS):
+        """The story of a new Zabbix, with zbxhist from before its first
+        start, or set up while it works."""
+        self.tap.step(f"a new Zabbix {release.version}")
         story = Scenario(self.tap, release.version, self.sites(release),
                          self.quick)
-        for site in story.managed:
-            story.set_up(site)
+        if not live:
+            for site in story.managed:
+                story.set_up(site)
         story.start()
         story.create_items()
-        self._all_parts(story)
+        if live:
+            self._part(story, "set_up_live")
+        self._parts(story, parts)
         return story
 
-    def _all_parts(self, story):
-        """What an administrator and the clock do to a running Zabbix."""
-        for part in ("arrival", "duplicates", "calculated", "reads",
-                     "maintenance", "trends", "clear_history", "housekeeper",
-                     "retention", "check_logs"):
+    def _parts(self, story, parts):
+        """Plays some parts one after the other."""
+        for part in parts:
             self._part(story, part)
 
     def _part(self, story, part):
@@ -100,7 +114,7 @@ class Plan:
         self.tap.step(f"upgrade {old.version} to {release.version}")
         old.stop()
         story = Scenario(self.tap, release.version, old.sites, self.quick)
-        story.model = old.model
+        story.model.stored = old.model.stored
         for site in story.sites:
             site.attach(release)
         story.start(timeout=180)
@@ -109,8 +123,8 @@ class Plan:
             self.tap.ok(done, story.name(site, "the upgrade went through"))
             story.compare(site, "after the upgrade")
         self.take_up(story)
-        self._all_parts(story)
-        self.finish(story)
+        self._parts(story, ALL_PARTS)
+        return story
 
     def take_up(self, story):
         """history_bin came with 7.0: maintenance makes it a parent."""
@@ -122,7 +136,7 @@ class Plan:
             site.reload()
 
     def finish(self, story):
-        """The end of a story: without the extension, then stopped."""
-        self._part(story, "drop_extension")
-        self._part(story, "check_logs")
-        self._part(story, "stop")
+        """The end of a story: without the extension and with it again."""
+        self._parts(story, ("drop_extension", "check_logs", "stop"))
+        for site in story.sites:
+            self.cluster.drop(site.database)

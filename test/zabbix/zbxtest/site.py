@@ -23,6 +23,7 @@ class Site:
         self.cluster = cluster
         self.database = database
         self.managed = managed
+        self.has_extension = False  # from set_up() to DROP EXTENSION
         self.directory = f"{directory}/{database}"
         os.makedirs(self.directory)
         self.server = self.frontend = None
@@ -123,7 +124,7 @@ class Site:
             f"SELECT i.key_, t.clock, t.num, t.value_min::text,"
             f" t.value_avg::text, t.value_max::text FROM {table} t"
             f" JOIN items i USING (itemid) WHERE i.type = 2"
-            f" AND i.key_ ~ '^[fu][.]'" for table in ("trends", "trends_uint")))
+            f" AND i.key_ LIKE '%.trend.%'" for table in ("trends", "trends_uint")))
         return {(key, int(clock)): (int(num), *rest)
                 for key, clock, num, *rest in rows}
 
@@ -167,7 +168,7 @@ def _trapper(key):
     kind = TYPES[key.split(".")[0]]
     item = {"key_": key, "type": 2, "value_type": kind, "history": "90d"}
     if kind in (FLOAT, UINT):
-        item["trends"] = "365d"
+        item["trends"] = "365d" if ".trend." in key else "0"
     return item
 
 
@@ -177,7 +178,7 @@ def _calculated():
     formulas = {
         "calc.sum": f"avg(/{HOST}/f.1,1h)+last(/{HOST}/u.1)",
         "calc.count": f"count(/{HOST}/u.2,30d)+count(/{HOST}/t.2,2d)",
-        "calc.trend": f"trendcount(/{HOST}/f.1,1d:now/d)",
+        "calc.trend": f"trendcount(/{HOST}/f.trend.1,1d:now/d)",
     }
     items = [{"key_": key, "type": 15, "value_type": FLOAT, "delay": "2s",
               "history": "90d", "trends": "365d", "params": formula}

@@ -33,14 +33,15 @@ class Value(NamedTuple):
 class Model:
     """The values which must be stored: the first of each (key, clock, ns)."""
 
-    def __init__(self):
+    def __init__(self, binary):
+        self.binary = binary        # does this version have binary items?
         self.stored = {}
 
     def add(self, values):
         """Takes up what was sent; later duplicates lose, as in Zabbix."""
         for value in values:
             self.stored.setdefault(value[:3], value.value)
-            if value.key.startswith("t.bin"):
+            if self.binary and value.key.startswith("t.bin"):
                 key = (value.key.replace("t.bin", "b"), *value[1:3])
                 self.stored.setdefault(key, value.value)
 
@@ -63,12 +64,12 @@ class Model:
                       if k == key)
 
     def trends(self):
-        """{(key, hour): [num, min, max]} of the numeric items."""
+        """{(key, hour): [num, min, max]} of the items which have trends."""
         hours = defaultdict(list)
         for (key, clock, _), value in self.stored.items():
-            kind = TYPES[key.split(".")[0]]
-            if kind in (FLOAT, UINT):
-                hours[key, clock - clock % HOUR].append(normal(kind, value))
+            if ".trend." in key:
+                hours[key, clock - clock % HOUR].append(
+                    normal(TYPES[key[0]], value))
         return {hour: [len(values), min(values), max(values)]
                 for hour, values in hours.items()}
 
