@@ -18,8 +18,6 @@ AS $$
 DECLARE
     state zbxhist.parent_state;
     batch record;
-    first bigint;
-    last  bigint;
 BEGIN
     SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
     IF state.action IS DISTINCT FROM move_batch.action
@@ -27,16 +25,20 @@ BEGIN
         PERFORM zbxhist.set_action(parent, action, relation::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
     END IF;
-    batch := zbxhist.move_rows(source, target, from_clock, to_clock, state.position_itemid, 5000);
-    IF zbxhist.has_item_index(source) THEN
-        EXECUTE format('SELECT min(p.itemid), max(p.itemid) FROM ONLY %s p', source) INTO first, last;
+    IF state.first_itemid IS NULL AND zbxhist.has_item_index(source) THEN
+        EXECUTE format('SELECT min(p.itemid), max(p.itemid) FROM ONLY %s p', source)
+            INTO state.first_itemid, state.final_itemid;
     END IF;
+    batch := zbxhist.move_rows(source, target, from_clock, to_clock, state.position_itemid, 5000);
     UPDATE zbxhist.parent_state s
-       SET position_itemid = batch.last_itemid,
+       SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,
+           position_itemid = batch.last_itemid,
            action_rows = s.action_rows + batch.moved,
            action_percent = CASE
-               WHEN batch.done OR last <= first THEN 100
-               ELSE greatest(0, least(100, 100.0 * (batch.last_itemid - first) / (last - first))) END,
+               WHEN batch.done THEN 100
+               WHEN state.final_itemid > state.first_itemid THEN
+                   greatest(0, least(100, 100.0 * (batch.last_itemid::numeric - state.first_itemid)
+                                          / (state.final_itemid::numeric - state.first_itemid))) END,
            duplicates = s.duplicates + batch.duplicates,
            last_move = CASE WHEN batch.moved > 0 THEN pg_current_xact_id() ELSE s.last_move END,
            settling = CASE WHEN batch.moved > 0 THEN NULL ELSE s.settling END

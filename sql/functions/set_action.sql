@@ -8,7 +8,8 @@ AS $$
     UPDATE zbxhist.parent_state s
        SET action = set_action.action, relation = set_action.relation,
            action_pid = pg_backend_pid(), action_started = clock_timestamp(),
-           position_itemid = NULL, action_rows = 0, action_percent = 0
+           first_itemid = NULL, final_itemid = NULL, position_itemid = NULL,
+           action_rows = 0, action_percent = 0
      WHERE s.parent = set_action.parent
 $$;
 

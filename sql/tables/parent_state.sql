@@ -18,6 +18,8 @@ CREATE TABLE zbxhist.parent_state (
     relation        text,
     action_pid      integer,
     action_started  timestamptz,
+    first_itemid    bigint,
+    final_itemid    bigint,
     position_itemid bigint,
     action_rows     bigint NOT NULL DEFAULT 0,
     action_percent  numeric(4, 1)
@@ -39,6 +41,8 @@ COMMENT ON COLUMN zbxhist.parent_state.action IS 'Batched action under way';
 COMMENT ON COLUMN zbxhist.parent_state.relation IS 'Partition it works on';
 COMMENT ON COLUMN zbxhist.parent_state.action_pid IS 'Server process that does it';
 COMMENT ON COLUMN zbxhist.parent_state.action_started IS 'When it began';
+COMMENT ON COLUMN zbxhist.parent_state.first_itemid IS 'The first item there was when it began';
+COMMENT ON COLUMN zbxhist.parent_state.final_itemid IS 'The last item there was';
 COMMENT ON COLUMN zbxhist.parent_state.position_itemid IS 'The last item done';
 COMMENT ON COLUMN zbxhist.parent_state.action_rows IS 'Rows done';
 COMMENT ON COLUMN zbxhist.parent_state.action_percent IS 'Per cent done, judged by the item reached';
