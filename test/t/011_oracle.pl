@@ -130,6 +130,7 @@ my $locker = PgWire->new($node, 'managed');
 my $tags_are_known = 0;
 my $is_locked = 0;
 my $steps_locked = 0;
+my $status = 'I';
 my ($differences, $statements, %seen) = (0, 0);
 
 sub connect_clients
@@ -367,7 +368,11 @@ sub disturb
 	$admin->query('set lock_timeout = 50; set client_min_messages = error');
 	if ($kind < 2) { $admin->query("select zbxhist.create_partition('$table', '$day')"); }
 	elsif ($kind == 2) { lock_partition($table); }
-	elsif ($kind == 3) { $admin->query("call zbxhist.run_maintenance('$table')"); }
+	elsif ($kind == 3)
+	{
+		# it would wait for the client's transaction
+		$admin->query("call zbxhist.run_maintenance('$table')") if $status eq 'I';
+	}
 	elsif ($kind == 4) { $admin->query("select zbxhist.step_verify('$table')"); }
 	elsif ($kind == 5)
 	{
@@ -402,7 +407,6 @@ sub compare_tables
 
 # ---- the run ----
 
-my $status = 'I';
 connect_clients();
 for my $step (1 .. $steps)
 {
