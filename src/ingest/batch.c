@@ -684,7 +684,7 @@ bool
 ZbxhistKeyInPartition(InsertBatch *batch, Relation parent, HeapTuple tuple,
 					  const PartitionBounds *partition)
 {
-	Relation	rel = try_table_open(partition->relid, RowExclusiveLock);
+	Relation	rel = try_table_open(partition->relid, AccessShareLock);
 	TupleTableSlot *slot;
 	KeyProbe   *probe;
 	ItemPointerData found;
