@@ -20,6 +20,7 @@ OBJS = \
 	src/ingest/target.o \
 	src/maintenance/counters.o \
 	src/maintenance/move.o \
+	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \
 	src/plan/prune.o \
 	src/read/arguments.o \

@@ -47,6 +47,7 @@
 #include "ingest/probe.h"
 #include "ingest/stray.h"
 #include "ingest/target.h"
+#include "maintenance/move_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 
@@ -402,6 +403,8 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	state->existing = table_slot_create(state->target, NULL);
 	state->converted = MakeSingleTupleTableSlot(RelationGetDescr(state->target),
 												&TTSOpsVirtual);
+	ZbxhistBeginMoving(has_subclass(source) ? source : target);
+	PushActiveSnapshot(GetLatestSnapshot());
 	state->snapshot = GetActiveSnapshot();
 
 	/* rows that go back to a parent will not be where inserts expect them */
@@ -415,6 +418,7 @@ BeginMove(MoveState *state, Oid source, Oid target)
 static void
 EndMove(MoveState *state)
 {
+	PopActiveSnapshot();
 	for (int i = 0; i < MOVE_CHUNK_ROWS && state->chunk[i] != NULL; i++)
 		ExecDropSingleTupleTableSlot(state->chunk[i]);
 	ExecDropSingleTupleTableSlot(state->converted);

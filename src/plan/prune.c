@@ -44,6 +44,7 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
+#include "maintenance/move_lock.h"
 #include "plan/prune.h"
 
 /* the name of the range table entry that holds the query as it was */
@@ -233,6 +234,28 @@ FindStandIn(Query *query)
 /* ---- planning ---- */
 
 /*
+ * WaitForMove waits for a move of the rows that an UPDATE or DELETE of a
+ * parent may change.
+ */
+static void
+WaitForMove(const Query *query)
+{
+	const RangeTblEntry *rte;
+	Relation	rel;
+
+	if (query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE)
+		return;
+	rte = rt_fetch(query->resultRelation, query->rtable);
+	if (rte->rtekind != RTE_RELATION || !rte->inh ||
+		rte->relkind != RELKIND_RELATION)
+		return;
+	rel = table_open(rte->relid, NoLock);
+	if (IsRouted(rel))
+		ZbxhistBeginChanging(rel);
+	table_close(rel, NoLock);
+}
+
+/*
  * PlanOnePartition plans the query with the partition in the parent's place
  * and lets the plan carry the whole query.
  */
@@ -266,6 +289,7 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 {
 	Oid			partition = InvalidOid;
 
+	WaitForMove(query);
 	if (zbxhist_enable_update_pruning && IsSimple(query))
 		partition = FindStandIn(query);
 	if (OidIsValid(partition))
