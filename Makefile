@@ -19,6 +19,7 @@ OBJS = \
 	src/ingest/stray.o \
 	src/ingest/target.o \
 	src/maintenance/counters.o \
+	src/maintenance/item_index.o \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \

@@ -27,7 +27,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_am.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -47,6 +46,7 @@
 #include "ingest/probe.h"
 #include "ingest/stray.h"
 #include "ingest/target.h"
+#include "maintenance/item_index.h"
 #include "maintenance/move_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
@@ -210,58 +210,6 @@ HasEnough(MoveState *state)
 /* ---- finding the rows ---- */
 
 /*
- * FindItemIndex opens an index of rel that begins with (itemid, clock);
- * returns NULL if there is none.
- */
-static Relation
-FindItemIndex(Relation rel)
-{
-	AttrNumber	itemid = get_attnum(RelationGetRelid(rel), "itemid");
-	AttrNumber	clock = get_attnum(RelationGetRelid(rel), "clock");
-	List	   *indexes = RelationGetIndexList(rel);
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
-
-		if (index->rd_rel->relam == BTREE_AM_OID && form->indisvalid &&
-			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-			form->indnkeyatts >= 2 &&
-			form->indkey.values[0] == itemid && form->indkey.values[1] == clock)
-			return index;
-		index_close(index, AccessShareLock);
-	}
-	return NULL;
-}
-
-/*
- * NextItem finds the first item after *itemid, or the first of all when
- * is_first; returns false at the end.
- */
-static bool
-NextItem(IndexScanDesc scan, TupleTableSlot *slot, bool is_first,
-		 int64 *itemid)
-{
-	ScanKeyData key;
-	bool		isnull;
-	AttrNumber	attnum = scan->indexRelation->rd_index->indkey.values[0];
-
-	if (is_first)
-		ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_INT8GE,
-					Int64GetDatum(PG_INT64_MIN));
-	else
-		ScanKeyInit(&key, 1, BTGreaterStrategyNumber, F_INT8GT,
-					Int64GetDatum(*itemid));
-	index_rescan(scan, &key, 1, NULL, 0);
-	if (!index_getnext_slot(scan, ForwardScanDirection, slot))
-		return false;
-	*itemid = DatumGetInt64(slot_getattr(slot, attnum, &isnull));
-	return !isnull;
-}
-
-/*
  * ReadItem reads the rows of one item with the wanted clocks; returns false
  * if it stopped before the last because there were enough.
  */
@@ -269,16 +217,9 @@ static bool
 ReadItem(MoveState *state, IndexScanDesc scan, TupleTableSlot *slot,
 		 int64 itemid)
 {
-	ScanKeyData keys[3];
+	ScanKeyData keys[ITEM_SCAN_KEYS];
 
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT8EQ,
-				Int64GetDatum(itemid));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT48GE,
-				Int64GetDatum(state->from_clock));
-	ScanKeyInit(&keys[2], 2, BTLessStrategyNumber, F_INT48LT,
-				Int64GetDatum(state->to_clock));
-	keys[1].sk_subtype = INT8OID;
-	keys[2].sk_subtype = INT8OID;
+	ZbxhistInitItemKeys(keys, itemid, state->from_clock, state->to_clock);
 	index_rescan(scan, keys, lengthof(keys), NULL, 0);
 	while (index_getnext_slot(scan, ForwardScanDirection, slot))
 	{
@@ -300,14 +241,14 @@ WalkItems(MoveState *state, Relation index, bool is_first, int64 *itemid)
 	IndexScanDesc items = index_beginscan_compat(state->source, index,
 												 state->snapshot, 1);
 	IndexScanDesc rows = index_beginscan_compat(state->source, index,
-												state->snapshot, 3);
+												state->snapshot, ITEM_SCAN_KEYS);
 	TupleTableSlot *slot = table_slot_create(state->source, NULL);
 	bool		done = false;
 
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!NextItem(items, slot, is_first, itemid))
+		if (!ZbxhistNextItem(items, slot, is_first, itemid))
 		{
 			done = true;
 			break;
@@ -478,7 +419,7 @@ zbxhist_move_rows(PG_FUNCTION_ARGS)
 	state->max_rows = PG_GETARG_INT32(5);
 
 	BeginMove(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	index = FindItemIndex(state->source);
+	index = ZbxhistFindItemIndex(state->source);
 	done = index != NULL ? WalkItems(state, index, is_first, &itemid) :
 		ScanTable(state);
 	MoveChunk(state);
