@@ -24,13 +24,17 @@ OBJS = \
 	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \
 	src/plan/prune.o \
+	src/read/accumulator.o \
+	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/heap_source.o \
 	src/read/item_range.o \
+	src/read/last_values.o \
 	src/read/parent.o \
 	src/read/range.o \
 	src/read/range_support.o \
 	src/read/reader.o \
+	src/read/row_set.o \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql

@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 #include "nodes/parsenodes.h"
+#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 extern Oid	ZbxhistRowTypeParent(FunctionCallInfo fcinfo);

@@ -57,6 +57,7 @@ struct ItemReader
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
 	List	   *kept;			/* of OpenSource: partitions read before */
+	int			kept_hint;		/* where in kept the next one probably is */
 	OpenSource *partition;		/* being read, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
 
@@ -295,22 +296,40 @@ IsPartition(ItemReader *reader, Oid relid)
 }
 
 /*
+ * FindKept returns a partition that is open already, or NULL.  One item after
+ * the other reads them in the same order.
+ */
+static OpenSource *
+FindKept(ItemReader *reader, Oid relid)
+{
+	int			nkept = list_length(reader->kept);
+
+	for (int i = 0; i < nkept; i++)
+	{
+		int			place = (reader->kept_hint + i) % nkept;
+		OpenSource *open = list_nth(reader->kept, place);
+
+		if (open->relid == relid)
+		{
+			reader->kept_hint = place + 1;
+			return open;
+		}
+	}
+	return NULL;
+}
+
+/*
  * OpenPartition opens a partition, or finds it among those that are open;
  * returns NULL if it is not there any more.
  */
 static OpenSource *
 OpenPartition(ItemReader *reader, Oid relid)
 {
-	OpenSource *open;
+	OpenSource *open = FindKept(reader, relid);
 	Relation	rel;
-	ListCell   *lc;
 
-	foreach(lc, reader->kept)
-	{
-		open = lfirst(lc);
-		if (open->relid == relid)
-			return open;
-	}
+	if (open != NULL)
+		return open;
 	rel = try_table_open(relid, reader->lockmode);
 	if (rel == NULL)
 		return NULL;
@@ -371,6 +390,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	reader->current = NULL;
 	reader->range = *range;
 	reader->has_begun = false;
+	reader->kept_hint = 0;
 	if (item_range_is_empty(range))
 		return;
 

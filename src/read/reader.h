@@ -9,6 +9,7 @@
 #define ZBXHIST_READER_H
 
 #include "executor/tuptable.h"
+#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 

@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * last_values.c
+ *	  SQL function last_values: the newest rows of many items at once.
+ *
+ * Each item is searched from the newest partition backwards until it has its
+ * rows; the partitions' indexes stay open from one item to the next.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/timestamp.h"
+
+#include "read/arguments.h"
+#include "read/row_set.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_last_values);
+PG_FUNCTION_INFO_V1(zbxhist_last_values_time);
+
+/*
+ * compare_items orders ranges by their items.
+ */
+static int
+compare_items(const void *a, const void *b)
+{
+	const ItemRange *left = a;
+	const ItemRange *right = b;
+
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	return 0;
+}
+
+/*
+ * MakeRanges makes a range for each item of an array, in the order of their
+ * numbers and each once, as itemid = ANY (array) would find them.
+ */
+static ItemRange *
+MakeRanges(ArrayType *array, int64 first, int *nranges)
+{
+	Datum	   *items;
+	bool	   *nulls;
+	int			nitems;
+	ItemRange  *ranges;
+	int			n = 0;
+	int			nunique = 0;
+
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &items, &nulls, &nitems);
+	ranges = palloc(sizeof(ItemRange) * Max(nitems, 1));
+	for (int i = 0; i < nitems; i++)
+	{
+		if (nulls[i])
+			continue;
+		ZbxhistWholeItem(&ranges[n], DatumGetInt64(items[i]));
+		ZbxhistStartAt(&ranges[n], first);
+		ranges[n].is_descending = true;
+		n++;
+	}
+	qsort(ranges, n, sizeof(ItemRange), compare_items);
+	for (int i = 0; i < n; i++)
+	{
+		if (nunique == 0 || ranges[i].itemid != ranges[nunique - 1].itemid)
+			ranges[nunique++] = ranges[i];
+	}
+	*nranges = nunique;
+	return ranges;
+}
+
+/*
+ * GetMaxRows returns the argument max_rows, an integer here.
+ */
+static uint64
+GetMaxRows(FunctionCallInfo fcinfo, int argument)
+{
+	int32		result;
+
+	if (PG_ARGISNULL(argument))
+		return PG_UINT64_MAX;
+	result = PG_GETARG_INT32(argument);
+	if (result < 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("argument \"%s\" must not be negative", "max_rows"));
+	return (uint64) result;
+}
+
+/*
+ * ReturnLast returns the newest rows of the items from position first on.
+ */
+static Datum
+ReturnLast(FunctionCallInfo fcinfo, int64 first)
+{
+	ItemRange  *ranges = NULL;
+	int			nranges = 0;
+
+	ZbxhistCheckSetContext(fcinfo);
+	if (SRF_IS_FIRSTCALL() && !PG_ARGISNULL(1))
+		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
+	return ZbxhistReturnRows(fcinfo, ranges, nranges, GetMaxRows(fcinfo, 2));
+}
+
+/*
+ * zbxhist_last_values(row type, itemids, max_rows, since_clock) returns the
+ * newest rows of each item, newest first, with clocks not before since_clock
+ * unless that is null.
+ */
+Datum
+zbxhist_last_values(PG_FUNCTION_ARGS)
+{
+	return ReturnLast(fcinfo, PG_ARGISNULL(3) ? PG_INT64_MIN :
+					  make_position(PG_GETARG_INT32(3), PG_INT32_MIN));
+}
+
+/*
+ * zbxhist_last_values_time(row type, itemids, max_rows, since_time) does the
+ * same for a time.
+ */
+Datum
+zbxhist_last_values_time(PG_FUNCTION_ARGS)
+{
+	int64		position = PG_INT64_MIN;
+
+	/* nothing is at the last position but what is at the end of int4 */
+	if (!PG_ARGISNULL(3))
+		(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &position);
+	return ReturnLast(fcinfo, position);
+}
