@@ -97,7 +97,9 @@ my @functions = split /\n/, $node->safe_psql('zabbix',
 	"SELECT prokind, proname, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY n)"
 	  . ' FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS u (t, n))'
 	  . " FROM pg_proc WHERE pronamespace = 'zbxhist'::regnamespace"
-	  . " AND prorettype <> 'trigger'::regtype ORDER BY 2");
+	  . " AND prorettype <> 'trigger'::regtype"
+	  # planner support, which SQL cannot call
+	  . " AND 'internal'::regtype <> ALL (proargtypes::oid[]) ORDER BY 2");
 cmp_ok(scalar @functions, '>', 30, scalar(@functions) . ' functions');
 
 # Everything of the database that anybody could have changed.
