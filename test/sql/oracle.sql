@@ -195,16 +195,21 @@ BEGIN
         WHEN 4 THEN CASE WHEN pick(6) = 0 THEN format('TRUNCATE %I', tab) ELSE make_insert(tab) END
         WHEN 5 THEN format('INSERT INTO %1$I (%2$s) SELECT %3$s FROM %1$I WHERE itemid < 60', tab, column_list(tab),
                            replace(column_list(tab), 'itemid, clock', pick('itemid + 60, clock', 'itemid, clock # 1048576', 'itemid, clock')))
-        WHEN 6 THEN format('MERGE INTO %1$I t USING (VALUES %2$s) v (%3$s) ON t.itemid = v.itemid AND t.clock = v.clock
+        WHEN 6 THEN format('MERGE INTO %1$I t USING (SELECT %5$s FROM (VALUES %2$s) x (%3$s)) v (%3$s) ON t.itemid = v.itemid AND t.clock = v.clock
                             WHEN NOT MATCHED THEN INSERT (%3$s) VALUES (v.%4$s) WHEN MATCHED THEN DELETE',
                            tab, array_to_string(make_rows(tab, 5, 'fresh', false), ', '), column_list(tab),
-                           replace(column_list(tab), ', ', ', v.'))
-        WHEN 7 THEN make_block(tab)
+                           replace(column_list(tab), ', ', ', v.'), typed_list(tab))
+        WHEN 7 THEN format('DELETE FROM %1$I WHERE clock = %2$s AND itemid %% 5 = %3$s; UPDATE %1$I SET %4$I = (SELECT %4$I FROM %1$I ORDER BY md5(%1$I::text) LIMIT 1) WHERE clock > 86400 AND clock <= %5$s',
+                           tab, (SELECT c.clock[1 + pick(8)] FROM clocks c WHERE c.is_trends = (tab LIKE 'trends%')), pick(5), value, 86400 + pick(300000))
+        WHEN 12 THEN format('DELETE FROM %I WHERE clock = %s AND itemid < %s', tab,
+                            (SELECT c.clock[1 + pick(10)] FROM clocks c WHERE c.is_trends = (tab LIKE 'trends%')), pick(60))
+        WHEN 13 THEN format('UPDATE %I SET %s = DEFAULT WHERE clock >= %s AND clock < %s', tab, value,
+                            (SELECT c.clock[1 + pick(10)] FROM clocks c WHERE c.is_trends = (tab LIKE 'trends%')), pick(10000000))
         WHEN 8 THEN make_block(tab)
         WHEN 9 THEN format('PREPARE p AS %s; EXECUTE p; EXECUTE p; DEALLOCATE p', make_insert(tab))
         WHEN 11 THEN format('TRUNCATE oracle.staged_%1$s; INSERT INTO oracle.staged_%1$s (%2$s) VALUES %3$s; COPY oracle.staged_%1$s TO %4$L; COPY %1$I FROM %4$L',
                             tab, column_list(tab), array_to_string(make_rows(tab, 1 + pick(1500) / (1 + pick(300)), pick('fresh', 'small'), false), ', '),
-                            current_setting('data_directory') || '/zbxhist_oracle')
+                            current_setting('data_directory') || '/zbxhist_oracle_' || current_database())
         WHEN 10 THEN make_insert(tab) || '; ' || make_insert(tab)
         ELSE make_insert(tab)
     END;
@@ -219,7 +224,9 @@ BEGIN
     PERFORM zbxhist.create_partition(target, '1970-01-02');
     SELECT * INTO p FROM zbxhist.list_partitions(target) WHERE to_clock < 50000000
      ORDER BY pick(1000) LIMIT 1;
-    CASE pick(9)
+    CASE pick(10)
+        WHEN 9 THEN
+            PERFORM zbxhist.step_verify(target);
         WHEN 0, 1 THEN
             PERFORM zbxhist.create_partition(target, date '1970-01-01' + pick(6) * CASE WHEN tab LIKE 'trends%' THEN 31 ELSE 1 END);
         WHEN 2 THEN
@@ -309,13 +316,20 @@ BEGIN
     COMMIT;
 END $$;
 SET search_path = oracle;
+
+-- more of them: psql -v seed=7 -v steps=5000
 \if :{?seed}
 \else
 \set seed 1
-\set steps 600
+\set steps 250
 \endif
-\timing on
 CALL run_steps(:seed, :steps);
-\timing off
-SELECT result, sum(times) FROM outcome GROUP BY 1 ORDER BY 1;
-SELECT count(*) FROM difference;
+SELECT * FROM difference;
+SELECT DISTINCT result FROM outcome ORDER BY 1;
+
+DO $$ BEGIN
+    EXECUTE format('COPY (SELECT) TO PROGRAM %L',
+                   format('rm -f "%s"', current_setting('data_directory') || '/zbxhist_oracle_' || current_database()));
+END $$;
+DROP SCHEMA plain, managed, oracle CASCADE;
+SELECT zbxhist.forget_dropped();
