@@ -27,6 +27,7 @@ OBJS = \
 	src/read/accumulator.o \
 	src/read/aggregates.o \
 	src/read/arguments.o \
+	src/read/delete.o \
 	src/read/heap_source.o \
 	src/read/item_range.o \
 	src/read/last_values.o \
