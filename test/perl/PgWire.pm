@@ -17,10 +17,10 @@ sub new
 
 	$self->{socket} = IO::Socket::UNIX->new(Peer => $path)
 	  or die "cannot connect to $path: $!";
-	my $options = join("\0",
+	my $options = join(
+		"\0",
 		user => $user // (getpwuid($>))[0],
-		database => $database)
-	  . "\0\0";
+		database => $database) . "\0\0";
 	$self->write_raw(pack('NN', length($options) + 8, 196608) . $options);
 	$self->read_until_ready;
 	return $self;
@@ -44,7 +44,9 @@ sub read_raw
 
 	while (length($bytes) < $length)
 	{
-		my $n = sysread($self->{socket}, $bytes, $length - length($bytes),
+		my $n = sysread(
+			$self->{socket}, $bytes,
+			$length - length($bytes),
 			length $bytes);
 		die "connection lost\n" unless $n;
 	}

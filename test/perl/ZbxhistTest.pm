@@ -12,8 +12,8 @@ use warnings;
 use Exporter 'import';
 use File::Temp ();
 use IO::Handle;
-use IPC::Run  ();
-use POSIX     ();
+use IPC::Run ();
+use POSIX    ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -95,11 +95,13 @@ sub create_zabbix_tables
 		history_bin => "bytea DEFAULT ''");
 	my $sql = as_role($owner);
 
-	$sql .= "CREATE TABLE $_ (itemid bigint NOT NULL,"
+	$sql .=
+		"CREATE TABLE $_ (itemid bigint NOT NULL,"
 	  . " clock integer DEFAULT 0 NOT NULL, value $value{$_} NOT NULL,"
 	  . " ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));\n"
 	  for sort keys %value;
-	$sql .= "CREATE TABLE history_log (itemid bigint NOT NULL,"
+	$sql .=
+		"CREATE TABLE history_log (itemid bigint NOT NULL,"
 	  . " clock integer DEFAULT 0 NOT NULL,"
 	  . " timestamp integer DEFAULT 0 NOT NULL,"
 	  . " source varchar(64) DEFAULT '' NOT NULL,"
@@ -107,11 +109,12 @@ sub create_zabbix_tables
 	  . " value text DEFAULT '' NOT NULL,"
 	  . " logeventid integer DEFAULT 0 NOT NULL,"
 	  . " ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));\n";
-	for (['trends', 'double precision'], ['trends_uint', 'numeric(20)'])
+	for ([ 'trends', 'double precision' ], [ 'trends_uint', 'numeric(20)' ])
 	{
 		my ($table, $type) = @$_;
 
-		$sql .= "CREATE TABLE $table (itemid bigint NOT NULL,"
+		$sql .=
+			"CREATE TABLE $table (itemid bigint NOT NULL,"
 		  . " clock integer DEFAULT 0 NOT NULL,"
 		  . " num integer DEFAULT 0 NOT NULL,"
 		  . " value_min $type DEFAULT 0 NOT NULL,"
@@ -182,7 +185,8 @@ sub value_rows
 	return join(
 		',',
 		map {
-			sprintf('(%d,%d,%d,%.17G)',
+			sprintf(
+				'(%d,%d,%d,%.17G)',
 				$_,
 				$_ % 3 ? $clock : $clock - $SECONDS_A_DAY,
 				($_ * 7919) % 1000000000,
@@ -195,7 +199,8 @@ sub insert_values
 {
 	my ($table, $first, $count, $clock) = @_;
 
-	return "insert into $table (itemid,clock,ns,value) values "
+	return
+	  "insert into $table (itemid,clock,ns,value) values "
 	  . value_rows($first, $count, $clock) . ";\n";
 }
 
@@ -208,8 +213,9 @@ sub psql_script
 	my ($node, $database, $script, @options) = @_;
 	my ($out, $err) = ('', '');
 	my @command = (
-		$node->installed_command('psql'), '-XAt', '-d',
-		$node->connstr($database), @options, '-f', '-');
+		$node->installed_command('psql'),
+		'-XAt', '-d', $node->connstr($database),
+		@options, '-f', '-');
 
 	local $ENV{PGOPTIONS} = $ENV{PGOPTIONS} // '';
 	IPC::Run::run(\@command, '<', \$script, '>', \$out, '2>', \$err);
@@ -225,7 +231,8 @@ sub start_psql
 {
 	my ($node, $database, $file, $code, @options) = @_;
 	my @command = (
-		$node->installed_command('psql'), '-XAtq', '-v', 'ON_ERROR_STOP=1',
+		$node->installed_command('psql'),
+		'-XAtq', '-v', 'ON_ERROR_STOP=1',
 		'-d', $node->connstr($database), @options);
 	my $pid = fork() // die "fork: $!";
 
@@ -260,7 +267,7 @@ sub totals
 	my ($node, $database, $table) = @_;
 
 	return $node->safe_psql($database,
-			"SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)"
+		"SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)"
 		  . " FROM $table t");
 }
 
@@ -277,7 +284,7 @@ sub is_same
 {
 	my ($left, $right, $database, $query, $name) = @_;
 
-	is( $right->safe_psql($database, $query),
+	is($right->safe_psql($database, $query),
 		$left->safe_psql($database, $query), $name);
 }
 
@@ -287,7 +294,9 @@ sub log_is_clean
 	my ($node, $name) = @_;
 	my $log = slurp_file($node->logfile);
 	my @trouble =
-	  grep { / leak|PANIC:|TRAP:|\] XX\d\d\d |terminated by signal|still (?:open|referenced|pinned)/ }
+	  grep {
+		/ leak|PANIC:|TRAP:|\] XX\d\d\d |terminated by signal|still (?:open|referenced|pinned)/
+	  }
 	  split(/\n/, $log);
 
 	is(join("\n", @trouble), '', $name // 'nothing unusual in the log');
@@ -299,7 +308,8 @@ sub log_is_clean
 sub server_processes
 {
 	my ($node) = @_;
-	my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+	my $postmaster =
+	  (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
 	my @processes = ($postmaster);
 
 	for my $file (glob '/proc/[0-9]*/stat')

@@ -37,7 +37,7 @@ sub stored
 	my $where = "itemid >= $first AND itemid < $first + $count";
 
 	return $node->safe_psql('zabbix',
-			"SELECT count(*), count(*) FILTER (WHERE tableoid = '$table'::regclass)"
+		"SELECT count(*), count(*) FILTER (WHERE tableoid = '$table'::regclass)"
 		  . " FROM $table WHERE $where");
 }
 
@@ -48,9 +48,10 @@ sub stored
 	my $first = items(500);
 	my $result = $client->query(insert_values('history', $first, 500, $day));
 
-	is_deeply($result->{errors}, [], 'first statement of a session: no error');
-	is(stored('history', $first, 500), '500|0',
-		'first statement of a session: all routed');
+	is_deeply($result->{errors}, [],
+		'first statement of a session: no error');
+	is(stored('history', $first, 500),
+		'500|0', 'first statement of a session: all routed');
 
 	$first = items(500);
 	$result = $client->query(insert_values('history', $first, 500, $day));
@@ -58,7 +59,8 @@ sub stored
 
 	# many statements in one message are one transaction
 	$first = items(30);
-	$result = $client->query(join ';',
+	$result = $client->query(
+		join ';',
 		insert_values('history', $first, 10, $day),
 		insert_values('history_uint', $first + 10, 10, $day),
 		insert_values('history', $first + 20, 10, $day));
@@ -69,7 +71,8 @@ sub stored
 	is(stored('history', $first, 30), '20|0', '... stored');
 
 	$first = items(20);
-	$result = $client->query(join ';',
+	$result = $client->query(
+		join ';',
 		insert_values('history', $first, 10, $day),
 		insert_values('history_uint', $first, 10, $day),
 		insert_values('history', $first, 1, $day));
@@ -94,7 +97,8 @@ $node->safe_psql('postgres',
 # ---- extended protocol ----
 
 my $client = PgWire->new($node, 'zabbix');
-my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
+my $insert =
+  'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 {
 	my $first = items(5);
 
@@ -105,7 +109,9 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 	is_deeply($result->{tags}, ['INSERT 0 1'], 'unnamed statement: tag');
 
 	# a portal's row limit does not count for INSERT
-	$client->parse('', "insert into history (itemid,clock,ns,value)"
+	$client->parse(
+		'',
+		"insert into history (itemid,clock,ns,value)"
 		  . " select \$1 + g, $day, 0, 0 from generate_series(1, 4) g",
 		20);
 	$client->bind('', '', $first);
@@ -124,13 +130,20 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 	{
 		if ($i % 2)
 		{
-			$client->bind('', 'one', $first + $i, $day - 86400 * ($i % 3),
+			$client->bind(
+				'', 'one',
+				$first + $i,
+				$day - 86400 * ($i % 3),
 				$i, 0.5);
 		}
 		else
 		{
-			$client->bind_binary('', 'one', pack('q>', $first + $i),
-				pack('N', $day), pack('N', $i), pack('d>', $i / 8));
+			$client->bind_binary(
+				'', 'one',
+				pack('q>', $first + $i),
+				pack('N', $day),
+				pack('N', $i),
+				pack('d>', $i / 8));
 		}
 		$client->execute('');
 	}
@@ -141,7 +154,8 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 		'pipeline of a prepared statement: tags');
 	my $early = $node->safe_psql('zabbix',
 		"SELECT count(*) FROM ONLY history WHERE clock < $day - 86400");
-	is(stored('history', $first, $count), "$count|$early",
+	is(stored('history', $first, $count),
+		"$count|$early",
 		'pipeline: stored once, days without a partition in the parent');
 }
 {
@@ -169,9 +183,11 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 	my $first = items(3000);
 
 	# two portals of the same prepared statement, in the reverse order
-	$client->parse('many',
-			'insert into history (itemid,clock,ns,value)'
-		  . " select \$1 + g, $day, 0, g from generate_series(0, 1499) g", 20);
+	$client->parse(
+		'many',
+		'insert into history (itemid,clock,ns,value)'
+		  . " select \$1 + g, $day, 0, g from generate_series(0, 1499) g",
+		20);
 	$client->query('begin');
 	$client->bind('a', 'many', $first);
 	$client->bind('b', 'many', $first + 1500);
@@ -193,9 +209,12 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 
 	# RETURNING through a portal that is suspended
 	$client->query('begin');
-	$client->parse('', "insert into history (itemid,clock,ns,value)"
+	$client->parse(
+		'',
+		"insert into history (itemid,clock,ns,value)"
 		  . " select \$1 + g, $day, 0, 0 from generate_series(0, 9) g"
-		  . ' returning itemid', 20);
+		  . ' returning itemid',
+		20);
 	$client->bind('r', '', $first);
 	$client->execute('r', 4);
 	my $result = $client->sync;
@@ -217,7 +236,9 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 	my $data = pack('a11NN', "PGCOPY\n\xff\r\n\0", 0, 0);
 
 	$data .= pack('nNq>NNNNNd>',
-		4, 8, $first + $_, 4, $day - 86400 * ($_ % 2), 4, $_, 8, $_ / 8)
+		4, 8, $first + $_,
+		4, $day - 86400 * ($_ % 2),
+		4, $_, 8, $_ / 8)
 	  for 0 .. $count - 1;
 	my $result = $client->copy_in(
 		'copy history (itemid,clock,ns,value) from stdin (format binary)',
@@ -228,8 +249,9 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 	# out and in again
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/history.bin';
 	my $moved = items($count);
-	my @psql = ($node->installed_command('psql'), '-X', '-d',
-		$node->connstr('zabbix'), '-c');
+	my @psql = (
+		$node->installed_command('psql'),
+		'-X', '-d', $node->connstr('zabbix'), '-c');
 	my ($out, $err);
 	IPC::Run::run(
 		[
@@ -237,10 +259,15 @@ my $insert = 'insert into history (itemid,clock,ns,value) values ($1,$2,$3,$4)';
 			"copy (select itemid + $moved - $first, clock, ns, value"
 			  . " from history where itemid >= $first"
 			  . " and itemid < $first + $count) to stdout (format binary)"
-		], '>', $file);
+		],
+		'>', $file);
 	IPC::Run::run(
-		[ @psql, 'copy history (itemid,clock,ns,value) from stdin (format binary)' ],
-		'<', $file, '>', \$out);
+		[
+			@psql,
+			'copy history (itemid,clock,ns,value) from stdin (format binary)'
+		],
+		'<', $file, '>',
+		\$out);
 	is($out, "COPY $count\n", 'binary COPY between two sessions: tag');
 	is(stored('history', $moved, $count),
 		"$count|0", 'binary COPY between two sessions: stored');
@@ -283,15 +310,20 @@ for my $mode (qw(simple extended prepared))
 			  . " values (nextval('$sequence'), $day, :client_id, :client_id * 0.5);\n",
 			"001_many_$mode" => "begin;\n"
 			  . "insert into history_uint (itemid,clock,ns,value) values "
-			  . join(',', map { "(nextval('$sequence'), $day - 86400, $_, :client_id)" } 1 .. 10)
+			  . join(
+				',',
+				map { "(nextval('$sequence'), $day - 86400, $_, :client_id)" }
+				  1 .. 10)
 			  . ";\ncommit;\n"
 		},
 		'zabbix');
-	my $used = $node->safe_psql('zabbix', "SELECT last_value FROM $sequence") - $start;
+	my $used =
+	  $node->safe_psql('zabbix', "SELECT last_value FROM $sequence") - $start;
 	my $single = (split /\|/, stored('history', $first, 4000))[0];
 	my $many = (split /\|/, stored('history_uint', $first, 4000))[0];
 	is($single + $many, $used, "--protocol=$mode: each row stored once");
-	is( stored('history', $first, 4000) . stored('history_uint', $first, 4000),
+	is( stored('history', $first, 4000)
+		  . stored('history_uint', $first, 4000),
 		"$single|0$many|0",
 		"--protocol=$mode: all routed");
 	is($single + $many / 10, 200, "--protocol=$mode: every transaction");

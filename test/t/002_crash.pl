@@ -18,7 +18,8 @@ my $WRITERS = 3;
 my $ROWS = 1000;    # of a statement
 
 my $directory = PostgreSQL::Test::Utils::tempdir();
-my $node = test_server('crash',
+my $node = test_server(
+	'crash',
 	autovacuum_naptime => '1s',
 	checkpoint_timeout => '30s',
 	full_page_writes => 'on');
@@ -60,7 +61,8 @@ sub maintain_without_end
 {
 	my ($psql) = @_;
 
-	print $psql "load 'zbxhist'; set zbxhist.maintenance_lock_timeout = '50ms';\n";
+	print $psql
+	  "load 'zbxhist'; set zbxhist.maintenance_lock_timeout = '50ms';\n";
 	for (my $n = 1;; $n++)
 	{
 		print $psql 'drop table if exists ' . partition('history', 3) . ";\n",
@@ -99,7 +101,8 @@ for my $round (1 .. $ROUNDS)
 
 	# what each table has of every transaction
 	my %stored = map { split /\|/, $_, 2 } split /\n/,
-	  $node->safe_psql('zabbix',
+	  $node->safe_psql(
+		'zabbix',
 		"SELECT first, string_agg(format('%s/%s', n, items), ' ' ORDER BY t)"
 		  . ' FROM (SELECT t, itemid / 1000 * 1000 AS first, count(*) AS n,'
 		  . ' count(DISTINCT itemid) AS items'
@@ -114,11 +117,13 @@ for my $round (1 .. $ROUNDS)
 			"round $round: there was something to lose: "
 		  . @acknowledged
 		  . " transactions, $moves runs of maintenance");
-	is( join(' ', grep { ($stored{$_} // '') ne $whole } @acknowledged),
+	is(join(' ', grep { ($stored{$_} // '') ne $whole } @acknowledged),
 		'', "round $round: all that was acknowledged is there once");
-	is( join(' ', grep { $stored{$_} ne $whole } sort keys %stored),
+	is(join(' ', grep { $stored{$_} ne $whole } sort keys %stored),
 		'', "round $round: no transaction is there in part");
-	cmp_ok(keys(%stored), '<=', $expected + @acknowledged + $WRITERS,
+	cmp_ok(
+		keys(%stored), '<=',
+		$expected + @acknowledged + $WRITERS,
 		"round $round: nothing else is there");
 	$expected = keys %stored;
 
@@ -131,22 +136,29 @@ for my $round (1 .. $ROUNDS)
 		$before, "round $round: maintenance leaves every row as it was");
 	is(rows_of($node, 'zabbix', 'ONLY history WHERE clock >= ' . day(-2)),
 		0, "round $round: ... and moves those that have a partition");
-	is( $node->safe_psql('zabbix',
-			"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate <> '55P03'"),
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate <> '55P03'"
+		),
 		0,
 		"round $round: ... without an error");
-	is($node->safe_psql('zabbix', "SELECT to_regclass('"
-			  . partition('history', -40) . "') IS NULL"),
-		't', "round $round: ... and drops what is past retention");
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT to_regclass('" . partition('history', -40) . "') IS NULL"
+		),
+		't',
+		"round $round: ... and drops what is past retention");
 }
 
 SKIP:
 {
 	skip 'amcheck is not installed', 1 unless has_extension($node, 'amcheck');
 	$node->safe_psql('zabbix', 'CREATE EXTENSION amcheck');
-	is( $node->safe_psql('zabbix',
+	is( $node->safe_psql(
+			'zabbix',
 			"SELECT count(bt_index_check(i.indexrelid, true)::text) > 3"
-			  . ' FROM pg_inherits h JOIN pg_index i ON i.indrelid = h.inhrelid'),
+			  . ' FROM pg_inherits h JOIN pg_index i ON i.indrelid = h.inhrelid'
+		),
 		't',
 		'the indexes have every row');
 }

@@ -16,7 +16,8 @@ my $directory = PostgreSQL::Test::Utils::tempdir();
 
 my $node = test_server('dump');
 $node->safe_psql('postgres',
-	"CREATE ROLE $OWNER LOGIN; CREATE ROLE reader; CREATE ROLE other NOLOGIN");
+	"CREATE ROLE $OWNER LOGIN; CREATE ROLE reader; CREATE ROLE other NOLOGIN"
+);
 create_database($node, 'original', $OWNER);
 set_up($node, 'original', $OWNER);
 
@@ -38,9 +39,11 @@ CREATE TABLE unmanaged AS SELECT 1 AS a;
 SQL
 
 # A query about everything that must come back.
-my $state = join ";\n",
-  (map { "SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t" }
-	  qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged)),
+my $state = join ";\n", (
+	map {
+		"SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t"
+	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged)
+  ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
   'SELECT * FROM zbxhist.managed_schema',
@@ -69,29 +72,34 @@ sub works
 	my ($target, $database, $name) = @_;
 
 	is($target->safe_psql($database, $state),
-		$expected, "$name: the same rows, policy, partitions, triggers, grants");
+		$expected,
+		"$name: the same rows, policy, partitions, triggers, grants");
 
 	my $all = rows_of($target, $database, 'history');
 	my $kept = rows_of($target, $database, 'ONLY history');
 	$target->safe_psql($database,
-			"SET SESSION AUTHORIZATION $OWNER;"
+		"SET SESSION AUTHORIZATION $OWNER;"
 		  . insert_values('history', 9001, 1000, day(0)));
 	is(rows_of($target, $database, 'ONLY history'),
 		$kept, "$name: new rows are routed");
 
 	$target->safe_psql($database,
-		    "SET SESSION AUTHORIZATION $OWNER;"
-		  . "SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 5)");
+			"SET SESSION AUTHORIZATION $OWNER;"
+		  . "SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 5)"
+	);
 	maintain($target, $database, $OWNER);
 	is( $target->safe_psql(
-			$database, 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
+			$database,
+			'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
 		),
 		0,
 		"$name: maintenance has no error");
 	is( rows_of($target, $database, 'ONLY history WHERE clock >= ' . day(-5)),
-		1, "$name: maintenance moves all rows but that of 2038");
-	is(rows_of($target, $database, 'history WHERE clock >= ' . day(-17)),
-		$all + 1000, "$name: every row within retention is still there");
+		1,
+		"$name: maintenance moves all rows but that of 2038");
+	is( rows_of($target, $database, 'history WHERE clock >= ' . day(-17)),
+		$all + 1000,
+		"$name: every row within retention is still there");
 }
 
 sub new_database
@@ -117,39 +125,54 @@ run_as_owner($node, 'pg_restore', new_database('from_custom'),
 	'-j2', '--exit-on-error', $custom);
 works($node, 'from_custom', 'custom, -j2');
 
-run_as_owner($node, 'pg_dump', '-Fd', '-j2', '-f', "$directory/dir", 'original');
+run_as_owner($node, 'pg_dump', '-Fd', '-j2', '-f', "$directory/dir",
+	'original');
 run_as_owner($node, 'pg_restore', new_database('from_directory'),
 	'-1', '--exit-on-error', "$directory/dir");
 works($node, 'from_directory', 'directory, one transaction');
 
 # the schema first, then the data through the triggers
 my $inserts = "$directory/inserts.sql";
-run_as_owner($node, 'pg_dump', '-s', '-f', "$directory/schema.sql", 'original');
+run_as_owner($node, 'pg_dump', '-s', '-f', "$directory/schema.sql",
+	'original');
 run_as_owner($node, 'pg_dump', '-a', '-f', $inserts, 'original');
-run_as_owner($node, 'psql', new_database('from_data'),
-	'-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$directory/schema.sql");
-run_as_owner($node, 'psql', '-d', 'from_data',
-	'-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $inserts);
+run_as_owner(
+	$node, 'psql', new_database('from_data'), '-X',
+	'-q', '-v', 'ON_ERROR_STOP=1', '-f',
+	"$directory/schema.sql");
+run_as_owner(
+	$node, 'psql', '-d', 'from_data',
+	'-X', '-q', '-v', 'ON_ERROR_STOP=1',
+	'-f', $inserts);
 works($node, 'from_data', 'schema, then data');
 
 # ... or, as a superuser, without them
 $node->command_ok(
 	[
-		'pg_dump', '-a', '--disable-triggers', '--column-inserts',
-		'--rows-per-insert=100', '-f', $inserts, 'original'
+		'pg_dump', '-a',
+		'--disable-triggers', '--column-inserts',
+		'--rows-per-insert=100', '-f',
+		$inserts, 'original'
 	],
 	'pg_dump --data-only --disable-triggers --rows-per-insert');
-run_as_owner($node, 'psql', new_database('from_inserts'),
-	'-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', "$directory/schema.sql");
+run_as_owner(
+	$node, 'psql',
+	new_database('from_inserts'), '-X',
+	'-q', '-v',
+	'ON_ERROR_STOP=1', '-f',
+	"$directory/schema.sql");
 $node->command_ok(
 	[
-		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'from_inserts', '-f',
+		'psql', '-X', '-q', '-v',
+		'ON_ERROR_STOP=1', '-d', 'from_inserts', '-f',
 		$inserts
 	],
 	'... and its restore');
 # ENABLE TRIGGER ALL, at the end of each table, forgets which one was only for
 # replication; check() knows what to do
-$node->safe_psql('from_inserts', "SELECT hint FROM zbxhist.check() WHERE hint LIKE 'ALTER TABLE%' \\gexec");
+$node->safe_psql('from_inserts',
+	"SELECT hint FROM zbxhist.check() WHERE hint LIKE 'ALTER TABLE%' \\gexec"
+);
 works($node, 'from_inserts', 'schema, then INSERTs without triggers');
 
 # ---- another server ----

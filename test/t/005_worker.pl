@@ -10,15 +10,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my $node = test_server('worker',
+my $node = test_server(
+	'worker',
 	shared_preload_libraries => 'zbxhist',
 	'zbxhist.maintenance_interval' => 1,
 	'zbxhist.databases' => '');
 
 # the second owner cannot log in
 $node->safe_psql('postgres',
-	'CREATE ROLE alice LOGIN; CREATE ROLE bob NOLOGIN; CREATE ROLE carol LOGIN');
-for (['one', 'alice'], ['two', 'bob'], ['three', 'carol'])
+	'CREATE ROLE alice LOGIN; CREATE ROLE bob NOLOGIN; CREATE ROLE carol LOGIN'
+);
+for ([ 'one', 'alice' ], [ 'two', 'bob' ], [ 'three', 'carol' ])
 {
 	my ($database, $owner) = @$_;
 
@@ -36,7 +38,8 @@ sub make_work
 	my ($database) = @_;
 
 	$node->safe_psql($database,
-			'DROP TABLE ' . partition('history', 3) . ';'
+			'DROP TABLE '
+		  . partition('history', 3) . ';'
 		  . "SELECT zbxhist.create_partition('history', current_date - 40);"
 		  . 'SET zbxhist.enable_routing = off;'
 		  . insert_values('history', 1, 1000, day(0)));
@@ -47,9 +50,14 @@ sub is_done
 {
 	my ($database, $name) = @_;
 
-	ok( $node->poll_query_until($database,
-			"SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"
-			  . " AND to_regclass('" . partition('history', -40) . "') IS NULL"
+	ok( $node->poll_query_until(
+			$database,
+			"SELECT to_regclass('"
+			  . partition('history', 3)
+			  . "') IS NOT NULL"
+			  . " AND to_regclass('"
+			  . partition('history', -40)
+			  . "') IS NULL"
 			  . ' AND (SELECT count(*) FROM ONLY history) = 0'
 			  . ' AND (SELECT count(*) FROM history) = 1000'
 			  . " AND EXISTS (SELECT FROM zbxhist.status WHERE last_success IS NOT NULL AND parent = 'history'::regclass)"
@@ -61,16 +69,19 @@ sub set_databases
 {
 	my ($databases) = @_;
 
-	$node->adjust_conf('postgresql.conf', 'zbxhist.databases', "'$databases'");
+	$node->adjust_conf('postgresql.conf', 'zbxhist.databases',
+		"'$databases'");
 	$node->reload;
 }
 
-my $launcher = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist launcher'";
+my $launcher =
+  "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist launcher'";
 my $first_launcher = $node->safe_psql('postgres', $launcher);
 isnt($first_launcher, '', 'the launcher runs');
 
 make_work($_) for 'one', 'two', 'three', 'Odd name, really';
-set_databases('one, missing, without_extension, two, template0, "Odd name, really"');
+set_databases(
+	'one, missing, without_extension, two, template0, "Odd name, really"');
 is_done('one', 'owner with LOGIN');
 if ($node->pg_version < 17)
 {
@@ -80,17 +91,32 @@ if ($node->pg_version < 17)
 }
 is_done('two', 'owner without LOGIN (since PostgreSQL 17)');
 is_done('Odd name, really', 'quoted name');
-is(rows_of($node, 'three', 'ONLY history'), 1000, 'a database not listed: nothing is done');
-is( $node->safe_psql('two', "SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"),
-	'bob', 'new partitions belong to the owner');
-is($node->safe_psql('template1', "SELECT to_regnamespace('zbxhist') IS NULL"),
-	't', 'nothing in template1');
+is(rows_of($node, 'three', 'ONLY history'),
+	1000, 'a database not listed: nothing is done');
+is( $node->safe_psql(
+		'two',
+		"SELECT DISTINCT relowner::regrole FROM pg_class WHERE relname ~ '_p20'"
+	),
+	'bob',
+	'new partitions belong to the owner');
+is( $node->safe_psql(
+		'template1', "SELECT to_regnamespace('zbxhist') IS NULL"),
+	't',
+	'nothing in template1');
 
 my $log = slurp_file($node->logfile);
-like($log, qr/database "missing" of "zbxhist.databases" does not exist/, 'a missing database is reported');
-like($log, qr/database "template0" of "zbxhist.databases" .*accepts no connections/,
+like(
+	$log,
+	qr/database "missing" of "zbxhist.databases" does not exist/,
+	'a missing database is reported');
+like(
+	$log,
+	qr/database "template0" of "zbxhist.databases" .*accepts no connections/,
 	'one without connections is reported');
-unlike($log, qr/without_extension.*zbxhist/, 'one without the extension is not');
+unlike(
+	$log,
+	qr/without_extension.*zbxhist/,
+	'one without the extension is not');
 
 # ---- who runs it ----
 
@@ -106,7 +132,7 @@ CREATE EVENT TRIGGER note ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
     EXECUTE FUNCTION note();
 SQL
 $node->safe_psql('one', 'DROP TABLE ' . partition('history', 3));
-ok( $node->poll_query_until('one', 'SELECT count(*) > 0 FROM who'),
+ok($node->poll_query_until('one', 'SELECT count(*) > 0 FROM who'),
 	'the next run is soon');
 is($node->safe_psql('one', 'SELECT DISTINCT * FROM who'),
 	'alice|off', 'maintenance runs as the database owner');
@@ -124,28 +150,44 @@ $node->safe_psql('one', 'ALTER TABLE zbxhist.hidden RENAME TO parent_state');
 $node->safe_psql('postgres', 'DROP DATABASE three');
 $node->safe_psql('postgres', 'ALTER DATABASE two RENAME TO three');
 $node->safe_psql('three', 'DROP TABLE ' . partition('history', 3));
-ok( $node->poll_query_until('three',
+ok( $node->poll_query_until(
+		'three',
 		"SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
-	'DROP DATABASE is not kept waiting, and a new one of the name is maintained');
+	'DROP DATABASE is not kept waiting, and a new one of the name is maintained'
+);
 is($node->safe_psql('postgres', $launcher),
 	$first_launcher, 'the launcher is still the first');
 
 set_databases('');
-ok( $node->poll_query_until('postgres',
-		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"),
+ok( $node->poll_query_until(
+		'postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'zbxhist maintenance'"
+	),
 	'no database: no worker');
 
 # ---- counters ----
 
-is($node->safe_psql('one', 'SELECT sum(values_routed), sum(values_kept), sum(batches) FROM zbxhist.counters()'),
-	'0|1000|1', 'counters: rows kept');
-$node->safe_psql('one', insert_values('history', 5001, 600, day(0)) . insert_values('history_uint', 1, 6, day(0)));
+is( $node->safe_psql(
+		'one',
+		'SELECT sum(values_routed), sum(values_kept), sum(batches) FROM zbxhist.counters()'
+	),
+	'0|1000|1',
+	'counters: rows kept');
+$node->safe_psql('one',
+		insert_values('history', 5001, 600, day(0))
+	  . insert_values('history_uint', 1, 6, day(0)));
 $node->safe_psql('one', insert_values('history', 6001, 400, day(0)));
-is($node->safe_psql('one', 'SELECT parent::regclass, values_routed, values_kept, batches'
+is( $node->safe_psql(
+		'one',
+		'SELECT parent::regclass, values_routed, values_kept, batches'
 		  . ' FROM zbxhist.counters() ORDER BY 1'),
-	"history|1000|1000|3\nhistory_uint|6|0|1", 'counters: rows routed');
-is($node->safe_psql('postgres', 'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist.counters()'),
-	0, 'counters: only those of the database');
+	"history|1000|1000|3\nhistory_uint|6|0|1",
+	'counters: rows routed');
+is( $node->safe_psql(
+		'postgres',
+		'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist.counters()'),
+	0,
+	'counters: only those of the database');
 
 # ---- the end ----
 
@@ -154,11 +196,16 @@ set_databases('one');
 $node->stop('fast');
 $node->start;
 $node->safe_psql('one', 'DROP TABLE ' . partition('history', 3));
-ok( $node->poll_query_until('one',
+ok( $node->poll_query_until(
+		'one',
 		"SELECT to_regclass('" . partition('history', 3) . "') IS NOT NULL"),
 	'it works after a restart');
-is(scalar(() = slurp_file($node->logfile) =~ /"zbxhist launcher" \(PID \d+\) exited/g),
-	1, 'the launcher has ended only with the server');
+is( scalar(
+		() =
+		  slurp_file($node->logfile) =~
+		  /"zbxhist launcher" \(PID \d+\) exited/g),
+	1,
+	'the launcher has ended only with the server');
 log_is_clean($node);
 $node->stop;
 done_testing();

@@ -24,10 +24,12 @@ cron.database_name = 'zabbix'
 cron.host = '${\ $node->host }'
 EOC
 $node->restart;
-$node->safe_psql('zabbix', 'CREATE EXTENSION pg_cron; GRANT USAGE ON SCHEMA cron TO zabbix');
+$node->safe_psql('zabbix',
+	'CREATE EXTENSION pg_cron; GRANT USAGE ON SCHEMA cron TO zabbix');
 
 # seconds are understood from 1.5 on
-my ($major, $minor) = split /\./, $node->safe_psql('zabbix',
+my ($major, $minor) = split /\./,
+  $node->safe_psql('zabbix',
 	"SELECT extversion FROM pg_extension WHERE extname = 'pg_cron'");
 my $schedule = $major > 1 || $minor >= 5 ? '1 second' : '* * * * *';
 
@@ -36,22 +38,32 @@ $node->safe_psql('zabbix',
 	  . insert_values('history', 1, 1000, day(0))
 	  . "SET SESSION AUTHORIZATION zabbix;"
 	  . "SELECT zbxhist.create_partition('history', current_date - 40);"
-	  . "SELECT cron.schedule('zbxhist', '$schedule', 'CALL zbxhist.run_maintenance()')");
-ok( $node->poll_query_until('zabbix',
+	  . "SELECT cron.schedule('zbxhist', '$schedule', 'CALL zbxhist.run_maintenance()')"
+);
+ok( $node->poll_query_until(
+		'zabbix',
 		'SELECT count(*) > 0 FROM cron.job_run_details'
 		  . " WHERE status IN ('succeeded', 'failed')"),
 	'the job has run');
-is( $node->safe_psql('zabbix',
+is( $node->safe_psql(
+		'zabbix',
 		"SELECT DISTINCT username, status, return_message FROM cron.job_run_details"
 		  . " WHERE status IN ('succeeded', 'failed')"),
 	'zabbix|succeeded|CALL',
 	'... as the database owner, with success');
 is(rows_of($node, 'zabbix', 'ONLY history'), 0, 'it has moved rows');
 is(rows_of($node, 'zabbix', 'history'), 1000, '... and lost none');
-is($node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', -40) . "') IS NULL"),
-	't', 'it has dropped a partition');
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'),
-	0, 'without an error');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT to_regclass('" . partition('history', -40) . "') IS NULL"),
+	't',
+	'it has dropped a partition');
+is( $node->safe_psql(
+		'zabbix',
+		'SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL'
+	),
+	0,
+	'without an error');
 
 log_is_clean($node);
 $node->stop;

@@ -16,7 +16,8 @@ my $node = test_server('interruption', max_prepared_transactions => 5);
 create_database($node, 'zabbix');
 set_up($node, 'zabbix');
 
-$node->safe_psql('postgres', "ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
+$node->safe_psql('postgres',
+	"ALTER DATABASE zabbix SET session_preload_libraries = 'zbxhist'");
 
 my ($now, $client) = (day(0), PgWire->new($node, 'zabbix'));
 my $forever = "insert into history select i, $now - 86400 * (i % 4), 0, 0"
@@ -27,10 +28,13 @@ sub stored_nothing
 {
 	my ($name, $first) = @_;
 
-	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"), 0, "$name: nothing is stored");
+	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"),
+		0, "$name: nothing is stored");
 	my $result = $client->query(insert_values('history', $first, 1000, $now));
-	is_deeply($result->{tags}, ['INSERT 0 1000'], "$name: the session goes on");
-	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"), 1000, "$name: ... and stores each row once");
+	is_deeply($result->{tags}, ['INSERT 0 1000'],
+		"$name: the session goes on");
+	is(rows_of($node, 'zabbix', "history WHERE itemid >= $first"),
+		1000, "$name: ... and stores each row once");
 }
 
 # ---- timeouts and cancels ----
@@ -61,8 +65,11 @@ for my $statement ('', 'begin; savepoint a;')
 	if ($statement)
 	{
 		is($result->{status}, 'E', "$name: the transaction has failed");
-		$result = $client->query("rollback to a; select count(*) from history where itemid >= $item");
-		is($result->{rows}[0][0], 0, "$name: after ROLLBACK TO none of it is visible");
+		$result = $client->query(
+			"rollback to a; select count(*) from history where itemid >= $item"
+		);
+		is($result->{rows}[0][0],
+			0, "$name: after ROLLBACK TO none of it is visible");
 		$client->query('commit');
 	}
 	stored_nothing($name, $item);
@@ -78,11 +85,18 @@ for my $how ('client', 'administrator')
 
 	$lost->query('begin');
 	$lost->query(insert_values('history', $item, 500, $now));
-	$lost->send_message('Q', sprintf("insert into history select i, $now, 1, 0 from generate_series(%d, %d) i, pg_sleep(0.2)\0", $item, $item + 999));
+	$lost->send_message(
+		'Q',
+		sprintf(
+			"insert into history select i, $now, 1, 0 from generate_series(%d, %d) i, pg_sleep(0.2)\0",
+			$item, $item + 999));
 	Time::HiRes::sleep(0.05);
 	if ($how eq 'client') { close $lost->{socket}; }
-	else                  { $node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)"); }
-	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+	else {
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+	}
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
 	stored_nothing("connection ended by the $how", $item);
 	$item += 100000000;
 }
@@ -90,14 +104,33 @@ for my $how ('client', 'administrator')
 # ---- errors one after the other in one session ----
 
 my @errors = (
-	['23505', insert_values('history', $item, 1, $now) . insert_values('history', $item, 1, $now)],
-	['23505', "insert into history select i % 700, $now, 0, 0 from generate_series(1, 1000) i"],
-	['22012', "insert into history select i, $now, 1 / (i - 900), 0 from generate_series(1, 1000) i"],
-	['23502', "insert into history select i, $now, null, 0 from generate_series(1, 10) i"],
-	['22003', "insert into history select i, 2147483648, 0, 0 from generate_series(1, 10) i"],
-	['42703', 'insert into history (itemid, no_such_column) values (1, 2)'],
-	['25P02', "begin; select 1/0;", insert_values('history', 1, 10, $now)],
-	['P0001', "do \$\$ begin insert into history select i, $now, 0, 0 from generate_series(1, 300) i; raise 'no'; end \$\$"]);
+	[
+		'23505',
+		insert_values('history', $item, 1, $now)
+		  . insert_values('history', $item, 1, $now)
+	],
+	[
+		'23505',
+		"insert into history select i % 700, $now, 0, 0 from generate_series(1, 1000) i"
+	],
+	[
+		'22012',
+		"insert into history select i, $now, 1 / (i - 900), 0 from generate_series(1, 1000) i"
+	],
+	[
+		'23502',
+		"insert into history select i, $now, null, 0 from generate_series(1, 10) i"
+	],
+	[
+		'22003',
+		"insert into history select i, 2147483648, 0, 0 from generate_series(1, 10) i"
+	],
+	[ '42703', 'insert into history (itemid, no_such_column) values (1, 2)' ],
+	[ '25P02', "begin; select 1/0;", insert_values('history', 1, 10, $now) ],
+	[
+		'P0001',
+		"do \$\$ begin insert into history select i, $now, 0, 0 from generate_series(1, 300) i; raise 'no'; end \$\$"
+	]);
 for (1 .. 2)
 {
 	for (@errors)
@@ -108,7 +141,11 @@ for (1 .. 2)
 		$result = $client->query($_) for @statements;
 		is(join(' ', @{ $result->{errors} }), $state, "error $state");
 		$client->query('rollback');
-		is(rows_of($node, 'zabbix', "history WHERE itemid < 100000 OR itemid >= $item"), 0, '... nothing is stored');
+		is( rows_of(
+				$node, 'zabbix',
+				"history WHERE itemid < 100000 OR itemid >= $item"),
+			0,
+			'... nothing is stored');
 	}
 }
 stored_nothing('after all these', $item);
@@ -122,15 +159,20 @@ $client->query(insert_values('history', $item, 1000, $now));
 $client->query(insert_values('history', $item, 3, day(-9)));
 my $result = $client->query("prepare transaction 'one'");
 is_deeply($result->{tags}, ['PREPARE TRANSACTION'], 'PREPARE TRANSACTION');
-is(totals($node, 'zabbix', 'history'), $before, 'a prepared transaction is not seen');
+is(totals($node, 'zabbix', 'history'),
+	$before, 'a prepared transaction is not seen');
 $result = $client->query(insert_values('history', $item + 5000, 1000, $now));
 is_deeply($result->{tags}, ['INSERT 0 1000'], 'the session goes on');
 
 # its locks hold maintenance off, not for long
-$node->safe_psql('zabbix', "SELECT zbxhist.alter_parent('history', premake => 5)");
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.alter_parent('history', premake => 5)");
 maintain($node, 'zabbix');
-is($node->safe_psql('zabbix', "SELECT to_regclass('" . partition('history', 5) . "') IS NOT NULL"),
-	't', 'maintenance goes on beside it');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT to_regclass('" . partition('history', 5) . "') IS NOT NULL"),
+	't',
+	'maintenance goes on beside it');
 $client->query('begin');
 $client->query(insert_values('history', $item + 10000, 1000, $now));
 $client->query("prepare transaction 'two'");
@@ -138,13 +180,18 @@ $client->query("prepare transaction 'two'");
 kill_server($node);
 start_after_crash($node);
 $client = PgWire->new($node, 'zabbix');
-is(rows_of($node, 'zabbix', "history WHERE itemid >= $item"), 1000, 'after a crash the prepared ones are still not seen');
+is(rows_of($node, 'zabbix', "history WHERE itemid >= $item"),
+	1000, 'after a crash the prepared ones are still not seen');
 $client->query("rollback prepared 'two'");
 $result = $client->query("commit prepared 'one'");
 is_deeply($result->{tags}, ['COMMIT PREPARED'], 'COMMIT PREPARED');
-is(rows_of($node, 'zabbix', "history WHERE itemid >= $item AND itemid < $item + 5000"),
-	1003, 'its rows are there once');
-is(rows_of($node, 'zabbix', "history WHERE itemid >= $item + 10000"), 0, 'those of the one rolled back are not');
+is( rows_of(
+		$node, 'zabbix',
+		"history WHERE itemid >= $item AND itemid < $item + 5000"),
+	1003,
+	'its rows are there once');
+is(rows_of($node, 'zabbix', "history WHERE itemid >= $item + 10000"),
+	0, 'those of the one rolled back are not');
 
 log_is_clean($node);
 $node->stop;
