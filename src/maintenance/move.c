@@ -307,9 +307,14 @@ ScanTable(MoveState *state)
 static Relation
 OpenTable(Oid relid)
 {
-	Relation	rel = table_open(relid, RowExclusiveLock);
+	Relation	rel = try_table_open(relid, RowExclusiveLock);
 	AttrNumber	clock = get_attnum(relid, "clock");
 
+	/* it may have been dropped while we waited for the lock */
+	if (rel == NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
 	if (!owns_relation(relid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER,
 					   get_relkind_objtype(rel->rd_rel->relkind),
