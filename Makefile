@@ -23,6 +23,10 @@ OBJS = \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \
+	src/plan/exec_insert.o \
+	src/plan/fast_insert.o \
+	src/plan/literal.o \
+	src/plan/numeric_double.o \
 	src/plan/prune.o \
 	src/read/accumulator.o \
 	src/read/aggregates.o \

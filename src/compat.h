@@ -97,6 +97,55 @@ ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 #define owns_relation(relid, role) pg_class_ownercheck((relid), (role))
 #endif
 
+/*
+ * check_function_execute raises the error of an expression whose user may not
+ * execute a function; 16 replaced pg_proc_aclcheck (c727f511b).
+ */
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+
+static inline void
+check_function_execute(Oid funcid)
+{
+#if PG_VERSION_NUM >= 160000
+	AclResult	result = object_aclcheck(ProcedureRelationId, funcid,
+										 GetUserId(), ACL_EXECUTE);
+#else
+	AclResult	result = pg_proc_aclcheck(funcid, GetUserId(), ACL_EXECUTE);
+#endif
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(funcid));
+}
+
+/*
+ * set_plan_relations gives a plan its query's range table, of which entry 1
+ * is the only relation.  16 moved privileges to a list of their own
+ * (a61b1f748); 18 wants to be told which relations are not pruned
+ * (cbc127917).
+ */
+#include "nodes/plannodes.h"
+
+static inline void
+set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
+{
+	stmt->rtable = rtable;
+#if PG_VERSION_NUM >= 160000
+	stmt->permInfos = query->rteperminfos;
+#endif
+#if PG_VERSION_NUM >= 180000
+	stmt->unprunableRelids = bms_make_singleton(1);
+#endif
+}
+
+/* 18 moved ExplainPropertyInteger out of commands/explain.h (c65bc2e1d) */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
 #if PG_VERSION_NUM >= 180000
 #define ExecutorRunCompat(query) ExecutorRun((query), ForwardScanDirection, 0)
 #else

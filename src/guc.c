@@ -8,15 +8,27 @@
 #include "postgres.h"
 
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "guc.h"
 
 bool		zbxhist_enable_batching = true;
+bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
+
+/*
+ * ForgetPlans makes prepared statements be planned anew, because plans depend
+ * on a setting.
+ */
+static void
+ForgetPlans(bool newval, void *extra)
+{
+	ResetPlanCache();
+}
 
 /*
  * DefineEnableSettings registers the off switches of the optimisations.
@@ -31,7 +43,16 @@ DefineEnableSettings(void)
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */
-							 NULL, NULL, NULL);
+							 NULL, ForgetPlans, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_fast_insert",
+							 gettext_noop("Plans an INSERT of literals without the planner."),
+							 gettext_noop("When off, it is planned as any other and each row goes through the trigger."),
+							 &zbxhist_enable_fast_insert,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, ForgetPlans, NULL);
 
 	DefineCustomBoolVariable("zbxhist.enable_routing",
 							 gettext_noop("Routes new rows to the partition of their clock."),
@@ -40,7 +61,7 @@ DefineEnableSettings(void)
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */
-							 NULL, NULL, NULL);
+							 NULL, ForgetPlans, NULL);
 
 	DefineCustomBoolVariable("zbxhist.enable_update_pruning",
 							 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),

@@ -9,6 +9,7 @@
 #define ZBXHIST_GUC_H
 
 extern bool zbxhist_enable_batching;
+extern bool zbxhist_enable_fast_insert;
 extern bool zbxhist_enable_routing;
 extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;

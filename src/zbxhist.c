@@ -21,6 +21,7 @@
 #include "ingest/frame.h"
 #include "maintenance/counters.h"
 #include "maintenance/worker.h"
+#include "plan/fast_insert.h"
 #include "plan/prune.h"
 
 #define ZBXHIST_VERSION "1.0"
@@ -40,6 +41,7 @@ _PG_init(void)
 	ZbxhistBatchInit();
 	ZbxhistFrameInit();
 	ZbxhistPruneInit();
+	ZbxhistFastInsertInit();
 	ZbxhistWorkerInit();
 }
 

@@ -193,6 +193,7 @@ ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->hit.relid = InvalidOid;
 	batch->is_sorted = true;
 	batch->has_strays = false;
+	memset(&batch->stats, 0, sizeof(batch->stats));
 
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	open_batches = lcons(batch, open_batches);
@@ -316,8 +317,6 @@ DiscardBatch(InsertBatch *batch)
 		MemoryContextDelete(batch->target->context);
 	batch->target = NULL;
 	batch->is_flushing = false;
-	batch->count_routed = 0;
-	batch->count_kept = 0;
 	ReleaseBatch(batch);
 }
 
@@ -401,7 +400,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		return batch->target;
 
 	CloseTarget(batch);
-	rel = OpenPartition(batch, parent, rows, nrows);
+	rel = rows->partition == batch->parent ? NULL :
+		OpenPartition(batch, parent, rows, nrows);
 	if (rel == NULL)
 	{
 		rel = table_open(batch->parent, NoLock);
@@ -459,11 +459,11 @@ CheckPartitionKeys(Oid partition, TupleDesc source, TupleTableSlot **slots,
 }
 
 /*
- * NoteStrays tells other sessions that this statement stores rows in the
- * parent that belong to a partition.
+ * ZbxhistNoteStrays tells other sessions that this statement stores rows in
+ * the parent that belong to a partition.
  */
-static void
-NoteStrays(InsertBatch *batch, Relation parent)
+void
+ZbxhistNoteStrays(InsertBatch *batch, Relation parent)
 {
 	if (batch->has_strays)
 		return;
@@ -484,34 +484,90 @@ MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
 }
 
 /*
- * WriteRun inserts rows that have one partition and checks their keys on the
- * other side, see probe.c.
+ * CheckKeptRow raises 23505 if the kept row's key is in the partition that
+ * its clock has by now, if any.
+ */
+static void
+CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
+			 TupleTableSlot *slot)
+{
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	bool		isnull;
+	Datum		clock = heap_getattr(tuple, set->clock_attnum,
+									 RelationGetDescr(parent), &isnull);
+	const PartitionBounds *partition =
+		isnull ? NULL : ZbxhistFindPartition(set, DatumGetInt32(clock));
+	Oid			relid;
+
+	if (partition == NULL)
+		return;
+	relid = partition->relid;
+	ZbxhistNoteStrays(batch, parent);	/* its partition may be a new one */
+	ExecStoreHeapTuple(tuple, slot, false);
+	CheckPartitionKeys(relid, RelationGetDescr(parent), &slot, 1);
+	ExecClearTuple(slot);
+}
+
+/*
+ * CheckKeptSlots does so for rows that were buffered for the parent and are
+ * stored there by now.
+ */
+static void
+CheckKeptSlots(InsertBatch *batch, Relation parent, TupleTableSlot **slots,
+			   int nslots)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
+													&TTSOpsHeapTuple);
+
+	AcceptInvalidationMessages();
+	for (int i = 0; i < nslots; i++)
+		CheckKeptRow(batch, parent, ExecFetchSlotHeapTuple(slots[i], false,
+														   NULL), slot);
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
+ * CheckKeys looks for the keys of rows that have been stored on the other
+ * side, see probe.c.
+ */
+static void
+CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		  int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+
+	if (rows->partition == batch->parent)
+		CheckKeptSlots(batch, parent, batch->run, nrows);
+	else if (RelationGetRelid(batch->target->rel) == batch->parent)
+		CheckPartitionKeys(rows->partition, RelationGetDescr(parent),
+						   batch->run, nrows);
+	else if (MayBeInParent(batch, parent, rows->partition))
+		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
+							   nrows);
+}
+
+/*
+ * WriteRun inserts rows that have one partition, or all have none.
  */
 static void
 WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		 int nrows)
 {
 	InsertTarget *target = GetTarget(batch, parent, rows, nrows);
+	bool		is_kept = RelationGetRelid(target->rel) == batch->parent;
 
-	if (RelationGetRelid(target->rel) == batch->parent)
-		NoteStrays(batch, parent);
+	if (is_kept && rows->partition != batch->parent)
+		ZbxhistNoteStrays(batch, parent);
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;
 	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
+	CheckKeys(batch, parent, rows, nrows);
 
-	for (int i = 0; i < nrows; i++)
-		batch->run[i] = rows[i].slot;
-	if (RelationGetRelid(target->rel) == batch->parent)
-	{
-		batch->count_kept += nrows;
-		CheckPartitionKeys(rows->partition, RelationGetDescr(parent),
-						   batch->run, nrows);
-		return;
-	}
-	batch->count_routed += nrows;
-	if (MayBeInParent(batch, parent, rows->partition))
-		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
-							   nrows);
+	if (is_kept)
+		batch->stats.kept += nrows;
+	else
+		batch->stats.routed += nrows;
 }
 
 /*
@@ -550,6 +606,7 @@ ZbxhistFlushBatch(InsertBatch *batch)
 		return;
 
 	batch->is_flushing = true;
+	batch->stats.flushes++;
 	parent = table_open(batch->parent, NoLock);
 	WriteRows(batch, parent);
 	table_close(parent, NoLock);
@@ -560,37 +617,76 @@ ZbxhistFlushBatch(InsertBatch *batch)
 }
 
 /*
- * ZbxhistBufferRow adds a copy of tuple to the batch, which may write.
+ * ZbxhistFindRowPartition returns the partition of a row of parent, or NULL
+ * if it has none.  The result is valid until the next row.  May write.
  */
-void
-ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
-				 const PartitionBounds *partition)
+const PartitionBounds *
+ZbxhistFindRowPartition(InsertBatch *batch, Relation parent, int32 clock)
 {
-	MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
 	PartitionSet *set = batch->set;
-	BufferedRow *row;
-	bool		isnull;
+	const PartitionBounds *partition;
 
-	/* made here, not when the batch opens: most statements are small */
+	if (!ZbxhistPartitionSetIsValid(set))
+		set = ZbxhistGetPartitionSet(parent);
+
+	/* most rows have the same day as the one before */
+	if (batch->hit.relid != InvalidOid && batch->generation == set->generation &&
+		clock >= batch->hit.from_clock && clock < batch->hit.to_clock)
+		return &batch->hit;
+
+	/* writing the rows that an older set routed may bring in a newer one */
+	if (batch->generation != set->generation)
+	{
+		ZbxhistFlushBatch(batch);
+		set = ZbxhistGetPartitionSet(parent);
+	}
+	partition = ZbxhistFindPartition(set, clock);
+	if (partition == NULL)
+		return NULL;
+	batch->hit = *partition;
+	batch->generation = set->generation;
+	return &batch->hit;
+}
+
+/*
+ * GetFreeRow returns the place of the next row.  Slots are made here, not when
+ * the batch opens: most statements are small.
+ */
+static BufferedRow *
+GetFreeRow(InsertBatch *batch)
+{
 	if (batch->nrows == batch->nslots)
+	{
+		MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
+
 		batch->rows[batch->nslots++].slot =
 			MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
+		MemoryContextSwitchTo(old);
+	}
+	return &batch->rows[batch->nrows];
+}
 
-	row = &batch->rows[batch->nrows];
-	row->partition = partition->relid;
+/*
+ * ZbxhistBufferTuple adds a row to the batch, which may write.  The tuple, in
+ * rows_context, becomes the batch's.  partition is the one that was found for
+ * its clock, or the parent: then the row is stored there.
+ */
+void
+ZbxhistBufferTuple(InsertBatch *batch, HeapTuple tuple, Oid partition,
+				   int64 itemid, int32 clock)
+{
+	BufferedRow *row = GetFreeRow(batch);
+
+	row->partition = partition;
 	row->arrival = batch->nrows;
-	row->clock = DatumGetInt32(heap_getattr(tuple, set->clock_attnum,
-											batch->desc, &isnull));
-	row->itemid = set->itemid_attnum == 0 ? 0 :
-		DatumGetInt64(heap_getattr(tuple, set->itemid_attnum, batch->desc,
-								   &isnull));
-	ExecStoreHeapTuple(heap_copytuple(tuple), row->slot, true);
-	MemoryContextSwitchTo(old);
+	row->clock = clock;
+	row->itemid = itemid;
+	ExecStoreHeapTuple(tuple, row->slot, true);
 
 	if (batch->nrows > 0 && batch->is_sorted &&
 		compare_rows(&row[-1], row) > 0)
 		batch->is_sorted = false;
-	batch->generation = set->generation;
+	batch->generation = batch->set->generation;
 	batch->nbytes += tuple->t_len;
 	batch->nrows++;
 
@@ -600,33 +696,32 @@ ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
 		ZbxhistFlushBatch(batch);
 }
 
-/* ---- rows that stay in the parent ---- */
-
 /*
- * CheckKeptRow raises 23505 if the kept row's key is in the partition that
- * its clock has by now, if any.
+ * ZbxhistBufferRow adds a copy of a tuple that is for a partition.
  */
-static void
-CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
-			 TupleTableSlot *slot)
+void
+ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
+				 const PartitionBounds *partition)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	PartitionSet *set = batch->set;
+	MemoryContext old;
+	HeapTuple	copy;
+	int32		clock;
+	int64		itemid = 0;
 	bool		isnull;
-	Datum		clock = heap_getattr(tuple, set->clock_attnum,
-									 RelationGetDescr(parent), &isnull);
-	const PartitionBounds *partition =
-		isnull ? NULL : ZbxhistFindPartition(set, DatumGetInt32(clock));
 
-	Oid			relid;
-
-	if (partition == NULL)
-		return;
-	relid = partition->relid;
-	NoteStrays(batch, parent);	/* its partition may be a new one */
-	ExecStoreHeapTuple(tuple, slot, false);
-	CheckPartitionKeys(relid, RelationGetDescr(parent), &slot, 1);
-	ExecClearTuple(slot);
+	clock = DatumGetInt32(heap_getattr(tuple, set->clock_attnum, batch->desc,
+									   &isnull));
+	if (set->itemid_attnum != InvalidAttrNumber)
+		itemid = DatumGetInt64(heap_getattr(tuple, set->itemid_attnum,
+											batch->desc, &isnull));
+	old = MemoryContextSwitchTo(batch->rows_context);
+	copy = heap_copytuple(tuple);
+	MemoryContextSwitchTo(old);
+	ZbxhistBufferTuple(batch, copy, partition->relid, itemid, clock);
 }
+
+/* ---- rows that stay in the parent ---- */
 
 /*
  * CheckKeptRows looks for the keys of kept rows, which are in the parent by
@@ -667,13 +762,13 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	if (batch->set->clock_attnum == InvalidAttrNumber)
 		return;					/* nothing could be routed by it, ever */
 	if (is_stray)
-		NoteStrays(batch, parent);
+		ZbxhistNoteStrays(batch, parent);
 	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
 		CheckKeptRows(batch);
 	old = MemoryContextSwitchTo(batch->kept_context);
 	batch->kept[batch->nkept++] = heap_copytuple(tuple);
 	MemoryContextSwitchTo(old);
-	batch->count_kept++;
+	batch->stats.kept++;
 }
 
 /*
@@ -714,9 +809,7 @@ ZbxhistCloseBatch(InsertBatch *batch)
 	ZbxhistFlushBatch(batch);
 	CheckKeptRows(batch);
 	CloseTarget(batch);
-	ZbxhistCountersAdd(batch->parent, batch->count_routed, batch->count_kept);
-	batch->count_routed = 0;
-	batch->count_kept = 0;
+	ZbxhistCountersAdd(batch->parent, &batch->stats);
 	ReleaseBatch(batch);
 }
 

@@ -31,10 +31,19 @@ typedef enum RowAction
 	ROW_REFUSE_EXISTING			/* ON CONFLICT DO UPDATE */
 } RowAction;
 
+/* what became of a statement's rows */
+typedef struct InsertStats
+{
+	uint64		routed;			/* stored in partitions */
+	uint64		kept;			/* stored in the parent */
+	uint64		fast;			/* of all, those planned by fast_insert.c */
+	uint64		flushes;		/* times the buffer was written */
+} InsertStats;
+
 /* a row that waits; the slot owns its tuple, in the parent's row type */
 typedef struct BufferedRow
 {
-	Oid			partition;
+	Oid			partition;		/* or the parent, for a row without one */
 	int32		clock;
 	int64		itemid;
 	int			arrival;		/* keeps equal keys in the statement's order */
@@ -76,9 +85,8 @@ typedef struct InsertBatch
 	struct InsertTarget *target;
 	ResourceOwner target_owner;
 
-	/* since opened, for zbxhist.counters() */
-	uint64		count_routed;
-	uint64		count_kept;
+	/* since opened, for zbxhist.counters() and EXPLAIN */
+	InsertStats stats;
 
 	MemoryContext context;		/* owns all; child of TopMemoryContext */
 	MemoryContext rows_context; /* owns desc, slots and buffered tuples */
@@ -91,8 +99,14 @@ extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
 									 const QueryDesc *query, CommandId cid,
 									 RowAction action);
 extern void ZbxhistCloseBatch(InsertBatch *batch);
+extern const PartitionBounds *ZbxhistFindRowPartition(InsertBatch *batch,
+													  Relation parent,
+													  int32 clock);
 extern void ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
 							 const PartitionBounds *partition);
+extern void ZbxhistBufferTuple(InsertBatch *batch, HeapTuple tuple,
+							   Oid partition, int64 itemid, int32 clock);
+extern void ZbxhistNoteStrays(InsertBatch *batch, Relation parent);
 extern void ZbxhistKeepRow(InsertBatch *batch, Relation parent,
 						   HeapTuple tuple, bool is_stray);
 extern void ZbxhistFlushBatch(InsertBatch *batch);

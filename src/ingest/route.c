@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "ingest/batch.h"
+#include "ingest/route.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_route);
 
@@ -31,8 +32,6 @@ static const PartitionBounds *
 FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 {
 	PartitionSet *set = batch->set;
-	const PartitionBounds *partition;
-	int32		clock;
 	Datum		value;
 	bool		isnull;
 
@@ -44,25 +43,8 @@ FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 						 RelationGetDescr(trigdata->tg_relation), &isnull);
 	if (isnull)
 		return NULL;			/* the parent's NOT NULL will tell */
-	clock = DatumGetInt32(value);
-
-	/* most rows have the same day as the one before */
-	if (batch->hit.relid != InvalidOid && batch->generation == set->generation &&
-		clock >= batch->hit.from_clock && clock < batch->hit.to_clock)
-		return &batch->hit;
-
-	/* writing the rows that an older set routed may bring in a newer one */
-	if (batch->generation != set->generation)
-	{
-		ZbxhistFlushBatch(batch);
-		set = ZbxhistGetPartitionSet(trigdata->tg_relation);
-	}
-	partition = ZbxhistFindPartition(set, clock);
-	if (partition == NULL)
-		return NULL;
-	batch->hit = *partition;
-	batch->generation = set->generation;
-	return &batch->hit;
+	return ZbxhistFindRowPartition(batch, trigdata->tg_relation,
+								   DatumGetInt32(value));
 }
 
 /*

@@ -24,6 +24,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "ingest/batch.h"
 #include "maintenance/counters.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_counters);
@@ -36,6 +37,7 @@ typedef struct ParentCounters
 	pg_atomic_uint64 routed;	/* rows put into partitions */
 	pg_atomic_uint64 kept;		/* rows left in the parent */
 	pg_atomic_uint64 batches;	/* statements */
+	pg_atomic_uint64 fast;		/* rows that met neither planner nor trigger */
 } ParentCounters;
 
 typedef struct CountersTable
@@ -59,6 +61,7 @@ InitTable(void *memory)
 		pg_atomic_init_u64(&table->parents[i].routed, 0);
 		pg_atomic_init_u64(&table->parents[i].kept, 0);
 		pg_atomic_init_u64(&table->parents[i].batches, 0);
+		pg_atomic_init_u64(&table->parents[i].fast, 0);
 	}
 }
 
@@ -118,16 +121,18 @@ FindCounters(Oid parent)
  * ZbxhistCountersAdd counts one statement's rows.
  */
 void
-ZbxhistCountersAdd(Oid parent, uint64 routed, uint64 kept)
+ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 {
 	ParentCounters *slot;
 
 	AttachTable();
 	if (counters == NULL || (slot = FindCounters(parent)) == NULL)
 		return;
-	pg_atomic_fetch_add_u64(&slot->routed, routed);
-	pg_atomic_fetch_add_u64(&slot->kept, kept);
+	pg_atomic_fetch_add_u64(&slot->routed, stats->routed);
+	pg_atomic_fetch_add_u64(&slot->kept, stats->kept);
 	pg_atomic_fetch_add_u64(&slot->batches, 1);
+	if (stats->fast > 0)
+		pg_atomic_fetch_add_u64(&slot->fast, stats->fast);
 }
 
 /*
@@ -145,8 +150,8 @@ zbxhist_counters(PG_FUNCTION_ARGS)
 	{
 		ParentCounters *slot = &counters->parents[i];
 		uint64		key = pg_atomic_read_u64(&slot->key);
-		Datum		values[4];
-		bool		nulls[4] = {false};
+		Datum		values[5];
+		bool		nulls[5] = {false};
 
 		if ((Oid) (key >> 32) != MyDatabaseId)
 			continue;
@@ -154,6 +159,7 @@ zbxhist_counters(PG_FUNCTION_ARGS)
 		values[1] = UInt64GetDatum(pg_atomic_read_u64(&slot->routed));
 		values[2] = UInt64GetDatum(pg_atomic_read_u64(&slot->kept));
 		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->batches));
+		values[4] = UInt64GetDatum(pg_atomic_read_u64(&slot->fast));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -8,7 +8,9 @@
 #ifndef ZBXHIST_COUNTERS_H
 #define ZBXHIST_COUNTERS_H
 
+struct InsertStats;
+
 extern void ZbxhistCountersInit(void);
-extern void ZbxhistCountersAdd(Oid parent, uint64 routed, uint64 kept);
+extern void ZbxhistCountersAdd(Oid parent, const struct InsertStats *stats);
 
 #endif							/* ZBXHIST_COUNTERS_H */

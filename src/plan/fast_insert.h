@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * fast_insert.h
+ *	  INSERT of literals into a parent without planner and row trigger.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FAST_INSERT_H
+#define ZBXHIST_FAST_INSERT_H
+
+#include "nodes/extensible.h"
+
+/* members of custom_private; all but the first are lists of integers */
+typedef enum FastInsertPrivate
+{
+	FAST_ROWS,					/* lists of expressions, one for each row */
+	FAST_ROW_ATTNUMS,			/* column of each, 0: not stored */
+	FAST_CONSTANTS,				/* expressions that all rows have */
+	FAST_CONSTANT_ATTNUMS		/* column of each */
+} FastInsertPrivate;
+
+/* exec_insert.c */
+extern const CustomScanMethods ZbxhistInsertMethods;
+
+/* fast_insert.c */
+extern void ZbxhistFastInsertInit(void);
+
+#endif							/* ZBXHIST_FAST_INSERT_H */
