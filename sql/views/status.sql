@@ -14,7 +14,8 @@ SELECT c.parent,
        pg_catalog.to_timestamp(p.first_end) + r.retention AS next_drop,
        v.values_routed,
        v.values_kept,
-       v.batches
+       v.batches,
+       v.values_fast
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
@@ -46,6 +47,7 @@ COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition will be
 COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
 COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
+COMMENT ON COLUMN zbxhist.status.values_fast IS 'How many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted';
 
 REVOKE ALL ON zbxhist.status FROM PUBLIC;
 GRANT SELECT ON zbxhist.status TO PUBLIC;

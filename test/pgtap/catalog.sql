@@ -40,7 +40,7 @@ INSERT INTO wanted VALUES
     ('invalidate', 'parent regclass', 'void', 'f', 'v', 'u', false),
     ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
     ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
-    ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint)', 'f', 'v', 's', true),
+    ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)', 'f', 'v', 's', true),
     ('version', '', 'text', 'f', 's', 's', true);
 SELECT results_eq(
     format('SELECT replace(pg_get_function_arguments(p.oid), %L, %L), pg_get_function_result(p.oid), p.prokind, p.provolatile, p.proparallel FROM member_functions p WHERE p.proname = %L', 'OUT partition regclass', 'OUT partition regclass', w.name),
@@ -124,7 +124,7 @@ SELECT bag_eq(
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
-SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches}'::name[]);
+SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast}'::name[]);
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);

@@ -352,3 +352,4 @@ DROP TABLE history, history_str CASCADE;
 DROP ROLE zbxhist_test_writer, zbxhist_test_reader;
 DROP DOMAIN note;
 DROP FUNCTION analyze_insert, plan_of, tell, add_two, add_one, copy_row;
+SELECT zbxhist.forget_dropped();

@@ -196,3 +196,4 @@ SELECT kind, rows_in(kind || '_f') = rows_in(kind || '_p') AS fast, rows_in(kind
 
 SET search_path = public;
 DROP SCHEMA diff CASCADE;
+SELECT zbxhist.forget_dropped();

@@ -179,9 +179,9 @@ $node->safe_psql('one',
 $node->safe_psql('one', insert_values('history', 6001, 400, day(0)));
 is( $node->safe_psql(
 		'one',
-		'SELECT parent::regclass, values_routed, values_kept, batches'
+		'SELECT parent::regclass, values_routed, values_kept, batches, values_fast > 0'
 		  . ' FROM zbxhist.counters() ORDER BY 1'),
-	"history|1000|1000|3\nhistory_uint|6|0|1",
+	"history|1000|1000|3|t\nhistory_uint|6|0|1|t",
 	'counters: rows routed');
 is( $node->safe_psql(
 		'postgres',
