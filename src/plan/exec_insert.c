@@ -17,6 +17,7 @@
 
 #include "access/htup_details.h"
 #include "commands/explain.h"
+#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -236,12 +237,14 @@ InsertRows(InsertState *state, const List *rows)
 }
 
 /*
- * ChooseAction follows our settings, which may have changed since planning.
+ * ChooseAction follows the settings, which may have changed since planning if
+ * a portal was open.
  */
 static RowAction
 ChooseAction(void)
 {
-	if (!zbxhist_enable_routing)
+	if (!zbxhist_enable_routing ||
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return ROW_KEEP;
 	return zbxhist_enable_batching ? ROW_BUFFER : ROW_INSERT;
 }

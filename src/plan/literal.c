@@ -122,18 +122,27 @@ ZbxhistIsLiteral(const Node *expr)
 
 /* ---- evaluating ---- */
 
+/*
+ * Int4ToInt8 is int8(integer).
+ */
 static Datum
 Int4ToInt8(Datum value)
 {
 	return Int64GetDatum((int64) DatumGetInt32(value));
 }
 
+/*
+ * Int4ToFloat8 is float8(integer).
+ */
 static Datum
 Int4ToFloat8(Datum value)
 {
 	return Float8GetDatum((float8) DatumGetInt32(value));
 }
 
+/*
+ * Int8ToFloat8 is float8(bigint).
+ */
 static Datum
 Int8ToFloat8(Datum value)
 {
@@ -144,8 +153,8 @@ Int8ToFloat8(Datum value)
  * FindShortcut returns what does the same as a cast function of one argument,
  * or NULL.
  */
-static Datum
-(*FindShortcut(Oid funcid)) (Datum value)
+static LiteralShortcut
+FindShortcut(Oid funcid)
 {
 	switch (funcid)
 	{
@@ -264,8 +273,8 @@ EvalCast(LiteralState *state, FuncExpr *func, bool *isnull)
 }
 
 /*
- * ZbxhistEvalLiteral evaluates what ZbxhistIsLiteral accepts.  Must be called
- * in the per-tuple memory of the expression context.
+ * ZbxhistEvalLiteral evaluates what ZbxhistIsLiteral accepts.  The result may
+ * be part of the expression, or is in the current memory context.
  */
 Datum
 ZbxhistEvalLiteral(LiteralState *state, Node *expr, bool *isnull)

@@ -15,11 +15,14 @@
 /* more different casts in one statement than this are looked up again */
 #define MAX_LITERAL_CASTS 8
 
+/* does what a cast function of one argument does */
+typedef Datum (*LiteralShortcut) (Datum value);
+
 /* a cast function that the statement's user may execute */
 typedef struct LiteralCast
 {
 	Oid			funcid;
-	Datum		(*shortcut) (Datum value);	/* instead of flinfo, or NULL */
+	LiteralShortcut shortcut;	/* instead of flinfo, or NULL */
 	FmgrInfo	flinfo;
 } LiteralCast;
 
@@ -27,7 +30,7 @@ typedef struct LiteralCast
 typedef struct LiteralState
 {
 	PlanState  *parent;
-	ExprContext *econtext;		/* results are in its per-tuple memory */
+	ExprContext *econtext;		/* of parent */
 	int			ncasts;
 	LiteralCast casts[MAX_LITERAL_CASTS];
 } LiteralState;

@@ -91,7 +91,7 @@ for my $libraries (
 		"$libraries: pg_stat_statements counts the rows");
 	like(
 		slurp_file($node->logfile),
-		qr/Insert on history.*?Trigger zzz_zbxhist_route: .*?calls=900/s,
+		qr/Custom Scan \(ZbxhistInsert\) on history.*?Rows Routed: 900/s,
 		"$libraries: auto_explain shows the plan");
 	truncate $node->logfile, 0;
 }
