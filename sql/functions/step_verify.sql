@@ -5,6 +5,10 @@
 -- know the partition yet puts into the parent is not to be seen before it
 -- ends, so a partition is verified when all those have ended that ran when it
 -- was first seen here.
+--
+-- The strays lock keeps some inserts waiting.  A small parent is looked through
+-- under it; a large one in the transaction after the one that took it and
+-- removed the marks, and what has been marked meanwhile makes the look void.
 
 CREATE FUNCTION zbxhist.step_verify(parent regclass)
 RETURNS text
@@ -13,6 +17,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     present CONSTANT text[] := zbxhist.running_transactions();
+    looking boolean;
+    divide  boolean;
     version xid;
     newest  bigint;
 BEGIN
@@ -24,23 +30,43 @@ BEGIN
       FROM zbxhist.list_partitions(parent) p
         ON CONFLICT DO NOTHING;
 
+    -- outside of a run of maintenance there may be no row
+    SELECT s.verifying INTO looking FROM zbxhist.parent_state s
+     WHERE s.parent = step_verify.parent FOR UPDATE;
+    divide := FOUND AND NOT looking AND zbxhist.own_pages(parent) >= 1000;
+    looking := coalesce(looking, false);
+
     -- strays are waited for; then a fresh snapshot shows their rows
-    PERFORM zbxhist.lock_strays(parent);
+    IF NOT looking THEN
+        PERFORM zbxhist.lock_strays(parent);
+    END IF;
+    UPDATE zbxhist.parent_state s SET verifying = false
+     WHERE s.parent = step_verify.parent AND s.verifying;
     SELECT t.xmin INTO version FROM pg_trigger t
      WHERE t.tgrelid = parent AND t.tgname = 'zzz_zbxhist_route' AND t.tgenabled <> 'D';
     IF NOT zbxhist.is_unverified(parent, version, present) THEN
         RETURN 'done';
     END IF;
+    IF divide THEN
+        PERFORM zbxhist.remove_marks(parent);
+        UPDATE zbxhist.parent_state s SET verifying = true WHERE s.parent = step_verify.parent;
+        RETURN 'more';
+    END IF;
     SELECT zbxhist.waiting_clock(parent, min(p.from_clock), max(p.to_clock), true) INTO newest
       FROM zbxhist.list_partitions(parent) p;
+    IF looking THEN
+        PERFORM zbxhist.lock_strays(parent);
+        IF EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent) THEN
+            RETURN 'done';
+        END IF;
+    END IF;
 
+    PERFORM zbxhist.remove_marks(parent);
     UPDATE zbxhist.partition_state s
        SET settling = CASE WHEN s.settling && present THEN s.settling END,
            verified = CASE WHEN p.from_clock > newest OR newest IS NULL THEN version END
       FROM zbxhist.list_partitions(step_verify.parent) p
      WHERE s.partition = p.partition AND NOT coalesce(s.settling && present, false);
-    DELETE FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent;
-    PERFORM zbxhist.invalidate(parent);
     RETURN 'done';
 END
 $$;

@@ -22,7 +22,8 @@ CREATE TABLE zbxhist.parent_state (
     final_itemid    bigint,
     position_itemid bigint,
     action_rows     bigint NOT NULL DEFAULT 0,
-    action_percent  numeric(4, 1)
+    action_percent  numeric(4, 1),
+    verifying       boolean NOT NULL DEFAULT false
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -46,6 +47,7 @@ COMMENT ON COLUMN zbxhist.parent_state.final_itemid IS 'The last item there was'
 COMMENT ON COLUMN zbxhist.parent_state.position_itemid IS 'The last item done';
 COMMENT ON COLUMN zbxhist.parent_state.action_rows IS 'Rows done';
 COMMENT ON COLUMN zbxhist.parent_state.action_percent IS 'Per cent done, judged by the item reached';
+COMMENT ON COLUMN zbxhist.parent_state.verifying IS 'Whether marks of strays have been removed for a look through the parent that is not over yet';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.parent_state TO PUBLIC;

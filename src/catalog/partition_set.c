@@ -4,10 +4,11 @@
  *	  A per-session cache of each parent's partitions.
  *
  * A set is built from pg_inherits, each child's bounds constraint and the
- * parent's rows in zbxhist.parent_config, partition_state and stray_mark.  A relcache callback on the parent or
- * one of its partitions only marks it stale; ZbxhistGetPartitionSet rebuilds a
- * stale set before it hands it out.  Sets live as long as the session, so a
- * pointer to one stays good; the partitions array does not outlive a rebuild.
+ * parent's rows in zbxhist.parent_config, partition_state and stray_mark.  A
+ * relcache callback on the parent or one of its partitions only marks it
+ * stale; ZbxhistGetPartitionSet rebuilds a stale set before it hands it out.
+ * Sets live as long as the session, so a pointer to one stays good; the
+ * partitions array does not outlive a rebuild.
  *
  * No lock on a partition is held by the cache.  Who uses an entry locks the
  * partition first, which takes in pending invalidations, and then looks
@@ -350,7 +351,8 @@ ReadVerified(PartitionSet *set, Relation parent)
 	HeapTuple	tuple;
 
 	set->is_verified = false;
-	if (!TransactionIdIsValid(version) || HasStrayMarks(set->parent) ||
+	set->has_marks = HasStrayMarks(set->parent);
+	if (!TransactionIdIsValid(version) || set->has_marks ||
 		(state = OpenOwnTable("partition_state")) == NULL)
 		return;
 	scan = BeginOwnScan(state, set->parent);

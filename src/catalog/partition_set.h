@@ -24,6 +24,7 @@ typedef struct PartitionSet
 	bool		is_stale;		/* something changed since */
 	bool		is_routing;		/* policy lets rows leave the parent */
 	bool		is_verified;	/* partitions' is_verified may be relied on */
+	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */

@@ -19,8 +19,13 @@
  * looked up in the parent.  So of two sessions that store the same key on
  * different sides one sees the other, as probe.c says: either the lock was
  * free, then the other one stores its row later and will find ours, or it has
- * committed, then its mark is there.  Verification takes the lock in SHARE for
- * its transaction, so no stray is under way while it looks, and removes marks.
+ * committed, then its mark is there.
+ *
+ * Verification takes the lock in SHARE until its transaction ends, so no stray
+ * is under way, and removes the marks.  To look through a large parent takes
+ * longer than a writer may wait for the lock, so that is done in a second
+ * transaction without it: who stores a stray after the first one leaves a mark,
+ * and marks that are there when the look is over make it void.
  *
  * Who disables the trigger and loads rows leaves no mark, but another version
  * of the trigger's catalog row: verification notes which one it saw.
@@ -100,7 +105,7 @@ ZbxhistNoteStray(Relation parent)
 	SetStraysTag(&tag, RelationGetRelid(parent));
 	(void) LockAcquire(&tag, RowExclusiveLock, false, false);
 	AcceptInvalidationMessages();
-	if (ZbxhistGetPartitionSet(parent)->is_verified)
+	if (!ZbxhistGetPartitionSet(parent)->has_marks)
 		LeaveMark(RelationGetRelid(parent));
 }
 

@@ -15,7 +15,7 @@ SELECT zbxhist.create_partition('history', '1970-01-02');
 -- what is verified, and whether there are marks
 CREATE FUNCTION verified() RETURNS TABLE (partition regclass, verified boolean, marks boolean)
 LANGUAGE sql AS $$
-    SELECT s.partition, s.verified IS NOT NULL, EXISTS (SELECT FROM zbxhist.stray_mark)
+    SELECT s.partition, s.verified IS NOT NULL, EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = s.parent)
       FROM zbxhist.partition_state s
      WHERE s.partition::text ~ '1970' ORDER BY 1
 $$;
@@ -102,6 +102,24 @@ DELETE FROM zbxhist.stray_mark;
 SELECT zbxhist.lock_strays('history');
 RESET ROLE;
 SELECT * FROM verified();
+SELECT moved FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 10);
+
+-- a large parent is looked through in a second transaction, which keeps nobody
+-- waiting; a mark that is left before its end makes it void
+INSERT INTO history SELECT i, 1000, 0, 2 FROM generate_series(1, 170000) i;
+SELECT zbxhist.own_pages('history') >= 1000 AS is_large, zbxhist.step_begin('history');
+SELECT zbxhist.step_verify('history');
+SELECT * FROM verified();
+INSERT INTO history VALUES (12, 86400, 0, 1) RETURNING itemid;
+SELECT zbxhist.step_verify('history');
+SELECT * FROM verified();
+CALL looks('INSERT INTO history VALUES (13, 172800, 0, 1)');
+INSERT INTO history VALUES (12, 86400, 0, 1);
+SELECT zbxhist.step_verify('history');
+SELECT zbxhist.step_verify('history');
+SELECT * FROM verified();
+CALL looks('INSERT INTO history VALUES (14, 172800, 0, 1)');
+SELECT zbxhist.step_verify('history');
 
 SET client_min_messages = warning;
 DROP TABLE history CASCADE;
