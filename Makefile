@@ -29,6 +29,7 @@ OBJS = \
 	src/plan/numeric_double.o \
 	src/plan/prune.o \
 	src/read/accumulator.o \
+	src/read/add.o \
 	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/delete.o \

@@ -28,9 +28,6 @@
 #include "ingest/batch.h"
 #include "read/parent.h"
 
-/* the trigger that makes a table a parent */
-#define ROUTE_TRIGGER "zzz_zbxhist_route"
-
 /*
  * IsManaged says whether a table has our trigger.
  */
@@ -43,7 +40,7 @@ IsManaged(Relation rel)
 		return false;
 	for (int i = 0; i < triggers->numtriggers; i++)
 	{
-		if (strcmp(triggers->triggers[i].tgname, ROUTE_TRIGGER) == 0)
+		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
 			return true;
 	}
 	return false;
