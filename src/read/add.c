@@ -32,6 +32,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "rewrite/prs2lock.h"
 #include "rewrite/rewriteHandler.h"
@@ -48,7 +49,6 @@
 #include "ingest/batch.h"
 #include "ingest/frame.h"
 #include "ingest/target.h"
-#include "optimizer/optimizer.h"
 #include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"
@@ -295,8 +295,7 @@ NeedsStatement(Relation parent)
 static int64
 InsertByStatement(AddCall *call)
 {
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(call->parent)),
-												  RelationGetRelationName(call->parent));
+	char	   *name = ZbxhistQualifiedName(call->parent);
 	Oid			type = call->parent->rd_rel->reltype;
 	SPIPlanPtr	plan;
 	int64		result = 0;
@@ -329,14 +328,12 @@ static void
 KeepRow(AddCall *call, InsertBatch *batch, InsertTarget *target,
 		HeapTuple tuple, bool is_stray)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(call->parent),
-													&TTSOpsHeapTuple);
-	TupleTableSlot *slots[1];
+	TupleDesc	desc = RelationGetDescr(call->parent);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 
-	slots[0] = slot;
 	ExecStoreHeapTuple(tuple, slot, false);
 	ZbxhistKeepRow(batch, call->parent, tuple, is_stray);
-	ZbxhistInsertRows(target, slots, 1, batch->cid);
+	ZbxhistInsertRows(target, &slot, 1, batch->cid);
 	ExecDropSingleTupleTableSlot(slot);
 }
 
@@ -473,8 +470,7 @@ static bool
 UpdateRows(AddCall *call, int64 *updated)
 {
 	TupleDesc	desc = RelationGetDescr(call->parent);
-	char	   *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(call->parent)),
-												  RelationGetRelationName(call->parent));
+	char	   *name = ZbxhistQualifiedName(call->parent);
 	Oid			types[] = {INT8OID, INT4OID, INT4OID, InvalidOid};
 	SPIPlanPtr	plan;
 	bool		result = true;
@@ -482,8 +478,11 @@ UpdateRows(AddCall *call, int64 *updated)
 	types[3] = TupleDescAttr(desc, call->value_attnum - 1)->atttypid;
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	plan = SPI_prepare(psprintf("UPDATE %s SET value = $4 WHERE itemid OPERATOR(pg_catalog.=) $1 AND clock OPERATOR(pg_catalog.=) $2 AND ns OPERATOR(pg_catalog.=) $3",
-								name), 4, types);
+	plan = SPI_prepare(psprintf("UPDATE %s SET value = $4 "
+								"WHERE itemid OPERATOR(pg_catalog.=) $1 "
+								"AND clock OPERATOR(pg_catalog.=) $2 "
+								"AND ns OPERATOR(pg_catalog.=) $3", name),
+					   4, types);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare UPDATE");
 	for (int i = 0; i < call->nrows && result; i++)

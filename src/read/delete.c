@@ -198,13 +198,10 @@ DeleteRows(Relation parent, const ItemRange *range, int64 *deleted)
 static char *
 DeleteStatement(Relation parent, bool has_ns)
 {
-	const char *schema = get_namespace_name(RelationGetNamespace(parent));
-
 	return psprintf("DELETE FROM %s WHERE itemid OPERATOR(pg_catalog.=) $1 "
 					"AND clock OPERATOR(pg_catalog.>=) $2 "
 					"AND clock OPERATOR(pg_catalog.<=) $4%s",
-					quote_qualified_identifier(schema,
-											   RelationGetRelationName(parent)),
+					ZbxhistQualifiedName(parent),
 					has_ns ?
 					" AND ROW(clock, ns) OPERATOR(pg_catalog.>=) ROW($2, $3)"
 					" AND ROW(clock, ns) OPERATOR(pg_catalog.<=) ROW($4, $5)" :

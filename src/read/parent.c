@@ -47,14 +47,21 @@ IsManaged(Relation rel)
 }
 
 /*
+ * ZbxhistQualifiedName returns the quoted name of a table with its schema.
+ */
+char *
+ZbxhistQualifiedName(Relation rel)
+{
+	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+									  RelationGetRelationName(rel));
+}
+
+/*
  * RaiseUnmanaged raises the error for a table that is not a parent.
  */
 static void
 RaiseUnmanaged(Relation rel)
 {
-	const char *schema = get_namespace_name(RelationGetNamespace(rel));
-	char	   *name = quote_qualified_identifier(schema,
-												  RelationGetRelationName(rel));
 	PartitionBounds bounds;
 	bool		is_partition = ZbxhistReadBounds(RelationGetRelid(rel),
 												 &bounds);
@@ -67,7 +74,7 @@ RaiseUnmanaged(Relation rel)
 			errhint("It is a partition.  Pass its parent.") :
 			rel->rd_rel->relkind != RELKIND_RELATION ? 0 :
 			errhint("SELECT zbxhist.create_parent(%s);",
-					quote_literal_cstr(name)),
+					quote_literal_cstr(ZbxhistQualifiedName(rel))),
 			errtable(rel));
 }
 
