@@ -6,7 +6,7 @@ SET search_path = maint, public;
 
 -- periods as Zabbix writes them
 SELECT p, zbxhist.parse_period(p)
-  FROM unnest('{31d,1w,12h,90,3600s,5m,0,0d,007d," 1d ",1M,1y,-1d,1.5d,d,"","{$MACRO}",99999999999999999999d,1000000000w}'::text[]) p;
+  FROM unnest('{31d,1w,12h,90,3600s,5m,0,0d,007d," 1d ",1M,1y,-1d,1.5d,d,"","{$MACRO}",99999999999999999999d,1000000000w,999999999w,73201d,73200d}'::text[]) p;
 SELECT zbxhist.parse_period(NULL) IS NULL AS is_null;
 
 CREATE FUNCTION today(days integer DEFAULT 0) RETURNS integer LANGUAGE sql STABLE AS
