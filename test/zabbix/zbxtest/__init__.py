@@ -3,5 +3,6 @@
 One module per thing: tap (reporting), proc (child processes), debs (Debian's
 packages, extracted), cluster (a private PostgreSQL), server, frontend, site
 (all of these for one database), values (what was sent, so what must be
-there), scenario (the checks) and plan (which checks, on which versions).
+there), story with reading, upkeep and scenario (the checks), and plan (which
+checks, on which versions).
 """

@@ -43,6 +43,7 @@ class Cluster:
         self.version = self._version()
 
     def _version(self):
+        """PostgreSQL's major version."""
         text = proc.run([f"{self.bin}/postgres", "--version"])[1]
         return int(re.search(r"\) (\d+)", text).group(1))
 
@@ -61,6 +62,7 @@ class Cluster:
                   "CREATE ROLE someone LOGIN;", user="postgres")
 
     def _accepts(self):
+        """Does it take connections yet?"""
         if self.process.poll() is not None:
             raise proc.Failure(f"PostgreSQL ended:\n{proc.tail(self.log)}")
         return proc.run([f"{self.bin}/pg_isready", "-q", "-h", self.directory,
@@ -72,6 +74,7 @@ class Cluster:
             proc.stop(self.process, signal.SIGINT, timeout=60)
 
     def _command(self, database, user):
+        """psql, without anybody's own settings."""
         return [f"{self.bin}/psql", "-XAq", "--csv", "-t", "-v",
                 "ON_ERROR_STOP=1", "-h", self.directory, "-p",
                 str(self.port), "-U", user, "-d", database]

@@ -70,6 +70,8 @@ class Store:
         self.updated = set()
 
     def _apt(self, suite):
+        """The apt-get which knows that suite only and thinks nothing is
+        installed; makes its directories."""
         root = f"{self.directory}/apt-{suite}"
         for part in ("lists/partial", "cache/archives/partial", "parts"):
             os.makedirs(f"{root}/{part}", exist_ok=True)
@@ -78,14 +80,16 @@ class Store:
             for source in {suite, suite.replace("-backports", "")}:
                 sources.write(f"deb [signed-by={KEYRING}] {MIRROR} {source}"
                               " main\n")
-        return ["apt-get", "-q", "-o", f"Dir::Etc::sourcelist={root}/sources.list",
+        return ["apt-get", "-q",
+                "-o", f"Dir::Etc::sourcelist={root}/sources.list",
                 "-o", f"Dir::Etc::sourceparts={root}/parts",
                 "-o", f"Dir::State::lists={root}/lists",
                 "-o", f"Dir::Cache={root}/cache",
                 "-o", f"Dir::State::status={root}/status",
                 "-o", "Debug::NoLocking=1",
                 "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
-                "-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false"]
+                "-o", "Acquire::IndexTargets::deb::DEP-11"
+                      "::DefaultEnabled=false"]
 
     def _call(self, suite, *arguments, **options):
         """apt-get with that suite, after one update of its lists."""

@@ -38,8 +38,9 @@ $IMAGE_FORMAT_DEFAULT = IMAGE_FORMAT_PNG;
 
 PHP_INI = {"post_max_size": "16M", "max_execution_time": "300",
            "max_input_time": "300", "memory_limit": "512M",
-           "date.timezone": "UTC", "log_errors": "1",
-           "display_errors": "0", "error_log": "/dev/stderr"}
+           "opcache.enable_cli": "1", "date.timezone": "UTC",
+           "log_errors": "1", "display_errors": "0",
+           "error_log": "/dev/stderr"}
 
 
 class Frontend:
@@ -56,7 +57,8 @@ class Frontend:
 
     def start(self):
         """Starts PHP and logs in, by the API and as a browser would."""
-        with open(f"{self.release.frontend}/conf/zabbix.conf.php", "w") as conf:
+        root = self.release.frontend
+        with open(f"{root}/conf/zabbix.conf.php", "w") as conf:
             conf.write(CONF)
         port = proc.free_port()
         self.url = f"http://127.0.0.1:{port}"
@@ -64,8 +66,8 @@ class Frontend:
         options = [text for key, value in settings.items()
                    for text in ("-d", f"{key}={value}")]
         self.process = proc.start(
-            ["php", *options, "-S", f"127.0.0.1:{port}", "-t",
-             self.release.frontend], self.log, cwd=self.release.frontend,
+            ["php", *options, "-S", f"127.0.0.1:{port}", "-t", root],
+            self.log, cwd=root,
             env={**os.environ,
                  "ZBX_TEST_HOST": self.cluster.directory,
                  "ZBX_TEST_PORT": str(self.cluster.port),
@@ -78,6 +80,7 @@ class Frontend:
         self._log_in()
 
     def _answers(self):
+        """Does PHP answer, and the database behind it?"""
         try:
             return self.api("apiinfo.version")
         except OSError:
@@ -92,6 +95,7 @@ class Frontend:
                                 "autologin": "1", "enter": "Sign in"})
 
     def stop(self):
+        """Stops PHP."""
         if self.process:
             proc.stop(self.process)
             self.process = None

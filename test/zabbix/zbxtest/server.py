@@ -64,6 +64,7 @@ class Server:
                       timeout)
 
     def _is_up(self):
+        """Has its last trapper started since start()?"""
         if self.process.poll() is not None:
             raise proc.Failure(f"zabbix_server on {self.database} ended:\n"
                                f"{proc.tail(self.log)}"
@@ -83,6 +84,7 @@ class Server:
                          command], env=self.release.environment)[1]
 
     def read_log(self):
+        """All of the server's log."""
         try:
             with open(self.log, errors="replace") as log:
                 return log.read()
@@ -97,8 +99,9 @@ class Server:
 
     def send(self, host, values):
         """Sends values by zabbix_sender; returns (processed, failed)."""
-        lines = "".join(f'"{host}" {v.key} {v.clock} {v.ns} {_quote(v.value)}\n'
-                        for v in values)
+        lines = "".join(
+            f'"{host}" {v.key} {v.clock} {v.ns} {_quote(v.value)}\n'
+            for v in values)
         done = subprocess.run(
             [self.release.sender, "-z", "127.0.0.1", "-p", str(self.port),
              "-T", "-N", "-v", "-i", "-"], input=lines.encode(),

@@ -5,7 +5,8 @@ import os
 from . import proc
 from .frontend import Frontend
 from .server import Server
-from .values import BINARY, FLOAT, PREFIXES, TABLES, UINT
+from .values import (BINARY, FLOAT, PREFIXES, TABLES, TYPES, UINT, Value,
+                     normal)
 
 HOST = "zbxhist-e2e"
 
@@ -35,6 +36,7 @@ class Site:
         return self.cluster.psql(self.database, sql)
 
     def value(self, sql):
+        """The first column of the first row."""
         return self.cluster.value(self.database, sql)
 
     def attach(self, release):
@@ -91,12 +93,10 @@ class Site:
 
     def _knows_items(self):
         """Sends a value to an item that is made last and checked nowhere."""
-        from .values import Value
         return self.server.send(HOST, [Value("canary", 1, 1, "1")])[1] == 0
 
     def history(self, kind):
         """{(key, clock, ns): value} of one type, as stored."""
-        from .values import normal
         rows = self.query(
             f"SELECT i.key_, h.clock, h.ns, h.value FROM {TABLES[kind]} h"
             f" JOIN items i USING (itemid) WHERE i.type IN (2, 18)"
@@ -124,7 +124,8 @@ class Site:
             f"SELECT i.key_, t.clock, t.num, t.value_min::text,"
             f" t.value_avg::text, t.value_max::text FROM {table} t"
             f" JOIN items i USING (itemid) WHERE i.type = 2"
-            f" AND i.key_ LIKE '%.trend.%'" for table in ("trends", "trends_uint")))
+            f" AND i.key_ LIKE '%.trend.%'"
+            for table in ("trends", "trends_uint")))
         return {(key, int(clock)): (int(num), *rest)
                 for key, clock, num, *rest in rows}
 
@@ -157,6 +158,7 @@ class Site:
         return found
 
     def stop(self):
+        """Stops everything; did the server go by itself?"""
         if self.frontend:
             self.frontend.stop()
         return self.server.stop() if self.server.process else True
@@ -164,7 +166,6 @@ class Site:
 
 def _trapper(key):
     """A trapper item for a key: its prefix is its value type."""
-    from .values import TYPES
     kind = TYPES[key.split(".")[0]]
     item = {"key_": key, "type": 2, "value_type": kind, "history": "90d"}
     if kind in (FLOAT, UINT):

@@ -15,6 +15,7 @@ class Tap:
         self.started = time.monotonic()
 
     def _line(self, text):
+        """Prints at once: someone may be watching."""
         print(text, file=self.out, flush=True)
 
     def ok(self, passed, name, *details):
@@ -55,3 +56,11 @@ class Tap:
         """Prints the plan and returns the exit code."""
         self._line(f"1..{self.count}")
         return 1 if self.failed or not self.count else 0
+
+
+def some(what, rows, count=8):
+    """The first few of many differences."""
+    if not rows:
+        return []
+    return [f"{what}: {len(rows)}"] + [f"  {str(row)[:300]}"
+                                       for row in rows[:count]]

@@ -18,7 +18,8 @@ TYPES = {prefix: kind for kind, prefix in PREFIXES.items()}
 # text that a careless quoting would damage; 50 kB values make Zabbix cut its
 # INSERT at 256 kB
 AWKWARD = ("plain", "it's \"quoted\"", "back\\slash \\x41", "line 1\nline 2",
-           "žluťoučký kůň 日本 🐘", "100% $1 {MACRO} ;--", "  spaces  ")
+           "žluťoučký kůň 日本 🐘", "100% $1 {MACRO} ;--",
+           "  spaces  ")
 LONG = "0123456789abcdef" * 3125
 
 
