@@ -190,7 +190,9 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 	{
 		Oid			relid = lfirst_oid(lc);
 
+		/* a temporary child is some session's own business */
 		if (get_rel_relkind(relid) == RELKIND_RELATION &&
+			get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
 			ZbxhistReadBounds(relid, &partitions[n]))
 			n++;
 	}
