@@ -160,12 +160,15 @@ my %kinds = (
 		  . ") i;\n";
 	},
 	'functions of maintenance' => sub {
-		"SELECT (zbxhist.move_rows('history', '"
-		  . partition('history', 0)
-		  . "', 0, 1, NULL, 1000)).done,"
+		my $first = items(50);
+		my $partition = partition('history_text', 0);
+
+		"SET zbxhist.enable_routing = off;\n"
+		  . insert_values('history_text', $first, 50, $now + 86400)
+		  . "RESET zbxhist.enable_routing;\n"
+		  . "SELECT (zbxhist.move_rows('history_text', '$partition', $now, $now + 86400, NULL, 1000)).moved,"
 		  . " (SELECT count(*) FROM zbxhist.list_partitions('history')),"
-		  . " zbxhist.partition_bounds('"
-		  . partition('history', 0) . "'),"
+		  . " zbxhist.partition_bounds('$partition'),"
 		  . " (SELECT count(*) FROM zbxhist.counters());\n";
 	});
 
