@@ -18,6 +18,11 @@
 #error "zbxhist supports PostgreSQL 15 to 18"
 #endif
 
+/* 16 took the macros for varlena out of postgres.h (d952373a9) */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 /* fmgr.h declares it from 16 on (commit 8f9b4ad6a) */
 #if PG_VERSION_NUM < 160000
 extern PGDLLEXPORT void _PG_init(void);

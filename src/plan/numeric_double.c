@@ -23,6 +23,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/fmgrprotos.h"
 
+#include "compat.h"
 #include "plan/numeric_double.h"
 
 #define HEADER_FORM_MASK	0xC000
