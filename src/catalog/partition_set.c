@@ -409,7 +409,8 @@ IsExhaustive(Oid parent, const PartitionBounds *partitions, int npartitions)
 }
 
 /*
- * FreePartitions lets go of what an earlier build left.
+ * FreePartitions lets go of what an earlier build left.  Its members stay
+ * known: one that is missing now comes back when its DROP is rolled back.
  */
 static void
 FreePartitions(PartitionSet *set)
