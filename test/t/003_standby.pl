@@ -58,6 +58,14 @@ compare('before set-up');
 $primary->safe_psql('zabbix', insert_values('history', 15001, 500, $now));
 $primary->safe_psql('zabbix',
 	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year')");
+push @queries,
+  "SELECT * FROM zbxhist.range(NULL::history, 7, $yesterday, $now + 90000)",
+  "SELECT zbxhist.range(NULL::history, 7, 0, 2147483647, 'desc') LIMIT 3",
+  "SELECT zbxhist.nearest(NULL::history, 9, $now + 100, 0, 'less')",
+  "SELECT * FROM zbxhist.minimum_time('history', 7)",
+  "SELECT * FROM zbxhist.last_values(NULL::history, '{3,5,8,15001}', 2)",
+  "SELECT * FROM zbxhist.statistics('history', 5, 0, 2147483647)",
+  "SELECT * FROM zbxhist.buckets('history', 5, $yesterday, $now + 90000, 9)";
 compare('set-up');
 
 $primary->safe_psql('zabbix', insert_values('history', 1, 1000, $now + $_))
