@@ -18,9 +18,10 @@ BEGIN
     RETURN QUERY
         SELECT 'error', 'trigger_disabled', parent::text,
                format('trigger "%s" is %s', t.tgname,
-                      CASE t.tgenabled WHEN 'D' THEN 'disabled: rows are not routed'
-                                       WHEN 'R' THEN 'enabled for replication only: rows are not routed'
-                                       ELSE 'enabled always: replicated rows cannot be routed' END),
+                      CASE WHEN w.kind <> '' THEN 'not enabled for replication: keys of replicated rows are not checked'
+                           WHEN t.tgenabled = 'D' THEN 'disabled: rows are not routed'
+                           WHEN t.tgenabled = 'R' THEN 'enabled for replication only: rows are not routed'
+                           ELSE 'enabled always: replicated rows cannot be routed' END),
                format('ALTER TABLE %s ENABLE %sTRIGGER %I;', parent, w.kind, t.tgname)
           FROM pg_trigger t,
                LATERAL (SELECT CASE t.tgname WHEN 'zzz_zbxhist_replica' THEN 'REPLICA ' ELSE '' END) w (kind)

@@ -21,10 +21,13 @@ BEGIN
                '' AS columns
           FROM pg_class k, aclexplode(k.relacl) g
          WHERE k.oid = parent AND g.grantee <> k.relowner
+           AND NOT k.relrowsecurity   -- else they would show what policies hide
         UNION ALL
         SELECT zbxhist.role_name(g.grantee), g.privilege_type, g.is_grantable,
                format(' (%I)', a.attname)
-          FROM pg_attribute a, aclexplode(a.attacl) g
+          FROM pg_attribute a
+          JOIN pg_class k ON k.oid = a.attrelid AND NOT k.relrowsecurity,
+               aclexplode(a.attacl) g
          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
     LOOP
         EXECUTE format('GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,

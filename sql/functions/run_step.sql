@@ -23,6 +23,12 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock(zbxhist.lock_class(), parent::oid::integer) THEN
         RETURN 'busy';
     END IF;
+    -- undo may have begun since this run did
+    IF step IN ('premake', 'extend', 'move')
+       AND EXISTS (SELECT FROM zbxhist.parent_config c
+                    WHERE c.parent = run_step.parent AND NOT c.routing) THEN
+        RETURN 'done';
+    END IF;
     PERFORM set_config('lock_timeout', zbxhist.short_lock_timeout()::text, true);
     BEGIN
         answer := CASE step

@@ -21,11 +21,13 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "commands/trigger.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -202,17 +204,23 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 }
 
 /*
- * OpenOwnTable opens one of the extension's tables, or returns NULL if it is
- * not there (the extension is being created, dropped or restored).
+ * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if
+ * it is not there (the extension is being created, dropped or restored).  A
+ * table of that name that somebody else has made is not ours.
  */
-static Relation
-OpenOwnTable(const char *name)
+Relation
+ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 {
 	Oid			namespace = get_namespace_oid("zbxhist", true);
 	Oid			relid = OidIsValid(namespace) ?
 		get_relname_relid(name, namespace) : InvalidOid;
+	Oid			extension = OidIsValid(relid) ?
+		getExtensionOfObject(RelationRelationId, relid) : InvalidOid;
 
-	return OidIsValid(relid) ? table_open(relid, AccessShareLock) : NULL;
+	if (!OidIsValid(extension) ||
+		extension != get_extension_oid("zbxhist", true))
+		return NULL;
+	return table_open(relid, mode);
 }
 
 /*
@@ -247,7 +255,7 @@ GetOwnColumn(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
 static bool
 ReadRoutingFlag(Oid parent)
 {
-	Relation	config = OpenOwnTable("parent_config");
+	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	bool		result = true;
@@ -274,7 +282,7 @@ ReadRoutingFlag(Oid parent)
 static bool
 HasStrayMarks(Oid parent)
 {
-	Relation	marks = OpenOwnTable("stray_mark");
+	Relation	marks = ZbxhistOpenOwnTable("stray_mark", AccessShareLock);
 	SysScanDesc scan;
 	bool		result;
 
@@ -355,7 +363,7 @@ ReadVerified(PartitionSet *set, Relation parent)
 	set->is_verified = false;
 	set->has_marks = HasStrayMarks(set->parent);
 	if (!TransactionIdIsValid(version) || set->has_marks ||
-		(state = OpenOwnTable("partition_state")) == NULL)
+		(state = ZbxhistOpenOwnTable("partition_state", AccessShareLock)) == NULL)
 		return;
 	scan = BeginOwnScan(state, set->parent);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -416,10 +424,6 @@ static void
 FreePartitions(PartitionSet *set)
 {
 	set->is_built = false;
-	for (int i = 0; i < set->npartitions; i++)
-		hash_search(members, &set->partitions[i].relid, HASH_REMOVE, NULL);
-	for (int i = 0; i < set->nothers; i++)
-		hash_search(members, &set->others[i], HASH_REMOVE, NULL);
 	set->npartitions = 0;
 	set->nothers = 0;
 	if (set->context != NULL)
@@ -428,6 +432,20 @@ FreePartitions(PartitionSet *set)
 		set->context = AllocSetContextCreate(CacheMemoryContext,
 											 "zbxhist partition set",
 											 ALLOCSET_SMALL_SIZES);
+}
+
+/*
+ * IsPartition says whether relid is among the set's partitions.
+ */
+static bool
+IsPartition(const PartitionSet *set, Oid relid)
+{
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (set->partitions[i].relid == relid)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -448,7 +466,7 @@ AddOthers(PartitionSet *set)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (hash_search(members, &relid, HASH_FIND, NULL) == NULL)
+		if (!IsPartition(set, relid))
 		{
 			AddMember(relid, set->parent);
 			set->others[set->nothers++] = relid;

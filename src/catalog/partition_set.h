@@ -9,6 +9,7 @@
 #define ZBXHIST_PARTITION_SET_H
 
 #include "access/attnum.h"
+#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 #include "catalog/bounds.h"
@@ -39,6 +40,7 @@ typedef struct PartitionSet
 } PartitionSet;
 
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
+extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);

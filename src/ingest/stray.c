@@ -37,7 +37,6 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -74,17 +73,13 @@ SetStraysTag(LOCKTAG *tag, Oid parent)
 static void
 LeaveMark(Oid parent)
 {
-	Oid			namespace = get_namespace_oid("zbxhist", true);
-	Oid			relid = OidIsValid(namespace) ?
-		get_relname_relid("stray_mark", namespace) : InvalidOid;
-	Relation	rel;
+	Relation	rel = ZbxhistOpenOwnTable("stray_mark", RowExclusiveLock);
 	HeapTuple	tuple;
 	Datum		values[1];
 	bool		nulls[1] = {false};
 
-	if (!OidIsValid(relid))
+	if (rel == NULL)
 		return;
-	rel = table_open(relid, RowExclusiveLock);
 	values[0] = ObjectIdGetDatum(parent);
 	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
 	simple_heap_insert(rel, tuple);

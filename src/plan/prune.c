@@ -123,6 +123,7 @@ FindOnlyPartition(const PartitionSet *set, const PartitionBounds *bounds)
 	const PartitionBounds *partition;
 
 	if (set->npartitions < MIN_PARTITIONS || !set->is_exhaustive ||
+		set->clock_attnum == InvalidAttrNumber ||
 		bounds->from_clock >= bounds->to_clock)
 		return InvalidOid;
 	partition = ZbxhistFindPartition(set, (int32) bounds->from_clock);
@@ -170,14 +171,23 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * IsRouted says whether our trigger is on the table: a cheap test that keeps
- * other tables out of the cache of partitions.
+ * IsRouted says whether a trigger of our trigger's name is on the table: a
+ * cheap test that keeps other tables out of the cache of partitions.
  */
 static bool
 IsRouted(Relation rel)
 {
-	return rel->rd_rel->relhassubclass && rel->trigdesc != NULL &&
-		rel->trigdesc->trig_insert_before_row;
+	const TriggerDesc *triggers = rel->trigdesc;
+
+	if (!rel->rd_rel->relhassubclass || triggers == NULL ||
+		!triggers->trig_insert_before_row)
+		return false;
+	for (int i = triggers->numtriggers - 1; i >= 0; i--)
+	{
+		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
+			return true;
+	}
+	return false;
 }
 
 /*

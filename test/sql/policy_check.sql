@@ -1,5 +1,7 @@
 -- check and the views: each finding, and that its hint mends it.
 \set SHOW_CONTEXT never
+-- what earlier tests have dropped
+SELECT zbxhist.forget_dropped();
 SET TimeZone = 'UTC';
 CREATE SCHEMA checks;
 SET search_path = checks, public;
