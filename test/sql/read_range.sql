@@ -145,6 +145,17 @@ ALTER TABLE history DROP COLUMN extra;
 SELECT zbxhist.range(NULL::history, 1, 345599, 500000);
 DROP TABLE crooked;
 
+-- a DROP and what is rolled back with it; a table that is no partition any more
+BEGIN;
+DROP TABLE history_p19700103;
+SELECT found(86400, 345601);
+ROLLBACK;
+SELECT found(86400, 345601);
+ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock;
+SELECT found(86400, 345601);
+ALTER TABLE history_p19700103 ADD CONSTRAINT zbxhist_clock CHECK (clock >= 172800 AND clock < 259200);
+SELECT found(86400, 345601);
+
 -- what is not managed
 CREATE TABLE plain (LIKE history);
 SELECT zbxhist.range(NULL::plain, 1, 0, 1);
