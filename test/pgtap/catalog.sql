@@ -55,7 +55,8 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         check,check_database,check_maintenance,check_partitions,check_policy,check_rows,check_triggers,
-        minimum_time,nearest,nearest,range,range,range_support,
+        buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
+        statistics,statistics,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,
         format_time,has_item_index,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
