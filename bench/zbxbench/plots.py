@@ -11,6 +11,7 @@ from matplotlib import pyplot, ticker  # noqa: E402
 # Okabe and Ito's palette, readable with any colour vision, then related shades
 COLOURS = {
     "zbxhist": "#D55E00",
+    "zbxhist-trigger": "#F0E442",
     "zbxhist-rows": "#E69F00",
     "native": "#0072B2",
     "partman": "#56B4E9",

@@ -4,10 +4,11 @@ from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
-from .zbxhist import Zbxhist, ZbxhistRows
+from .zbxhist import Zbxhist, ZbxhistRows, ZbxhistTrigger
 
 STORES = {store.name: store for store in (
-    Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, Zbxhist, NullWrite)}
+    Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
+    Zbxhist, NullWrite)}
 
 
 def select(cluster, names):

@@ -1,10 +1,10 @@
-"""The extension: batching, and row at a time."""
+"""The extension: as installed, by the trigger alone, and row at a time."""
 from . import schema
 from .postgres import PostgresStore
 
 
 class Zbxhist(PostgresStore):
-    """An inheritance parent with the C trigger, its rows buffered and multi-inserted."""
+    """As installed: literals planned without planner and trigger, rows multi-inserted."""
     name = "zbxhist"
     label = "zbxhist"
 
@@ -31,6 +31,13 @@ class Zbxhist(PostgresStore):
     def check(self):
         return [problem for table in self.tables
                 for problem in self.rows_outside(table, "ONLY " + table)]
+
+
+class ZbxhistTrigger(Zbxhist):
+    """Every row through the C trigger, buffered and multi-inserted."""
+    name = "zbxhist-trigger"
+    label = "zbxhist, batch trigger"
+    options = "-c zbxhist.enable_fast_insert=off"
 
 
 class ZbxhistRows(Zbxhist):
