@@ -415,31 +415,16 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 
 /*
  * OpenForLookup opens a partition to look keys up in its indexes; returns
- * NULL if somebody locks us out of it or of one of them.  Who only keeps
- * writers out, such as CREATE INDEX, is not in the way.
+ * NULL if somebody locks us out of it.  Who only keeps writers out, such as
+ * CREATE INDEX, is not in the way; REINDEX is waited for when the indexes are
+ * opened, as any insert into a plain table would.
  */
 static Relation
 OpenForLookup(Oid partition)
 {
-	Relation	rel;
-	ListCell   *lc;
-
 	if (!ConditionalLockRelationOid(partition, AccessShareLock))
 		return NULL;
-	rel = try_table_open(partition, NoLock);
-	if (rel == NULL)
-		return NULL;
-
-	/* as ExecOpenIndices locks them, which would wait for REINDEX */
-	foreach(lc, RelationGetIndexList(rel))
-	{
-		if (!ConditionalLockRelationOid(lfirst_oid(lc), RowExclusiveLock))
-		{
-			table_close(rel, NoLock);
-			return NULL;
-		}
-	}
-	return rel;
+	return try_table_open(partition, NoLock);
 }
 
 /*

@@ -163,7 +163,7 @@ SELECT k.relname, k.reloptions, s.spcname, x.indisreplident
 SELECT g.grantee::regrole::text, g.privilege_type, g.is_grantable
   FROM pg_class k, aclexplode(k.relacl) g
  WHERE k.oid = '"full ON x (y)_p20200105"'::regclass AND g.grantee NOT IN (0, k.relowner) ORDER BY 1, 2;
-SELECT a.attname, a.attstattarget, a.attoptions::text LIKE '%n_distinct=-0.01%' AS has_distinct, a.attstorage, a.attacl IS NOT NULL AS has_acl
+SELECT a.attname, coalesce(a.attstattarget, -1) AS attstattarget, coalesce(a.attoptions::text LIKE '%n_distinct=-0.01%', false) AS has_distinct, a.attstorage, a.attacl IS NOT NULL AS has_acl
   FROM pg_attribute a
  WHERE a.attrelid = '"full ON x (y)_p20200105"'::regclass AND a.attname IN ('value', 'itemid') ORDER BY 1;
 SELECT * FROM zbxhist.check() WHERE object LIKE '%full%' AND code NOT IN ('no_retention');
