@@ -52,6 +52,23 @@ static void InitPartitionSets(void);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 
 /*
+ * ZbxhistHasRouteTrigger says whether a table has a trigger of our trigger's
+ * name, by which a parent is known without a look into any catalog.
+ */
+bool
+ZbxhistHasRouteTrigger(Relation rel)
+{
+	const TriggerDesc *triggers = rel->trigdesc;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
  * ZbxhistGetPartitionSet returns the up-to-date set of a parent that the
  * caller has locked.  Must be called in a transaction.
  */

@@ -39,6 +39,7 @@ typedef struct PartitionSet
 	MemoryContext context;		/* owns partitions and others */
 } PartitionSet;
 
+extern bool ZbxhistHasRouteTrigger(Relation rel);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,

@@ -171,23 +171,14 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * IsRouted says whether a trigger of our trigger's name is on the table: a
- * cheap test that keeps other tables out of the cache of partitions.
+ * IsRouted says whether a table is a parent with children: a cheap test that
+ * keeps other tables out of the cache of partitions.
  */
 static bool
 IsRouted(Relation rel)
 {
-	const TriggerDesc *triggers = rel->trigdesc;
-
-	if (!rel->rd_rel->relhassubclass || triggers == NULL ||
-		!triggers->trig_insert_before_row)
-		return false;
-	for (int i = triggers->numtriggers - 1; i >= 0; i--)
-	{
-		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
-			return true;
-	}
-	return false;
+	return rel->rd_rel->relhassubclass && rel->trigdesc != NULL &&
+		rel->trigdesc->trig_insert_before_row && ZbxhistHasRouteTrigger(rel);
 }
 
 /*

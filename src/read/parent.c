@@ -29,24 +29,6 @@
 #include "read/parent.h"
 
 /*
- * IsManaged says whether a table has our trigger.
- */
-static bool
-IsManaged(Relation rel)
-{
-	const TriggerDesc *triggers = rel->trigdesc;
-
-	if (rel->rd_rel->relkind != RELKIND_RELATION || triggers == NULL)
-		return false;
-	for (int i = 0; i < triggers->numtriggers; i++)
-	{
-		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
  * ZbxhistQualifiedName returns the quoted name of a table with its schema.
  */
 char *
@@ -86,7 +68,7 @@ CheckManaged(Relation rel)
 {
 	PartitionSet *set;
 
-	if (!IsManaged(rel))
+	if (rel->rd_rel->relkind != RELKIND_RELATION || !ZbxhistHasRouteTrigger(rel))
 		RaiseUnmanaged(rel);
 	set = ZbxhistGetPartitionSet(rel);
 	if (set->itemid_attnum == InvalidAttrNumber ||
