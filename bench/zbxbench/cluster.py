@@ -62,6 +62,7 @@ class Cluster:
         self.base = base
         self.directory = None
         self.postmaster_pid = None
+        self.peers = {}
 
     def __enter__(self):
         self.start()
@@ -85,13 +86,22 @@ class Cluster:
             raise
 
     def stop(self):
-        """Stops the server and removes everything it wrote."""
+        """Stops the server, and those of other databases; removes everything they wrote."""
+        while self.peers:
+            self.peers.popitem()[1].stop()
         if self.directory is None:
             return
         if (self.data / "postmaster.pid").exists():
             self._pg_ctl("stop", "-m", "immediate", "-w", check=False)
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
+
+    def peer(self, server_class):
+        """Another database's server: started when first asked for, stopped with the cluster."""
+        if server_class not in self.peers:
+            self.peers[server_class] = server = server_class(self.base)
+            server.start()
+        return self.peers[server_class]
 
     @property
     def data(self):

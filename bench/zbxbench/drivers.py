@@ -134,9 +134,9 @@ class LoaderProcess:
 
 def run_loader(store, load, wal):
     """One run of the loader: counters are read while its connections are idle."""
-    loader = LoaderProcess(["--dsn=" + store.dsn(), "--connections=%d" % load.connections,
-                            "--values=%d" % load.values, "--warmup=%d" % load.warmup,
-                            "--handshake"] + stream_arguments(load))
+    loader = LoaderProcess(store.loader_arguments() + stream_arguments(load) + [
+        "--connections=%d" % load.connections, "--values=%d" % load.values,
+        "--warmup=%d" % load.warmup, "--handshake"])
     try:
         pids = loader.event("ready")["pids"]
         before = Reading(store.cluster, wal, pids)

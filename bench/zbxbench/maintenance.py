@@ -190,9 +190,10 @@ class Stream:
         load = drivers.Load("loader", BATCH, 1, 0, ITEMS, periods.clock(periods.today()),
                             items=ITEMS, step=STEP, first_pass=first_pass)
         self.loader = drivers.LoaderProcess(
-            ["--dsn=" + store.dsn(), "--connections=%d" % arguments.connections,
-             "--seconds=86400", "--rate=%g" % arguments.rate, "--warmup=%d" % ITEMS,
-             "--csv=" + self.path, "--handshake"] + drivers.stream_arguments(load))
+            store.loader_arguments() + drivers.stream_arguments(load) + [
+                "--connections=%d" % arguments.connections, "--seconds=86400",
+                "--rate=%g" % arguments.rate, "--warmup=%d" % ITEMS, "--csv=" + self.path,
+                "--handshake"])
         self.loader.event("ready")
         store.cluster.checkpoint()
         self.loader.go_on()

@@ -19,6 +19,7 @@ COLOURS = {
     "plpgsql": "#CC79A7",
     "plpgsql-wiki": "#882255",
     "nullwrite": "#999999",
+    "mem": "#332288",
 }
 OTHER = "#444444"
 

@@ -1,4 +1,5 @@
 """The stores that can be measured, by name."""
+from .mem import Mem
 from .native import Native
 from .nullwrite import NullWrite
 from .partman import Partman
@@ -8,7 +9,7 @@ from .zbxhist import Zbxhist, ZbxhistRows, ZbxhistTrigger
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, NullWrite)}
+    Zbxhist, Mem, NullWrite)}
 
 
 def select(cluster, names):

@@ -19,6 +19,25 @@ class Store(abc.ABC):
         del cluster
 
     @abc.abstractmethod
+    def loader_arguments(self):
+        """The loader's options that say where it writes to."""
+
+    @abc.abstractmethod
+    def server_cpu(self):
+        """Seconds of CPU which the whole server has used so far."""
+
+    @abc.abstractmethod
+    def settle(self):
+        """After a bulk load: leaves nothing to do which a later run would pay for."""
+
+    @abc.abstractmethod
+    def before_run(self):
+        """Puts what earlier runs left in memory away, as far as the server can."""
+
+    def after_run(self):
+        """Waits until what the run left behind shows in the counters."""
+
+    @abc.abstractmethod
     def create(self, tables, periods, interval):
         """Makes the store with these tables, empty, and a partition for each period."""
 

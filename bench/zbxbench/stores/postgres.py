@@ -1,4 +1,5 @@
 """What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
+from .. import counters
 from ..cluster import OWNER, SUPERUSER
 from . import schema
 from .base import Store
@@ -28,6 +29,18 @@ class PostgresStore(Store):
     def dsn(self):
         """The connection string for the load."""
         return self.cluster.dsn(self.database, OWNER, self.options)
+
+    def loader_arguments(self):
+        return ["--dsn=" + self.dsn()]
+
+    def server_cpu(self):
+        return counters.server_cpu(self.cluster.postmaster_pid)
+
+    def before_run(self):
+        self.cluster.checkpoint()
+
+    def after_run(self):
+        self.cluster.wait_for_backends()
 
     def create(self, tables, periods, interval="daily"):
         self.tables = tuple(tables)
