@@ -1,6 +1,7 @@
 """CPU, WAL and memory counters, read from outside the measured processes."""
 import os
 import pathlib
+import threading
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -58,6 +59,53 @@ def server_cpu(postmaster_pid):
         except OSError:
             continue    # ended meanwhile: counted as reaped in the next reading
     return total
+
+
+def _times(fields, first):
+    """A pair of user and system seconds in /proc/<pid>/stat."""
+    return int(fields[first]) / TICKS, int(fields[first + 1]) / TICKS
+
+
+def server_times(pid):
+    """User and system seconds of a server: the process, its children, those that have ended."""
+    fields = _stat_fields(pid)
+    pairs = [_times(fields, 11), _times(fields, 13)]
+    for child in children(pid):
+        try:
+            pairs.append(_times(_stat_fields(child), 11))
+        except OSError:
+            continue    # ended meanwhile: counted as reaped in the next reading
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
+
+
+def machine_iowait():
+    """Seconds in which a core had nothing to do but wait for a disk, all cores together."""
+    first = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0]
+    return int(first.split()[5]) / TICKS
+
+
+class Sampler(threading.Thread):
+    """Reads a server's CPU now and then; samples has (time, user, system, iowait), in seconds."""
+
+    def __init__(self, pid, interval=0.5):
+        super().__init__(daemon=True)
+        self.pid = pid
+        self.interval = interval
+        self.samples = []
+        self.stopping = threading.Event()
+
+    def run(self):
+        while True:
+            self.samples.append((time.time(), *server_times(self.pid), machine_iowait()))
+            if self.stopping.wait(self.interval):
+                return
+
+    def stop(self):
+        """The last sample is taken before this returns."""
+        self.stopping.set()
+        self.join()
+        self.samples.append((time.time(), *server_times(self.pid), machine_iowait()))
+        return self.samples
 
 
 def private_memory(pid):

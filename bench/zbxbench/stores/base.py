@@ -18,6 +18,14 @@ class Store(abc.ABC):
         """Why the store cannot be measured here; None when it can."""
         del cluster
 
+    def server_pid(self):
+        """The process whose CPU, with that of its children, is the server's."""
+        raise NotImplementedError
+
+    def disk_bytes(self):
+        """Bytes on disk of all that the store keeps: tables, indexes, maps, catalogs of its own."""
+        raise NotImplementedError
+
     @abc.abstractmethod
     def loader_arguments(self):
         """The loader's options that say where it writes to."""

@@ -42,6 +42,15 @@ class PostgresStore(Store):
     def after_run(self):
         self.cluster.wait_for_backends()
 
+    def server_pid(self):
+        return self.cluster.postmaster_pid
+
+    def disk_bytes(self):
+        return int(self.execute(
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
+            "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') "
+            "AND n.nspname NOT IN ('pg_catalog', 'information_schema')")[0][0])
+
     def create(self, tables, periods, interval="daily"):
         self.tables = tuple(tables)
         self.cluster.execute("CREATE DATABASE %s OWNER %s TEMPLATE template0"
