@@ -5,20 +5,23 @@ from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
-from .zbxhist import Zbxhist, ZbxhistRows, ZbxhistTrigger
+from .zbxhist import Zbxhist, ZbxhistPacked, ZbxhistRows, ZbxhistTrigger
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, Mem, NullWrite)}
+    Zbxhist, ZbxhistPacked, Mem, NullWrite)}
 
 
-def select(cluster, names):
-    """The stores of these names: those to measure, and why the others cannot be."""
+def select(cluster, names, *arguments):
+    """The stores of these names: those to measure, and why the others cannot be.
+
+    Further arguments go to each store's class.
+    """
     present, skipped = [], {}
     for name in names:
         reason = STORES[name].missing(cluster)
         if reason:
             skipped[name] = reason
         else:
-            present.append(STORES[name](cluster))
+            present.append(STORES[name](cluster, *arguments))
     return present, skipped

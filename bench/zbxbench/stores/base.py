@@ -2,16 +2,49 @@
 import abc
 
 
+class Reader(abc.ABC):
+    """One client's connection that reads values.
+
+    Each method waits for the whole answer and returns it as a sequence of rows
+    (len, index).  Its time is what is measured, so it does nothing else: values
+    stay as they came, numbers or their text, and who compares converts them.
+    Clocks are seconds; start is included, stop is not.
+    """
+
+    @abc.abstractmethod
+    def range(self, table, itemid, start, stop):
+        """An item's (clock, ns, value) in a time, in whatever order."""
+
+    @abc.abstractmethod
+    def newest(self, table, itemid, count, stop):
+        """An item's newest (clock, ns, value) before stop, newest first."""
+
+    @abc.abstractmethod
+    def latest(self, table, itemids, start):
+        """Each item's newest (itemid, clock, value, ns) from start on, in whatever order."""
+
+    @abc.abstractmethod
+    def aggregate(self, table, itemid, start, stop):
+        """One row: (count, min, max, avg) of an item's values in a time."""
+
+    @abc.abstractmethod
+    def close(self):
+        """Disconnects."""
+
+
 class Store(abc.ABC):
     """A place for values.
 
     name:        as on the command line
     label:       in tables and plots
     keeps_rows:  False for Null Write: then no rows are expected
+    ways:        how values can be read, by name: the addition to the label.  The
+                 first is the plain one; a store that cannot be read has none
     """
     name = ""
     label = ""
     keeps_rows = True
+    ways = {}
 
     @classmethod
     def missing(cls, cluster):
@@ -68,6 +101,23 @@ class Store(abc.ABC):
     @abc.abstractmethod
     def check(self):
         """What is wrong with the store itself: a list of sentences."""
+
+    def bulk_load(self, table, parts):
+        """Fills an empty table as fast as it can be, and leaves it as after a vacuum.
+
+        parts: (period, open_stream) in the order of time.  open_stream() is a
+        context manager that gives a binary file of COPY text, "itemid clock
+        value ns" separated by tabs, in the order of time; all rows are of the
+        period, and values are floats.
+        """
+        raise NotImplementedError
+
+    def close_period(self, table, period):
+        """What the store does with a period that gets no more values, if anything."""
+
+    def open_reader(self, way):
+        """A new connection that reads in one of the ways."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def drop(self):

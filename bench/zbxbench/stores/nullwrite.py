@@ -12,6 +12,7 @@ class NullWrite(PostgresStore):
     name = "nullwrite"
     label = "Null Write"
     keeps_rows = False
+    ways = {}
 
     def prepare_database(self):
         library = self.cluster.directory / "nullwrite.so"

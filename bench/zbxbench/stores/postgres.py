@@ -1,8 +1,67 @@
 """What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
-from .. import counters
+import itertools
+
+from .. import counters, libpq
 from ..cluster import OWNER, SUPERUSER
 from . import schema
-from .base import Store
+from .base import Reader, Store
+
+
+class JoinedRows:
+    """The rows of several results, one after another."""
+
+    def __init__(self, results):
+        self.results = results
+
+    def __len__(self):
+        return sum(map(len, self.results))
+
+    def __getitem__(self, place):
+        for result in self.results:
+            if place < len(result):
+                return result[place]
+            place -= len(result)
+        raise IndexError(place)
+
+
+class PostgresReader(Reader):
+    """A connection of the role that Zabbix would use."""
+
+    def __init__(self, store):
+        self.connection = libpq.Connection(store.dsn())
+
+    def execute(self, text):
+        """Sends one text of SQL."""
+        return self.connection.execute(text)
+
+    def close(self):
+        self.connection.close()
+
+
+class SqlReader(PostgresReader):
+    """Zabbix's own SELECTs, literals and all."""
+
+    def range(self, table, itemid, start, stop):
+        """As the server's value cache asks."""
+        return self.execute("select clock,ns,value from %s where itemid=%d and clock>%d and "
+                            "clock<=%d" % (table, itemid, start - 1, stop - 1))
+
+    def newest(self, table, itemid, count, stop):
+        """As the server's value cache asks."""
+        return self.execute("select clock,ns,value from %s where itemid=%d and clock<=%d "
+                            "order by clock desc limit %d" % (table, itemid, stop - 1, count))
+
+    def latest(self, table, itemids, start):
+        """As the frontend 7.0 asks for its "Latest data": a SELECT an item."""
+        return JoinedRows([
+            self.execute("SELECT * FROM %s h WHERE h.itemid='%d' AND h.clock>%d ORDER BY "
+                         "h.clock DESC,h.ns DESC LIMIT 1" % (table, itemid, start - 1))
+            for itemid in itemids])
+
+    def aggregate(self, table, itemid, start, stop):
+        return self.execute("SELECT count(*), min(value), max(value), avg(value) FROM %s WHERE "
+                            "itemid='%d' AND clock>=%d AND clock<%d"
+                            % (table, itemid, start, stop))
 
 
 class PostgresStore(Store):
@@ -12,10 +71,13 @@ class PostgresStore(Store):
     same text byte for byte.  options are given at connect, as PGOPTIONS.
     """
     options = ""
+    ways = {"sql": ""}
+    readers = {"sql": SqlReader}    # a class for each of the ways
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, suffix=""):
+        """suffix: of the database's name, for several stores of a kind."""
         self.cluster = cluster
-        self.database = "bench_" + self.name.replace("-", "_")
+        self.database = "bench_" + self.name.replace("-", "_") + suffix
         self.tables = ()
 
     def execute(self, sql, user=OWNER):
@@ -96,6 +158,47 @@ class PostgresStore(Store):
                 cursor.copy_expert("COPY %s FROM STDIN" % table, stream, 1 << 20)
         finally:
             connection.close()
+
+    def open_reader(self, way):
+        return self.readers[way](self)
+
+    def indexed_tables(self, table, periods):
+        """The tables whose primary key a bulk load takes off and makes again."""
+        del periods
+        return [table]
+
+    def _drop_primary_key(self, table):
+        name = self.execute("SELECT quote_ident(conname) FROM pg_constraint WHERE contype = 'p' "
+                            "AND conrelid = '%s'::regclass" % table)[0][0]
+        self.execute("ALTER TABLE %s DROP CONSTRAINT %s" % (table, name))
+
+    def _copy_parts(self, holder, parts):
+        """Rows go into the emptied table frozen, and unlogged where wal_level is minimal."""
+        connection = self.connect()
+        connection.autocommit = False
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("TRUNCATE " + holder)
+                for _, open_stream in parts:
+                    with open_stream() as stream:
+                        cursor.copy_expert("COPY %s FROM STDIN (FREEZE)" % holder, stream,
+                                           1 << 20)
+            connection.commit()
+        finally:
+            connection.close()
+
+    def bulk_load(self, table, parts):
+        parts = list(parts)
+        keyed = self.indexed_tables(table, [period for period, _ in parts])
+        for name in keyed:
+            self._drop_primary_key(name)
+        for holder, group in itertools.groupby(
+                parts, lambda part: self.partition(table, part[0])):
+            self._copy_parts(holder, group)
+        for name in keyed:
+            self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)"
+                         % (name, schema.primary_key(table)))
+        self.settle()
 
     def settle(self):
         """Sets hint bits and the visibility map, so that no later run pays for a bulk load."""

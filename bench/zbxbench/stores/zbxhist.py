@@ -1,12 +1,34 @@
 """The extension: as installed, by the trigger alone, and row at a time."""
 from . import schema
-from .postgres import PostgresStore
+from .postgres import PostgresReader, PostgresStore, SqlReader
+
+
+class FunctionReader(PostgresReader):
+    """The extension's functions."""
+
+    def range(self, table, itemid, start, stop):
+        return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,%d,%d)"
+                            % (table, itemid, start, stop))
+
+    def newest(self, table, itemid, count, stop):
+        return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,0,%d,'desc',%d)"
+                            % (table, itemid, stop, count))
+
+    def latest(self, table, itemids, start):
+        return self.execute("SELECT * FROM zbxhist.last_values(NULL::%s,'{%s}',1,%d)"
+                            % (table, ",".join(map(str, itemids)), start))
+
+    def aggregate(self, table, itemid, start, stop):
+        return self.execute("SELECT count,min,max,avg FROM zbxhist.statistics('%s',%d,%d,%d)"
+                            % (table, itemid, start, stop))
 
 
 class Zbxhist(PostgresStore):
     """As installed: literals planned without planner and trigger, rows multi-inserted."""
     name = "zbxhist"
     label = "zbxhist"
+    ways = {"sql": "", "functions": ", functions"}
+    readers = {"sql": SqlReader, "functions": FunctionReader}
 
     @classmethod
     def missing(cls, cluster):
@@ -28,9 +50,32 @@ class Zbxhist(PostgresStore):
         return self.execute("SELECT zbxhist.create_partition('%s', '%s')::text"
                             % (table, period.date))[0][0]
 
+    def indexed_tables(self, table, periods):
+        return [self.partition(table, period) for period in periods]
+
     def check(self):
         return [problem for table in self.tables
                 for problem in self.rows_outside(table, "ONLY " + table)]
+
+
+class ZbxhistPacked(Zbxhist):
+    """Days that have ended are packed."""
+    name = "zbxhist-packed"
+    label = "zbxhist, packed days"
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or cls._missing_procedure(cluster)
+
+    @staticmethod
+    def _missing_procedure(cluster):
+        """Whether the installed version can pack; nothing of the look remains."""
+        found = cluster.execute("BEGIN; CREATE EXTENSION zbxhist; "
+                                "SELECT to_regprocedure('zbxhist.pack(regclass, date)')::text")
+        return None if found[0][0] else "the installed version has no zbxhist.pack"
+
+    def close_period(self, table, period):
+        self.execute("CALL zbxhist.pack('%s', '%s')" % (table, period.date))
 
 
 class ZbxhistTrigger(Zbxhist):
