@@ -5,10 +5,6 @@ then during each action.  Latencies count from when a statement is sent, the
 delay from when its batch was due to its commit: a stall cannot hide behind a
 loader that waits for it.
 """
-import csv
-import os
-import signal
-import tempfile
 import threading
 import time
 
@@ -16,6 +12,7 @@ from . import drivers, environment, periods, plots, results, spread
 from .cluster import SUPERUSER, Cluster, tuned_settings
 from .progress import say
 from .stores import STORES, select
+from .stream import Stream, latencies
 
 NAME = "maintenance"
 HELP = "ingest latency while partitions are made, rows moved, and a day dropped under a reader"
@@ -181,40 +178,6 @@ class PartmanActions(Actions):
 ACTIONS_OF = {"zbxhist": ZbxhistActions, "native": NativeActions, "partman": PartmanActions}
 
 
-class Stream:
-    """The loader in the background, at its fixed rate, until it is stopped."""
-
-    def __init__(self, store, arguments, first_pass):
-        handle, self.path = tempfile.mkstemp(suffix=".csv")
-        os.close(handle)
-        load = drivers.Load("loader", BATCH, 1, 0, ITEMS, periods.clock(periods.today()),
-                            items=ITEMS, step=STEP, first_pass=first_pass)
-        self.loader = drivers.LoaderProcess(
-            store.loader_arguments() + drivers.stream_arguments(load) + [
-                "--connections=%d" % arguments.connections, "--seconds=86400",
-                "--rate=%g" % arguments.rate, "--warmup=%d" % ITEMS, "--csv=" + self.path,
-                "--handshake"])
-        self.loader.event("ready")
-        store.cluster.checkpoint()
-        self.loader.go_on()
-
-    def stop(self):
-        """Ends the stream; returns the loader's result and all statements."""
-        self.loader.process.send_signal(signal.SIGTERM)
-        result = self.loader.event("done")
-        self.loader.finish()
-        with open(self.path, encoding="ascii") as lines:
-            statements = [{"start": float(row["start"]),
-                           "latency": float(row["latency_ms"]),
-                           "delay": float(row["delay_ms"])} for row in csv.DictReader(lines)]
-        return result, statements
-
-    def close(self):
-        """Removes what is left."""
-        self.loader.kill()
-        os.unlink(self.path)
-
-
 class Reader:
     """A session that has read the expired day and keeps its snapshot."""
 
@@ -280,7 +243,9 @@ def move(actions, arguments):
 
 def run_stages(store, actions, arguments, stages, first_pass):
     """One session of the stream, stage after stage; statements are cut by time."""
-    stream = Stream(store, arguments, first_pass)
+    stream = Stream(store, arguments.rate, arguments.connections, drivers.Load(
+        "loader", BATCH, arguments.connections, 0, ITEMS, periods.clock(periods.today()),
+        items=ITEMS, step=STEP, first_pass=first_pass))
     try:
         time.sleep(1)
         spans = []
@@ -296,20 +261,6 @@ def run_stages(store, actions, arguments, stages, first_pass):
         span.update(latencies(statements, span))
     return {"stages": spans, "statements": statements, "values": result["values"],
             "failed": result["failed"], "lost": result["lost"]}
-
-
-def latencies(statements, span):
-    """Percentiles of the statements that overlap a stage."""
-    inside = [statement for statement in statements
-              if statement["start"] < span["to"]
-              and statement["start"] + statement["latency"] / 1e3 > span["from"]]
-    found = {"statements": len(inside)}
-    for key in ("latency", "delay"):
-        values = [statement[key] for statement in inside]
-        found[key + "_ms"] = {"p50": spread.percentile(values, 0.5),
-                              "p99": spread.percentile(values, 0.99),
-                              "max": max(values) if values else None}
-    return found
 
 
 def fill(store, arguments):

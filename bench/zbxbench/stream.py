@@ -1,0 +1,60 @@
+"""An open-loop stream of values in the background, and what its statements felt."""
+import csv
+import os
+import signal
+import tempfile
+
+from . import drivers, spread
+
+
+class Stream:
+    """The loader at a fixed rate, until it is stopped, or for some seconds.
+
+    load: the stream it sends; its warm-up is done when this returns.
+    """
+
+    def __init__(self, store, rate, connections, load, seconds=86400):
+        handle, self.path = tempfile.mkstemp(suffix=".csv")
+        os.close(handle)
+        self.loader = drivers.LoaderProcess(
+            store.loader_arguments() + [
+                "--connections=%d" % connections, "--seconds=%g" % seconds,
+                "--rate=%g" % rate, "--warmup=%d" % load.warmup, "--csv=" + self.path,
+                "--handshake"] + drivers.stream_arguments(load))
+        self.loader.event("ready")
+        store.before_run()
+        self.loader.go_on()
+
+    def stop(self):
+        """Ends the stream; returns the loader's result and all statements."""
+        self.loader.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self):
+        """Waits for the stream's end; returns the loader's result and all statements."""
+        result = self.loader.event("done")
+        self.loader.finish()
+        with open(self.path, encoding="ascii") as lines:
+            statements = [{"start": float(row["start"]),
+                           "latency": float(row["latency_ms"]),
+                           "delay": float(row["delay_ms"])} for row in csv.DictReader(lines)]
+        return result, statements
+
+    def close(self):
+        """Removes what is left."""
+        self.loader.kill()
+        os.unlink(self.path)
+
+
+def latencies(statements, span):
+    """Percentiles of the statements that overlap a stage, from span["from"] to span["to"]."""
+    inside = [statement for statement in statements
+              if statement["start"] < span["to"]
+              and statement["start"] + statement["latency"] / 1e3 > span["from"]]
+    found = {"statements": len(inside)}
+    for key in ("latency", "delay"):
+        values = [statement[key] for statement in inside]
+        found[key + "_ms"] = {"p50": spread.percentile(values, 0.5),
+                              "p99": spread.percentile(values, 0.99),
+                              "max": max(values) if values else None}
+    return found
