@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * day.h
+ *	  A day's table: finds, writes and changes groups of segments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_H
+#define ZBXHIST_DAY_H
+
+#include "utils/snapshot.h"
+
+#include "packed/layout.h"
+#include "read/item_range.h"
+
+/* ---- reading: groups in the order of (itemid, clock) ---- */
+
+typedef struct DayScan DayScan;
+
+/* a group that has been found, good until the next one */
+typedef struct DayGroup
+{
+	ItemPointerData tid;
+	int64		first_itemid;
+	int32		first_clock;
+	int64		last_itemid;
+	int32		last_clock;
+	int32		nrows;
+	GroupReader reader;			/* open; its bytes are the scan's */
+} DayGroup;
+
+/* one item's groups that overlap the range, by the index; both directions */
+extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
+									Snapshot snapshot);
+extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
+
+/* all groups, in the order of the heap */
+extern void ZbxhistDayScanAll(DayScan *scan);
+extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
+extern void ZbxhistEndDayScan(DayScan *scan);
+
+/* raises XX001 naming the day's table and the item */
+extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid) pg_attribute_noreturn();
+
+/* ---- changing rows ---- */
+
+/* a row by its key; ordinal counts rows of the same clock from 1 */
+typedef struct PackedRowId
+{
+	int64		itemid;
+	int32		clock;
+	uint16		ordinal;
+} PackedRowId;
+
+typedef struct DayModify DayModify;
+
+/*
+ * Changes are collected while rows come in any order, and written when many
+ * are there and at the end.  They lock the day against other changes until
+ * the transaction ends.
+ */
+extern DayModify *ZbxhistBeginDayModify(Relation day, Snapshot snapshot);
+extern void ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
+extern void ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+								TupleTableSlot *slot);
+extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
+extern void ZbxhistEndDayModify(DayModify *modify);
+
+/* says whether the day has a row of that key, seen by a fresh snapshot */
+extern bool ZbxhistDayHasKey(Relation day, int64 itemid, int32 clock,
+							 int32 ns);
+
+#endif							/* ZBXHIST_DAY_H */
