@@ -34,16 +34,30 @@ def _thousands(value, _):
     return "{:,.0f}".format(value) if value == int(value) else "%g" % value
 
 
+def panels(count, width=7.0, height=2.4):
+    """Empty plots below one another, with one horizontal axis; heights are each plot's."""
+    fig, rows = pyplot.subplots(count, 1, figsize=(width, height * count), sharex=True,
+                                constrained_layout=True)
+    for axes in rows:
+        _dress(axes)
+    return fig, rows
+
+
 def figure(width=7.0, height=3.6):
     """An empty plot of the common size."""
     fig, axes = pyplot.subplots(figsize=(width, height), constrained_layout=True)
+    _dress(axes)
+    return fig, axes
+
+
+def _dress(axes):
+    """The common style of axes."""
     axes.grid(True, axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=8)
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(_thousands))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    return fig, axes
 
 
 def logarithmic_y(axes):
