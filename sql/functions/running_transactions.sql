@@ -3,7 +3,8 @@
 -- pg_stat_activity hides the snapshots of other roles' sessions from an
 -- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
 -- began after this list was made has a snapshot that sees what was committed
--- before it was made.  VACUUM reads no rows for anybody.
+-- before it was made.  VACUUM reads no rows for anybody.  A prepared transaction
+-- has lost its virtual id, so all of them together have a name of their own.
 
 CREATE FUNCTION zbxhist.running_transactions()
 RETURNS text[]
@@ -11,6 +12,9 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
+           || CASE WHEN EXISTS (SELECT FROM pg_prepared_xacts x
+                                 WHERE x.database = current_database())
+                   THEN ARRAY['prepared'] ELSE '{}' END
       FROM pg_locks l
       JOIN pg_stat_activity a ON a.pid = l.pid
       JOIN pg_database d ON d.datname = current_database()
@@ -22,7 +26,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist.running_transactions() IS
-'The virtual transaction ids of all other sessions that may read tables of this database (internal)';
+'The virtual transaction ids of all other sessions that may read tables of this database, and "prepared" if there are prepared ones (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.running_transactions() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.running_transactions() TO PUBLIC;

@@ -4,7 +4,7 @@
 -- not look there, see src/ingest/stray.c.  What a transaction that did not
 -- know the partition yet puts into the parent is not to be seen before it
 -- ends, so a partition is verified when all those have ended that ran when it
--- was first seen here.
+-- was first seen here; one of them may be prepared by then.
 --
 -- The strays lock keeps some inserts waiting.  A small parent is looked through
 -- under it; a large one in the transaction after the one that took it and
@@ -26,7 +26,7 @@ BEGIN
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state (partition, parent, settling)
-    SELECT p.partition, step_verify.parent, present
+    SELECT p.partition, step_verify.parent, present || 'prepared'::text
       FROM zbxhist.list_partitions(parent) p
         ON CONFLICT DO NOTHING;
 

@@ -193,6 +193,18 @@ is( rows_of(
 is(rows_of($node, 'zabbix', "history WHERE itemid >= $item + 10000"),
 	0, 'those of the one rolled back are not');
 
+# a key in a prepared transaction that did not know the partition
+my $clock = day(20);
+$client->query('begin');
+$client->query("insert into history values (7, $clock, 1, 0)");
+$client->query("prepare transaction 'early'");
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.create_partition('history', to_timestamp($clock)::date)");
+maintain($node, 'zabbix') for 1 .. 2;
+$client->query("commit prepared 'early'");
+$result = $client->query("insert into history values (7, $clock, 2, 0)");
+is_deeply($result->{errors}, ['23505'], 'its key is found when it is committed');
+
 log_is_clean($node);
 $node->stop;
 done_testing();
