@@ -13,6 +13,7 @@ COLOURS = {
     "zbxhist": "#D55E00",
     "zbxhist-trigger": "#F0E442",
     "zbxhist-rows": "#E69F00",
+    "zbxhist-nokey": "#F4A582",
     "native": "#0072B2",
     "partman": "#56B4E9",
     "plain": "#009E73",

@@ -343,7 +343,11 @@ def targets(summary, runs):
         ("values per CPU second, batch trigger to the row-at-a-time mode, above 1",
          ratio("values_per_cpu_second", "zbxhist-rows"), lambda value: value > 1),
         ("values per CPU second, as installed to native partitions, at least 1.35",
-         ratio("values_per_cpu_second", "native", "zbxhist"), lambda value: value >= 1.35)]
+         ratio("values_per_cpu_second", "native", "zbxhist"), lambda value: value >= 1.35),
+        ("values per CPU second, without the key to native partitions with it, at least 2.6",
+         ratio("values_per_cpu_second", "native", "zbxhist-nokey"), lambda value: value >= 2.6),
+        ("values per CPU second, without the key to Null Write, above 1",
+         ratio("values_per_cpu_second", "nullwrite", "zbxhist-nokey"), lambda value: value > 1)]
     return [{"target": text, "value": value, "met": met(value)}
             for text, value, met in wanted if value is not None]
 

@@ -5,11 +5,11 @@ from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
-from .zbxhist import Zbxhist, ZbxhistPacked, ZbxhistRows, ZbxhistTrigger
+from .zbxhist import Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistRows, ZbxhistTrigger
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, ZbxhistPacked, Mem, NullWrite)}
+    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite)}
 
 
 def select(cluster, names, *arguments):

@@ -34,10 +34,10 @@ def primary_key(table):
     return "itemid, clock" if table == "trends" else "itemid, clock, ns"
 
 
-def create_table(table, suffix=""):
+def create_table(table, suffix="", has_key=True):
     """Zabbix's CREATE TABLE, with an optional PARTITION BY clause."""
-    return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) %s;" % (
-        table, COLUMNS[table], primary_key(table), suffix)
+    key = ", PRIMARY KEY (%s)" % primary_key(table) if has_key else ""
+    return "CREATE TABLE %s (%s%s) %s;" % (table, COLUMNS[table], key, suffix)
 
 
 def column_names(table):

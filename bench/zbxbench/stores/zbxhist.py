@@ -1,4 +1,4 @@
-"""The extension: as installed, by the trigger alone, and row at a time."""
+"""The extension: as installed, by the trigger alone, row at a time, without a key."""
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
 
@@ -27,6 +27,7 @@ class Zbxhist(PostgresStore):
     """As installed: literals planned without planner and trigger, rows multi-inserted."""
     name = "zbxhist"
     label = "zbxhist"
+    has_key = True
     ways = {"sql": "", "functions": ", functions"}
     readers = {"sql": SqlReader, "functions": FunctionReader}
 
@@ -41,7 +42,7 @@ class Zbxhist(PostgresStore):
 
     def create_table(self, table, periods, interval):
         width = "1 day" if interval == "daily" else "1 month"
-        self.execute(schema.create_table(table))
+        self.execute(schema.create_table(table, has_key=self.has_key))
         self.execute("SELECT zbxhist.create_parent('%s', '%s')" % (table, width))
         for period in periods:
             self.partition(table, period)
@@ -90,3 +91,13 @@ class ZbxhistRows(Zbxhist):
     name = "zbxhist-rows"
     label = "zbxhist, row at a time"
     options = "-c zbxhist.enable_batching=off"
+
+
+class ZbxhistNoKey(Zbxhist):
+    """As installed, but without the primary key: what storing a value costs apart from it.
+
+    For comparison with Null Write only.  Zabbix needs the key.
+    """
+    name = "zbxhist-nokey"
+    label = "zbxhist, without key"
+    has_key = False
