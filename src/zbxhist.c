@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
@@ -28,7 +29,11 @@
 
 ZBXHIST_MODULE_MAGIC("zbxhist", ZBXHIST_VERSION);
 
+PG_FUNCTION_INFO_V1(zbxhist_is_preloaded);
 PG_FUNCTION_INFO_V1(zbxhist_version);
+
+/* loaded before the session's first statement */
+static bool is_preloaded = false;
 
 /*
  * _PG_init registers settings, hooks and callbacks.
@@ -36,6 +41,9 @@ PG_FUNCTION_INFO_V1(zbxhist_version);
 void
 _PG_init(void)
 {
+	is_preloaded = process_shared_preload_libraries_in_progress ||
+		IsInitProcessingMode();
+
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
 	ZbxhistBatchInit();
@@ -52,4 +60,14 @@ Datum
 zbxhist_version(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(cstring_to_text(ZBXHIST_VERSION));
+}
+
+/*
+ * zbxhist_is_preloaded says whether shared_preload_libraries or
+ * session_preload_libraries had the library loaded.
+ */
+Datum
+zbxhist_is_preloaded(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(is_preloaded);
 }

@@ -16,6 +16,12 @@ BEGIN
                'CALL zbxhist.run_maintenance();'
           FROM zbxhist.new_tables() n;
     RETURN QUERY
+        SELECT 'info', 'not_preloaded', current_database()::text,
+               'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows',
+               c || ';'
+          FROM zbxhist.preload_command() c
+         WHERE c IS NOT NULL AND cardinality(zbxhist.parent_list()) > 0;
+    RETURN QUERY
         SELECT 'warning', 'timescaledb', 'timescaledb',
                'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT',
                'DROP EXTENSION timescaledb; if nothing else in this database needs it.'

@@ -59,6 +59,15 @@ BEGIN
         PERFORM zbxhist.adopt(zbxhist.new_policy(f.parent, f.is_trends, options))
            FROM zbxhist.find_tables(schema_name) f
           WHERE f.parent = ANY (fresh);
+    END IF;
+    parent := NULL;
+    action := 'preload';
+    detail := zbxhist.preload_library(dry_run);
+    IF detail IS NOT NULL THEN
+        RETURN NEXT;
+    END IF;
+    -- last: its lock stops writers until the end of the transaction
+    IF NOT dry_run THEN
         PERFORM zbxhist.attach_triggers(fresh);
     END IF;
 END

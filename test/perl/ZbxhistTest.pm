@@ -126,6 +126,7 @@ sub create_zabbix_tables
 }
 
 # Tables and policy: rows of 30 days are kept.  yesterday has a partition.
+# Sessions load the library as late as they can.
 sub set_up
 {
 	my ($node, $database, $owner) = @_;
@@ -137,6 +138,8 @@ sub set_up
 		  . "SELECT zbxhist.create_partition(t, "
 		  . "(now() AT TIME ZONE 'UTC')::date - 1)"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
+	$node->safe_psql($database,
+		"ALTER DATABASE $database RESET session_preload_libraries");
 }
 
 # Is this contributed module or extension installed?

@@ -1,4 +1,6 @@
 -- check and the views: each finding, and that its hint mends it.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 -- what earlier tests have dropped
 SELECT zbxhist.forget_dropped();
@@ -129,3 +131,4 @@ DROP SCHEMA checks CASCADE;
 DROP ROLE regress_zbxhist_someone;
 CALL zbxhist.run_maintenance();
 TRUNCATE zbxhist.maintenance_log;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

@@ -1,4 +1,6 @@
 -- create_parent: what it refuses, and what a partition takes after its parent.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE SCHEMA parents;
@@ -209,3 +211,4 @@ DROP TABLESPACE regress_zbxhist_index;
 DROP ROLE regress_zbxhist_owner, regress_zbxhist_reader, "regress zbxhist ""writer""";
 CALL zbxhist.run_maintenance();
 TRUNCATE zbxhist.maintenance_log;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

@@ -1,4 +1,6 @@
 -- run_maintenance: premake, move, drop, expire, truncate; what goes wrong.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE SCHEMA maint;
@@ -169,3 +171,4 @@ DROP SCHEMA maint CASCADE;
 CALL zbxhist.run_maintenance();
 SELECT count(*) FROM zbxhist.parent_config;
 TRUNCATE zbxhist.maintenance_log;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

@@ -1,4 +1,6 @@
 -- Who may do what: the database's owner sets up, a reader reads, nobody else changes anything.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE ROLE regress_zbxhist_dba;
@@ -111,3 +113,4 @@ DROP OWNED BY regress_zbxhist_dba, regress_zbxhist_writer, regress_zbxhist_reade
 DROP ROLE regress_zbxhist_dba, regress_zbxhist_writer, regress_zbxhist_reader, regress_zbxhist_stranger;
 CALL zbxhist.run_maintenance();
 TRUNCATE zbxhist.maintenance_log, zbxhist.managed_schema;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

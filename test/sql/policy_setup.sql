@@ -1,4 +1,6 @@
 -- setup: finds the tables of Zabbix and no others, in place, repeatable.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 SELECT * FROM zbxhist.setup();
@@ -118,3 +120,4 @@ CALL zbxhist.run_maintenance();
 SELECT count(*) FROM zbxhist.parent_config;
 SELECT count(*) FROM zbxhist.parent_state;
 TRUNCATE zbxhist.maintenance_log, zbxhist.managed_schema;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

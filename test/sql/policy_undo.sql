@@ -1,4 +1,6 @@
 -- undo: back to a plain table with every row; and alter_parent.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 CREATE SCHEMA undoing;
@@ -78,3 +80,4 @@ SET client_min_messages = warning;
 DROP SCHEMA undoing CASCADE;
 CALL zbxhist.run_maintenance();
 TRUNCATE zbxhist.maintenance_log;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
