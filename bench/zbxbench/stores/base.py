@@ -112,6 +112,18 @@ class Store(abc.ABC):
         """
         raise NotImplementedError
 
+    def holds(self, table):
+        """Whether the store has a place for the values of that table."""
+        del table
+        return True
+
+    def copy_period(self, table, period, stream):
+        """Adds rows of one period in the order in which they come, as a server would have them.
+
+        stream: a binary file of COPY text, the columns of Zabbix's table in its order.
+        """
+        raise NotImplementedError
+
     def close_period(self, table, period):
         """What the store does with a period that gets no more values, if anything."""
 

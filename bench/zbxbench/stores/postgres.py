@@ -200,6 +200,9 @@ class PostgresStore(Store):
                          % (name, schema.primary_key(table)))
         self.settle()
 
+    def copy_period(self, table, period, stream):
+        self.copy_from(self.partition(table, period), stream)
+
     def settle(self):
         """Sets hint bits and the visibility map, so that no later run pays for a bulk load."""
         self.execute("VACUUM (FREEZE, ANALYZE)", SUPERUSER)

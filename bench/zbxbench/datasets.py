@@ -1,0 +1,67 @@
+"""The data sets of the size experiment: what they are, and how they get into a store."""
+import subprocess
+from typing import NamedTuple
+
+from . import environment, periods
+
+INTERVAL = 300
+PASSES_A_DAY = periods.DAY // INTERVAL
+
+
+class Dataset(NamedTuple):
+    """Values of one table: what bench/dataset writes, for so many days."""
+    name: str
+    label: str
+    table: str
+    kind: str
+    days: int
+    options: tuple = ()
+    target: float = None        # bytes a value, packed
+
+
+DATASETS = (
+    Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30,
+            ("--ns-constant",), 3),
+    Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
+    Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
+    Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
+    Dataset("text", "program output", "history_text", "text", 2),
+    Dataset("log", "log lines", "history_log", "log", 5),
+)
+
+
+def program():
+    """The generator, built when it is not."""
+    environment.build(environment.BENCH / "dataset")
+    return str(environment.BENCH / "dataset" / "dataset")
+
+
+def series_files():
+    """The measured series, in a fixed order."""
+    return sorted(str(path) for path in (environment.BENCH / "data" / "nab").glob("*.txt"))
+
+
+def days_of(dataset, limit=None):
+    """The days that a data set fills, the last one yesterday."""
+    return periods.days(-min(dataset.days, limit or dataset.days), -1)
+
+
+def command(dataset, items, day, first_day):
+    """What writes one day's rows."""
+    words = [program(), dataset.kind, "--items=%d" % items, "--interval=%d" % INTERVAL,
+             "--passes=%d" % PASSES_A_DAY, "--clock=%d" % first_day.start,
+             "--first-pass=%d" % ((day.start - first_day.start) // INTERVAL)]
+    words += dataset.options
+    return words + (series_files() if dataset.kind == "series" else [])
+
+
+def fill(store, dataset, items, days):
+    """Loads the days one after another, in the order of time; the number of rows."""
+    for day in days:
+        with subprocess.Popen(command(dataset, items, day, days[0]),
+                              stdout=subprocess.PIPE) as source:
+            store.copy_period(dataset.table, day, source.stdout)
+        if source.returncode != 0:
+            raise RuntimeError("bench/dataset failed")
+    return items * PASSES_A_DAY * len(days)

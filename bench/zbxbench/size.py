@@ -1,0 +1,177 @@
+"""The size experiment: bytes on disk that a value takes, everything counted."""
+import time
+
+from . import datasets, environment, plots, results
+from .cluster import Cluster, tuned_settings
+from .progress import Progress, say
+from .stores import STORES, select
+
+NAME = "size"
+HELP = "bytes a value takes on disk, tables, indexes and maps counted, for real and made-up data"
+
+DEFAULT_STORES = ["plain", "zbxhist", "zbxhist-packed"]
+PACKED = "zbxhist-packed"
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    names = ",".join(dataset.name for dataset in datasets.DATASETS)
+    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
+                        help="comma-separated (default: %(default)s); also native, partman, "
+                             "whose partitions are as large as zbxhist's")
+    parser.add_argument("--datasets", default=names, help="(default: %(default)s)")
+    parser.add_argument("--items", type=int, help="(default: 1000; --quick: 100)")
+    parser.add_argument("--days", type=int,
+                        help="at most so many days (default: each data set's own, 30 for "
+                             "floats; --quick: 3)")
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    arguments.items = arguments.items or (100 if arguments.quick else 1000)
+    arguments.days = arguments.days or (3 if arguments.quick else None)
+    arguments.stores = arguments.stores.split(",")
+    wanted = arguments.datasets.split(",")
+    known = {dataset.name: dataset for dataset in datasets.DATASETS}
+    unknown = set(wanted) - set(known)
+    if unknown:
+        raise RuntimeError("no data set %s" % ", ".join(sorted(unknown)))
+    arguments.datasets = [known[name] for name in wanted]
+
+
+def measure(store, dataset, arguments):
+    """Fills, closes and weighs one store with one data set."""
+    days = datasets.days_of(dataset, arguments.days)
+    store.create((dataset.table,), days)
+    started = time.monotonic()
+    sent = datasets.fill(store, dataset, arguments.items, days)
+    loaded = time.monotonic()
+    for day in days:
+        store.close_period(dataset.table, day)
+    closed = time.monotonic()
+    store.settle()
+    size = store.disk_bytes()
+    return {"store": store.name, "dataset": dataset.name, "days": len(days),
+            "items": arguments.items, "sent": sent, "rows": store.rows(dataset.table),
+            "checksum": str(store.checksum(dataset.table)), "bytes": size,
+            "bytes_per_value": size / sent, "load_seconds": loaded - started,
+            "close_seconds": closed - loaded}
+
+
+def compare(runs, problems):
+    """Every store must hold every row, the same as the others."""
+    reference = {}
+    for run in runs:
+        where = "%s, %s" % (run["store"], run["dataset"])
+        if run["rows"] != run["sent"]:
+            problems.append("%s: %d rows instead of %d" % (where, run["rows"], run["sent"]))
+        first = reference.setdefault(run["dataset"], run)
+        if run["checksum"] != first["checksum"]:
+            problems.append("%s: other rows than %s" % (where, first["store"]))
+
+
+def run_all(stores, arguments, problems):
+    """All data sets in all stores, one at a time on the disk."""
+    runs = []
+    progress = Progress(len(stores) * len(arguments.datasets), NAME)
+    for dataset in arguments.datasets:
+        for store in stores:
+            progress.show("%s, %s" % (store.name, dataset.name))
+            if store.holds(dataset.table):
+                runs.append(measure(store, dataset, arguments))
+                problems.extend(store.check())
+                store.drop()
+            progress.step()
+    progress.finish()
+    compare(runs, problems)
+    return runs
+
+
+def summarize(runs):
+    """Bytes a value by data set and store."""
+    summary = {}
+    for run in runs:
+        entry = summary.setdefault(run["dataset"], {"values": run["sent"], "stores": {}})
+        entry["stores"][run["store"]] = run["bytes_per_value"]
+    return summary
+
+
+def stores_in(summary):
+    """Names of the stores that were measured, in the order of the command line."""
+    return list(dict.fromkeys(name for entry in summary.values() for name in entry["stores"]))
+
+
+def show(result):
+    """The table of a result."""
+    summary = result["summary"]
+    names = stores_in(summary)
+    labels = {dataset.name: dataset.label for dataset in datasets.DATASETS}
+    rows = [[labels[name], results.number(entry["values"])]
+            + [results.number(entry["stores"].get(store), 2) for store in names]
+            for name, entry in summary.items()]
+    print("\nBytes a value takes on disk")
+    print(results.table(["data", "values"] + [STORES[name].label for name in names], rows))
+
+
+def targets(summary):
+    """The project's own targets for packed days."""
+    entries = []
+    for dataset in datasets.DATASETS:
+        value = summary.get(dataset.name, {}).get("stores", {}).get(PACKED)
+        if dataset.target and value is not None:
+            entries.append({
+                "target": "bytes a value, packed days, %s, at most %g"
+                          % (dataset.label, dataset.target),
+                "value": value, "met": value <= dataset.target})
+    return entries
+
+
+def draw(summary, stem):
+    """Bars, a group a data set."""
+    names = stores_in(summary)
+    labels = {dataset.name: dataset.label.replace(" ", "\n", 1) for dataset in datasets.DATASETS}
+    fig, axes = plots.figure(9.0, 3.6)
+    width = 0.8 / len(names)
+    for place, name in enumerate(names):
+        bars = [(x + (place - (len(names) - 1) / 2) * width, entry["stores"][name])
+                for x, entry in enumerate(summary.values()) if name in entry["stores"]]
+        axes.bar([x for x, _ in bars], [value for _, value in bars], width,
+                 color=plots.colour(name), label=STORES[name].label)
+        for x, value in bars:
+            axes.annotate("%.3g" % value, (x, value), ha="center", va="bottom", fontsize=6,
+                          xytext=(0, 1), textcoords="offset points")
+    axes.set_xticks(range(len(summary)))
+    axes.set_xticklabels([labels[name] for name in summary], fontsize=8)
+    plots.logarithmic_y(axes)
+    axes.set_ylim(bottom=1)
+    axes.set_ylabel("bytes a value (logarithmic)")
+    axes.set_title("Size on disk: tables, indexes, maps, everything counted", fontsize=10)
+    plots.legend_beside(axes)
+    plots.save(fig, stem)
+
+
+def report(arguments, cluster, runs, skipped, problems):
+    """Table, plot, file; the exit code."""
+    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
+    summary = summarize(runs)
+    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
+                  quick=arguments.quick, items=arguments.items, skipped=skipped,
+                  problems=problems, targets=targets(summary), summary=summary, runs=runs)
+    show(result)
+    results.print_targets(result["targets"])
+    draw(summary, str(results.path_of(name, "", arguments.output)))
+    return results.conclude(name, result, problems, arguments.output)
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    bindir = environment.pg_config(arguments.pg_config, "bindir")
+    with Cluster(bindir, tuned_settings(arguments.shared_buffers),
+                 arguments.data_directory) as cluster:
+        stores, skipped = select(cluster, arguments.stores)
+        for name, reason in skipped.items():
+            say("%s is skipped: %s" % (name, reason))
+        problems = []
+        runs = run_all(stores, arguments, problems)
+        return report(arguments, cluster, runs, skipped, problems)
