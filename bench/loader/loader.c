@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "offline.h"
 #include "options.h"
 #include "syncer.h"
 
@@ -88,6 +89,9 @@ take_batch(Phase *phase, long *batch)
 		return false;
 	if (phase->seconds <= 0)
 		return true;
+	if (phase->options->cut &&
+		syncer_now() >= phase->started + phase->seconds)
+		return false;
 	return batch_due(phase, *batch) < phase->started + phase->seconds;
 }
 
@@ -123,6 +127,8 @@ run_phase(Thread *threads, Phase *phase)
 	for (int i = 0; i < connections; i++)
 	{
 		threads[i].phase = phase;
+		threads[i].syncer.deadline =
+			phase->seconds > 0 ? phase->started + phase->seconds : 0;
 		if (pthread_create(&threads[i].id, NULL, run_syncer, &threads[i]) != 0)
 			fail("could not start a thread");
 	}
@@ -142,13 +148,20 @@ batches_for(const Stream *stream, long values)
 		(rest + stream->options.batch - 1) / stream->options.batch;
 }
 
-/* Prints the processes that serve the connections. */
+/* Prints the processes or threads that serve the connections, if known. */
 static void
 print_pids(const Thread *threads, int connections)
 {
+	const char *separator = "";
+
 	printf("\"pids\": [");
 	for (int i = 0; i < connections; i++)
-		printf("%s%d", i > 0 ? ", " : "", threads[i].syncer.backend_pid);
+	{
+		if (threads[i].syncer.server_pid == 0)
+			continue;
+		printf("%s%d", separator, threads[i].syncer.server_pid);
+		separator = ", ";
+	}
 	printf("]");
 }
 
@@ -185,9 +198,10 @@ print_result(const Thread *threads, int connections, double seconds)
 	for (int i = 0; i < connections; i++)
 		counts_merge(total, &threads[i].syncer.counts);
 	printf("{\"event\": \"done\", \"values\": %ld, \"seconds\": %.6f, "
-		   "\"values_per_second\": %.1f, \"batches\": %ld, "
+		   "\"values_in_time\": %ld, \"values_per_second\": %.1f, \"batches\": %ld, "
 		   "\"statements\": %ld, \"duplicates\": %ld, \"lost\": %ld, ",
-		   total->values, seconds, total->values / seconds, total->batches,
+		   total->values, seconds, total->values_in_time,
+		   total->values / seconds, total->batches,
 		   total->statements, total->duplicates, total->lost);
 	print_errors(total);
 	printf(", ");
@@ -233,7 +247,8 @@ connect_syncers(const Options *options)
 	if (threads == NULL)
 		fail("out of memory");
 	for (int i = 0; i < options->connections; i++)
-		syncer_init(&threads[i].syncer, options->dsn, options->stream.batch);
+		syncer_init(&threads[i].syncer, options->driver, options->dsn,
+					options->stream.batch);
 	return threads;
 }
 
@@ -292,57 +307,21 @@ run(const Options *options, const Stream *stream)
 	free(threads);
 }
 
-/* Writes one value as COPY text. */
+/* Reads back what the server holds, and prints its digest. */
 static void
-copy_value(const Stream *stream, long item, long pass, Text *text)
+read_back(const Options *options)
 {
-	Value		value;
+	const Driver *driver = options->driver;
+	Syncer		syncer;
+	Digest		digest = {0};
 
-	stream_value(stream, item, pass, &value);
-	value.type = VALUE_FLOAT;
-	text_reset(text);
-	text_copy_row(text, &value);
-	if (fwrite(text->data, 1, text->length, stdout) != text->length)
-		fail("could not write");
-}
-
-/* Writes COPY text item after item, each item's passes in order. */
-static void
-copy_by_item(const Options *options, const Stream *stream, Text *text)
-{
-	long		items = stream->options.items;
-
-	for (long item = 0; item < items; item++)
-	{
-		long		passes = (options->values - item + items - 1) / items;
-
-		for (long pass = 0; pass < passes; pass++)
-			copy_value(stream, item, options->first_pass + pass, text);
-	}
-}
-
-/* Writes COPY text pass after pass, as the values would come. */
-static void
-copy_by_pass(const Options *options, const Stream *stream, Text *text)
-{
-	long		items = stream->options.items;
-
-	for (long i = 0; i < options->values; i++)
-		copy_value(stream, stream->order[i % items],
-				   options->first_pass + i / items, text);
-}
-
-/* Writes COPY text of floats, whatever the mix. */
-static void
-write_copy(const Options *options, const Stream *stream)
-{
-	Text		text = {0};
-
-	if (options->by_pass)
-		copy_by_pass(options, stream, &text);
-	else
-		copy_by_item(options, stream, &text);
-	free(text.data);
+	syncer_init(&syncer, driver, options->dsn, 1);
+	for (int type = 0; type < VALUE_TYPES; type++)
+		if (stream_has_type(&options->stream, type) &&
+			!driver->read_back(syncer.connection, type, &digest))
+			fail(driver->message(syncer.connection));
+	digest_print(&digest);
+	syncer_close(&syncer);
 }
 
 int
@@ -356,7 +335,11 @@ main(int argc, char **argv)
 	signal(SIGINT, request_stop);
 	signal(SIGTERM, request_stop);
 	if (options.copy)
-		write_copy(&options, &stream);
+		offline_copy(&options, &stream);
+	else if (options.digest)
+		offline_digest(&options, &stream);
+	else if (options.read_back)
+		read_back(&options);
 	else
 		run(&options, &stream);
 	free(stream.order);

@@ -12,11 +12,14 @@
 static const char usage_text[] =
 "loader sends what Zabbix's history syncers send, and measures it.\n"
 "\n"
-"  --dsn=STRING         libpq connection string\n"
+"  --driver=NAME        postgres, mariadb, cassandra or cassandra-sync (postgres)\n"
+"  --dsn=STRING         libpq connection string; mariadb: SOCKET:DATABASE;\n"
+"                       cassandra: HOST:PORT/KEYSPACE\n"
 "  --connections=N      syncers, each with a connection of its own (1)\n"
 "  --values=N           values to send, rounded up to a whole batch\n"
 "  --seconds=N          or how long to send\n"
 "  --rate=N             offer N values a second (open loop); 0: as fast as it goes (0)\n"
+"  --cut                with --seconds: stop then, even with values still due\n"
 "  --warmup=N           values sent first and not counted (0)\n"
 "\n"
 "  --items=N            monitored items (30000)\n"
@@ -32,6 +35,8 @@ static const char usage_text[] =
 "  --csv=FILE           a line a statement: start, latency, rows, due to commit, SQLSTATE\n"
 "  --handshake          print {\"event\": \"ready\"} after the warm-up and {\"event\": \"done\"}\n"
 "                       after the run, and wait for a line on standard input after each\n"
+"  --digest             no server: print rows and checksum of --values of the stream\n"
+"  --read-back          print rows and checksum of what is stored\n"
 "  --copy               no server: write float values to standard output as COPY text,\n"
 "                       sorted by item\n"
 "  --by-pass            with --copy: in the order of time instead\n"
@@ -43,7 +48,8 @@ enum
 	OPT_DSN = 256, OPT_CONNECTIONS, OPT_VALUES, OPT_SECONDS, OPT_RATE,
 	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
 	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
-	OPT_COPY, OPT_BY_PASS, OPT_HELP
+	OPT_COPY, OPT_BY_PASS, OPT_DRIVER, OPT_CUT, OPT_DIGEST, OPT_READ_BACK,
+	OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -66,6 +72,10 @@ static const struct option long_options[] = {
 	{"handshake", no_argument, NULL, OPT_HANDSHAKE},
 	{"copy", no_argument, NULL, OPT_COPY},
 	{"by-pass", no_argument, NULL, OPT_BY_PASS},
+	{"driver", required_argument, NULL, OPT_DRIVER},
+	{"cut", no_argument, NULL, OPT_CUT},
+	{"digest", no_argument, NULL, OPT_DIGEST},
+	{"read-back", no_argument, NULL, OPT_READ_BACK},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0}
 };
@@ -138,6 +148,49 @@ parse_stream_option(int option, StreamOptions *stream)
 	}
 }
 
+/* Finds a driver. */
+static const Driver *
+parse_driver(const char *name)
+{
+	const Driver *driver = driver_by_name(name);
+
+	if (driver == NULL)
+		fail("there is no driver of that name, or it was not built");
+	return driver;
+}
+
+/* Sets one option that chooses what is done; false when it is none. */
+static bool
+parse_mode_option(int option, Options *options)
+{
+	switch (option)
+	{
+		case OPT_HANDSHAKE:
+			options->handshake = true;
+			return true;
+		case OPT_CUT:
+			options->cut = true;
+			return true;
+		case OPT_COPY:
+			options->copy = true;
+			return true;
+		case OPT_BY_PASS:
+			options->by_pass = true;
+			return true;
+		case OPT_DIGEST:
+			options->digest = true;
+			return true;
+		case OPT_READ_BACK:
+			options->read_back = true;
+			return true;
+		case OPT_HELP:
+			fputs(usage_text, stdout);
+			exit(0);
+		default:
+			return false;
+	}
+}
+
 /* Sets one option of the run. */
 static void
 parse_run_option(int option, Options *options)
@@ -168,18 +221,9 @@ parse_run_option(int option, Options *options)
 		case OPT_FIRST_PASS:
 			options->first_pass = parse_number(optarg);
 			break;
-		case OPT_HANDSHAKE:
-			options->handshake = true;
+		case OPT_DRIVER:
+			options->driver = parse_driver(optarg);
 			break;
-		case OPT_COPY:
-			options->copy = true;
-			break;
-		case OPT_BY_PASS:
-			options->by_pass = true;
-			break;
-		case OPT_HELP:
-			fputs(usage_text, stdout);
-			exit(0);
 		default:
 			fail("unrecognized option");
 	}
@@ -194,10 +238,10 @@ check_options(const Options *options)
 	if (stream->items < 1 || stream->batch < 1 || stream->step < 1 ||
 		stream->days < 1 || options->connections < 1)
 		fail("items, batch, step, days and connections are at least 1");
-	if (options->values <= 0 && options->seconds <= 0)
+	if (options->values <= 0 && options->seconds <= 0 && !options->read_back)
 		fail("--values or --seconds must be given");
-	if (options->copy && options->values <= 0)
-		fail("--copy needs --values");
+	if ((options->copy || options->digest) && options->values <= 0)
+		fail("--copy and --digest need --values");
 }
 
 /* Reads the command line; ends the program when it is wrong. */
@@ -214,11 +258,12 @@ options_parse(int argc, char **argv, Options *options)
 				.clock = 1795219200, .step = 60, .days = 1, .batch = 1000,
 				.mix = MIX_FLOAT
 		},
-			.dsn = "", .connections = 1
+			.driver = &driver_postgres, .dsn = "", .connections = 1
 	};
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
 	{
-		if (!parse_stream_option(option, &options->stream))
+		if (!parse_stream_option(option, &options->stream) &&
+			!parse_mode_option(option, options))
 			parse_run_option(option, options);
 	}
 	if (optind < argc)

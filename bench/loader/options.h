@@ -3,11 +3,13 @@
 
 #include <stdbool.h>
 
+#include "driver.h"
 #include "stream.h"
 
 typedef struct Options
 {
 	StreamOptions stream;
+	const Driver *driver;
 	const char *dsn;
 	const char *csv;			/* file for a line a statement, or NULL */
 	int			connections;
@@ -16,6 +18,9 @@ typedef struct Options
 	double		rate;			/* values per second offered, 0: closed loop */
 	long		warmup;			/* values sent before anything is counted */
 	long		first_pass;		/* where in the stream to start */
+	bool		cut;			/* at the end of time leave what is still due */
+	bool		digest;			/* print the digest of the stream instead */
+	bool		read_back;		/* print the digest of the stored rows instead */
 	bool		copy;			/* write COPY text to stdout instead */
 	bool		by_pass;		/* in the order of time, not item after item */
 	bool		handshake;		/* wait for a line on stdin around the run */

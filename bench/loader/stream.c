@@ -99,6 +99,15 @@ item_type(const StreamOptions *options, long item)
 	return percent < 98 ? VALUE_TEXT : VALUE_LOG;
 }
 
+/* Whether the mix has items of a type. */
+bool
+stream_has_type(const StreamOptions *options, ValueType type)
+{
+	if (options->mix == MIX_ZABBIX)
+		return true;
+	return type == (options->mix == MIX_FLOAT ? VALUE_FLOAT : VALUE_UINT);
+}
+
 /* Fills in one item's value of one pass. */
 void
 stream_value(const Stream *stream, long item, long pass, Value *value)

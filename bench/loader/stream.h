@@ -56,6 +56,7 @@ extern void stream_init(Stream *stream, const StreamOptions *options);
 extern int	stream_batch(const Stream *stream, long batch, Value *values);
 extern void stream_value(const Stream *stream, long item, long pass,
 						 Value *value);
+extern bool stream_has_type(const StreamOptions *options, ValueType type);
 extern uint64_t stream_hash(uint64_t x);
 
 #endif							/* LOADER_STREAM_H */

@@ -15,11 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#define SQLSTATE_DUPLICATE "23505"
-#define SQLSTATE_DEADLOCK "40P01"
-#define SQLSTATE_NONE "00000"
-#define SQLSTATE_CONNECTION "08006"
-
 /* how often a connection is tried, 0.2 s apart, before the run is given up */
 #define MAX_CONNECT_ATTEMPTS 300
 
@@ -49,35 +44,6 @@ syncer_now(void)
 	return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-/* Sends one set-up statement, which must succeed. */
-static void
-set_up(PGconn *connection, const char *sql)
-{
-	PGresult   *result = PQexec(connection, sql);
-	ExecStatusType status = PQresultStatus(result);
-
-	if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-		fail(sql, PQerrorMessage(connection));
-	PQclear(result);
-}
-
-/* Connects as Zabbix does, its session settings included. */
-static bool
-try_connect(Syncer *syncer)
-{
-	syncer->connection = PQconnectdb(syncer->dsn);
-	if (PQstatus(syncer->connection) != CONNECTION_OK)
-		return false;
-	set_up(syncer->connection, "set escape_string_warning to off");
-	set_up(syncer->connection, "set extra_float_digits to 3");
-	set_up(syncer->connection, "show standard_conforming_strings");
-	set_up(syncer->connection, "show default_transaction_read_only");
-	set_up(syncer->connection, "select pg_is_in_recovery()");
-	set_up(syncer->connection, "set bytea_output=escape");
-	syncer->backend_pid = PQbackendPID(syncer->connection);
-	return true;
-}
-
 /* Connects, and keeps trying: a server that restarts is waited for. */
 static void
 syncer_connect(Syncer *syncer)
@@ -86,25 +52,25 @@ syncer_connect(Syncer *syncer)
 
 	for (int attempt = 0; attempt < MAX_CONNECT_ATTEMPTS; attempt++)
 	{
-		if (try_connect(syncer))
+		syncer->connection = syncer->driver->connect(syncer->dsn,
+													 &syncer->server_pid);
+		if (syncer->connection != NULL)
 			return;
-		if (attempt + 1 < MAX_CONNECT_ATTEMPTS)
-			PQfinish(syncer->connection);
 		nanosleep(&pause, NULL);
 	}
-	fail("could not connect", PQerrorMessage(syncer->connection));
+	fail("could not connect", syncer->driver->message(NULL));
 }
 
 /* Prepares a syncer and connects it. */
 void
-syncer_init(Syncer *syncer, const char *dsn, int batch)
+syncer_init(Syncer *syncer, const Driver *driver, const char *dsn, int batch)
 {
 	memset(syncer, 0, sizeof(*syncer));
+	syncer->driver = driver;
 	syncer->dsn = dsn;
 	syncer->values = malloc(sizeof(Value) * batch);
 	if (syncer->values == NULL)
 		fail("loader", "out of memory");
-	text_reset(&syncer->text);
 	syncer_connect(syncer);
 }
 
@@ -120,9 +86,8 @@ syncer_reset_counts(Syncer *syncer)
 void
 syncer_close(Syncer *syncer)
 {
-	PQfinish(syncer->connection);
+	syncer->driver->disconnect(syncer->connection);
 	free(syncer->values);
-	free(syncer->text.data);
 	free(syncer->samples);
 }
 
@@ -150,6 +115,7 @@ void
 counts_merge(Counts *into, const Counts *from)
 {
 	into->values += from->values;
+	into->values_in_time += from->values_in_time;
 	into->duplicates += from->duplicates;
 	into->lost += from->lost;
 	into->statements += from->statements;
@@ -185,31 +151,24 @@ add_sample(Syncer *syncer, double start, double latency, int rows,
 	strcpy(sample->sqlstate, sqlstate);
 }
 
-/*
- * Runs the text that lies ready; returns the SQLSTATE.  Like Zabbix it wants
- * PGRES_COMMAND_OK of a command: a rewrite into a SELECT would be an error.
- */
-static const char *
-execute(Syncer *syncer, const char *sql, char *sqlstate)
+/* Counts what came of a request, and shows what was not expected. */
+static void
+note_state(Syncer *syncer, const char *sqlstate)
 {
-	PGresult   *result = PQexec(syncer->connection, sql);
-	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	if (strcmp(sqlstate, SQLSTATE_NONE) == 0)
+		return;
+	count_error(&syncer->counts, sqlstate, 1);
+	if (strcmp(sqlstate, SQLSTATE_DUPLICATE) != 0)
+		fprintf(stderr, "loader: %s",
+				syncer->driver->message(syncer->connection));
+}
 
-	if (PQresultStatus(result) == PGRES_COMMAND_OK)
-		state = SQLSTATE_NONE;
-	else if (PQstatus(syncer->connection) != CONNECTION_OK)
-		state = SQLSTATE_CONNECTION;
-	else if (state == NULL)
-		state = "XX000";
-	strncpy(sqlstate, state, 5);
-	sqlstate[5] = '\0';
-	if (strcmp(state, SQLSTATE_NONE) != 0)
-	{
-		count_error(&syncer->counts, sqlstate, 1);
-		if (strcmp(state, SQLSTATE_DUPLICATE) != 0)
-			fprintf(stderr, "loader: %s", PQerrorMessage(syncer->connection));
-	}
-	PQclear(result);
+/* Runs a command; returns its SQLSTATE, which lies in sqlstate. */
+static const char *
+run_command(Syncer *syncer, Command command, char *sqlstate)
+{
+	syncer->driver->command(syncer->connection, command, sqlstate);
+	note_state(syncer, sqlstate);
 	return sqlstate;
 }
 
@@ -235,18 +194,20 @@ write_type(Syncer *syncer, ValueType type)
 
 	while (from < syncer->count)
 	{
-		char		sqlstate[6];
+		char		sqlstate[SQLSTATE_SIZE];
 		double		start;
 		double		latency;
 		int			rows;
 
-		from = text_insert(&syncer->text, type, syncer->values, syncer->count,
-						   from, &rows);
+		from = syncer->driver->prepare_insert(syncer->connection, type,
+											  syncer->values, syncer->count,
+											  from, &rows);
 		if (rows == 0)
 			continue;
 		start = syncer_now();
-		execute(syncer, syncer->text.data, sqlstate);
+		syncer->driver->send_insert(syncer->connection, sqlstate);
 		latency = syncer_now() - start;
+		note_state(syncer, sqlstate);
 		syncer->counts.statements++;
 		histogram_add(&syncer->counts.insert, latency);
 		add_sample(syncer, start, latency, rows, sqlstate);
@@ -260,24 +221,25 @@ write_type(Syncer *syncer, ValueType type)
 static Outcome
 write_transaction(Syncer *syncer)
 {
-	char		sqlstate[6];
+	char		sqlstate[SQLSTATE_SIZE];
 	Outcome		outcome;
 
-	outcome = outcome_of(execute(syncer, "begin;", sqlstate));
+	outcome = outcome_of(run_command(syncer, COMMAND_BEGIN, sqlstate));
 	for (int type = 0; type < VALUE_TYPES && outcome == OUTCOME_COMMITTED;
 		 type++)
 		outcome = write_type(syncer, type);
 	if (outcome == OUTCOME_COMMITTED)
-		return outcome_of(execute(syncer, "commit;", sqlstate));
-	if (PQstatus(syncer->connection) == CONNECTION_OK)
-		execute(syncer, "rollback;", sqlstate);
+		return outcome_of(run_command(syncer, COMMAND_COMMIT, sqlstate));
+	if (syncer->driver->is_connected(syncer->connection))
+		run_command(syncer, COMMAND_ROLLBACK, sqlstate);
 	return outcome;
 }
 
 /* Marks the value of the batch that has this key; items are sorted. */
 static void
-mark_duplicate(Syncer *syncer, long itemid, int clock, int ns)
+mark_duplicate(void *argument, long itemid, int clock, int ns)
 {
+	Syncer	   *syncer = argument;
 	int			low = 0;
 	int			high = syncer->count;
 
@@ -295,31 +257,13 @@ mark_duplicate(Syncer *syncer, long itemid, int clock, int ns)
 		syncer->values[low].is_duplicate = true;
 }
 
-/* Looks up which of the batch's values of one type are stored already. */
-static void
-find_duplicates(Syncer *syncer, ValueType type)
-{
-	PGresult   *result;
-
-	text_select_keys(&syncer->text, type, syncer->values, syncer->count);
-	if (syncer->text.length == 0)
-		return;
-	result = PQexec(syncer->connection, syncer->text.data);
-	if (PQresultStatus(result) != PGRES_TUPLES_OK)
-		fprintf(stderr, "loader: %s", PQerrorMessage(syncer->connection));
-	for (int i = 0; i < PQntuples(result); i++)
-		mark_duplicate(syncer, atol(PQgetvalue(result, i, 0)),
-					   atoi(PQgetvalue(result, i, 1)),
-					   atoi(PQgetvalue(result, i, 2)));
-	PQclear(result);
-}
-
 /* Writes the batch without the duplicates, once. */
 static Outcome
 write_without_duplicates(Syncer *syncer)
 {
 	for (int type = 0; type < VALUE_TYPES; type++)
-		find_duplicates(syncer, type);
+		syncer->driver->find_keys(syncer->connection, type, syncer->values,
+								  syncer->count, mark_duplicate, syncer);
 	return write_transaction(syncer);
 }
 
@@ -327,7 +271,7 @@ write_without_duplicates(Syncer *syncer)
 static void
 reconnect(Syncer *syncer)
 {
-	PQfinish(syncer->connection);
+	syncer->driver->disconnect(syncer->connection);
 	syncer_connect(syncer);
 }
 
@@ -341,10 +285,14 @@ count_batch(Syncer *syncer, Outcome outcome)
 		duplicates += syncer->values[i].is_duplicate;
 	syncer->counts.batches++;
 	syncer->counts.duplicates += duplicates;
-	if (outcome == OUTCOME_COMMITTED)
-		syncer->counts.values += syncer->count - duplicates;
-	else
+	if (outcome != OUTCOME_COMMITTED)
+	{
 		syncer->counts.lost += syncer->count - duplicates;
+		return;
+	}
+	syncer->counts.values += syncer->count - duplicates;
+	if (syncer->deadline == 0 || syncer_now() <= syncer->deadline)
+		syncer->counts.values_in_time += syncer->count - duplicates;
 }
 
 /* Writes syncer->values, whatever it takes; "due" is when that should start. */

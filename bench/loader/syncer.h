@@ -1,18 +1,16 @@
 #ifndef LOADER_SYNCER_H
 #define LOADER_SYNCER_H
 
-#include <libpq-fe.h>
-
+#include "driver.h"
 #include "histogram.h"
 #include "stream.h"
-#include "text.h"
 
 /* distinct SQLSTATEs worth telling apart */
 #define SYNCER_MAX_STATES 16
 
 typedef struct ErrorCount
 {
-	char		sqlstate[6];
+	char		sqlstate[SQLSTATE_SIZE];
 	long		count;
 } ErrorCount;
 
@@ -23,13 +21,14 @@ typedef struct Sample
 	double		latency;		/* seconds the statement took */
 	double		delay;			/* seconds from when it was due to the commit */
 	int			rows;
-	char		sqlstate[6];
+	char		sqlstate[SQLSTATE_SIZE];
 } Sample;
 
 /* what one syncer did */
 typedef struct Counts
 {
 	long		values;			/* committed */
+	long		values_in_time; /* of these, before the deadline */
 	long		duplicates;		/* left out because already there */
 	long		lost;			/* in batches given up, as Zabbix does */
 	long		statements;		/* INSERTs sent */
@@ -41,13 +40,13 @@ typedef struct Counts
 
 typedef struct Syncer
 {
+	const Driver *driver;
 	const char *dsn;
-	PGconn	   *connection;
-	int			backend_pid;
+	void	   *connection;
+	int			server_pid;		/* process or thread; 0: a pool serves it */
+	double		deadline;		/* 0: none */
 	Value	   *values;
 	int			count;
-	double		due;			/* when the batch should have started */
-	Text		text;
 	Counts		counts;
 	bool		is_sampling;
 	Sample	   *samples;
@@ -57,7 +56,8 @@ typedef struct Syncer
 } Syncer;
 
 extern double syncer_now(void);
-extern void syncer_init(Syncer *syncer, const char *dsn, int batch);
+extern void syncer_init(Syncer *syncer, const Driver *driver, const char *dsn,
+						int batch);
 extern void syncer_reset_counts(Syncer *syncer);
 extern void syncer_write(Syncer *syncer, double due);
 extern void syncer_close(Syncer *syncer);

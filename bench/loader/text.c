@@ -97,7 +97,7 @@ text_reset(Text *text)
  * The double of a value.  A third each: percentages and loads of two
  * decimals, rates with all their digits, large round numbers.
  */
-static double
+double
 value_double(const Value *value)
 {
 	uint64_t	random = value->random >> 8;
@@ -114,7 +114,7 @@ value_double(const Value *value)
 }
 
 /* The unsigned number of a value: states, byte counts, 64 bit counters. */
-static uint64_t
+uint64_t
 value_uint(const Value *value)
 {
 	switch (value->itemid % 3)
@@ -128,38 +128,73 @@ value_uint(const Value *value)
 	}
 }
 
-/* Appends a short state string with the quote that must be doubled. */
-static void
-text_append_str(Text *text, const Value *value)
+/* How severe a log's value is. */
+int
+value_severity(const Value *value)
 {
-	text_printf(text, "'service ''node%d'' is up, code %d'",
-				(int) (value->itemid % 97), (int) (value->random % 7));
+	return value->random % 5;
 }
 
-/* Appends several lines of program output. */
-static void
-text_append_text(Text *text, const Value *value)
+/* Several lines of program output; returns their length. */
+static size_t
+text_lines(const Value *value, char *string)
 {
 	int			lines = 1 + value->random % 12;
+	size_t		length = 0;
 
-	text_append(text, "'");
 	for (int i = 0; i < lines; i++)
-		text_printf(text, "eth%d: rx %" PRIu64 " tx %" PRIu64
-					" errors 0 dropped 0 \\ mtu 1500\n", i,
-					stream_hash(value->random + i) % 1000000000,
-					stream_hash(value->random - i) % 1000000000);
-	text_append(text, "'");
+		length += snprintf(string + length, TEXT_MAX_STRING - length,
+						   "eth%d: rx %" PRIu64 " tx %" PRIu64
+						   " errors 0 dropped 0 \\ mtu 1500\n", i,
+						   stream_hash(value->random + i) % 1000000000,
+						   stream_hash(value->random - i) % 1000000000);
+	return length;
 }
 
-/* Appends a log entry: from its timestamp to its event id. */
-static void
-text_append_log(Text *text, const Value *value)
+/*
+ * The string of a value that is one, of at most TEXT_MAX_STRING bytes; with
+ * quotes that SQL wants doubled.  Returns its length.
+ */
+size_t
+value_string(const Value *value, char *string)
 {
-	text_printf(text, "%d,'',%d,'host sshd[%d]: Accepted publickey for "
-				"''user%d'' from 192.0.2.%d port %d',0", value->clock,
-				(int) (value->random % 5), (int) (value->random % 32768),
-				(int) (value->random % 50), (int) (value->random % 254),
-				(int) (1024 + value->random % 60000));
+	switch (value->type)
+	{
+		case VALUE_STR:
+			return snprintf(string, TEXT_MAX_STRING,
+							"service 'node%d' is up, code %d",
+							(int) (value->itemid % 97),
+							(int) (value->random % 7));
+		case VALUE_LOG:
+			return snprintf(string, TEXT_MAX_STRING,
+							"host sshd[%d]: Accepted publickey for "
+							"'user%d' from 192.0.2.%d port %d",
+							(int) (value->random % 32768),
+							(int) (value->random % 50),
+							(int) (value->random % 254),
+							(int) (1024 + value->random % 60000));
+		default:
+			return text_lines(value, string);
+	}
+}
+
+/* Appends a value's string as a literal. */
+static void
+text_append_literal(Text *text, const Value *value)
+{
+	char		string[TEXT_MAX_STRING];
+	size_t		length = value_string(value, string);
+
+	text_reserve(text, length * 2 + 2);
+	text->data[text->length++] = '\'';
+	for (size_t i = 0; i < length; i++)
+	{
+		if (string[i] == '\'')
+			text->data[text->length++] = '\'';
+		text->data[text->length++] = string[i];
+	}
+	text->data[text->length++] = '\'';
+	text->data[text->length] = '\0';
 }
 
 /* Appends what follows "ns" in a row. */
@@ -175,13 +210,13 @@ text_append_value(Text *text, const Value *value)
 			text_number(text, value_uint(value));
 			break;
 		case VALUE_STR:
-			text_append_str(text, value);
-			break;
 		case VALUE_TEXT:
-			text_append_text(text, value);
+			text_append_literal(text, value);
 			break;
 		case VALUE_LOG:
-			text_append_log(text, value);
+			text_printf(text, "%d,'',%d,", value->clock, value_severity(value));
+			text_append_literal(text, value);
+			text_append(text, ",0");
 			break;
 	}
 }
@@ -258,6 +293,16 @@ text_select_keys(Text *text, ValueType type, const Value *values, int count)
 					values[i].itemid, values[i].clock, values[i].ns);
 		separator = " or ";
 	}
+}
+
+/* Writes the query by which all rows of a type are read back. */
+void
+text_select_all(Text *text, ValueType type)
+{
+	text_reset(text);
+	text_printf(text, "select itemid,clock,ns,value%s from %s",
+				type == VALUE_LOG ? ",timestamp,severity" : "",
+				type_texts[type].table);
 }
 
 /* Appends a line of COPY's text format: itemid, clock, value, ns. */

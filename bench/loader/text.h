@@ -8,6 +8,9 @@
 /* Zabbix's ZBX_MAX_OVERFLOW_SQL_SIZE: a longer statement is cut */
 #define TEXT_MAX_STATEMENT 262144
 
+/* no value's string is longer, its terminating zero included */
+#define TEXT_MAX_STRING 2048
+
 typedef struct Text
 {
 	char	   *data;
@@ -20,6 +23,11 @@ extern int	text_insert(Text *text, ValueType type, const Value *values,
 						int count, int from, int *rows);
 extern void text_select_keys(Text *text, ValueType type, const Value *values,
 							 int count);
+extern void text_select_all(Text *text, ValueType type);
 extern void text_copy_row(Text *text, const Value *value);
+extern double value_double(const Value *value);
+extern uint64_t value_uint(const Value *value);
+extern size_t value_string(const Value *value, char *string);
+extern int	value_severity(const Value *value);
 
 #endif							/* LOADER_TEXT_H */

@@ -64,24 +64,32 @@ def copy_stream(store, table, load, options="", by_pass=False):
 class Reading:
     """CPU and WAL position at one moment."""
 
-    def __init__(self, cluster, wal, pids):
-        self.backends = counters.backends_cpu(pids)
-        self.server = counters.server_cpu(cluster.postmaster_pid)
-        self.wal = wal.position()
+    def __init__(self, store, log, pids):
+        self.backends = counters.backends_cpu(pids) if pids else None
+        self.server = store.server_cpu()
+        self.wal = log.position() if log else None
 
 
-def costs(before, after, wal, values):
-    """What lies between two readings, per value."""
-    written = wal.between(before.wal, after.wal)
-    return {
-        "cpu_seconds": after.backends - before.backends,
-        "server_cpu_seconds": after.server - before.server,
-        "cpu_us_per_value": (after.backends - before.backends) / values * 1e6,
-        "server_cpu_us_per_value": (after.server - before.server) / values * 1e6,
-        "values_per_cpu_second": values / (after.backends - before.backends),
-        "wal_bytes_per_value": written["bytes"] / values,
-        "wal_image_bytes_per_value": written["image_bytes"] / values,
-    }
+def _log_costs(before, after, log, values):
+    """Bytes of log per value, where the store says how many."""
+    if not log:
+        return {"wal_bytes_per_value": None, "wal_image_bytes_per_value": None}
+    written = log.between(before.wal, after.wal)
+    return {"wal_bytes_per_value": written["bytes"] / values,
+            "wal_image_bytes_per_value": written["image_bytes"] / values}
+
+
+def costs(before, after, log, values):
+    """What lies between two readings, per value; None: the server does not tell."""
+    server = after.server - before.server
+    found = {"cpu_seconds": None, "cpu_us_per_value": None, "values_per_cpu_second": None,
+             "server_cpu_seconds": server, "server_cpu_us_per_value": server / values * 1e6}
+    if before.backends is not None:
+        backends = after.backends - before.backends
+        found.update(cpu_seconds=backends, cpu_us_per_value=backends / values * 1e6,
+                     values_per_cpu_second=values / backends)
+    found.update(_log_costs(before, after, log, values))
+    return found
 
 
 class LoaderProcess:
@@ -134,19 +142,20 @@ class LoaderProcess:
 
 def run_loader(store, load, wal):
     """One run of the loader: counters are read while its connections are idle."""
+    log = store.log(wal)
     loader = LoaderProcess(store.loader_arguments() + stream_arguments(load) + [
         "--connections=%d" % load.connections, "--values=%d" % load.values,
         "--warmup=%d" % load.warmup, "--handshake"])
     try:
         pids = loader.event("ready")["pids"]
-        before = Reading(store.cluster, wal, pids)
+        before = Reading(store, log, pids)
         loader.go_on()
         result = loader.event("done")
-        after = Reading(store.cluster, wal, pids)
+        after = Reading(store, log, pids)
         loader.finish()
     finally:
         loader.kill()
-    return loader_measurement(result, costs(before, after, wal, result["values"] or 1))
+    return loader_measurement(result, costs(before, after, log, result["values"] or 1))
 
 
 def loader_measurement(result, cost):
@@ -167,6 +176,34 @@ def loader_rows(load):
         tail = min(-(-rest // load.rows) * load.rows, load.items)
         return passes * load.items + tail
     return whole(load.warmup) + whole(load.values)
+
+
+# the mix whose only table it is
+MIX_OF_TABLE = {"history": "float", "history_uint": "uint"}
+
+
+def _digest(arguments):
+    """What the loader prints about rows: how many, and a checksum of them."""
+    done = subprocess.run([loader_path()] + arguments, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Failed("loader: " + done.stderr[-2000:])
+    return json.loads(done.stdout)
+
+
+def read_back(store, mix):
+    """Rows and checksum of what a store hands out, of a mix or one table.
+
+    All stores are read by the program that filled them: the checksum is equal
+    between all that hold the same rows, and to the stream's.
+    """
+    return _digest(store.loader_arguments()
+                   + ["--read-back", "--mix=" + MIX_OF_TABLE.get(mix, mix)])
+
+
+def stream_digest(load, rows):
+    """Rows and checksum of so many values of the stream, in whole batches."""
+    return _digest(stream_arguments(load) + ["--digest", "--values=%d" % rows])
 
 
 def pgbench_transactions(load, values):
@@ -214,17 +251,17 @@ def run_pgbench(store, load, wal):
     first_tick = pgbench_transactions(load, load.warmup)
     with tempfile.TemporaryDirectory() as directory:
         prefix = os.path.join(directory, "log")
-        reading = _reaped_reading(store.cluster, wal)
+        reading = _reaped_reading(store, wal)
         report = _pgbench(pgbench_command(store, load, load.values, first_tick, prefix))
         store.cluster.wait_for_backends()
-        after = _reaped_reading(store.cluster, wal)
+        after = _reaped_reading(store, wal)
         latencies = histogram.Histogram(_pgbench_latencies(directory))
     return _pgbench_measurement(load, report, latencies, reading, after, wal)
 
 
-def _reaped_reading(cluster, wal):
-    reading = Reading(cluster, wal, [])
-    reading.backends = counters.reaped_cpu(cluster.postmaster_pid)
+def _reaped_reading(store, wal):
+    reading = Reading(store, wal, [])
+    reading.backends = counters.reaped_cpu(store.server_pid())
     return reading
 
 

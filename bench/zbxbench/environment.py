@@ -67,6 +67,7 @@ def versions(cluster):
              "psycopg2": psycopg2.__version__.split()[0],
              "matplotlib": matplotlib.__version__}
     found.update(dict(rows))
+    found.update((peer.NAME, peer.version()) for peer in cluster.peers.values())
     return found
 
 
@@ -79,6 +80,7 @@ def description(cluster, command_line):
         "machine": machine(),
         "versions": versions(cluster),
         "settings": cluster.settings,
+        "settings_of_peers": {peer.NAME: peer.settings for peer in cluster.peers.values()},
     }
 
 

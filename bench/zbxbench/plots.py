@@ -21,6 +21,10 @@ COLOURS = {
     "plpgsql-wiki": "#882255",
     "nullwrite": "#999999",
     "mem": "#332288",
+    "mariadb": "#117733",
+    "mariadb-partitioned": "#44AA99",
+    "cassandra": "#661100",
+    "cassandra-sync": "#AA4466",
 }
 OTHER = "#444444"
 

@@ -117,9 +117,14 @@ class Schedule:
 
 
 class Verification:
-    """Every store must hold the same rows, and have refused none."""
+    """Every store must hold the same rows, and have refused none.
 
-    def __init__(self):
+    is_postgres: all stores are PostgreSQL's, which then compares rows itself.
+    """
+
+    def __init__(self, is_postgres, mix):
+        self.is_postgres = is_postgres
+        self.mix = mix
         self.problems = []
         self.checksums = {}
 
@@ -143,7 +148,10 @@ class Verification:
         return rows
 
     def _compare(self, store, where):
-        sums = [store.checksum(table) for table in store.tables]
+        if self.is_postgres:
+            sums = [store.checksum(table) for table in store.tables]
+        else:
+            sums = drivers.read_back(store, self.mix)
         name, reference = self.checksums.setdefault(where, (store.name, sums))
         if sums != reference:
             self.problems.append("%s, %s: other rows than %s" % (store.name, where, name))
@@ -203,24 +211,30 @@ def measure(store, load, wal, arguments):
         store.prewarm("history", periods.day(periods.today()))
     else:
         store.clean()
-    store.cluster.checkpoint()
+    store.before_run()
     images = wal.full_page_images()
     measurement = drivers.DRIVERS[load.driver](store, load, wal)
-    store.cluster.wait_for_backends()
+    store.after_run()
     measurement["full_page_images_with_warmup"] = wal.full_page_images() - images
     return measurement
+
+
+def able(stores, load):
+    """Those which a load's driver can write to: pgbench knows PostgreSQL only."""
+    return [store for store in stores if store.is_postgres or load.driver == "loader"]
 
 
 def run_rounds(stores, loads, schedule, arguments, wal, verification):
     """All runs: rounds one after another, cells and stores shuffled within each."""
     order = random.Random(arguments.seed)
-    progress = Progress(arguments.rounds * len(loads) * len(stores), "write")
+    progress = Progress(arguments.rounds * sum(len(able(stores, load)) for load in loads),
+                        "write")
     runs = []
     for round_number in range(arguments.rounds):
         for load in order.sample(loads, len(loads)):
             load = schedule.place(load, round_number)
             where = where_text(load, round_number)
-            for store in order.sample(stores, len(stores)):
+            for store in order.sample(able(stores, load), len(able(stores, load))):
                 progress.show("%s, %s" % (store.name, where))
                 measurement = measure(store, load, wal, arguments)
                 verification.run(store, measurement, where)
@@ -274,7 +288,7 @@ def summarize(runs, loads, names):
     return [{"driver": load.driver, "rows": load.rows, "connections": load.connections,
              "stores": {name: summarize_store(of_cell(runs, load.cell, name),
                                               of_cell(runs, load.cell, REFERENCE))
-                        for name in names}}
+                        for name in names if of_cell(runs, load.cell, name)}}
             for load in loads]
 
 
@@ -292,7 +306,7 @@ HEADER = ["store", "values/s", "values per CPU s", "to native", "CPU us/value",
 def cell_row(name, summary):
     """A store's line in a cell's table."""
     def median(metric, digits=0):
-        return results.number(summary[metric]["median"], digits)
+        return results.number(summary[metric] and summary[metric]["median"], digits)
     return [STORES[name].label, median("values_per_second"), median("values_per_cpu_second"),
             ratio_text(summary["values_per_cpu_second_ratio"]), median("cpu_us_per_value", 2),
             median("server_cpu_us_per_value", 2), median("wal_bytes_per_value"),
@@ -442,10 +456,13 @@ def run(arguments):
         for name, reason in skipped.items():
             say("%s is skipped: %s" % (name, reason))
         for store in stores:
+            if arguments.day_rows and not store.is_postgres:
+                raise RuntimeError("--day-rows fills PostgreSQL's stores only, not " + store.name)
             store.create(drivers.tables(arguments.mix), periods.days(FIRST_DAY, LAST_DAY))
         loads = cells(arguments)
         schedule = Schedule(arguments, loads)
-        verification = Verification()
+        verification = Verification(all(store.is_postgres for store in stores),
+                                    arguments.mix)
         wal = counters.Wal(cluster)
         if arguments.day_rows:
             fill_day(stores, arguments, schedule)

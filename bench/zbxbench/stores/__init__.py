@@ -1,4 +1,5 @@
 """The stores that can be measured, by name."""
+from .mariadb import Mariadb, MariadbPartitioned
 from .mem import Mem
 from .native import Native
 from .nullwrite import NullWrite
@@ -9,7 +10,7 @@ from .zbxhist import Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistRows, ZbxhistT
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite)}
+    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite, Mariadb, MariadbPartitioned)}
 
 
 def select(cluster, names, *arguments):

@@ -38,12 +38,14 @@ class Store(abc.ABC):
     name:        as on the command line
     label:       in tables and plots
     keeps_rows:  False for Null Write: then no rows are expected
+    is_postgres: False for stores in another database system
     ways:        how values can be read, by name: the addition to the label.  The
                  first is the plain one; a store that cannot be read has none
     """
     name = ""
     label = ""
     keeps_rows = True
+    is_postgres = True
     ways = {}
 
     @classmethod
@@ -66,6 +68,10 @@ class Store(abc.ABC):
     @abc.abstractmethod
     def server_cpu(self):
         """Seconds of CPU which the whole server has used so far."""
+
+    def log(self, wal):
+        """What measures the log which the server writes ahead: wal is PostgreSQL's."""
+        return wal
 
     @abc.abstractmethod
     def settle(self):
@@ -96,7 +102,11 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def checksum(self, table):
-        """A number that is equal when the rows are, in whatever order."""
+        """A number that is equal when the rows are, in whatever order.
+
+        Equal between stores of one database system only; drivers.read_back()
+        gives one that is equal between all.
+        """
 
     @abc.abstractmethod
     def check(self):

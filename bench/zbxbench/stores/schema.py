@@ -43,3 +43,17 @@ def create_table(table, suffix="", has_key=True):
 def column_names(table):
     """All columns, in the table's order."""
     return ", ".join(column.split()[0] for column in COLUMNS[table].split(", "))
+
+
+# Zabbix's MySQL schema differs in these types
+MYSQL_TYPES = (("itemid bigint", "itemid bigint unsigned"), ("numeric(20)", "bigint unsigned"),
+               ("text DEFAULT ''", "longtext"))
+
+
+def create_table_mysql(table):
+    """Zabbix's CREATE TABLE for MySQL and MariaDB."""
+    columns = COLUMNS[table]
+    for postgres, mysql in MYSQL_TYPES:
+        columns = columns.replace(postgres, mysql)
+    return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) ENGINE=InnoDB" % (
+        table, columns, primary_key(table))

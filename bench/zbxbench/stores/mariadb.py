@@ -1,0 +1,124 @@
+"""MariaDB, as Zabbix's schema for MySQL has it and with daily partitions."""
+from .. import drivers
+from ..mariadb import MariadbServer
+from . import schema
+from .base import Store
+
+
+class RedoLog:
+    """InnoDB's log, read as counters.Wal reads PostgreSQL's."""
+
+    def __init__(self, store):
+        self.store = store
+
+    def position(self):
+        """InnoDB's log sequence number: it counts bytes."""
+        rows = self.store.execute("SHOW GLOBAL STATUS LIKE 'Innodb_lsn_current'")
+        return int(rows[0][1])
+
+    def between(self, start, end):
+        """Bytes between two positions; page images do not go here but to the doublewrite buffer."""
+        return {"bytes": end - start, "image_bytes": 0}
+
+
+class Mariadb(Store):
+    """Zabbix's schema, a database of its own in the one private server."""
+    name = "mariadb"
+    label = "MariaDB"
+    is_postgres = False
+
+    def __init__(self, cluster, suffix=""):
+        self.cluster = cluster
+        self.server = None
+        self.database = "bench_" + self.name.replace("-", "_") + suffix
+        self.tables = ()
+
+    @classmethod
+    def missing(cls, cluster):
+        return MariadbServer.missing()
+
+    def execute(self, sql):
+        """Runs one statement in the store's database."""
+        return self.server.execute(sql, self.database)
+
+    def connect(self):
+        """A connection to the store's database."""
+        return self.server.connect(self.database)
+
+    def loader_arguments(self):
+        return ["--driver=mariadb", "--dsn=%s:%s" % (self.server.socket, self.database)]
+
+    def server_pid(self):
+        return self.server.process.pid
+
+    def server_cpu(self):
+        return self.server.cpu()
+
+    def log(self, wal):
+        return RedoLog(self)
+
+    def create(self, tables, periods, interval="daily"):
+        self.server = self.cluster.peer(MariadbServer)
+        self.tables = tuple(tables)
+        self.server.execute("CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+                            % self.database)
+        for table in self.tables:
+            self.create_table(table, periods)
+
+    def create_table(self, table, periods):
+        """One table."""
+        del periods
+        self.execute(schema.create_table_mysql(table))
+
+    def target(self, table):
+        return table
+
+    def partition(self, table, period):
+        """The partition that holds a period's rows; None: there are none."""
+        del table, period
+
+    def clean(self):
+        for table in self.tables:
+            self.execute("TRUNCATE " + table)
+
+    def rows(self, table):
+        return int(self.execute("SELECT count(*) FROM " + table)[0][0])
+
+    def checksum(self, table):
+        return drivers.read_back(self, table)["checksum"]
+
+    def check(self):
+        return []
+
+    def settle(self):
+        self.execute("ANALYZE TABLE " + ", ".join(self.tables))
+
+    def before_run(self):
+        """InnoDB flushes as it goes: there is no checkpoint to be asked for."""
+
+    def drop(self):
+        self.server.execute("DROP DATABASE IF EXISTS " + self.database)
+
+
+class MariadbPartitioned(Mariadb):
+    """PARTITION BY RANGE (clock), a partition a day, made beforehand: MySQL's usual recipe."""
+    name = "mariadb-partitioned"
+    label = "MariaDB partitions"
+
+    def create_table(self, table, periods):
+        partitions = ", ".join("PARTITION %s VALUES LESS THAN (%d)" % (period.suffix, period.stop)
+                               for period in periods)
+        self.execute("%s PARTITION BY RANGE (clock) (%s)" % (
+            schema.create_table_mysql(table), partitions))
+
+    def partition(self, table, period):
+        return period.suffix
+
+    def add_partition(self, table, period):
+        """What a maintenance script does for a coming day; the newest one only."""
+        self.execute("ALTER TABLE %s ADD PARTITION (PARTITION %s VALUES LESS THAN (%d))" % (
+            table, period.suffix, period.stop))
+
+    def drop_partition(self, table, period):
+        """What a maintenance script does with a day that is too old."""
+        self.execute("ALTER TABLE %s DROP PARTITION %s" % (table, period.suffix))
