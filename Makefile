@@ -9,6 +9,7 @@ OBJS = \
 	$(WIN32RES) \
 	src/catalog/bounds.o \
 	src/catalog/functions.o \
+	src/catalog/packed_days.o \
 	src/catalog/partition_set.o \
 	src/compat.o \
 	src/guc.o \

@@ -136,6 +136,8 @@ ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 	bounds->from_clock = ZBXHIST_CLOCK_MIN;
 	bounds->to_clock = ZBXHIST_CLOCK_END;
 	bounds->is_verified = false;
+	bounds->partition = InvalidOid;
+	bounds->is_unpacked = false;
 
 	if (clock_attnum == InvalidAttrNumber ||
 		(conbin = GetBoundsConstraint(relid)) == NULL)

@@ -21,6 +21,9 @@ typedef struct PartitionBounds
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
 	bool		is_verified;	/* none of its rows is in the parent */
+	Oid			partition;		/* of a packed day: the partition that it is
+								 * being unpacked to, or InvalidOid */
+	bool		is_unpacked;	/* its rows are there by now */
 } PartitionBounds;
 
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);

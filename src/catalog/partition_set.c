@@ -4,8 +4,9 @@
  *	  A per-session cache of each parent's partitions.
  *
  * A set is built from pg_inherits, each child's bounds constraint and the
- * parent's rows in zbxhist.parent_config, partition_state and stray_mark.  A
- * relcache callback on the parent or one of its partitions only marks it
+ * parent's rows in zbxhist.parent_config, partition_state, stray_mark and
+ * packed_day.  A relcache callback on the parent or one of its partitions or
+ * packed days only marks it
  * stale; ZbxhistGetPartitionSet rebuilds a stale set before it hands it out.
  * Sets live as long as the session, so a pointer to one stays good; the
  * partitions array does not outlive a rebuild.
@@ -36,6 +37,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 
 /* which parent's set a relation is part of */
@@ -94,27 +96,45 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
+ * FindBounds returns the element of a sorted array that holds clock, or NULL.
+ */
+static const PartitionBounds *
+FindBounds(const PartitionBounds *bounds, int nbounds, int32 clock)
+{
+	int			low = 0;
+	int			high = nbounds;
+
+	/* find the first one that begins after clock */
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (bounds[middle].from_clock > clock)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == 0 || bounds[low - 1].to_clock <= clock)
+		return NULL;
+	return &bounds[low - 1];
+}
+
+/*
  * ZbxhistFindPartition returns the partition that holds clock, or NULL.
  */
 const PartitionBounds *
 ZbxhistFindPartition(const PartitionSet *set, int32 clock)
 {
-	int			low = 0;
-	int			high = set->npartitions;
+	return FindBounds(set->partitions, set->npartitions, clock);
+}
 
-	/* find the first partition that begins after clock */
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (set->partitions[middle].from_clock > clock)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (low == 0 || set->partitions[low - 1].to_clock <= clock)
-		return NULL;
-	return &set->partitions[low - 1];
+/*
+ * ZbxhistFindPackedDay returns the packed day that holds clock, or NULL.
+ */
+const PartitionBounds *
+ZbxhistFindPackedDay(const PartitionSet *set, int32 clock)
+{
+	return FindBounds(set->packed_days, set->npacked_days, clock);
 }
 
 /*
@@ -414,26 +434,6 @@ find_column(Relation rel, const char *name, Oid type)
 }
 
 /*
- * IsExhaustive says whether the partitions are all the children of parent,
- * have none themselves and do not overlap.
- */
-static bool
-IsExhaustive(Oid parent, const PartitionBounds *partitions, int npartitions)
-{
-	List	   *children = find_inheritance_children(parent, NoLock);
-
-	if (list_length(children) != npartitions)
-		return false;
-	for (int i = 0; i < npartitions; i++)
-	{
-		if (has_subclass(partitions[i].relid) ||
-			(i > 0 && partitions[i].from_clock < partitions[i - 1].to_clock))
-			return false;
-	}
-	return true;
-}
-
-/*
  * FreePartitions lets go of what an earlier build left.  Its members stay
  * known: one that is missing now comes back when its DROP is rolled back.
  */
@@ -443,6 +443,8 @@ FreePartitions(PartitionSet *set)
 	set->is_built = false;
 	set->npartitions = 0;
 	set->nothers = 0;
+	set->npacked_days = 0;
+	set->packed = InvalidOid;
 	if (set->context != NULL)
 		MemoryContextReset(set->context);
 	else
@@ -466,11 +468,53 @@ IsPartition(const PartitionSet *set, Oid relid)
 }
 
 /*
- * AddOthers notes the children of the parent that are not among the set's
- * partitions: they are never routed to, but may have rows.
+ * CopyBounds copies an array into the set's context and makes its tables
+ * members.
+ */
+static PartitionBounds *
+CopyBounds(PartitionSet *set, const PartitionBounds *bounds, int nbounds)
+{
+	Size		size = sizeof(PartitionBounds) * nbounds;
+	PartitionBounds *copy = MemoryContextAlloc(set->context, Max(size, 1));
+
+	memcpy(copy, bounds, size);
+	for (int i = 0; i < nbounds; i++)
+		AddMember(bounds[i].relid, set->parent);
+	return copy;
+}
+
+/*
+ * RemoveUnready takes the partitions out to which a packed day is being
+ * unpacked: no row is sent to them before the day's have arrived there.
+ */
+static int
+RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
+			  int npartitions)
+{
+	int			n = 0;
+
+	for (int i = 0; i < npartitions; i++)
+	{
+		const PartitionBounds *day = NULL;
+
+		for (int j = 0; j < set->npacked_days && day == NULL; j++)
+		{
+			if (set->packed_days[j].partition == partitions[i].relid)
+				day = &set->packed_days[j];
+		}
+		if (day == NULL || day->is_unpacked)
+			partitions[n++] = partitions[i];
+	}
+	return n;
+}
+
+/*
+ * AddChildren sorts the children of the parent that are not partitions: the
+ * foreign table of packed days, and others, which are never routed to, but may
+ * have rows.
  */
 static void
-AddOthers(PartitionSet *set)
+AddChildren(PartitionSet *set)
 {
 	List	   *children = find_inheritance_children(set->parent, NoLock);
 	ListCell   *lc;
@@ -483,12 +527,64 @@ AddOthers(PartitionSet *set)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (!IsPartition(set, relid))
-		{
-			AddMember(relid, set->parent);
+		if (IsPartition(set, relid))
+			continue;
+		AddMember(relid, set->parent);
+		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
+			set->packed = relid;
+		else
 			set->others[set->nothers++] = relid;
-		}
 	}
+}
+
+/*
+ * IsExhaustive says whether the parent has no other children, and its
+ * partitions and packed days have no children themselves and do not overlap.
+ */
+static bool
+IsExhaustive(const PartitionSet *set)
+{
+	if (set->nothers > 0)
+		return false;
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		const PartitionBounds *partition = &set->partitions[i];
+
+		if (has_subclass(partition->relid) ||
+			(i > 0 && partition->from_clock < partition[-1].to_clock))
+			return false;
+	}
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		/* older snapshots see the rows of an unpacked day where they were */
+		if (OidIsValid(set->packed_days[i].partition))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ReadChildren fills in partitions, packed days and others.
+ */
+static void
+ReadChildren(PartitionSet *set)
+{
+	PartitionBounds *bounds;
+	int			nbounds;
+
+	bounds = ZbxhistReadPackedDays(set->parent, &nbounds);
+	set->packed_days = CopyBounds(set, bounds, nbounds);
+	set->npacked_days = nbounds;
+	pfree(bounds);
+
+	bounds = ZbxhistReadPartitions(set->parent, &nbounds);
+	nbounds = RemoveUnready(set, bounds, nbounds);
+	set->partitions = CopyBounds(set, bounds, nbounds);
+	set->npartitions = nbounds;
+	pfree(bounds);
+
+	AddChildren(set);
+	set->is_exhaustive = IsExhaustive(set);
 }
 
 /*
@@ -499,9 +595,6 @@ AddOthers(PartitionSet *set)
 static void
 BuildPartitionSet(PartitionSet *set, Relation parent)
 {
-	PartitionBounds *partitions;
-	int			npartitions;
-
 	FreePartitions(set);
 	set->is_stale = false;
 	AddMember(set->parent, set->parent);
@@ -510,18 +603,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	set->clock_attnum = find_column(parent, "clock", INT4OID);
 	set->ns_attnum = find_column(parent, "ns", INT4OID);
 	set->is_routing = ReadRoutingFlag(set->parent);
-
-	partitions = ZbxhistReadPartitions(set->parent, &npartitions);
-	set->partitions = MemoryContextAlloc(set->context,
-										 sizeof(PartitionBounds) *
-										 Max(npartitions, 1));
-	memcpy(set->partitions, partitions, sizeof(PartitionBounds) * npartitions);
-	set->is_exhaustive = IsExhaustive(set->parent, partitions, npartitions);
-	pfree(partitions);
-	for (int i = 0; i < npartitions; i++)
-		AddMember(set->partitions[i].relid, set->parent);
-	set->npartitions = npartitions;
-	AddOthers(set);
+	ReadChildren(set);
 	ReadVerified(set, parent);
 	set->generation++;
 	set->is_built = true;

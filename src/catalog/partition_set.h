@@ -30,19 +30,27 @@ typedef struct PartitionSet
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
 	AttrNumber	ns_attnum;		/* int4 column, or 0 */
-	bool		is_exhaustive;	/* a clock's rows are in its partition or in
-								 * the parent itself, nowhere else */
+	bool		is_exhaustive;	/* a clock's rows are in its partition, or
+								 * packed if it has none, or in the parent
+								 * itself, nowhere else */
 	int			npartitions;
 	PartitionBounds *partitions;	/* sorted by from_clock */
 	int			nothers;
 	Oid		   *others;			/* children that are not partitions */
-	MemoryContext context;		/* owns partitions and others */
+	Oid			packed;			/* the foreign table that stands for packed
+								 * days, or InvalidOid */
+	int			npacked_days;
+	PartitionBounds *packed_days;	/* sorted by from_clock; a table may have
+									 * been dropped: open with try_table_open */
+	MemoryContext context;		/* owns the arrays */
 } PartitionSet;
 
 extern bool ZbxhistHasRouteTrigger(Relation rel);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
+												   int32 clock);
+extern const PartitionBounds *ZbxhistFindPackedDay(const PartitionSet *set,
 												   int32 clock);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 

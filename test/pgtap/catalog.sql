@@ -116,12 +116,12 @@ SELECT isnt(obj_description('zbxhist'::regnamespace, 'pg_namespace'), NULL, 'the
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('parents'), ('partitions'), ('status'), ('progress')$$,
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('parents'), ('partitions'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
@@ -129,6 +129,9 @@ SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,cov
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
+SELECT schema_privs_are('zbxhist_packed', 'public', '{USAGE}'::text[]);
+SELECT schema_owner_is('zbxhist_packed', 'pg_database_owner');
+SELECT isnt(obj_description('zbxhist_packed'::regnamespace, 'pg_namespace'), NULL, 'the schema of packed days has a comment');
 
 -- the dump: the policy is dumped, what is about this server is not
 SELECT bag_eq(
@@ -136,7 +139,8 @@ SELECT bag_eq(
         FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS d (oid, condition)
         JOIN pg_class c ON c.oid = d.oid WHERE e.extname = 'zbxhist'$$,
     $$VALUES ('zbxhist.parent_config', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
-             ('zbxhist.managed_schema', '')$$,
+             ('zbxhist.managed_schema', ''),
+             ('zbxhist.packed_day', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent) AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)')$$,
     'pg_dump takes the policy along');
 SELECT is_empty(
     $$SELECT k.relname, a.attname FROM member_relations k JOIN pg_attribute a ON a.attrelid = k.oid

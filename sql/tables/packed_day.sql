@@ -1,0 +1,41 @@
+-- sql/tables/packed_day.sql
+--
+-- Which packed days there are.  Unlike partitions they are listed here: to
+-- read the constraints of a year of days takes a new connection longer than a
+-- query.  The C code reads (parent, day, from_clock, to_clock, nrows,
+-- partition, unpacked) by name, and the index by its name.
+
+CREATE TABLE zbxhist.packed_day (
+    parent     regclass NOT NULL,
+    day        regclass NOT NULL PRIMARY KEY,
+    from_clock bigint NOT NULL,
+    to_clock   bigint NOT NULL,
+    nrows      bigint NOT NULL,
+    heap_bytes bigint,
+    packed_at  timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    partition  regclass,
+    unpacked   boolean NOT NULL DEFAULT false
+);
+
+CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
+
+COMMENT ON TABLE zbxhist.packed_day IS
+'The packed days of all managed tables';
+COMMENT ON COLUMN zbxhist.packed_day.parent IS 'The managed table';
+COMMENT ON COLUMN zbxhist.packed_day.day IS 'The table in schema zbxhist_packed that holds the day';
+COMMENT ON COLUMN zbxhist.packed_day.from_clock IS 'First clock of the day';
+COMMENT ON COLUMN zbxhist.packed_day.to_clock IS 'End of the day: the first clock that is not in it';
+COMMENT ON COLUMN zbxhist.packed_day.nrows IS 'Number of values when it was last written by maintenance';
+COMMENT ON COLUMN zbxhist.packed_day.heap_bytes IS 'Disk space, with indexes, of the partition that it was';
+COMMENT ON COLUMN zbxhist.packed_day.packed_at IS 'When it was packed';
+COMMENT ON COLUMN zbxhist.packed_day.partition IS 'The partition that it is being unpacked to';
+COMMENT ON COLUMN zbxhist.packed_day.unpacked IS 'Whether its values are in that partition already, and here only for older transactions';
+
+-- a table dropped since would be dumped as a bare number
+SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
+    ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)');
+
+REVOKE ALL ON zbxhist.packed_day FROM PUBLIC;
+GRANT SELECT ON zbxhist.packed_day TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.packed_day TO pg_database_owner;

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed_days.c
+ *	  Which of a parent's days are packed, and what stands for them.
+ *
+ * The days are rows of zbxhist.packed_day.  One of the parent's children, a
+ * foreign table of our wrapper, stands for all of them in queries.
+ *
+ * A day may be dropped at any time by whoever has the right to; that its row
+ * is still there then does no harm, as long as tables are opened with
+ * try_table_open.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_foreign_table.h"
+#include "commands/defrem.h"
+#include "commands/extension.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "catalog/packed_days.h"
+#include "catalog/partition_set.h"
+
+/* ---- the days ---- */
+
+/* where a row's values are */
+typedef struct PackedDayColumns
+{
+	AttrNumber	parent;
+	AttrNumber	day;
+	AttrNumber	from_clock;
+	AttrNumber	to_clock;
+	AttrNumber	partition;
+	AttrNumber	unpacked;
+} PackedDayColumns;
+
+/*
+ * FindColumns finds the columns of zbxhist.packed_day.
+ */
+static void
+FindColumns(Relation rel, PackedDayColumns *columns)
+{
+	Oid			relid = RelationGetRelid(rel);
+
+	columns->parent = get_attnum(relid, "parent");
+	columns->day = get_attnum(relid, "day");
+	columns->from_clock = get_attnum(relid, "from_clock");
+	columns->to_clock = get_attnum(relid, "to_clock");
+	columns->partition = get_attnum(relid, "partition");
+	columns->unpacked = get_attnum(relid, "unpacked");
+}
+
+/*
+ * ReadDay takes a row into day.
+ */
+static void
+ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
+		PartitionBounds *day)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	bool		isnull;
+	Datum		partition;
+
+	day->relid = DatumGetObjectId(heap_getattr(tuple, columns->day, desc,
+											   &isnull));
+	day->from_clock = DatumGetInt64(heap_getattr(tuple, columns->from_clock,
+												 desc, &isnull));
+	day->to_clock = DatumGetInt64(heap_getattr(tuple, columns->to_clock, desc,
+											   &isnull));
+	day->is_verified = false;
+	partition = heap_getattr(tuple, columns->partition, desc, &isnull);
+	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
+	day->is_unpacked = DatumGetBool(heap_getattr(tuple, columns->unpacked,
+												 desc, &isnull));
+}
+
+/*
+ * compare_days orders days by the beginning of their range.
+ */
+static int
+compare_days(const void *a, const void *b)
+{
+	const PartitionBounds *left = a;
+	const PartitionBounds *right = b;
+
+	if (left->from_clock != right->from_clock)
+		return left->from_clock < right->from_clock ? -1 : 1;
+	return 0;
+}
+
+/*
+ * ZbxhistReadPackedDays returns the packed days of parent as committed now,
+ * sorted by clock, in an array palloc'd in the current context.
+ */
+PartitionBounds *
+ZbxhistReadPackedDays(Oid parent, int *ndays)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	int			capacity = 32;
+	PartitionBounds *days = palloc(sizeof(PartitionBounds) * capacity);
+	PackedDayColumns columns;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			index;
+
+	*ndays = 0;
+	if (rel == NULL)
+		return days;
+	FindColumns(rel, &columns);
+	index = get_relname_relid("packed_day_parent", RelationGetNamespace(rel));
+	ScanKeyInit(&key, columns.parent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent));
+	scan = systable_beginscan(rel, index, OidIsValid(index), NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		if (*ndays == capacity)
+		{
+			capacity *= 2;
+			days = repalloc(days, sizeof(PartitionBounds) * capacity);
+		}
+		ReadDay(rel, &columns, tuple, &days[(*ndays)++]);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	qsort(days, *ndays, sizeof(PartitionBounds), compare_days);
+	return days;
+}
+
+/* ---- the foreign table ---- */
+
+/*
+ * GetServer returns the server of a foreign table and whether its option
+ * "parent" is set; InvalidOid if it is no foreign table.
+ */
+static Oid
+GetServer(Oid relid, bool *names_parent)
+{
+	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL,
+										ObjectIdGetDatum(relid));
+	Oid			result;
+	Datum		options;
+	bool		isnull;
+
+	*names_parent = false;
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	result = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver;
+	options = SysCacheGetAttr(FOREIGNTABLEREL, tuple,
+							  Anum_pg_foreign_table_ftoptions, &isnull);
+	if (!isnull)
+	{
+		ListCell   *lc;
+
+		foreach(lc, untransformRelOptions(options))
+		{
+			if (strcmp(lfirst_node(DefElem, lc)->defname,
+					   ZBXHIST_PARENT_OPTION) == 0)
+				*names_parent = true;
+		}
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * IsOurServer says whether a server is one of our foreign-data wrapper.
+ */
+static bool
+IsOurServer(Oid server)
+{
+	HeapTuple	tuple = SearchSysCache1(FOREIGNSERVEROID,
+										ObjectIdGetDatum(server));
+	Oid			wrapper;
+	Oid			extension = get_extension_oid("zbxhist", true);
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	wrapper = ((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw;
+	ReleaseSysCache(tuple);
+	return OidIsValid(extension) &&
+		getExtensionOfObject(ForeignDataWrapperRelationId,
+							 wrapper) == extension;
+}
+
+/*
+ * ZbxhistIsPackedTable says whether relid is a foreign table that stands for
+ * the packed days of the table that it inherits from.
+ */
+bool
+ZbxhistIsPackedTable(Oid relid)
+{
+	bool		names_parent;
+	Oid			server = GetServer(relid, &names_parent);
+
+	return OidIsValid(server) && !names_parent && IsOurServer(server);
+}
