@@ -39,6 +39,14 @@ extern void ZbxhistDayScanAll(DayScan *scan);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
+/*
+ * decodes a segment of a group for its layout's columns; raises XX001 if it
+ * is corrupt.  Allocates in the current context
+ */
+extern void ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
+									const GroupReader *reader, int segment,
+									const bool *wanted, SegmentRows *rows);
+
 /* raises XX001 naming the day's table and the item */
 extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid) pg_attribute_noreturn();
 

@@ -93,8 +93,16 @@ typedef struct GroupReader
 
 #define ZBXHIST_MAX_SEGMENT_ROWS 4096	/* but for rows of one clock */
 
+/*
+ * ZbxhistSegmentSize says how many bytes larger the group would become, its
+ * directory included; ZbxhistGroupAdd of the same rows right afterwards need
+ * not encode them again.  ZbxhistGroupCopy adds a segment of another group as
+ * it is.
+ */
 extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column);
 extern void ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows);
+extern void ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader,
+							 int segment);
 extern size_t ZbxhistGroupSize(const GroupWriter *writer);
 extern int	ZbxhistGroupNumSegments(const GroupWriter *writer);
 extern size_t ZbxhistSegmentSize(GroupWriter *writer, const SegmentRows *rows);
