@@ -14,6 +14,9 @@ COLOURS = {
     "zbxhist-trigger": "#F0E442",
     "zbxhist-rows": "#E69F00",
     "zbxhist-nokey": "#F4A582",
+    "zbxhist-functions": "#8C3D00",
+    "zbxhist-packed": "#E7298A",
+    "zbxhist-packed-functions": "#7A0177",
     "native": "#0072B2",
     "partman": "#56B4E9",
     "plain": "#009E73",
@@ -63,6 +66,15 @@ def _dress(axes):
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(_thousands))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def grid(rows, columns, width=11.0, height=3.0):
+    """Empty plots in rows and columns; heights are each plot's."""
+    fig, plots = pyplot.subplots(rows, columns, figsize=(width, height * rows),
+                                 constrained_layout=True, squeeze=False)
+    for axes in plots.flat:
+        _dress(axes)
+    return fig, plots
 
 
 def logarithmic_y(axes):

@@ -137,6 +137,9 @@ class Store(abc.ABC):
     def close_period(self, table, period):
         """What the store does with a period that gets no more values, if anything."""
 
+    def warm(self, table):
+        """Reads all of a table into the server's memory, as far as it has room."""
+
     def open_reader(self, way):
         """A new connection that reads in one of the ways."""
         raise NotImplementedError

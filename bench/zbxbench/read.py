@@ -1,0 +1,462 @@
+"""The read experiment: what each store takes to give values back.
+
+The axes are those of the HistoryGluon paper: 10, 20 ... 100 days of history of
+a random item, of installations with 90, 5,610 and 27,690 items.
+"""
+import math
+
+from . import environment, plots, read_parts, results, spread
+from .cluster import Cluster, tuned_settings
+from .progress import Progress, say
+from .read_data import Installation, Size, fill_all, label_of
+from .stores import select
+
+NAME = "read"
+HELP = "rows per second and latency of reading items, by SQL and by functions, warm and cold"
+
+DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
+REFERENCE = "native"
+PARTS = ("durations", "writes", "short", "latest", "cold", "planning")
+
+# items, and seconds between two values of one: past days hold 13 to 17 million rows
+SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
+QUICK_SIZES = [Size(90, 1800), Size(920, 14400)]
+# of the planning part: only the number of days counts
+YEAR = Size(20, 3600)
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
+                        help="comma-separated (default: %(default)s)")
+    parser.add_argument("--parts", default=",".join(PARTS),
+                        help="comma-separated (default: %(default)s)")
+    parser.add_argument("--sizes", metavar="ITEMS:SECONDS,...",
+                        help="items, and seconds between two values of one "
+                             "(default: 90:60,5610:3600,27690:14400)")
+    parser.add_argument("--days", type=int, help="of history (default: 100; --quick: 30)")
+    parser.add_argument("--year", type=int, metavar="DAYS",
+                        help="days of the planning part (default: 365; --quick: 40)")
+    parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
+    parser.add_argument("--slice", type=float, metavar="SECONDS",
+                        help="of each series at each point (default: 0.3; --quick: 0.05)")
+    parser.add_argument("--rate", type=float, default=2000, metavar="N",
+                        help="values a second written meanwhile (default: %(default)s)")
+
+
+def parse_sizes(text):
+    """The sizes of the command line."""
+    return [Size(*map(int, part.split(":"))) for part in text.split(",")]
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    quick = arguments.quick
+    arguments.sizes = (parse_sizes(arguments.sizes) if arguments.sizes
+                       else QUICK_SIZES if quick else SIZES)
+    arguments.days = arguments.days or (30 if quick else 100)
+    arguments.year = arguments.year or (40 if quick else 365)
+    arguments.rounds = arguments.rounds or (1 if quick else 4)
+    arguments.slice = arguments.slice or (0.05 if quick else 0.3)
+    arguments.stores = arguments.stores.split(",")
+    arguments.parts = arguments.parts.split(",")
+    arguments.counts = (10, 5) if quick else (100, 25)
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        raise RuntimeError("--parts: there is no %s" % ", ".join(sorted(unknown)))
+
+
+def settings(arguments):
+    """The common settings; loading is not logged, which reading does not notice."""
+    return dict(tuned_settings(arguments.shared_buffers), wal_level="minimal",
+                max_wal_senders="0", checkpoint_timeout="1d")
+
+
+def duration_questions(arguments):
+    """10, 20 ... days."""
+    return [read_parts.days_question(days) for days in range(10, arguments.days + 1, 10)]
+
+
+def cold_questions(arguments):
+    """From the shortest to the longest."""
+    return [read_parts.NEWEST_QUESTION, read_parts.HOUR_QUESTION,
+            read_parts.days_question(min(30, arguments.days)),
+            read_parts.days_question(arguments.days)]
+
+
+def measure_warm(asker, arguments, progress):
+    """The parts that want everything in memory, of one size."""
+    questions = duration_questions(arguments)
+    rounds = arguments.rounds
+    steps = {
+        "durations": lambda: read_parts.durations(asker, questions + [
+            read_parts.aggregate_question(arguments.days)], rounds, arguments.slice),
+        "short": lambda: read_parts.short(asker, rounds, arguments.counts),
+        "latest": lambda: read_parts.latest(asker, min(rounds, 3)),
+        "writes": lambda: read_parts.durations_with_writes(
+            asker, questions, math.ceil(rounds / 2), arguments.slice, arguments.rate),
+    }
+    for store in asker.installation.stores:
+        store.warm(read_parts.TABLE)
+    runs = []
+    for part, step in steps.items():
+        if part in arguments.parts:
+            progress.show("%s, %s" % (part, asker.installation.size.label))
+            runs += step()
+            progress.step()
+    return runs
+
+
+def measure(cluster, installations, arguments, answers):
+    """All parts but planning."""
+    warm = [part for part in PARTS[:4] if part in arguments.parts]
+    progress = Progress(len(installations) * (len(warm) + 1) + 1, "read")
+    askers = [read_parts.Asker(installation, answers) for installation in installations]
+    runs = []
+    for asker in askers:
+        progress.show("contents, %s" % asker.installation.size.label)
+        read_parts.compare_counts(asker)
+        read_parts.compare_contents(asker, arguments.days)
+        progress.step()
+        runs += measure_warm(asker, arguments, progress)
+    if "cold" in arguments.parts:
+        # of the smallest, every page holds rows of every item: that is a read of it all
+        progress.show("cold")
+        runs += read_parts.cold(cluster, askers[1:] or askers, cold_questions(arguments),
+                                min(arguments.rounds, 3))
+        progress.step()
+    progress.finish()
+    return runs
+
+
+def measure_year(cluster, arguments, answers):
+    """Planning, and short reads, with a year of partitions."""
+    stores, _ = select(cluster, arguments.stores, "_year")
+    installation = Installation(YEAR, stores, arguments.year)
+    fill_all([installation])
+    asker = read_parts.Asker(installation, answers)
+    read_parts.compare_contents(asker, arguments.year)
+    return read_parts.planning(installation, arguments.rounds * 3) \
+        + [dict(run, part="year") for run in
+           read_parts.short(asker, arguments.rounds, arguments.counts)]
+
+
+# ---- summaries ----
+
+def matches(run, key):
+    """Whether a run is of a cell."""
+    return all(run.get(name) == value for name, value in key.items())
+
+
+def summarize_runs(runs):
+    """Latencies of all rounds together; throughput round by round."""
+    latencies = [latency for run in runs for latency in run["latencies"]]
+    rounds = sorted(runs, key=lambda run: run["round"])
+    return {
+        "queries": len(latencies),
+        "rows_per_query": sum(run.get("rows", 0) for run in runs) / len(latencies),
+        "latency_ms": {"p50": spread.percentile(latencies, 0.5) * 1e3,
+                       "p99": spread.percentile(latencies, 0.99) * 1e3},
+        "rows_per_second": [run.get("rows", 0) / sum(run["latencies"]) for run in rounds],
+        "queries_per_second": [len(run["latencies"]) / sum(run["latencies"]) for run in rounds],
+        "median_ms": [spread.percentile(run["latencies"], 0.5) * 1e3 for run in rounds],
+    }
+
+
+def finish_summary(entry, reference):
+    """Spreads instead of rounds, and ratios to the reference of the same round."""
+    done = dict(entry)
+    for metric in ("rows_per_second", "queries_per_second", "median_ms"):
+        done[metric] = spread.spread(entry[metric])
+        done[metric + "_ratio"] = spread.ratios(entry[metric], reference[metric]) \
+            if reference else None
+    return done
+
+
+CELL_KEYS = ("part", "items", "question", "writes", "connection")
+
+
+def summarize(runs):
+    """A cell for each part, size, question and circumstance: its series by key."""
+    cells = {}
+    for run in runs:
+        key = tuple(run.get(name) for name in CELL_KEYS)
+        cells.setdefault(key, {}).setdefault(run["series"], []).append(run)
+    summary = []
+    for key, by_series in cells.items():
+        entries = {series: summarize_runs(found) for series, found in by_series.items()}
+        cell = {name: value for name, value in zip(CELL_KEYS, key) if value is not None}
+        cell["series"] = {series: finish_summary(entry, entries.get(REFERENCE))
+                          for series, entry in entries.items()}
+        summary.append(cell)
+    return summary
+
+
+def find_cells(summary, **key):
+    """The cells with these properties."""
+    return [cell for cell in summary if matches(cell, key)]
+
+
+# ---- tables ----
+
+def ratio_text(ratio):
+    """A median ratio."""
+    return "-" if ratio is None else "%.2f" % ratio["median"]
+
+
+def print_cells(title, first, cells):
+    """A line a cell and series."""
+    rows = []
+    for cell in cells:
+        for series, entry in cell["series"].items():
+            rows.append([first(cell), label_of(series),
+                         results.number(entry["latency_ms"]["p50"], 3),
+                         results.number(entry["latency_ms"]["p99"], 3),
+                         ratio_text(entry["median_ms_ratio"]),
+                         results.number(entry["rows_per_second"]["median"]),
+                         ratio_text(entry["rows_per_second_ratio"])
+                         if entry["rows_per_query"] else "-"])
+    if rows:
+        print("\n" + title)
+        print(results.table(["", "series", "p50 ms", "p99 ms", "to native", "rows/s",
+                             "to native"], rows))
+
+
+def print_tables(summary, installations):
+    """All results, a table a part and size."""
+    for installation in installations:
+        size = installation.size
+        for writes in (False, True):
+            print_cells("%s, %s" % (size.label, "while values are written" if writes else "warm"),
+                        lambda cell: cell["question"],
+                        find_cells(summary, part="durations", items=size.items, writes=writes))
+        print_cells("%s, short reads" % size.label,
+                    lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
+                    find_cells(summary, part="short", items=size.items))
+        print_cells("%s, newest value of each of up to %d items" % (
+            size.label, read_parts.LATEST_ITEMS), lambda cell: cell["question"],
+            find_cells(summary, part="latest", items=size.items))
+        print_cells("%s, cold" % size.label, lambda cell: cell["question"],
+                    find_cells(summary, part="cold", items=size.items))
+    print_cells("Planning time with a year of days",
+                lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
+                find_cells(summary, part="planning"))
+    print_cells("Short reads with a year of days",
+                lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
+                find_cells(summary, part="year"))
+
+
+CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
+               "first": "first of a connection", "fresh": "connecting and first"}
+
+
+# ---- targets ----
+
+def ratio(summary, metric, series, reference, **key):
+    """Median of a metric of one series to that of another, in the first such cell."""
+    for cell in find_cells(summary, **key):
+        own, other = (cell["series"].get(name) for name in (series, reference))
+        if own and other and other[metric]["median"]:
+            return own[metric]["median"] / other[metric]["median"]
+    return None
+
+
+def worst(values, choose):
+    """The worst of what is known."""
+    values = [value for value in values if value is not None]
+    return choose(values) if values else None
+
+
+def function_targets(summary, arguments):
+    """Those of the functions, as (sentence, figure, limit, at_least)."""
+    smallest, largest = arguments.sizes[0].items, arguments.sizes[-1].items
+    hour = dict(part="short", items=smallest, question="hour")
+    long = dict(part="durations", items=smallest, writes=False,
+                question="%d days" % (arguments.days // 10 * 10))
+    pair = ("zbxhist-functions", REFERENCE)
+    return [
+        ("range of an hour to native, latency over a kept connection",
+         ratio(summary, "median_ms", *pair, **hour, connection="kept"), 0.5, False),
+        ("range of an hour to native, latency of a connection's first query",
+         ratio(summary, "median_ms", *pair, **hour, connection="first"), 0.5, False),
+        ("range of an hour to native, connecting and first query",
+         ratio(summary, "median_ms", *pair, **hour, connection="fresh"), 0.5, False),
+        ("range of all days to native, rows a second",
+         ratio(summary, "rows_per_second", *pair, **long), 1.3, True),
+        ("last_values of %d items to a SELECT an item on zbxhist, speed"
+         % read_parts.LATEST_ITEMS,
+         ratio(summary, "queries_per_second", "zbxhist-functions", "zbxhist", part="latest",
+               items=largest), 10, True),
+        ("last_values of %d items to a SELECT an item on native, speed"
+         % read_parts.LATEST_ITEMS,
+         ratio(summary, "queries_per_second", *pair, part="latest", items=largest), 10, True)]
+
+
+def packed_targets(summary, arguments):
+    """Those of packed days; none without them."""
+    items = arguments.sizes[min(1, len(arguments.sizes) - 1)].items
+    found = []
+    for days in sorted({min(30, arguments.days), arguments.days // 10 * 10}):
+        for part, limit, key in (("durations", 3, {"writes": False}), ("cold", 20, {})):
+            found.append((
+                "%d packed days by SQL to a plain table, %s, rows a second" % (
+                    days, "cold" if part == "cold" else "warm"),
+                ratio(summary, "rows_per_second", "zbxhist-packed", "plain", part=part,
+                      items=items, question="%d days" % days, **key), limit, True))
+    for question in ("hour", "newest %d" % read_parts.NEWEST):
+        found.append(("%s with packed days by SQL to native, latency, kept" % question,
+                      ratio(summary, "median_ms", "zbxhist-packed", REFERENCE, part="short",
+                            items=items, question=question, connection="kept"), 1, False))
+    for connection in ("kept", "fresh"):
+        found.append((
+            "planning with a year of packed days to native, %s connection, worst SELECT"
+            % connection,
+            worst([ratio([cell], "median_ms", "zbxhist-packed", REFERENCE)
+                   for cell in find_cells(summary, part="planning", connection=connection)],
+                  max), 1, False))
+    return found
+
+
+def targets(summary, arguments):
+    """The project's own targets, as far as they were measured."""
+    return [{"target": "%s, %s %g" % (text, "at least" if at_least else "at most", limit),
+             "value": value, "met": value >= limit if at_least else value <= limit}
+            for text, value, limit, at_least in
+            function_targets(summary, arguments) + packed_targets(summary, arguments)
+            if value is not None]
+
+
+# ---- plots ----
+
+def duration_of(cell):
+    """Days of a cell of the durations part; None of its others."""
+    words = cell["question"].split()
+    return int(words[0]) if words[-1] == "days" and words[0].isdigit() else None
+
+
+def draw_lines(axes, cells, value, style="-", labelled=True):
+    """A line a series over the days."""
+    cells = sorted((cell for cell in cells if duration_of(cell)), key=duration_of)
+    for series in cells[0]["series"] if cells else []:
+        axes.plot([duration_of(cell) for cell in cells],
+                  [value(cell["series"][series]) for cell in cells], style, marker="o",
+                  markersize=3, linewidth=1.2, color=plots.colour(series),
+                  label=label_of(series) if labelled else None)
+    axes.set_xlabel("days of history requested")
+    return bool(cells)
+
+
+def draw_throughput(axes, cells):
+    """Rows a second over the days."""
+    if draw_lines(axes, cells, lambda entry: entry["rows_per_second"]["median"]):
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("rows per second")
+
+
+def draw_latency(axes, cells):
+    """Milliseconds over the days: the median drawn through, the 99th percentile dashed."""
+    if draw_lines(axes, cells, lambda entry: entry["latency_ms"]["p50"]):
+        draw_lines(axes, cells, lambda entry: entry["latency_ms"]["p99"], ":", False)
+        plots.logarithmic_y(axes)
+        axes.set_ylabel("ms a query: p50, p99 dotted")
+
+
+def draw_durations(summary, installations, stem):
+    """Throughput and latency against the duration, a column a size."""
+    for writes, suffix in ((False, ""), (True, "-writes")):
+        if not find_cells(summary, part="durations", writes=writes):
+            continue
+        fig, grid = plots.grid(2, len(installations))
+        for column, installation in enumerate(installations):
+            cells = find_cells(summary, part="durations", writes=writes,
+                               items=installation.size.items)
+            draw_throughput(grid[0][column], cells)
+            draw_latency(grid[1][column], cells)
+            grid[0][column].set_title(installation.size.label, fontsize=10)
+        plots.legend_beside(grid[0][-1])
+        plots.save(fig, stem + suffix)
+
+
+def draw_bars(cells, title, unit, stem):
+    """Median latencies: a group a cell, a bar a series."""
+    if not cells:
+        return
+    names = list(cells[0]["series"])
+    width = 0.8 / len(names)
+    fig, axes = plots.figure(9.0)
+    for place, series in enumerate(names):
+        axes.bar([group + place * width for group in range(len(cells))],
+                 [cell["series"][series]["latency_ms"]["p50"] for cell in cells], width,
+                 color=plots.colour(series), label=label_of(series))
+    axes.set_xticks([group + 0.4 - width / 2 for group in range(len(cells))])
+    axes.set_xticklabels([group_name(cell) for cell in cells], fontsize=8)
+    plots.logarithmic_y(axes)
+    axes.set_ylabel(unit)
+    axes.set_title(title, fontsize=10)
+    plots.legend_beside(axes)
+    plots.save(fig, stem)
+
+
+def group_name(cell):
+    """What is below a group of bars."""
+    text = cell["question"].replace(", ", ",\n")
+    return text + "\n" + CONNECTIONS.get(cell.get("connection"), "")
+
+
+def draw(summary, installations, name, directory):
+    """All plots of the experiment."""
+    stem = str(results.path_of(name, "", directory))
+    draw_durations(summary, installations, stem)
+    smallest = installations[0].size
+    draw_bars([cell for cell in find_cells(summary, part="short", items=smallest.items)
+               if cell["connection"] in ("kept", "fresh")],
+              "Short reads (%s)" % smallest.label, "milliseconds, median", stem + "-short")
+    for size in {cell["items"] for cell in find_cells(summary, part="cold")}:
+        draw_bars(find_cells(summary, part="cold", items=size),
+                  "Cold caches ({:,} items)".format(size), "milliseconds, median",
+                  "%s-cold-%d" % (stem, size))
+    draw_bars(find_cells(summary, part="planning", connection="kept"),
+              "Planning with a year of days, kept connection", "milliseconds, median",
+              stem + "-planning")
+
+
+# ---- the whole ----
+
+def report(arguments, head, installations, runs, skipped, problems):
+    """Files, tables, plots; the exit code."""
+    summary = summarize(runs)
+    reached = targets(summary, arguments)
+    print_tables(summary, installations)
+    results.print_targets(reached)
+    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
+    draw(summary, installations, name, arguments.output)
+    result = dict(head, experiment=NAME, quick=arguments.quick, days=arguments.days,
+                  year=arguments.year, rounds=arguments.rounds, slice_seconds=arguments.slice,
+                  write_rate=arguments.rate, recent_seconds_with_a_value_a_minute=7200,
+                  sizes=[{"items": each.size.items, "seconds_between_values": each.size.step,
+                          "rows": each.rows} for each in installations],
+                  cold="restart of the server, posix_fadvise(DONTNEED) on all its files",
+                  skipped=skipped, problems=problems, targets=reached, summary=summary)
+    return results.conclude(name, result, problems, arguments.output)
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    bindir = environment.pg_config(arguments.pg_config, "bindir")
+    with Cluster(bindir, settings(arguments), arguments.data_directory) as cluster:
+        installations = []
+        for size in arguments.sizes:
+            stores, skipped = select(cluster, arguments.stores, "_%d" % size.items)
+            installations.append(Installation(size, stores, arguments.days))
+        for name, reason in skipped.items():
+            say("%s is skipped: %s" % (name, reason))
+        answers = read_parts.Answers()
+        runs = []
+        if set(arguments.parts) != {"planning"}:
+            fill_all(installations)
+            runs += measure(cluster, installations, arguments, answers)
+        if "planning" in arguments.parts:
+            runs += measure_year(cluster, arguments, answers)
+        head = environment.description(cluster, arguments.command_line)
+        return report(arguments, head, installations, runs, skipped, answers.problems)
