@@ -24,6 +24,10 @@ OBJS = \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \
+	src/packed/fdw.o \
+	src/packed/fdw_options.o \
+	src/packed/fdw_plan.o \
+	src/packed/fdw_scan.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
 	src/plan/literal.o \

@@ -183,6 +183,33 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
 #endif
 
+/*
+ * create_foreignscan_path got the local conditions in 17 (9e9931d2b) and the
+ * number of disabled nodes in 18 (e22253467).
+ */
+#include "optimizer/pathnode.h"
+
+static inline ForeignPath *
+create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
+							   Cost startup_cost, Cost total_cost,
+							   List *pathkeys, Relids required_outer,
+							   List *fdw_private)
+{
+#if PG_VERSION_NUM >= 180000
+	return create_foreignscan_path(root, rel, NULL, rows, 0, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   NIL, fdw_private);
+#elif PG_VERSION_NUM >= 170000
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   NIL, fdw_private);
+#else
+	return create_foreignscan_path(root, rel, NULL, rows, startup_cost,
+								   total_cost, pathkeys, required_outer, NULL,
+								   fdw_private);
+#endif
+}
+
 /* 18 has virtual generated columns (83ea6c540) */
 #if PG_VERSION_NUM >= 180000
 #define has_generated_columns(constr) \

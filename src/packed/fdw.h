@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw.h
+ *	  The parts of the foreign-data wrapper for packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_H
+#define ZBXHIST_FDW_H
+
+#include "foreign/fdwapi.h"
+
+/* option of a foreign table: the table whose packed days it has */
+#define FDW_OPTION_PARENT "parent"
+
+/* option of its columns: the value in days packed before the column came */
+#define FDW_OPTION_MISSING "missing"
+
+/* each sets the functions of its part */
+extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
+extern void ZbxhistFdwScanInit(FdwRoutine *routine);
+
+/* fdw_options.c */
+extern Oid	ZbxhistForeignParent(Relation foreign);
+extern char *ZbxhistMissingOption(Oid relid, AttrNumber attnum);
+
+#endif							/* ZBXHIST_FDW_H */

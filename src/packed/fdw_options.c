@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_options.c
+ *	  Options of foreign tables that stand for packed days.
+ *
+ * A foreign table that maintenance has made needs none: it has the packed
+ * days of the table that it inherits from.  One that is made by hand may name
+ * that table.  A column that was added after days had been packed says what
+ * those have in it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "access/table.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
+#include "fmgr.h"
+#include "foreign/foreign.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+#include "packed/fdw.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_fdw_validator);
+
+/*
+ * IsKnownOption says whether objects of a catalog may have an option.
+ */
+static bool
+IsKnownOption(const char *name, Oid catalog)
+{
+	if (catalog == ForeignTableRelationId)
+		return strcmp(name, FDW_OPTION_PARENT) == 0;
+	if (catalog == AttributeRelationId)
+		return strcmp(name, FDW_OPTION_MISSING) == 0;
+	return false;
+}
+
+/*
+ * zbxhist_fdw_validator(options, catalog) raises an error if there is an
+ * option that objects of the catalog cannot have.
+ */
+Datum
+zbxhist_fdw_validator(PG_FUNCTION_ARGS)
+{
+	List	   *options = untransformRelOptions(PG_GETARG_DATUM(0));
+	Oid			catalog = PG_GETARG_OID(1);
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst(lc);
+
+		if (!IsKnownOption(def->defname, catalog))
+			ereport(ERROR,
+					errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
+					errmsg("invalid option \"%s\"", def->defname),
+					catalog == ForeignTableRelationId ?
+					errhint("Valid options in this context are: %s",
+							FDW_OPTION_PARENT) :
+					catalog == AttributeRelationId ?
+					errhint("Valid options in this context are: %s",
+							FDW_OPTION_MISSING) :
+					errhint("There are no valid options in this context."));
+	}
+	PG_RETURN_VOID();
+}
+
+/*
+ * InheritedParent returns the table that relid inherits from, InvalidOid if
+ * there is none.
+ */
+static Oid
+InheritedParent(Oid relid)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Oid			result = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber,
+				F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		result = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return result;
+}
+
+/*
+ * FindOption returns the value of an option, or NULL.
+ */
+static char *
+FindOption(List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst(lc);
+
+		if (strcmp(def->defname, name) == 0)
+			return defGetString(def);
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistForeignParent returns the table whose packed days a foreign table
+ * stands for.
+ */
+Oid
+ZbxhistForeignParent(Relation foreign)
+{
+	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
+	char	   *name = FindOption(table->options, FDW_OPTION_PARENT);
+	Oid			result;
+
+	if (name != NULL)
+		return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
+								NoLock, false);
+	result = InheritedParent(RelationGetRelid(foreign));
+	if (!OidIsValid(result))
+		ereport(ERROR,
+				errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+				errmsg("foreign table \"%s\" does not belong to a managed table",
+					   RelationGetRelationName(foreign)),
+				errhint("Name the table in its option \"%s\".",
+						FDW_OPTION_PARENT),
+				errtable(foreign));
+	return result;
+}
+
+/*
+ * ZbxhistMissingOption returns what a column of a foreign table is in days
+ * that lack it, as text, or NULL if nothing is said.
+ */
+char *
+ZbxhistMissingOption(Oid relid, AttrNumber attnum)
+{
+	return FindOption(GetForeignColumnOptions(relid, attnum),
+					  FDW_OPTION_MISSING);
+}
