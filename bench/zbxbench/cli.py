@@ -4,12 +4,32 @@ import re
 import signal
 import sys
 
-from . import housekeeper, limit, maintenance, memory, read, size, trends, write
+from . import (
+    housekeeper,
+    limit,
+    maintenance,
+    memory,
+    pack,
+    read,
+    size,
+    trends,
+    write,
+)
 from .cluster import ServerError
 from .drivers import Failed
 
 # one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
-EXPERIMENTS = (write, read, trends, maintenance, housekeeper, limit, size, memory)
+EXPERIMENTS = (
+    write,
+    read,
+    trends,
+    maintenance,
+    housekeeper,
+    limit,
+    size,
+    pack,
+    memory,
+)
 
 
 def numbers(text):

@@ -1,0 +1,265 @@
+"""The pack experiment: what it costs to pack a day, and whether ingest notices.
+
+Two days of the same size are packed: the first while nothing else happens, for
+speed, memory and WAL; the second while values are stored at a fixed rate.
+"""
+import threading
+import time
+
+from . import counters, datasets, drivers, environment, periods, plots, results
+from .cluster import Cluster, tuned_settings
+from .progress import say
+from .stores import STORES, select
+from .stream import Stream, latencies
+
+NAME = "pack"
+HELP = "values a second that a day is packed with, memory, WAL, and ingest meanwhile"
+
+STORE = "zbxhist-packed"
+ITEMS = 30000
+BATCH = 1000
+STEP = 20               # simulated seconds a pass of the stream
+ALONE_DAY, BUSY_DAY = -3, -2
+DATASET = datasets.DATASETS[0]
+
+SPEED_TARGET, LATENCY_TARGET, WAL_TARGET = 1e6, 1.5, 1.3
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    parser.add_argument("--rows", type=int,
+                        help="rows of each day (default: 10 million; --quick: 500,000)")
+    parser.add_argument("--rate", type=float, default=20000, metavar="N",
+                        help="values stored per second meanwhile (default: %(default)g)")
+    parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
+    parser.add_argument("--seconds", type=float,
+                        help="of the undisturbed stage (default: 30; --quick: 5)")
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    arguments.rows = arguments.rows or (500000 if arguments.quick else 10000000)
+    arguments.seconds = arguments.seconds or (5 if arguments.quick else 30)
+    arguments.items = max(1, arguments.rows // datasets.PASSES_A_DAY)
+
+
+class MemoryWatch(threading.Thread):
+    """The greatest private memory of a process; its shared buffers are not counted."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid = pid
+        self.at_start = self.peak = counters.private_memory(pid)
+        self.stopping = threading.Event()
+
+    def run(self):
+        while not self.stopping.wait(0.02):
+            self.peak = max(self.peak, counters.private_memory(self.pid))
+
+    def stop(self):
+        """The peak, and how much of it was not there at the start."""
+        self.stopping.set()
+        self.join()
+        return {"peak_bytes": self.peak, "growth_bytes": self.peak - self.at_start}
+
+
+def pack(store, day):
+    """Packs one day in a session of its own; returns time, CPU and memory."""
+    connection = store.connect()
+    pid = connection.get_backend_pid()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM zbxhist.status")    # loads library and caches
+        watch = MemoryWatch(pid)
+        watch.start()
+        cpu, started = counters.process_cpu(pid), time.time()
+        cursor.execute("CALL zbxhist.pack('history', '%s')" % day.date)
+        found = {"from": started, "to": time.time(), "seconds": time.time() - started,
+                 "cpu_seconds": counters.process_cpu(pid) - cpu}
+    found.update(watch.stop())
+    connection.close()
+    return found
+
+
+def packed_bytes(store, day):
+    """Size of a packed day with its index."""
+    return int(store.execute(
+        "SELECT coalesce(sum(bytes), 0) FROM zbxhist.partitions WHERE parent = 'history'::regclass "
+        "AND kind = 'packed' AND from_clock = %d" % day.start)[0][0])
+
+
+def pack_alone(store, day, rows, wal):
+    """Speed, memory and WAL, with nothing else going on."""
+    store.before_run()
+    before = wal.position()
+    found = pack(store, day)
+    written = wal.between(before, wal.position())
+    size = packed_bytes(store, day)
+    return dict(found, rows=rows, packed_bytes=size, bytes_per_value=size / rows,
+                wal_bytes=written["bytes"], wal_image_bytes=written["image_bytes"],
+                wal_ratio=written["bytes"] / size if size else None,
+                values_per_second=rows / found["seconds"],
+                values_per_cpu_second=rows / found["cpu_seconds"])
+
+
+def pack_busy(store, day, arguments):
+    """Ingest undisturbed, then while a day is packed."""
+    load = drivers.Load("loader", BATCH, arguments.connections, 0, ITEMS,
+                        periods.clock(periods.today()), items=ITEMS, step=STEP)
+    stream = Stream(store, arguments.rate, arguments.connections, load)
+    try:
+        time.sleep(1)
+        quiet = {"stage": "undisturbed", "from": time.time()}
+        time.sleep(arguments.seconds)
+        quiet["to"] = time.time()
+        busy = dict(pack(store, day), stage="packing")
+        result, statements = stream.stop()
+    finally:
+        stream.close()
+    for stage in (quiet, busy):
+        stage.update(latencies(statements, stage))
+        stage["p99_ratio"] = stage["latency_ms"]["p99"] / quiet["latency_ms"]["p99"]
+    return {"stages": [quiet, busy], "statements": statements, "values": result["values"],
+            "failed": result["failed"], "lost": result["lost"]}
+
+
+def contents(store):
+    """Number and checksum of all rows."""
+    return store.rows("history"), str(store.checksum("history"))
+
+
+def compare(before, after, busy, store):
+    """Packing changes no row, and ingest loses none."""
+    problems = []
+    if before != after:
+        problems.append("%s: %d rows before packing, %d after, or others"
+                        % (store.name, before[0], after[0]))
+    if busy["failed"] or busy["lost"]:
+        problems.append("%s: failed inserts %s, values lost %d"
+                        % (store.name, busy["failed"], busy["lost"]))
+    expected = before[0] + busy["values"] + ITEMS
+    rows = store.rows("history")
+    if rows != expected:
+        problems.append("%s: %d rows instead of %d" % (store.name, rows, expected))
+    left = store.execute("SELECT count(*) FROM ONLY history")[0][0]
+    if left:
+        problems.append("%s: %d rows are in no partition" % (store.name, left))
+    return problems
+
+
+def run_store(store, arguments):
+    """Both days; the figures and what is wrong."""
+    alone, busy = (periods.days(day, day)[0] for day in (ALONE_DAY, BUSY_DAY))
+    say("%s: filling two days of %d rows" % (store.name, arguments.rows))
+    store.create(("history",), periods.days(ALONE_DAY, 3))
+    rows = datasets.fill(store, DATASET, arguments.items, [alone, busy]) // 2
+    store.settle()
+    before = contents(store)
+    wal = counters.Wal(store.cluster)
+    say("%s: packing %d rows" % (store.name, rows))
+    found = pack_alone(store, alone, rows, wal)
+    after = contents(store)
+    say("%s: packing while values are stored" % store.name)
+    ingest = pack_busy(store, busy, arguments)
+    problems = compare(before, after, ingest, store)
+    for day in (alone, busy):
+        if not packed_bytes(store, day):
+            problems.append("%s: %s is not packed" % (store.name, day.date))
+    wal.close()
+    store.drop()
+    return {"alone": found, "stages": ingest["stages"]}, ingest["statements"], problems
+
+
+def show(result):
+    """The tables of a result."""
+    for name, entry in result["summary"].items():
+        alone = entry["alone"]
+        print("\n%s: a day of %s values" % (STORES[name].label, results.number(alone["rows"])))
+        print(results.table(
+            ["values/s", "per CPU s", "seconds", "peak memory MB", "grown by MB", "packed MB",
+             "bytes a value", "WAL MB", "WAL to packed"],
+            [[results.number(alone["values_per_second"]),
+              results.number(alone["values_per_cpu_second"]),
+              results.number(alone["seconds"], 1),
+              results.number(alone["peak_bytes"] / 2 ** 20, 1),
+              results.number(alone["growth_bytes"] / 2 ** 20, 1),
+              results.number(alone["packed_bytes"] / 2 ** 20, 1),
+              results.number(alone["bytes_per_value"], 2),
+              results.number(alone["wal_bytes"] / 2 ** 20, 1),
+              results.number(alone["wal_ratio"], 2)]]))
+        print("\n%s: latency of 1000-row inserts, milliseconds" % STORES[name].label)
+        print(results.table(["stage", "seconds", "inserts", "p50", "p99", "max", "p99 ratio"], [
+            [stage["stage"], results.number(stage["to"] - stage["from"], 1),
+             stage["statements"]]
+            + [results.number(stage["latency_ms"][key], 1) for key in ("p50", "p99", "max")]
+            + ["%.2f" % stage["p99_ratio"]] for stage in entry["stages"]]))
+
+
+def targets(summary):
+    """The project's own targets."""
+    entries = []
+    for entry in summary.values():
+        alone, busy = entry["alone"], entry["stages"][1]
+        for text, value, met in (
+                ("million values packed per CPU second, at least %g" % (SPEED_TARGET / 1e6),
+                 alone["values_per_cpu_second"] / 1e6,
+                 alone["values_per_cpu_second"] >= SPEED_TARGET),
+                ("p99 of a 1000-row insert, packing to undisturbed, at most %g" % LATENCY_TARGET,
+                 busy["p99_ratio"], busy["p99_ratio"] <= LATENCY_TARGET),
+                ("WAL bytes to packed size, at most %g" % WAL_TARGET,
+                 alone["wal_ratio"] or 0.0, (alone["wal_ratio"] or 99) <= WAL_TARGET)):
+            entries.append({"target": text, "value": value, "met": met})
+    return entries
+
+
+def draw(name, statements, stages, stem):
+    """Latency over time, stages shaded."""
+    fig, axes = plots.figure()
+    start = stages[0]["from"]
+    axes.plot([statement["start"] - start for statement in statements],
+              [statement["latency"] for statement in statements],
+              ".", markersize=2, color=plots.colour(name))
+    for number, stage in enumerate(stages):
+        axes.axvspan(stage["from"] - start, stage["to"] - start, linewidth=0,
+                     color="#888888" if number % 2 else "#cccccc", alpha=0.25)
+        axes.annotate(stage["stage"], ((stage["from"] + stage["to"]) / 2 - start, 1.01),
+                      xycoords=("data", "axes fraction"), ha="center", fontsize=7)
+    plots.logarithmic_y(axes)
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("latency of a 1000-row insert, ms")
+    axes.set_title("Ingest while a day is packed: " + STORES[name].label, fontsize=10, pad=18)
+    plots.save(fig, stem)
+
+
+def report(arguments, cluster, measured, skipped, problems):
+    """Tables, plot, file; the exit code."""
+    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
+    summary = {store: entry for store, (entry, _) in measured.items()}
+    for store, (entry, statements) in measured.items():
+        draw(store, statements, entry["stages"],
+             str(results.path_of(name, "", arguments.output)))
+    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
+                  quick=arguments.quick, rows=arguments.rows, rate=arguments.rate,
+                  connections=arguments.connections, skipped=skipped, problems=problems,
+                  targets=targets(summary), summary=summary)
+    show(result)
+    results.print_targets(result["targets"])
+    return results.conclude(name, result, problems, arguments.output)
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    bindir = environment.pg_config(arguments.pg_config, "bindir")
+    settings = dict(tuned_settings(arguments.shared_buffers), autovacuum="on")
+    with Cluster(bindir, settings, arguments.data_directory) as cluster:
+        stores, skipped = select(cluster, [STORE])
+        for name, reason in skipped.items():
+            say("%s is skipped: %s" % (name, reason))
+        measured, problems = {}, []
+        for store in stores:
+            entry, statements, wrong = run_store(store, arguments)
+            measured[store.name] = (entry, statements)
+            problems.extend(wrong)
+        if not stores:
+            return 0
+        return report(arguments, cluster, measured, skipped, problems)
