@@ -15,6 +15,7 @@ OBJS = \
 	src/guc.o \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
+	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
 	src/ingest/stray.o \

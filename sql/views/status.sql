@@ -15,7 +15,11 @@ SELECT c.parent,
        v.values_routed,
        v.values_kept,
        v.batches,
-       v.values_fast
+       v.values_fast,
+       (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
+          FROM zbxhist.insert_paths() i
+         WHERE i.parent = c.parent
+           AND i.path <> 'fast') AS values_slow
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
@@ -48,6 +52,7 @@ COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitio
 COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.values_fast IS 'How many of the values came in statements of literals, which need neither planner nor trigger; NULL if not counted';
+COMMENT ON COLUMN zbxhist.status.values_slow IS 'The other values, by what kept their statements from it, see insert_paths(); NULL if there are none, or not counted';
 
 REVOKE ALL ON zbxhist.status FROM PUBLIC;
 GRANT SELECT ON zbxhist.status TO PUBLIC;

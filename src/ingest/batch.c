@@ -170,12 +170,12 @@ SetRowType(InsertBatch *batch, Relation parent)
 /*
  * ZbxhistOpenBatch opens a batch for rows of parent, which the statement has
  * locked.  owner tells the statement's batches apart; rows are inserted as by
- * command cid.  It is closed by ZbxhistCloseBatch, or with query, or at the
+ * command cid, and counted for path.  It is closed by ZbxhistCloseBatch, or with query, or at the
  * end of the transaction.
  */
 InsertBatch *
 ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,
-				 CommandId cid, RowAction action)
+				 CommandId cid, RowAction action, InsertPath path)
 {
 	PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	InsertBatch *batch = TakeFromPool(RelationGetRelid(parent));
@@ -194,6 +194,7 @@ ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->is_sorted = true;
 	batch->has_strays = false;
 	memset(&batch->stats, 0, sizeof(batch->stats));
+	batch->stats.path = path;
 
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	open_batches = lcons(batch, open_batches);
@@ -217,7 +218,8 @@ OpenTriggerBatch(const TriggerData *trigdata)
 	batch = ZbxhistOpenBatch(trigdata->tg_relation, trigdata->tg_trigger, query,
 							 query ? query->estate->es_output_cid :
 							 GetCurrentCommandId(true),
-							 ChooseAction(trigdata, &info));
+							 ChooseAction(trigdata, &info),
+							 ZbxhistFindInsertPath(trigdata, &info));
 	batch->sets_tag = info.sets_tag;
 	return batch;
 }

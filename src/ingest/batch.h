@@ -14,6 +14,7 @@
 
 #include "catalog/partition_set.h"
 #include "ingest/frame.h"
+#include "ingest/path.h"
 
 /* rows are written when so many, or so many bytes, are buffered */
 #define ZBXHIST_BATCH_MAX_ROWS 1024
@@ -34,9 +35,9 @@ typedef enum RowAction
 /* what became of a statement's rows */
 typedef struct InsertStats
 {
+	InsertPath	path;			/* how they came here */
 	uint64		routed;			/* stored in partitions */
 	uint64		kept;			/* stored in the parent */
-	uint64		fast;			/* of all, those planned by fast_insert.c */
 	uint64		flushes;		/* times the buffer was written */
 } InsertStats;
 
@@ -97,7 +98,7 @@ extern void ZbxhistBatchInit(void);
 extern InsertBatch *ZbxhistGetBatch(const TriggerData *trigdata);
 extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
 									 const QueryDesc *query, CommandId cid,
-									 RowAction action);
+									 RowAction action, InsertPath path);
 extern void ZbxhistCloseBatch(InsertBatch *batch);
 extern const PartitionBounds *ZbxhistFindRowPartition(InsertBatch *batch,
 													  Relation parent,

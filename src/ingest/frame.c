@@ -244,8 +244,9 @@ DescribeUnframed(Oid relid, StatementInfo *info)
 
 	if (stmt->utilityStmt != NULL)
 	{
-		info->is_known = IsA(stmt->utilityStmt, CopyStmt) &&
+		info->is_copy = IsA(stmt->utilityStmt, CopyStmt) &&
 			((CopyStmt *) stmt->utilityStmt)->is_from;
+		info->is_known = info->is_copy;
 		return;
 	}
 
@@ -277,6 +278,7 @@ ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)
 	if (frame != NULL && frame->query == NULL && frame->is_copy_from)
 	{
 		info->frame = frame;
+		info->is_copy = true;
 		info->is_known = true;
 		info->sets_tag = true;
 		return;
@@ -286,7 +288,8 @@ ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)
 		(node = FindModifyTable(frame->query, trigdata->tg_trigger)) != NULL)
 	{
 		info->frame = frame;
-		DescribeModifyTable((ModifyTable *) node->ps.plan, info);
+		info->node = (ModifyTable *) node->ps.plan;
+		DescribeModifyTable(info->node, info);
 		info->runs_functions = CallsFunctions(frame->query->plannedstmt);
 		return;
 	}

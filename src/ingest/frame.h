@@ -11,6 +11,7 @@
 #include "commands/trigger.h"
 #include "executor/execdesc.h"
 #include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
 
 /* one statement in execution; lives on the C stack of its hook */
 typedef struct ExecFrame
@@ -25,6 +26,8 @@ typedef struct ExecFrame
 typedef struct StatementInfo
 {
 	ExecFrame  *frame;			/* NULL: began before the library was loaded */
+	bool		is_copy;		/* COPY ... FROM */
+	const ModifyTable *node;	/* of frame's query; NULL: not found */
 	bool		is_known;		/* the fields below could be found out */
 	bool		needs_row;		/* uses the stored row: RETURNING, checks, MERGE */
 	OnConflictAction on_conflict;

@@ -21,6 +21,7 @@
 #include "port/atomics.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
+#include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -28,8 +29,15 @@
 #include "maintenance/counters.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_counters);
+PG_FUNCTION_INFO_V1(zbxhist_insert_paths);
 
 #define MAX_COUNTED_PARENTS 256
+
+typedef struct PathCounters
+{
+	pg_atomic_uint64 statements;
+	pg_atomic_uint64 rows;
+} PathCounters;
 
 typedef struct ParentCounters
 {
@@ -37,7 +45,7 @@ typedef struct ParentCounters
 	pg_atomic_uint64 routed;	/* rows put into partitions */
 	pg_atomic_uint64 kept;		/* rows left in the parent */
 	pg_atomic_uint64 batches;	/* statements */
-	pg_atomic_uint64 fast;		/* rows that met neither planner nor trigger */
+	PathCounters paths[INSERT_PATH_COUNT];	/* all of them, by their way */
 } ParentCounters;
 
 typedef struct CountersTable
@@ -57,11 +65,17 @@ InitTable(void *memory)
 
 	for (int i = 0; i < MAX_COUNTED_PARENTS; i++)
 	{
-		pg_atomic_init_u64(&table->parents[i].key, 0);
-		pg_atomic_init_u64(&table->parents[i].routed, 0);
-		pg_atomic_init_u64(&table->parents[i].kept, 0);
-		pg_atomic_init_u64(&table->parents[i].batches, 0);
-		pg_atomic_init_u64(&table->parents[i].fast, 0);
+		ParentCounters *slot = &table->parents[i];
+
+		pg_atomic_init_u64(&slot->key, 0);
+		pg_atomic_init_u64(&slot->routed, 0);
+		pg_atomic_init_u64(&slot->kept, 0);
+		pg_atomic_init_u64(&slot->batches, 0);
+		for (int j = 0; j < INSERT_PATH_COUNT; j++)
+		{
+			pg_atomic_init_u64(&slot->paths[j].statements, 0);
+			pg_atomic_init_u64(&slot->paths[j].rows, 0);
+		}
 	}
 }
 
@@ -124,6 +138,7 @@ void
 ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 {
 	ParentCounters *slot;
+	PathCounters *path;
 
 	AttachTable();
 	if (counters == NULL || (slot = FindCounters(parent)) == NULL)
@@ -131,8 +146,9 @@ ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 	pg_atomic_fetch_add_u64(&slot->routed, stats->routed);
 	pg_atomic_fetch_add_u64(&slot->kept, stats->kept);
 	pg_atomic_fetch_add_u64(&slot->batches, 1);
-	if (stats->fast > 0)
-		pg_atomic_fetch_add_u64(&slot->fast, stats->fast);
+	path = &slot->paths[stats->path];
+	pg_atomic_fetch_add_u64(&path->statements, 1);
+	pg_atomic_fetch_add_u64(&path->rows, stats->routed + stats->kept);
 }
 
 /*
@@ -159,8 +175,50 @@ zbxhist_counters(PG_FUNCTION_ARGS)
 		values[1] = UInt64GetDatum(pg_atomic_read_u64(&slot->routed));
 		values[2] = UInt64GetDatum(pg_atomic_read_u64(&slot->kept));
 		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->batches));
-		values[4] = UInt64GetDatum(pg_atomic_read_u64(&slot->fast));
+		values[4] = UInt64GetDatum(pg_atomic_read_u64(&slot->paths[PATH_FAST].rows));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * PutPaths adds a row for each way that rows of a parent have taken.
+ */
+static void
+PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
+{
+	for (int i = 0; i < INSERT_PATH_COUNT; i++)
+	{
+		uint64		statements = pg_atomic_read_u64(&slot->paths[i].statements);
+		Datum		values[4];
+		bool		nulls[4] = {false};
+
+		if (statements == 0)
+			continue;
+		values[0] = ObjectIdGetDatum(parent);
+		values[1] = CStringGetTextDatum(ZbxhistInsertPathName(i));
+		values[2] = UInt64GetDatum(statements);
+		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->paths[i].rows));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+}
+
+/*
+ * zbxhist_insert_paths returns the same by the way that statements took.
+ */
+Datum
+zbxhist_insert_paths(PG_FUNCTION_ARGS)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	AttachTable();
+	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
+	{
+		ParentCounters *slot = &counters->parents[i];
+		uint64		key = pg_atomic_read_u64(&slot->key);
+
+		if ((Oid) (key >> 32) == MyDatabaseId)
+			PutPaths((ReturnSetInfo *) fcinfo->resultinfo,
+					 (Oid) (key & PG_UINT32_MAX), slot);
 	}
 	return (Datum) 0;
 }

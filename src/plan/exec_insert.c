@@ -267,10 +267,10 @@ ExecInsertRows(CustomScanState *node)
 	PrepareInsert(state);
 	state->batch = ZbxhistOpenBatch(node->ss.ss_currentRelation, node,
 									frame ? frame->query : NULL,
-									estate->es_output_cid, ChooseAction());
+									estate->es_output_cid, ChooseAction(),
+								   PATH_FAST);
 	InsertRows(state, rows);
 	ZbxhistFlushBatch(state->batch);
-	state->batch->stats.fast = list_length(rows);
 	state->stats = state->batch->stats;
 	ZbxhistCloseBatch(state->batch);
 	state->batch = NULL;

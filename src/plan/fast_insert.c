@@ -20,22 +20,17 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/transam.h"
-#include "catalog/pg_trigger.h"
-#include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
-#include "ingest/route.h"
+#include "ingest/path.h"
 #include "plan/fast_insert.h"
 #include "plan/literal.h"
 
@@ -82,93 +77,14 @@ IsPlainInsert(const Query *query)
 		query->jointree->quals == NULL;
 }
 
-/* ---- the table ---- */
-
 /*
- * IsRoutingTrigger says whether a trigger calls our function and nothing
- * else: there may be other functions of that name.
+ * MayBeParent says whether a table has row triggers at all, as every parent
+ * does.
  */
 static bool
-IsRoutingTrigger(const Trigger *trigger)
+MayBeParent(Relation rel)
 {
-	FmgrInfo	flinfo;
-
-	fmgr_info(trigger->tgfoid, &flinfo);
-	return flinfo.fn_addr == zbxhist_route && trigger->tgqual == NULL &&
-		trigger->tgnewtable == NULL;
-}
-
-/*
- * HasOnlyRouting says whether our row trigger fires for an INSERT and no
- * trigger of anybody else does.
- */
-static bool
-HasOnlyRouting(const TriggerDesc *triggers)
-{
-	Oid			route = InvalidOid;
-	bool		result = false;
-
-	if (triggers == NULL || !triggers->trig_insert_before_row ||
-		triggers->trig_insert_after_row)
-		return false;
-	for (int i = 0; i < triggers->numtriggers; i++)
-	{
-		const Trigger *trigger = &triggers->triggers[i];
-
-		if (!TRIGGER_FOR_INSERT(trigger->tgtype) ||
-			trigger->tgenabled == TRIGGER_DISABLED ||
-			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA)
-			continue;
-		if (trigger->tgfoid != route && !IsRoutingTrigger(trigger))
-			return false;
-		route = trigger->tgfoid;
-		if (TRIGGER_FOR_ROW(trigger->tgtype))
-			result = true;
-	}
-	return result;
-}
-
-/*
- * HasPlainColumns says whether every column can be stored as it comes, and is
- * NULL if nothing is said about it.
- */
-static bool
-HasPlainColumns(TupleDesc desc)
-{
-	if (desc->constr != NULL && has_generated_columns(desc->constr))
-		return false;
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-
-		if (!attribute->attisdropped &&
-			attribute->atttypid >= FirstGenbkiObjectId &&
-			get_typtype(attribute->atttypid) == TYPTYPE_DOMAIN)
-			return false;
-	}
-	return true;
-}
-
-/*
- * ExplainRefusal returns why rows cannot go straight into a parent's batch,
- * or NULL if they can.  Tables that are no parents get an empty string.
- */
-static const char *
-ExplainRefusal(Relation rel)
-{
-	if (rel->trigdesc == NULL || !rel->trigdesc->trig_insert_before_row)
-		return "";
-	if (!HasOnlyRouting(rel->trigdesc))
-		return "other triggers";
-	if (rel->rd_rules != NULL)
-		return "rules";
-	if (rel->rd_rel->relispartition)
-		return "partition of another table";
-	if (!HasPlainColumns(RelationGetDescr(rel)))
-		return "generated column or domain";
-	if (ZbxhistGetPartitionSet(rel)->clock_attnum == InvalidAttrNumber)
-		return "no column to route by";
-	return NULL;
+	return rel->trigdesc != NULL && rel->trigdesc->trig_insert_before_row;
 }
 
 /* ---- the rows ---- */
@@ -363,16 +279,20 @@ PlanFastInsert(const Query *query)
 {
 	RangeTblEntry *target = linitial_node(RangeTblEntry, query->rtable);
 	Relation	rel = table_open(target->relid, NoLock);
-	const char *refusal = ExplainRefusal(rel);
+	InsertPath	path = PATH_OTHER;
 	InsertParts parts;
 
-	if (refusal == NULL && !SplitInsert(query, &parts))
-		refusal = "not only literals";
-	if (refusal != NULL && refusal[0] != '\0')
-		elog(DEBUG1, "INSERT into \"%s\" is planned the long way: %s",
-			 RelationGetRelationName(rel), refusal);
+	if (MayBeParent(rel))
+	{
+		path = ZbxhistTableInsertPath(rel);
+		if (path == PATH_FAST && !SplitInsert(query, &parts))
+			path = PATH_EXPRESSION;
+		if (path != PATH_FAST)
+			elog(DEBUG1, "INSERT into \"%s\" is planned the long way: %s",
+				 RelationGetRelationName(rel), ZbxhistInsertPathName(path));
+	}
 	table_close(rel, NoLock);
-	return refusal == NULL ? MakePlan(query, &parts) : NULL;
+	return path == PATH_FAST ? MakePlan(query, &parts) : NULL;
 }
 
 /*

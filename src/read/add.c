@@ -370,7 +370,8 @@ InsertRows(AddCall *call)
 	batch = ZbxhistOpenBatch(call->parent, call,
 							 frame ? frame->query : NULL,
 							 GetCurrentCommandId(true),
-							 zbxhist_enable_batching ? ROW_BUFFER : ROW_INSERT);
+							 zbxhist_enable_batching ? ROW_BUFFER : ROW_INSERT,
+							 PATH_FUNCTION);
 	target = ZbxhistOpenTarget(table_open(RelationGetRelid(call->parent),
 										  NoLock),
 							   RelationGetDescr(call->parent), TARGET_PARENT,

@@ -139,7 +139,7 @@ sub set_up
 		  . "(now() AT TIME ZONE 'UTC')::date - 1)"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
 	$node->safe_psql($database,
-		"ALTER DATABASE $database RESET session_preload_libraries");
+		qq{ALTER DATABASE "$database" RESET session_preload_libraries});
 }
 
 # Is this contributed module or extension installed?

@@ -41,6 +41,7 @@ INSERT INTO wanted VALUES
     ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
     ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
     ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)', 'f', 'v', 's', true),
+    ('insert_paths', '', 'TABLE(parent oid, path text, statements bigint, values_stored bigint)', 'f', 'v', 's', true),
     ('version', '', 'text', 'f', 's', 's', true);
 SELECT results_eq(
     format('SELECT replace(pg_get_function_arguments(p.oid), %L, %L), pg_get_function_result(p.oid), p.prokind, p.provolatile, p.proparallel FROM member_functions p WHERE p.proname = %L', 'OUT partition regclass', 'OUT partition regclass', w.name),
@@ -59,7 +60,7 @@ SELECT bag_eq(
         statistics,statistics,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
-        format_time,has_item_index,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
+        format_time,has_item_index,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
@@ -125,7 +126,7 @@ SELECT bag_eq(
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
-SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast}'::name[]);
+SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow}'::name[]);
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
