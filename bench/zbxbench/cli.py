@@ -10,6 +10,7 @@ from . import (
     maintenance,
     memory,
     pack,
+    pgbench,
     read,
     size,
     trends,
@@ -28,6 +29,7 @@ EXPERIMENTS = (
     limit,
     size,
     pack,
+    pgbench,
     memory,
 )
 

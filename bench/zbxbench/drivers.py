@@ -232,7 +232,7 @@ def _pgbench(command):
     return done.stdout
 
 
-def _pgbench_latencies(directory):
+def pgbench_latencies(directory):
     """All latencies of the transaction logs, in seconds."""
     for path in glob.glob(os.path.join(directory, "log*")):
         with open(path, encoding="ascii") as log:
@@ -255,7 +255,7 @@ def run_pgbench(store, load, wal):
         report = _pgbench(pgbench_command(store, load, load.values, first_tick, prefix))
         store.cluster.wait_for_backends()
         after = _reaped_reading(store, wal)
-        latencies = histogram.Histogram(_pgbench_latencies(directory))
+        latencies = histogram.Histogram(pgbench_latencies(directory))
     return _pgbench_measurement(load, report, latencies, reading, after, wal)
 
 
