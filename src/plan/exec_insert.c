@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "commands/explain.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -28,6 +27,7 @@
 #include "ingest/batch.h"
 #include "plan/fast_insert.h"
 #include "plan/literal.h"
+#include "plan/row_layout.h"
 
 typedef struct InsertState
 {
@@ -38,6 +38,7 @@ typedef struct InsertState
 	AttrNumber *attnums;		/* columns of the table, 0: not stored */
 	Datum	   *values;			/* the row being formed, in the table's order */
 	bool	   *nulls;
+	RowLayout  *layout;			/* how tuples are formed */
 	bool		is_done;
 
 	/* for EXPLAIN */
@@ -205,7 +206,7 @@ BufferRow(InsertState *state)
 		itemid = DatumGetInt64(state->values[itemid_attnum - 1]);
 
 	old = MemoryContextSwitchTo(batch->rows_context);
-	tuple = heap_form_tuple(batch->desc, state->values, state->nulls);
+	tuple = ZbxhistFormRow(state->layout, state->values, state->nulls);
 	MemoryContextSwitchTo(old);
 	tuple->t_tableOid = batch->parent;
 	ZbxhistBufferTuple(batch, tuple, relid, itemid, clock);
@@ -269,6 +270,8 @@ ExecInsertRows(CustomScanState *node)
 									frame ? frame->query : NULL,
 									estate->es_output_cid, ChooseAction(),
 								   PATH_FAST);
+	state->layout = ZbxhistDescribeRow(state->batch->desc,
+									   list_length(rows));
 	InsertRows(state, rows);
 	ZbxhistFlushBatch(state->batch);
 	state->stats = state->batch->stats;
