@@ -12,6 +12,7 @@ from . import (
     pack,
     pgbench,
     read,
+    report,
     size,
     trends,
     write,
@@ -31,6 +32,7 @@ EXPERIMENTS = (
     pack,
     pgbench,
     memory,
+    report,
 )
 
 

@@ -352,6 +352,12 @@ def detail_text(detail):
     return ""
 
 
+def show(result):
+    """The tables of a result."""
+    for name, stages in result["summary"].items():
+        print_table(name, stages)
+
+
 def target(stage, key, reference):
     """The project's target for one stage."""
     return {"target": "p99 of a 1000-row insert, %s to %s, at most %g"

@@ -189,6 +189,11 @@ def draw(all_measured, name, directory):
     plots.save(fig, str(results.path_of(name, "", directory)))
 
 
+def show(result):
+    """The table of a result."""
+    print_table(result["summary"], result["runs"])
+
+
 def report(arguments, cluster, all_measured, summaries, skipped, problems):
     """Table, plot, file; the exit code."""
     lines = leaks(cluster)

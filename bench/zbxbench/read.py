@@ -222,10 +222,9 @@ def print_cells(title, first, cells):
                              "to native"], rows))
 
 
-def print_tables(summary, installations):
+def print_tables(summary, sizes):
     """All results, a table a part and size."""
-    for installation in installations:
-        size = installation.size
+    for size in sizes:
         for writes in (False, True):
             print_cells("%s, %s" % (size.label, "while values are written" if writes else "warm"),
                         lambda cell: cell["question"],
@@ -251,6 +250,12 @@ CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
 
 
 # ---- targets ----
+
+def show(result):
+    """The tables of a result."""
+    print_tables(result["summary"], [
+        Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]])
+
 
 def ratio(summary, metric, series, reference, **key):
     """Median of a metric of one series to that of another, in the first such cell."""
@@ -426,7 +431,7 @@ def report(arguments, head, installations, runs, skipped, problems):
     """Files, tables, plots; the exit code."""
     summary = summarize(runs)
     reached = targets(summary, arguments)
-    print_tables(summary, installations)
+    print_tables(summary, [installation.size for installation in installations])
     results.print_targets(reached)
     name = arguments.name or NAME + ("-quick" if arguments.quick else "")
     draw(summary, installations, name, arguments.output)

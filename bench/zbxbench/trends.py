@@ -239,14 +239,14 @@ def summarize(runs, names):
     return summary
 
 
-def print_table(summary, arguments):
+def print_table(summary, items):
     """Medians, in milliseconds a burst."""
     def cell(entry):
         ratio = entry["ratio"]
         return "%s%s" % (results.number(entry["seconds"]["median"] * 1e3, 1),
                          " (%.2f)" % ratio["median"] if ratio else "")
     print("\nTrends of %d items, a year of months: milliseconds a burst (ratio to %s)"
-          % (arguments.items, STORES[REFERENCE].label))
+          % (items, STORES[REFERENCE].label))
     print(results.table(["store"] + list(PARTS) + ["total", "CPU"],
                         [[STORES[name].label] + [cell(entry[key])
                                                  for key in PARTS + ("total", "cpu_seconds")]
@@ -279,12 +279,17 @@ def draw(summary, name, directory):
     plots.save(fig, str(results.path_of(name, "", directory)))
 
 
+def show(result):
+    """The table of a result."""
+    print_table(result["summary"], result["items"])
+
+
 def report(arguments, cluster, runs, skipped, problems):
     """Table, plot, file; the exit code."""
     names = [name for name in arguments.stores if name not in skipped]
     summary = summarize(runs, names)
     reached = targets(summary)
-    print_table(summary, arguments)
+    print_table(summary, arguments.items)
     results.print_targets(reached)
     name = arguments.name or NAME + ("-quick" if arguments.quick else "")
     draw(summary, name, arguments.output)

@@ -330,6 +330,11 @@ def print_tables(summary):
                                      for name, store in cell["stores"].items()]))
 
 
+def show(result):
+    """The tables of a result."""
+    print_tables(result["summary"])
+
+
 def main_cell(summary):
     """The cell the targets speak of: the loader's widest statement, fewest connections."""
     ranked = sorted(summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"],
