@@ -11,6 +11,7 @@ OBJS = \
 	src/catalog/functions.o \
 	src/catalog/packed_days.o \
 	src/catalog/partition_set.o \
+	src/catalog/privileges.o \
 	src/compat.o \
 	src/guc.o \
 	src/ingest/batch.o \
@@ -29,6 +30,7 @@ OBJS = \
 	src/packed/fdw_options.o \
 	src/packed/fdw_plan.o \
 	src/packed/fdw_scan.o \
+	src/packed/unsigned_numeric.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
 	src/plan/literal.o \

@@ -19,20 +19,18 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/privileges.h"
 #include "compat.h"
 #include "maintenance/item_index.h"
 
@@ -225,22 +223,13 @@ CheckReadable(Relation rel)
 {
 	Oid			relid = RelationGetRelid(rel);
 	AttrNumber	clock = get_attnum(relid, "clock");
-	AclResult	acl = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
 
-	if (acl != ACLCHECK_OK)
-		aclcheck_error(acl, get_relkind_objtype(rel->rd_rel->relkind),
-					   RelationGetRelationName(rel));
+	ZbxhistCheckPrivileges(rel, ACL_SELECT);
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
 		clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table with a column \"clock\" of type integer",
-					   RelationGetRelationName(rel)),
-				errtable(rel));
-	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("row security hides rows of table \"%s\"",
 					   RelationGetRelationName(rel)),
 				errtable(rel));
 }

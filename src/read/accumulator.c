@@ -9,6 +9,10 @@
  * SELECT sum(value) takes them in whatever order the plan has, so their last
  * digits may differ.
  *
+ * Zabbix's numeric values are unsigned integers of 64 bits, whose arithmetic
+ * is cheap and whose sum, of 128 bits, is exact.  The first value that is not
+ * one, if it ever comes, turns the totals into numerics.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -21,6 +25,7 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 
+#include "packed/unsigned_numeric.h"
 #include "read/accumulator.h"
 #include "read/parent.h"
 
@@ -74,7 +79,7 @@ ZbxhistFindValueColumns(Relation parent, ValueColumns *columns)
 				errtable(parent));
 }
 
-/* ---- adding ---- */
+/* ---- beginning ---- */
 
 /*
  * ZbxhistInitAccumulator prepares acc, with contexts below the current one.
@@ -87,6 +92,7 @@ ZbxhistInitAccumulator(Accumulator *acc, const ValueColumns *columns,
 	memset(acc, 0, sizeof(*acc));
 	acc->columns = columns;
 	acc->is_weighted = is_weighted && columns->num != InvalidAttrNumber;
+	acc->is_unsigned = !acc->is_weighted;
 	acc->context = AllocSetContextCreate(CurrentMemoryContext,
 										 "zbxhist accumulator",
 										 ALLOCSET_SMALL_SIZES);
@@ -104,11 +110,15 @@ ZbxhistResetAccumulator(Accumulator *acc)
 	acc->rows = 0;
 	acc->count = 0;
 	acc->float_sum = 0;
+	acc->is_unsigned = !acc->is_weighted;
+	acc->sum_low = acc->sum_high = 0;
 	acc->min = acc->max = acc->sum = NULL;
 	MemoryContextReset(acc->context);
 	MemoryContextReset(acc->scratch);
 	acc->nscratch = 0;
 }
+
+/* ---- doubles ---- */
 
 /*
  * AddFloats adds a row of doubles.
@@ -132,6 +142,108 @@ AddFloats(Accumulator *acc, Datum min, Datum max, Datum value, int32 num)
 	}
 	acc->float_sum = float8_pl(acc->float_sum, addend);
 }
+
+/* ---- unsigned integers ---- */
+
+/*
+ * get_unsigned reads a numeric that is an unsigned integer; false if it is
+ * another one.
+ */
+static inline bool
+get_unsigned(Datum number, uint64 *result)
+{
+	struct varlena *image = (struct varlena *) DatumGetPointer(number);
+
+	return !(VARATT_IS_COMPRESSED(image) || VARATT_IS_EXTERNAL(image)) &&
+		ZbxhistImageToUnsigned(VARDATA_ANY(image), VARSIZE_ANY_EXHDR(image),
+							   result);
+}
+
+/*
+ * unsigned_to_numeric makes a numeric of an integer.
+ */
+static Numeric
+unsigned_to_numeric(uint64 number)
+{
+	char		image[UNSIGNED_IMAGE_SIZE];
+	int			length = ZbxhistUnsignedToImage(number, image);
+	struct varlena *result = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(result, VARHDRSZ + length);
+	memcpy(VARDATA(result), image, length);
+	return (Numeric) result;
+}
+
+/*
+ * sum_to_numeric makes a numeric of an integer of 128 bits.
+ */
+static Numeric
+sum_to_numeric(uint64 high, uint64 low)
+{
+	Datum		result = NumericGetDatum(unsigned_to_numeric(high));
+
+	if (high == 0)
+		return unsigned_to_numeric(low);
+	/* high * 2^64 + low, where 2^64 is one more than there is */
+	result = DirectFunctionCall2(numeric_mul, result,
+								 DirectFunctionCall2(numeric_add,
+													 NumericGetDatum(unsigned_to_numeric(PG_UINT64_MAX)),
+													 NumericGetDatum(unsigned_to_numeric(1))));
+	result = DirectFunctionCall2(numeric_add, result,
+								 NumericGetDatum(unsigned_to_numeric(low)));
+	return DatumGetNumeric(result);
+}
+
+/*
+ * AddUnsigned adds a row if all its numbers are unsigned integers; returns
+ * false otherwise.
+ */
+static bool
+AddUnsigned(Accumulator *acc, Datum min, Datum max, Datum value)
+{
+	uint64		number;
+	uint64		lowest;
+	uint64		highest;
+
+	if (!get_unsigned(value, &number))
+		return false;
+	lowest = highest = number;
+	if (acc->columns->num != InvalidAttrNumber &&
+		(!get_unsigned(min, &lowest) || !get_unsigned(max, &highest)))
+		return false;
+
+	if (acc->rows == 0 || lowest < acc->unsigned_min)
+		acc->unsigned_min = lowest;
+	if (acc->rows == 0 || highest > acc->unsigned_max)
+		acc->unsigned_max = highest;
+	acc->sum_low += number;
+	if (acc->sum_low < number)
+		acc->sum_high++;
+	return true;
+}
+
+/*
+ * LeaveUnsigned turns the totals of unsigned integers into numerics.
+ */
+static void
+LeaveUnsigned(Accumulator *acc)
+{
+	MemoryContext old;
+
+	if (!acc->is_unsigned)
+		return;
+	acc->is_unsigned = false;
+	if (acc->rows == 0)
+		return;
+	old = MemoryContextSwitchTo(acc->context);
+	acc->min = unsigned_to_numeric(acc->unsigned_min);
+	acc->max = unsigned_to_numeric(acc->unsigned_max);
+	MemoryContextSwitchTo(acc->scratch);
+	acc->sum = sum_to_numeric(acc->sum_high, acc->sum_low);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- other numerics ---- */
 
 /*
  * copy_numeric copies a number to the current context.
@@ -230,6 +342,8 @@ AddNumerics(Accumulator *acc, Datum min, Datum max, Datum value, int32 num)
 	MemoryContextSwitchTo(old);
 }
 
+/* ---- adding ---- */
+
 /*
  * ZbxhistAccumulate adds a row with the parent's columns.  As in aggregates,
  * nulls do not count.
@@ -255,8 +369,11 @@ ZbxhistAccumulate(Accumulator *acc, TupleTableSlot *slot)
 
 	if (columns->is_float)
 		AddFloats(acc, min, max, value, num);
-	else
+	else if (!acc->is_unsigned || !AddUnsigned(acc, min, max, value))
+	{
+		LeaveUnsigned(acc);
 		AddNumerics(acc, min, max, value, num);
+	}
 	acc->rows++;
 	acc->count += num;
 }
@@ -285,6 +402,8 @@ ZbxhistAccumulatedMin(const Accumulator *acc)
 {
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_min);
+	if (acc->is_unsigned)
+		return NumericGetDatum(unsigned_to_numeric(acc->unsigned_min));
 	return NumericGetDatum(copy_numeric(acc->min));
 }
 
@@ -296,6 +415,8 @@ ZbxhistAccumulatedMax(const Accumulator *acc)
 {
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_max);
+	if (acc->is_unsigned)
+		return NumericGetDatum(unsigned_to_numeric(acc->unsigned_max));
 	return NumericGetDatum(copy_numeric(acc->max));
 }
 
@@ -307,6 +428,8 @@ ZbxhistAccumulatedSum(const Accumulator *acc)
 {
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_sum);
+	if (acc->is_unsigned)
+		return NumericGetDatum(sum_to_numeric(acc->sum_high, acc->sum_low));
 	return NumericGetDatum(copy_numeric(acc->sum));
 }
 
@@ -323,7 +446,7 @@ ZbxhistAccumulatedAverage(const Accumulator *acc)
 		return FloatToNumeric(get_float8_nan());
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_sum / (float8) divisor);
-	return DirectFunctionCall2(numeric_div, NumericGetDatum(acc->sum),
+	return DirectFunctionCall2(numeric_div, ZbxhistAccumulatedSum(acc),
 							   NumericGetDatum(int64_to_numeric(divisor)));
 }
 
@@ -335,6 +458,6 @@ ZbxhistAccumulatedDelta(const Accumulator *acc)
 {
 	if (acc->columns->is_float)
 		return FloatToNumeric(float8_mi(acc->float_max, acc->float_min));
-	return DirectFunctionCall2(numeric_sub, NumericGetDatum(acc->max),
-							   NumericGetDatum(acc->min));
+	return DirectFunctionCall2(numeric_sub, ZbxhistAccumulatedMax(acc),
+							   ZbxhistAccumulatedMin(acc));
 }

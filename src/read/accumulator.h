@@ -34,7 +34,14 @@ typedef struct Accumulator
 	float8		float_max;
 	float8		float_sum;
 
-	/* numeric; NULL before the first */
+	/* numeric, as long as all are unsigned integers of 64 bits */
+	bool		is_unsigned;
+	uint64		unsigned_min;
+	uint64		unsigned_max;
+	uint64		sum_low;
+	uint64		sum_high;
+
+	/* other numerics; NULL before the first */
 	Numeric		min;
 	Numeric		max;
 	Numeric		sum;

@@ -4,26 +4,22 @@
  *	  Opens a parent for a function that reads or changes its rows, if the
  *	  role that calls it could do the same by a plain statement.
  *
- * The privileges that count are those on the parent, as for a statement on
- * it; partitions' own are not asked for.
+ * The privileges that count are those on the parent, see privileges.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/rls.h"
 
 #include "catalog/partition_set.h"
+#include "catalog/privileges.h"
 #include "compat.h"
 #include "ingest/batch.h"
 #include "read/parent.h"
@@ -83,47 +79,6 @@ CheckManaged(Relation rel)
 }
 
 /*
- * HasPrivilege says whether the user has a privilege on the whole table or on
- * each of its columns.
- */
-static bool
-HasPrivilege(Oid relid, AclMode privilege)
-{
-	return pg_class_aclcheck(relid, GetUserId(), privilege) == ACLCHECK_OK ||
-		(privilege != ACL_DELETE &&
-		 pg_attribute_aclcheck_all(relid, GetUserId(), privilege,
-								   ACLMASK_ALL) == ACLCHECK_OK);
-}
-
-/*
- * CheckPrivileges raises an error unless the user may do each of the things
- * in privileges to all rows.
- */
-static void
-CheckPrivileges(Relation rel, AclMode privileges)
-{
-	Oid			relid = RelationGetRelid(rel);
-	static const AclMode known[] =
-	{ACL_SELECT, ACL_INSERT, ACL_UPDATE, ACL_DELETE};
-
-	for (int i = 0; i < lengthof(known); i++)
-	{
-		if ((privileges & known[i]) != 0 && !HasPrivilege(relid, known[i]))
-			aclcheck_error(ACLCHECK_NO_PRIV,
-						   get_relkind_objtype(rel->rd_rel->relkind),
-						   RelationGetRelationName(rel));
-	}
-	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("function cannot be used on table \"%s\" because row security applies to role \"%s\"",
-					   RelationGetRelationName(rel),
-					   GetUserNameFromId(GetUserId(), false)),
-				errhint("Use SELECT, INSERT or DELETE, which apply the policies."),
-				errtable(rel));
-}
-
-/*
  * ZbxhistOpenParent locks and opens a parent, checks that the user has the
  * privileges on it, and writes what statements in progress have buffered, so
  * that it is seen.  Partitions that came up to now are known on return.
@@ -139,7 +94,7 @@ ZbxhistOpenParent(Oid relid, LOCKMODE lockmode, AclMode privileges)
 				errmsg("relation with OID %u does not exist", relid));
 	AcceptInvalidationMessages();
 	CheckManaged(rel);
-	CheckPrivileges(rel, privileges);
+	ZbxhistCheckPrivileges(rel, privileges);
 	ZbxhistFlushForNestedQuery();
 	return rel;
 }
