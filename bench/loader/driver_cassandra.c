@@ -30,10 +30,9 @@
 #define METADATA_GLOBAL_TABLE 0x01
 #define METADATA_MORE_PAGES 0x02
 
-/* codes of errors that pass: unavailable, overloaded, write timeout */
-#define ERROR_UNAVAILABLE 0x1000
-#define ERROR_OVERLOADED 0x1001
-#define ERROR_WRITE_TIMEOUT 0x1100
+/* errors that a repetition cannot cure: of syntax, rights, configuration */
+#define ERROR_FIRST_FINAL 0x2000
+#define ERROR_LAST_FINAL 0x2400
 
 #define SECONDS_A_DAY 86400
 #define MAX_ID 64
@@ -252,12 +251,13 @@ cassandra_prepare_insert(void *connection, ValueType type, const Value *values,
 		if (values[i].type != type)
 			continue;
 		if (!prepare_type(cassandra, type))
-			break;				/* send_insert() finds nothing to send */
+		{
+			*rows = count;		/* send_insert() reports it: nothing to send */
+			return count;
+		}
 		put_request(cassandra, &values[i]);
 	}
 	*rows = cassandra->count;
-	if (cassandra->id_lengths[type] == 0)
-		*rows = count;
 	return count;
 }
 
@@ -267,15 +267,10 @@ answer_state(Cassandra *cassandra, const CqlFrame *frame)
 {
 	if (frame->opcode == CQL_RESULT)
 		return SQLSTATE_NONE;
-	switch (cassandra->cql.error_code)
-	{
-		case ERROR_UNAVAILABLE:
-		case ERROR_OVERLOADED:
-		case ERROR_WRITE_TIMEOUT:
-			return SQLSTATE_DEADLOCK;	/* send it all once more */
-		default:
-			return SQLSTATE_OTHER;
-	}
+	if (cassandra->cql.error_code >= ERROR_FIRST_FINAL &&
+		cassandra->cql.error_code <= ERROR_LAST_FINAL)
+		return SQLSTATE_OTHER;
+	return SQLSTATE_DEADLOCK;	/* overload, a timeout: send it all again */
 }
 
 /* Sends the requests from first to before, and waits for their answers. */

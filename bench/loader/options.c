@@ -24,7 +24,7 @@ static const char usage_text[] =
 "\n"
 "  --items=N            monitored items (30000)\n"
 "  --batch=N            values a batch, at most 1000 in Zabbix (1000)\n"
-"  --mix=NAME           float, uint or zabbix: all five types (float)\n"
+"  --mix=NAME           float, uint, str, text, log, or zabbix: all of them (float)\n"
 "  --first-itemid=N     the first item's id (100000)\n"
 "  --clock=N            simulated time of the stream's first pass over the items\n"
 "  --step=N             simulated seconds a pass over all items takes (60)\n"
@@ -100,17 +100,19 @@ parse_number(const char *string)
 	return number;
 }
 
+static const char *const mix_names[] = {
+	[MIX_FLOAT] = "float", [MIX_STR] = "str", [MIX_LOG] = "log",
+	[MIX_UINT] = "uint", [MIX_TEXT] = "text", [MIX_ZABBIX] = "zabbix"
+};
+
 /* Reads the name of a mix of value types. */
 static Mix
 parse_mix(const char *name)
 {
-	if (strcmp(name, "float") == 0)
-		return MIX_FLOAT;
-	if (strcmp(name, "uint") == 0)
-		return MIX_UINT;
-	if (strcmp(name, "zabbix") != 0)
-		fail("--mix is float, uint or zabbix");
-	return MIX_ZABBIX;
+	for (int mix = 0; mix <= MIX_ZABBIX; mix++)
+		if (strcmp(name, mix_names[mix]) == 0)
+			return (Mix) mix;
+	fail("there is no --mix of that name");
 }
 
 /* Sets one option of the stream; false when it is not one of those. */

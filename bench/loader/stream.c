@@ -85,10 +85,8 @@ item_type(const StreamOptions *options, long item)
 {
 	int			percent;
 
-	if (options->mix == MIX_FLOAT)
-		return VALUE_FLOAT;
-	if (options->mix == MIX_UINT)
-		return VALUE_UINT;
+	if (options->mix != MIX_ZABBIX)
+		return (ValueType) options->mix;
 	percent = stream_hash(options->seed ^ stream_hash(item)) % 100;
 	if (percent < 46)
 		return VALUE_FLOAT;
@@ -103,9 +101,7 @@ item_type(const StreamOptions *options, long item)
 bool
 stream_has_type(const StreamOptions *options, ValueType type)
 {
-	if (options->mix == MIX_ZABBIX)
-		return true;
-	return type == (options->mix == MIX_FLOAT ? VALUE_FLOAT : VALUE_UINT);
+	return options->mix == MIX_ZABBIX || (ValueType) options->mix == type;
 }
 
 /* Fills in one item's value of one pass. */

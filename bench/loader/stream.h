@@ -16,11 +16,15 @@ typedef enum ValueType
 
 #define VALUE_TYPES (VALUE_TEXT + 1)
 
+/* all items of one type, or of all five as an installation has them */
 typedef enum Mix
 {
-	MIX_FLOAT,					/* every item is numeric (float) */
-	MIX_UINT,					/* every item is numeric (unsigned) */
-	MIX_ZABBIX					/* all five types, as an installation has them */
+	MIX_FLOAT = VALUE_FLOAT,
+	MIX_STR = VALUE_STR,
+	MIX_LOG = VALUE_LOG,
+	MIX_UINT = VALUE_UINT,
+	MIX_TEXT = VALUE_TEXT,
+	MIX_ZABBIX
 } Mix;
 
 typedef struct StreamOptions

@@ -74,11 +74,14 @@ syncer_init(Syncer *syncer, const Driver *driver, const char *dsn, int batch)
 	syncer_connect(syncer);
 }
 
-/* Forgets what was counted: the warm-up is over. */
+/* Forgets what was counted, but not what failed: the warm-up is over. */
 void
 syncer_reset_counts(Syncer *syncer)
 {
-	memset(&syncer->counts, 0, sizeof(syncer->counts));
+	Counts		kept = {.lost = syncer->counts.lost};
+
+	memcpy(kept.errors, syncer->counts.errors, sizeof(kept.errors));
+	syncer->counts = kept;
 	syncer->sample_count = 0;
 }
 

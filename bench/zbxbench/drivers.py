@@ -179,7 +179,8 @@ def loader_rows(load):
 
 
 # the mix whose only table it is
-MIX_OF_TABLE = {"history": "float", "history_uint": "uint"}
+MIX_OF_TABLE = {"history": "float", "history_uint": "uint", "history_str": "str",
+                "history_text": "text", "history_log": "log"}
 
 
 def _digest(arguments):

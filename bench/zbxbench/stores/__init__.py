@@ -1,4 +1,5 @@
 """The stores that can be measured, by name."""
+from .cassandra import Cassandra, CassandraSync
 from .mariadb import Mariadb, MariadbPartitioned
 from .mem import Mem
 from .native import Native
@@ -10,7 +11,8 @@ from .zbxhist import Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistRows, ZbxhistT
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite, Mariadb, MariadbPartitioned)}
+    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite, Mariadb, MariadbPartitioned,
+    Cassandra, CassandraSync)}
 
 
 def select(cluster, names, *arguments):

@@ -1,0 +1,209 @@
+"""Cassandra: a partition of the table for each item and day."""
+import itertools
+import pathlib
+
+from .. import cql, drivers
+from ..cassandra import CassandraServer
+from ..periods import DAY
+from .base import Reader, Store
+
+KEYSPACE = ("CREATE KEYSPACE %s WITH replication = "
+            "{'class': 'SimpleStrategy', 'replication_factor': 1}")
+
+TABLE = ("CREATE TABLE %s.%s (itemid bigint, day int, clock int, ns int, value %s, "
+         "PRIMARY KEY ((itemid, day), clock, ns)) "
+         "WITH CLUSTERING ORDER BY (clock DESC, ns DESC)")
+
+VALUES = {
+    "history": "double",
+    "history_uint": "varint",
+    "history_str": "text",
+    "history_text": "text",
+    "history_log": "text, timestamp int, source text, severity int, logeventid int",
+}
+
+INSERT = "INSERT INTO %s.%s (itemid, day, clock, ns, value) VALUES (?, ?, ?, ?, ?)"
+SELECT = ("SELECT %s FROM %s.%s WHERE itemid = ? AND day = ? AND clock >= ? AND clock < ?")
+
+# rows of a bulk load that are under way at a time
+LOAD_BATCH = 2000
+
+
+class CassandraReader(Reader):
+    """Prepared statements, those of several partitions at the same time."""
+
+    def __init__(self, store):
+        self.connection = store.server.connect()
+        self.keyspace = store.keyspace
+
+    def _select(self, columns, table, asked, suffix=""):
+        """Asks each of (itemid, day, start, stop); a Rows for each."""
+        text = SELECT % (columns, self.keyspace, table) + suffix
+        return self.connection.execute_many(text, [
+            [cql.bigint(itemid), cql.integer(day), cql.integer(start), cql.integer(stop)]
+            for itemid, day, start, stop in asked])
+
+    @staticmethod
+    def _days(start, stop):
+        """The partitions of a time, newest first."""
+        return range((stop - 1) // DAY, start // DAY - 1, -1)
+
+    def range(self, table, itemid, start, stop):
+        found = self._select("clock, ns, value", table, [
+            (itemid, day, start, stop) for day in self._days(start, stop)])
+        return cql.Rows([page for rows in found for page in rows.pages])
+
+    def newest(self, table, itemid, count, stop):
+        """Day after day backwards; it gives up after a year without a value."""
+        rows = []
+        for day in itertools.islice(self._days(0, stop), 366):
+            found, = self._select("clock, ns, value", table, [(itemid, day, 0, stop)],
+                                  " LIMIT %d" % (count - len(rows)))
+            rows.extend(found)
+            if len(rows) >= count:
+                break
+        return rows
+
+    def latest(self, table, itemids, start):
+        """All items at once; those without a value that day once more for the day before."""
+        rows, wanted = [], list(itemids)
+        for day in self._days(start, self._now()):
+            found = self._select("itemid, clock, value, ns", table, [
+                (itemid, day, start, 2 ** 31 - 1) for itemid in wanted], " LIMIT 1")
+            rows.extend(answer[0] for answer in found if answer)
+            wanted = [itemid for itemid, answer in zip(wanted, found) if not answer]
+            if not wanted:
+                break
+        return rows
+
+    @staticmethod
+    def _now():
+        """The end of the newest day that can have values."""
+        from .. import periods
+        return periods.clock(periods.today()) + 2 * DAY
+
+    def aggregate(self, table, itemid, start, stop):
+        """By the server within each partition, and put together here."""
+        found = self._select("count(value), min(value), max(value), sum(value)", table, [
+            (itemid, day, start, stop) for day in self._days(start, stop)])
+        parts = [answer[0] for answer in found if answer and answer[0][0]]
+        count = sum(part[0] for part in parts)
+        if not count:
+            return [(0, None, None, None)]
+        return [(count, min(part[1] for part in parts), max(part[2] for part in parts),
+                 sum(part[3] for part in parts) / count)]
+
+    def close(self):
+        self.connection.close()
+
+
+class Cassandra(Store):
+    """Prepared statements, all of a batch under way at the same time."""
+    name = "cassandra"
+    label = "Cassandra"
+    is_postgres = False
+    driver = "cassandra"
+    ways = {"cql": ""}
+
+    def __init__(self, cluster, suffix=""):
+        self.cluster = cluster
+        self.server = None
+        self.keyspace = "bench_" + self.name.replace("-", "_") + suffix
+        self.tables = ()
+
+    @classmethod
+    def missing(cls, cluster):
+        return CassandraServer.missing()
+
+    def loader_arguments(self):
+        return ["--driver=" + self.driver,
+                "--dsn=127.0.0.1:%d/%s" % (self.server.port, self.keyspace)]
+
+    def server_pid(self):
+        return self.server.process.pid
+
+    def server_cpu(self):
+        return self.server.cpu()
+
+    def log(self, wal):
+        """Its commit log is not measured."""
+
+    def execute(self, text):
+        """Runs one statement; tables are named with the keyspace."""
+        return self.server.execute(text)
+
+    def create(self, tables, periods, interval="daily"):
+        """Partitions come and go with their rows."""
+        self.server = self.cluster.peer(CassandraServer)
+        self.tables = tuple(tables)
+        self.execute(KEYSPACE % self.keyspace)
+        for table in self.tables:
+            self.execute(TABLE % (self.keyspace, table, VALUES[table]))
+
+    def target(self, table):
+        return "%s.%s" % (self.keyspace, table)
+
+    def clean(self):
+        for table in self.tables:
+            self.execute("TRUNCATE " + self.target(table))
+
+    def rows(self, table):
+        return drivers.read_back(self, table)["rows"]
+
+    def checksum(self, table):
+        return drivers.read_back(self, table)["checksum"]
+
+    def check(self):
+        return []
+
+    def settle(self):
+        """Memtables become files, and these are merged."""
+        self.server.nodetool("flush", self.keyspace)
+        self.server.nodetool("compact", self.keyspace)
+
+    def before_run(self):
+        """It flushes and compacts as it goes."""
+
+    def disk_bytes(self):
+        self.server.nodetool("flush", self.keyspace)
+        directory = pathlib.Path(self.server.directory) / "data" / self.keyspace
+        return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+
+    def open_reader(self, way):
+        return CassandraReader(self)
+
+    def bulk_load(self, table, parts):
+        connection = self.server.connect()
+        try:
+            for _, open_stream in parts:
+                with open_stream() as stream:
+                    self._load(connection, table, stream)
+        finally:
+            connection.close()
+        self.settle()
+
+    def _load(self, connection, table, stream):
+        """Sends COPY text as prepared INSERTs."""
+        text = INSERT % (self.keyspace, table)
+        values = (self._bound(line) for line in stream)
+        while True:
+            batch = list(itertools.islice(values, LOAD_BATCH))
+            if not batch:
+                return
+            connection.execute_many(text, batch)
+
+    @staticmethod
+    def _bound(line):
+        itemid, clock, value, ns = line.split()
+        return [cql.bigint(int(itemid)), cql.integer(int(clock) // DAY),
+                cql.integer(int(clock)), cql.integer(int(ns)), cql.double(float(value))]
+
+    def drop(self):
+        self.execute("DROP KEYSPACE IF EXISTS " + self.keyspace)
+
+
+class CassandraSync(Cassandra):
+    """One INSERT after another, each awaited: what HistoryGluon did for a value."""
+    name = "cassandra-sync"
+    label = "Cassandra, one by one"
+    driver = "cassandra-sync"
