@@ -21,7 +21,7 @@ class Dataset(NamedTuple):
 
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
-    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30,
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 10,
             ("--ns-constant",), 3),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
     Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),

@@ -10,15 +10,15 @@ import time
 
 from . import counters, drivers, environment, periods, plots, results, spread, upkeep
 from .cluster import SUPERUSER, Cluster, tuned_settings
+from .contents import Contents
 from .progress import Progress, say
 from .stores import STORES, select
-from .stores.postgres import PostgresStore
-from .stream import Stream, latencies
+from .stream import Stream, fill, latencies
 
 NAME = "housekeeper"
 HELP = "36 hours in compressed time: per-item DELETEs against partitions dropped"
 
-DEFAULT_STORES = ["plain", "native", "zbxhist"]
+DEFAULT_STORES = ["plain", "native", "zbxhist", "mariadb-partitioned"]
 
 HOUR = 3600
 HOURS = 36
@@ -38,7 +38,7 @@ def add_arguments(parser):
     parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
                         help="comma-separated (default: %(default)s)")
     parser.add_argument("--seconds", type=float,
-                        help="which the 36 hours take (default: 120; --quick: 15)")
+                        help="which the 36 hours take (default: 100; --quick: 15)")
     parser.add_argument("--rate", type=float, default=12000, metavar="N",
                         help="values a second, about (default: %(default)g)")
     parser.add_argument("--items", type=int, help="(default: 4000; --quick: 1000)")
@@ -47,7 +47,7 @@ def add_arguments(parser):
 
 def fill_defaults(arguments):
     """What was not given, by form; passes over the items that end with the hour."""
-    arguments.seconds = arguments.seconds or (15 if arguments.quick else 120)
+    arguments.seconds = arguments.seconds or (15 if arguments.quick else 100)
     arguments.items = arguments.items or (1000 if arguments.quick else 4000)
     arguments.stores = arguments.stores.split(",")
     wanted = HOURS * HOUR * arguments.items / (arguments.rate * arguments.seconds)
@@ -101,14 +101,11 @@ class Housekeeper:
         started = time.time()
         cutoff = self.clock.first + hour * HOUR - KEPT_HOURS * HOUR
         connection = self.store.connect()
-        deleted = 0
-        with connection.cursor() as cursor:
-            for itemid in self.items:
-                cursor.execute("delete from history where itemid=%d and clock<%d"
-                               % (itemid, cutoff))
-                deleted += cursor.rowcount
+        execute = connection.cursor().execute if self.store.is_postgres else connection.execute
+        for itemid in self.items:
+            execute("delete from history where itemid=%d and clock<%d" % (itemid, cutoff))
         connection.close()
-        self.runs.append({"hour": hour, "rows": deleted, "seconds": time.time() - started})
+        self.runs.append({"hour": hour, "seconds": time.time() - started})
 
 
 class Partitions:
@@ -178,7 +175,7 @@ def prefill(store, clock, arguments):
         load = drivers.Load(
             "loader", BATCH, 1, (stop - start) // arguments.step * arguments.items, 0, start,
             items=arguments.items, step=arguments.step, seed=2)
-        drivers.copy_stream(store, store.partition("history", day), load, by_pass=True)
+        fill(store, "history", day, load)
         start = stop
 
 
@@ -263,7 +260,7 @@ def bloat(store):
 
 def dead_share(store):
     """Share of the tables' bytes that is dead rows or free space; None where unknown."""
-    if not isinstance(store, PostgresStore):
+    if not store.is_postgres:
         return None
     store.execute("CREATE EXTENSION IF NOT EXISTS pgstattuple", SUPERUSER)
     rows = store.execute(
@@ -273,7 +270,7 @@ def dead_share(store):
     return rows[0][0]
 
 
-def verify(store, entry, arguments, checksums, problems):
+def verify(store, entry, arguments, contents, reference, problems):
     """What is not yet expired must be there, the same in every store."""
     clock = Clock(arguments)
     for what in ("failed", "lost", "duplicates"):
@@ -281,11 +278,11 @@ def verify(store, entry, arguments, checksums, problems):
             problems.append("%s: %s %s" % (store.name, what, entry[what]))
     cutoff = clock.first + (HOURS - KEPT_HOURS) * HOUR
     store.execute("DELETE FROM history WHERE clock < %d" % cutoff)
-    found = (store.rows("history"), str(store.checksum("history")))
-    name, reference = checksums.setdefault("history", (store.name, found))
-    if found != reference:
+    found = contents.of(store, "history")
+    name, wanted = reference.setdefault("history", (store.name, found))
+    if found != wanted:
         problems.append("%s: %d rows of the last day, %s has %d, or others"
-                        % (store.name, found[0], name, reference[0]))
+                        % (store.name, found[0], name, wanted[0]))
     problems.extend(store.check())
 
 
@@ -381,11 +378,12 @@ def run(arguments):
         stores, skipped = select(cluster, arguments.stores)
         for name, reason in skipped.items():
             say("%s is skipped: %s" % (name, reason))
-        summary, problems, checksums = {}, [], {}
+        summary, problems = {}, []
+        contents, reference = Contents(stores), {}
         progress = Progress(len(stores), NAME)
         for store in stores:
             summary[store.name] = run_store(store, arguments, progress)
-            verify(store, summary[store.name], arguments, checksums, problems)
+            verify(store, summary[store.name], arguments, contents, reference, problems)
             store.drop()
             progress.step()
         progress.finish()

@@ -10,24 +10,26 @@ import time
 
 from . import counters, drivers, environment, periods, plots, results, upkeep
 from .cluster import Cluster, tuned_settings
+from .contents import Contents
 from .progress import Progress, say
 from .stores import STORES, select
-from .stream import Stream, latencies
+from .stream import Stream, fill, latencies
 
 NAME = "limit"
 HELP = "the highest rate of values that each store sustains, with maintenance going on"
 
-DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist"]
+DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist", "mariadb",
+                  "mariadb-partitioned"]
 
 ITEMS = 30000
 STEP = 20               # simulated seconds a pass
-GROWTH, QUICK_GROWTH = 1.5, 2.0     # from one step to the next
+GROWTH, QUICK_GROWTH = 1.6, 2.0     # from one step to the next
 DELAY_LIMIT = 1000.0    # ms, p99 from due to commit
 CPU_LIMIT = 0.5         # of the machine, by the database server
 QUEUE_LIMIT = 0.02      # seconds which the delay grows in a second
 QUEUE_FLOOR = 100.0     # ms of delay below which nothing queues
 HOSTS_PER_NVPS = 200000 / 2270
-EXPIRED_ROWS = 200000
+EXPIRED_ROWS = 150000
 MAX_STEPS = 20
 FIRST_DAY, LAST_DAY = -MAX_STEPS - 1, 3
 
@@ -40,9 +42,9 @@ def add_arguments(parser):
                         help="values a batch (default: %(default)s, Zabbix's greatest)")
     parser.add_argument("--connections", type=int, default=4,
                         help="history syncers (default: %(default)s, Zabbix's default)")
-    parser.add_argument("--seconds", type=float, help="of a step (default: 6; --quick: 2)")
+    parser.add_argument("--seconds", type=float, help="of a step (default: 5; --quick: 1.5)")
     parser.add_argument("--first", type=float, metavar="N",
-                        help="values a second in the first step (default: 10,000; --quick: 20,000)")
+                        help="values a second in the first step (default: 15,000; --quick: 20,000)")
     parser.add_argument("--halvings", type=int,
                         help="steps after the first limit (default: 3; --quick: 1)")
 
@@ -50,8 +52,8 @@ def add_arguments(parser):
 def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
-    arguments.seconds = arguments.seconds or (2 if quick else 6)
-    arguments.first = arguments.first or (20000 if quick else 10000)
+    arguments.seconds = arguments.seconds or (1.5 if quick else 5)
+    arguments.first = arguments.first or (20000 if quick else 15000)
     if arguments.halvings is None:
         arguments.halvings = 1 if quick else 3
     arguments.growth = QUICK_GROWTH if quick else GROWTH
@@ -105,7 +107,7 @@ class Maintenance:
         if not self.old:
             raise RuntimeError("more than %d steps: raise --first" % MAX_STEPS)
         load = drivers.Load("loader", 1000, 1, EXPIRED_ROWS, 0, self.old[0].start, items=ITEMS)
-        drivers.copy_stream(self.store, self.store.partition("history", self.old[0]), load)
+        fill(self.store, "history", self.old[0], load)
 
     def run(self):
         """Returns the seconds it took; None where there is nothing to do."""
@@ -154,10 +156,11 @@ def step_of(rate, started, result, statements, samples, maintained):
     return step
 
 
-class Contents:
+class Checks:
     """Every store must hold what it was sent, and of one rate the same as the others."""
 
-    def __init__(self):
+    def __init__(self, stores):
+        self.contents = Contents(stores)
         self.problems = []
         self.checksums = {}
 
@@ -167,18 +170,17 @@ class Contents:
         if step["failed"] or step["lost"] or step["duplicates"]:
             self.problems.append("%s: failed statements %s, values lost %d, duplicates %d" % (
                 where, step["failed"], step["lost"], step["duplicates"]))
-        rows = store.rows("history")
+        rows, checksum = self.contents.of(store, "history")
         if rows != step["values"] + ITEMS:
             self.problems.append("%s: %d rows instead of %d"
                                  % (where, rows, step["values"] + ITEMS))
-        key = (step["rate"], step["values"])
-        name, checksum = self.checksums.setdefault(key, (store.name, store.checksum("history")))
-        if name != store.name and checksum != store.checksum("history"):
+        name, reference = self.checksums.setdefault((step["rate"], rows), (store.name, checksum))
+        if checksum != reference:
             self.problems.append("%s: other rows than %s" % (where, name))
         self.problems.extend("%s: %s" % (where, problem) for problem in store.check())
 
 
-def climb(store, arguments, contents, progress):
+def climb(store, arguments, checks, progress):
     """All steps of one store: up to the first limit, then nearer to it."""
     kept = Maintenance(store)
     steps = []
@@ -186,7 +188,7 @@ def climb(store, arguments, contents, progress):
     def sustained(rate):
         progress.show("%s, %.0f values/s" % (store.name, rate))
         step = run_step(store, kept, rate, arguments)
-        contents.check(store, step)
+        checks.check(store, step)
         steps.append(step)
         progress.step()
         return not step["limits"]
@@ -288,12 +290,12 @@ def run(arguments):
         stores, skipped = select(cluster, arguments.stores)
         for name, reason in skipped.items():
             say("%s is skipped: %s" % (name, reason))
-        contents = Contents()
+        checks = Checks(stores)
         steps_of = {}
         progress = Progress(len(stores) * (arguments.halvings + 8), NAME)
         for store in stores:
             store.create(("history",), periods.days(FIRST_DAY, LAST_DAY))
-            steps_of[store.name] = climb(store, arguments, contents, progress)
+            steps_of[store.name] = climb(store, arguments, checks, progress)
             store.drop()
         progress.finish()
-        return report(arguments, cluster, steps_of, skipped, contents.problems)
+        return report(arguments, cluster, steps_of, skipped, checks.problems)

@@ -3,13 +3,14 @@ import time
 
 from . import datasets, environment, plots, results
 from .cluster import Cluster, tuned_settings
+from .contents import Contents
 from .progress import Progress, say
 from .stores import STORES, select
 
 NAME = "size"
 HELP = "bytes a value takes on disk, tables, indexes and maps counted, for real and made-up data"
 
-DEFAULT_STORES = ["plain", "zbxhist", "zbxhist-packed"]
+DEFAULT_STORES = ["plain", "zbxhist", "zbxhist-packed", "mariadb"]
 PACKED = "zbxhist-packed"
 
 
@@ -39,7 +40,7 @@ def fill_defaults(arguments):
     arguments.datasets = [known[name] for name in wanted]
 
 
-def measure(store, dataset, arguments):
+def measure(store, dataset, contents, arguments):
     """Fills, closes and weighs one store with one data set."""
     days = datasets.days_of(dataset, arguments.days)
     store.create((dataset.table,), days)
@@ -51,9 +52,10 @@ def measure(store, dataset, arguments):
     closed = time.monotonic()
     store.settle()
     size = store.disk_bytes()
+    rows, checksum = contents.of(store, dataset.table)
     return {"store": store.name, "dataset": dataset.name, "days": len(days),
-            "items": arguments.items, "sent": sent, "rows": store.rows(dataset.table),
-            "checksum": str(store.checksum(dataset.table)), "bytes": size,
+            "items": arguments.items, "sent": sent, "rows": rows,
+            "checksum": checksum, "bytes": size,
             "bytes_per_value": size / sent, "load_seconds": loaded - started,
             "close_seconds": closed - loaded}
 
@@ -73,12 +75,13 @@ def compare(runs, problems):
 def run_all(stores, arguments, problems):
     """All data sets in all stores, one at a time on the disk."""
     runs = []
+    contents = Contents(stores)
     progress = Progress(len(stores) * len(arguments.datasets), NAME)
     for dataset in arguments.datasets:
         for store in stores:
             progress.show("%s, %s" % (store.name, dataset.name))
             if store.holds(dataset.table):
-                runs.append(measure(store, dataset, arguments))
+                runs.append(measure(store, dataset, contents, arguments))
                 problems.extend(store.check())
                 store.drop()
             progress.step()

@@ -89,9 +89,20 @@ class PlpgsqlUpkeep(Upkeep):
         self.store.execute("DROP TABLE " + self.store.partition(self.table, day))
 
 
+class MariadbUpkeep(Upkeep):
+    """ALTER TABLE, as the scripts for MySQL do."""
+    drops_days = True
+
+    def add(self, day):
+        self.store.add_partition(self.table, day)
+
+    def drop(self, day):
+        self.store.drop_partition(self.table, day)
+
+
 KINDS = {"zbxhist": ZbxhistUpkeep, "zbxhist-trigger": ZbxhistUpkeep,
          "zbxhist-rows": ZbxhistUpkeep, "native": NativeUpkeep, "partman": PartmanUpkeep,
-         "plpgsql": PlpgsqlUpkeep}
+         "plpgsql": PlpgsqlUpkeep, "mariadb-partitioned": MariadbUpkeep}
 
 
 def upkeep_of(store, table="history"):

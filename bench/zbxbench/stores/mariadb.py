@@ -1,4 +1,8 @@
 """MariaDB, as Zabbix's schema for MySQL has it and with daily partitions."""
+import os
+import shutil
+import threading
+
 from .. import drivers
 from ..mariadb import MariadbServer
 from . import schema
@@ -89,6 +93,28 @@ class Mariadb(Store):
 
     def check(self):
         return []
+
+    def copy_period(self, table, period, stream):
+        """LOAD DATA reads COPY text as it is; the server reads it from a pipe with a name."""
+        del period
+        pipe = self.server.directory / "load"
+        os.mkfifo(pipe, 0o644)
+        try:
+            feeder = threading.Thread(target=self._feed, args=(stream, pipe), daemon=True)
+            feeder.start()
+            self.execute("LOAD DATA INFILE '%s' INTO TABLE %s" % (pipe, table))
+            feeder.join()
+        finally:
+            pipe.unlink()
+
+    @staticmethod
+    def _feed(stream, pipe):
+        with open(pipe, "wb") as target:
+            shutil.copyfileobj(stream, target, 1 << 20)
+
+    def disk_bytes(self):
+        directory = self.server.directory / "data" / self.database
+        return sum(path.stat().st_size for path in directory.glob("*.ibd"))
 
     def settle(self):
         self.execute("ANALYZE TABLE " + ", ".join(self.tables))
