@@ -26,10 +26,19 @@ OBJS = \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
 	src/maintenance/worker.o \
+	src/packed/codec_bits.o \
+	src/packed/codec_buffer.o \
+	src/packed/codec_bytes.o \
+	src/packed/codec_double.o \
+	src/packed/codec_integer.o \
 	src/packed/fdw.o \
 	src/packed/fdw_options.o \
 	src/packed/fdw_plan.o \
 	src/packed/fdw_scan.o \
+	src/packed/segment.o \
+	src/packed/segment_reader.o \
+	src/packed/segment_stats.o \
+	src/packed/segment_writer.o \
 	src/packed/unsigned_numeric.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
@@ -59,6 +68,7 @@ DATA           = $(filter-out $(BUILT_SQL),$(wildcard sql/$(EXTENSION)--*--*.sql
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+SHLIB_LINK  = -lzstd
 
 REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
 REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)

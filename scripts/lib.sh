@@ -195,7 +195,7 @@ check_version() {
 # What a build and a private server need.
 build_packages() {
 	printf '%s\n' "postgresql-$1" "postgresql-client-$1" \
-		"postgresql-server-dev-$1" make gcc libc6-dev
+		"postgresql-server-dev-$1" make gcc libc6-dev libzstd-dev
 }
 
 # A private copy of PostgreSQL $1 below directory $2.  PostgreSQL finds its

@@ -35,20 +35,25 @@ typedef struct PackedBytes
 /* a column of a segment; the array that belongs to kind is set */
 typedef struct PackedColumn
 {
-	PackedKind	kind;
+	PackedKind	kind;			/* of each segment its own */
 	bool	   *nulls;			/* NULL: no value is null */
 	int64	   *ints;
 	double	   *doubles;
 	uint64	   *unsigneds;
-	PackedBytes *bytes;			/* decoded: point into memory of the segment's */
+	PackedBytes *bytes;
 } PackedColumn;
 
-/* of a segment's value column, without its nulls and NaNs */
+/*
+ * Of a segment's value column.  Nulls do not count.  The smallest, the
+ * greatest and the sum are what PostgreSQL's aggregates make of the values
+ * one after the other; if there are NaNs or infinities among them, or the
+ * column is no number, or the sum is too large, then nothing is set.
+ */
 typedef struct SegmentStats
 {
-	bool		is_set;			/* the column is a number, and all are counted */
+	bool		is_set;
 	PackedKind	kind;			/* PACKED_DOUBLE or PACKED_UNSIGNED */
-	uint32		count;			/* values that are not null */
+	uint32		count;			/* values that are not null; 0: no others set */
 	double		min_double;
 	double		max_double;
 	double		sum_double;		/* in the order of time */
@@ -64,7 +69,7 @@ typedef struct SegmentRows
 	int64		itemid;
 	int			nrows;
 	int			ncolumns;		/* those besides itemid */
-	PackedColumn *columns;		/* the first is clock, a PACKED_INT */
+	PackedColumn *columns;		/* the first is clock: PACKED_INT, no nulls */
 } SegmentRows;
 
 /* what a group's directory says of a segment */
@@ -91,24 +96,24 @@ typedef struct GroupReader
 	SegmentInfo *segments;		/* palloc'd, sorted */
 } GroupReader;
 
-#define ZBXHIST_MAX_SEGMENT_ROWS 4096	/* but for rows of one clock */
+/* rows in a segment, unless all have the same clock */
+#define ZBXHIST_MAX_SEGMENT_ROWS 4096
 
-/*
- * ZbxhistSegmentSize says how many bytes larger the group would become, its
- * directory included; ZbxhistGroupAdd of the same rows right afterwards need
- * not encode them again.  ZbxhistGroupCopy adds a segment of another group as
- * it is.
- */
+/* rows of the same item and clock */
+#define ZBXHIST_MAX_CLOCK_ROWS 65535
+
+/* segment_writer.c */
 extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column);
-extern void ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows);
-extern void ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader,
-							 int segment);
+extern int	ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows,
+							int from, size_t max_size);
+extern bool ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader,
+							 int segment, size_t max_size);
 extern size_t ZbxhistGroupSize(const GroupWriter *writer);
 extern int	ZbxhistGroupNumSegments(const GroupWriter *writer);
-extern size_t ZbxhistSegmentSize(GroupWriter *writer, const SegmentRows *rows);
 extern uint8 *ZbxhistGroupFinish(GroupWriter *writer, size_t *length);
 extern void ZbxhistFreeGroupWriter(GroupWriter *writer);
 
+/* segment_reader.c */
 extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,
 							 size_t length, int ncolumns);
 extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
@@ -116,5 +121,9 @@ extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
 extern bool ZbxhistCheckSegment(const GroupReader *reader, int segment);
 extern bool ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 								 const bool *wanted, SegmentRows *rows);
+
+/* segment_stats.c */
+extern void ZbxhistComputeStats(const PackedColumn *column, int from, int n,
+								SegmentStats *stats);
 
 #endif							/* ZBXHIST_SEGMENT_H */

@@ -1,0 +1,303 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_stats.c
+ *	  Statistics of a segment, which its group's directory holds.
+ *
+ * Doubles that are decimals are written as integers, with the greatest as the
+ * difference from the smallest, and the sum as what it exceeds the smallest
+ * value times the count by.  A sum of doubles has rounding errors, therefore
+ * the difference of the bits follows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "packed/segment_format.h"
+
+#define STATS_FORM 0x03
+#define STATS_NONE 0x00
+#define STATS_UNSIGNED 0x01
+#define STATS_BITS 0x02			/* doubles as they are */
+#define STATS_DECIMAL 0x03		/* doubles that are decimals */
+#define STATS_NULLS 0x04		/* the number of nulls follows */
+#define STATS_EMPTY 0x08		/* nothing but nulls: nothing else follows */
+#define STATS_DECIMALS_SHIFT 4
+
+/* the numbers as they are written */
+typedef struct ScaledStats
+{
+	int			decimals;
+	int64		min;
+	int64		max;
+	int64		sum;
+	uint64		correction;		/* of the sum's bits */
+} ScaledStats;
+
+static inline uint64
+bits_of(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static inline double
+double_of(uint64 bits)
+{
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* Adds a number to the 128 bits of the sum. */
+static inline void
+add_unsigned(SegmentStats *stats, uint64 value)
+{
+	stats->sum_low += value;
+	stats->sum_high += stats->sum_low < value;
+}
+
+/* The 128 bits of a number times a count. */
+static void
+multiply(uint64 value, uint32 count, uint64 *high, uint64 *low)
+{
+	uint64		upper = (value >> 32) * count;
+	uint64		lower = (value & PG_UINT32_MAX) * count;
+
+	*low = (upper << 32) + lower;
+	*high = (upper >> 32) + (*low < lower);
+}
+
+/* Counts an unsigned value. */
+static void
+count_unsigned(SegmentStats *stats, uint64 value)
+{
+	if (stats->count++ == 0)
+		stats->min_unsigned = stats->max_unsigned = value;
+	stats->min_unsigned = Min(stats->min_unsigned, value);
+	stats->max_unsigned = Max(stats->max_unsigned, value);
+	add_unsigned(stats, value);
+}
+
+/* Counts a double; of equal ones the last counts, as in PostgreSQL. */
+static void
+count_double(SegmentStats *stats, double value)
+{
+	if (stats->count++ == 0)
+	{
+		stats->min_double = stats->max_double = stats->sum_double = value;
+		return;
+	}
+	stats->min_double = Min(stats->min_double, value);
+	stats->max_double = Max(stats->max_double, value);
+	stats->sum_double += value;
+}
+
+/* Computes the statistics of n values from `from` on. */
+void
+ZbxhistComputeStats(const PackedColumn *column, int from, int n,
+					SegmentStats *stats)
+{
+	bool		is_finite = true;
+	int			i;
+
+	memset(stats, 0, sizeof(*stats));
+	if (column->kind != PACKED_DOUBLE && column->kind != PACKED_UNSIGNED)
+		return;
+	stats->kind = column->kind;
+	for (i = from; i < from + n; i++)
+	{
+		if (column->nulls != NULL && column->nulls[i])
+			continue;
+		if (column->kind == PACKED_UNSIGNED)
+			count_unsigned(stats, column->unsigneds[i]);
+		else
+		{
+			is_finite &= isfinite(column->doubles[i]) != 0;
+			count_double(stats, column->doubles[i]);
+		}
+	}
+	if (is_finite && isfinite(stats->sum_double))
+		stats->is_set = true;
+	else
+		memset(stats, 0, sizeof(*stats));
+}
+
+/* Finds the decimals with which the statistics can be written; or false. */
+static bool
+scale_stats(const SegmentStats *stats, ScaledStats *scaled)
+{
+	int			decimals = 0;
+
+	while (!ZbxhistIsDecimal(stats->min_double, decimals) ||
+		   !ZbxhistIsDecimal(stats->max_double, decimals))
+		if (++decimals > CODEC_MAX_DECIMALS)
+			return false;
+	scaled->decimals = decimals;
+	(void) ZbxhistScaleDouble(stats->min_double, decimals, &scaled->min);
+	(void) ZbxhistScaleDouble(stats->max_double, decimals, &scaled->max);
+	if (!ZbxhistScaleDouble(stats->sum_double, decimals, &scaled->sum))
+		return false;
+	scaled->correction = bits_of(stats->sum_double) -
+		bits_of(ZbxhistUnscaleDouble(scaled->sum, decimals));
+	return true;
+}
+
+/* Adds doubles as they are. */
+static void
+put_double_bits(ByteBuffer *buffer, const SegmentStats *stats)
+{
+	uint8	   *bytes = ZbxhistExtendBuffer(buffer, 24);
+
+	codec_store64(bytes, bits_of(stats->min_double));
+	codec_store64(bytes + 8, bits_of(stats->max_double));
+	codec_store64(bytes + 16, bits_of(stats->sum_double));
+}
+
+/* Adds doubles that are decimals. */
+static void
+put_scaled(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
+{
+	uint64		min = scaled->min;
+
+	codec_put_signed(buffer, min);
+	codec_put_signed(buffer, scaled->max - min);
+	codec_put_signed(buffer, scaled->sum - min * count);
+	codec_put_signed(buffer, scaled->correction);
+}
+
+/* Adds unsigned numbers; the sum is at least count times the smallest. */
+static void
+put_unsigned(ByteBuffer *buffer, const SegmentStats *stats)
+{
+	uint64		high,
+				low;
+
+	multiply(stats->min_unsigned, stats->count, &high, &low);
+	high = stats->sum_high - high - (stats->sum_low < low);
+	low = stats->sum_low - low;
+	ZbxhistPutVarint(buffer, stats->min_unsigned);
+	ZbxhistPutVarint(buffer, stats->max_unsigned - stats->min_unsigned);
+	ZbxhistPutVarint(buffer, low);
+	ZbxhistPutVarint(buffer, high);
+}
+
+/* Adds the statistics of a segment of nrows rows. */
+void
+ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
+{
+	ScaledStats scaled;
+	uint8		flags = STATS_NONE;
+
+	if (stats->is_set)
+	{
+		if (stats->kind == PACKED_UNSIGNED)
+			flags = STATS_UNSIGNED;
+		else if (stats->count > 0 && scale_stats(stats, &scaled))
+			flags = STATS_DECIMAL | scaled.decimals << STATS_DECIMALS_SHIFT;
+		else
+			flags = STATS_BITS;
+		if (stats->count == 0)
+			flags |= STATS_EMPTY;
+		else if (stats->count < nrows)
+			flags |= STATS_NULLS;
+	}
+	codec_put_byte(buffer, flags);
+	if ((flags & STATS_NULLS) != 0)
+		ZbxhistPutVarint(buffer, nrows - stats->count);
+	if (flags == STATS_NONE || (flags & STATS_EMPTY) != 0)
+		return;
+	if ((flags & STATS_FORM) == STATS_UNSIGNED)
+		put_unsigned(buffer, stats);
+	else if ((flags & STATS_FORM) == STATS_BITS)
+		put_double_bits(buffer, stats);
+	else
+		put_scaled(buffer, &scaled, stats->count);
+}
+
+/* Takes what put_double_bits wrote. */
+static bool
+get_double_bits(ByteReader *reader, SegmentStats *stats)
+{
+	if (codec_left(reader) < 24)
+		return false;
+	stats->min_double = double_of(codec_load64(reader->next));
+	stats->max_double = double_of(codec_load64(reader->next + 8));
+	stats->sum_double = double_of(codec_load64(reader->next + 16));
+	reader->next += 24;
+	return true;
+}
+
+/* Takes what put_scaled wrote. */
+static bool
+get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
+{
+	uint64		min,
+				max,
+				sum,
+				correction;
+
+	if (!codec_get_signed(reader, &min) || !codec_get_signed(reader, &max) ||
+		!codec_get_signed(reader, &sum) ||
+		!codec_get_signed(reader, &correction))
+		return false;
+	max += min;
+	sum += min * stats->count;
+	stats->min_double = ZbxhistUnscaleDouble((int64) min, decimals);
+	stats->max_double = ZbxhistUnscaleDouble((int64) max, decimals);
+	stats->sum_double = ZbxhistUnscaleDouble((int64) sum, decimals);
+	stats->sum_double = double_of(bits_of(stats->sum_double) + correction);
+	return true;
+}
+
+/* Takes what put_unsigned wrote. */
+static bool
+get_unsigned(ByteReader *reader, SegmentStats *stats)
+{
+	uint64		high,
+				low;
+
+	if (!ZbxhistGetVarint(reader, &stats->min_unsigned) ||
+		!ZbxhistGetVarint(reader, &stats->max_unsigned) ||
+		!ZbxhistGetVarint(reader, &stats->sum_low) ||
+		!ZbxhistGetVarint(reader, &stats->sum_high))
+		return false;
+	stats->max_unsigned += stats->min_unsigned;
+	multiply(stats->min_unsigned, stats->count, &high, &low);
+	stats->sum_high += high;
+	add_unsigned(stats, low);
+	return true;
+}
+
+/* Takes the statistics of a segment of nrows rows. */
+bool
+ZbxhistGetStats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
+{
+	uint64		nulls = 0;
+	uint8		flags;
+	int			form;
+
+	memset(stats, 0, sizeof(*stats));
+	if (!codec_get_byte(reader, &flags))
+		return false;
+	form = flags & STATS_FORM;
+	if (form == STATS_NONE)
+		return flags == STATS_NONE;
+	stats->is_set = true;
+	stats->kind = form == STATS_UNSIGNED ? PACKED_UNSIGNED : PACKED_DOUBLE;
+	if ((flags & STATS_EMPTY) != 0)
+		return (flags & STATS_NULLS) == 0;
+	if ((flags & STATS_NULLS) != 0 &&
+		(!ZbxhistGetVarint(reader, &nulls) || nulls >= nrows))
+		return false;
+	stats->count = nrows - nulls;
+	if (form == STATS_UNSIGNED)
+		return get_unsigned(reader, stats);
+	if (form == STATS_BITS)
+		return get_double_bits(reader, stats);
+	return get_scaled(reader, stats, flags >> STATS_DECIMALS_SHIFT);
+}
