@@ -13,6 +13,7 @@ from . import (
     pgbench,
     read,
     report,
+    saturation,
     size,
     trends,
     write,
@@ -23,6 +24,7 @@ from .drivers import Failed
 # one module an experiment: NAME, HELP, add_arguments(parser), run(arguments)
 EXPERIMENTS = (
     write,
+    saturation,
     read,
     trends,
     maintenance,

@@ -90,7 +90,7 @@ def legend_beside(axes):
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _errors(spreads):
+def errors(spreads):
     """Error bars from spreads: what lies below and above the median."""
     return [[spread["median"] - spread["min"] for spread in spreads],
             [spread["max"] - spread["median"] for spread in spreads]]
@@ -100,7 +100,7 @@ def bars(axes, names, labels, spreads):
     """A bar a store: the median, the spread as error bar, the number on top."""
     medians = [spread["median"] for spread in spreads]
     axes.bar(range(len(names)), medians, color=[colour(name) for name in names],
-             yerr=_errors(spreads), ecolor="#333333", capsize=3)
+             yerr=errors(spreads), ecolor="#333333", capsize=3)
     axes.set_xticks(range(len(names)))
     axes.set_xticklabels(labels, fontsize=8)
     for place, spread in enumerate(spreads):

@@ -1,4 +1,5 @@
 """The stores that can be measured, by name."""
+from .absent import Hbase, Riak
 from .cassandra import Cassandra, CassandraSync
 from .mariadb import Mariadb, MariadbPartitioned
 from .mem import Mem
@@ -12,7 +13,7 @@ from .zbxhist import Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistRows, ZbxhistT
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
     Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite, Mariadb, MariadbPartitioned,
-    Cassandra, CassandraSync)}
+    Cassandra, CassandraSync, Hbase, Riak)}
 
 
 def select(cluster, names, *arguments):
