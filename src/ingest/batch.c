@@ -54,12 +54,14 @@ static List *pooled_batches = NIL;
 /* ---- opening and closing ---- */
 
 /*
- * same_row_type says whether tuples of both row types are laid out alike.
+ * same_row_type says whether tuples of one row type can be taken for those of
+ * the other: they are laid out alike and named alike, for triggers look the
+ * name up.
  */
 static bool
 same_row_type(TupleDesc a, TupleDesc b)
 {
-	if (a->natts != b->natts)
+	if (a->natts != b->natts || a->tdtypeid != b->tdtypeid)
 		return false;
 	for (int i = 0; i < a->natts; i++)
 	{
@@ -95,23 +97,28 @@ CreateBatch(void)
 }
 
 /*
- * TakeFromPool returns an idle batch, one last used for parent if there is.
+ * TakeFromPool returns an idle batch: the one last used for parent, whose
+ * slots fit, or else a new one, or if there are many, the one idle longest.
  */
 static InsertBatch *
 TakeFromPool(Oid parent)
 {
-	InsertBatch *batch = NULL;
+	InsertBatch *batch;
 	ListCell   *lc;
 
 	foreach(lc, pooled_batches)
 	{
 		batch = lfirst(lc);
 		if (batch->parent == parent)
-			break;
+		{
+			pooled_batches = foreach_delete_current(pooled_batches, lc);
+			return batch;
+		}
 	}
-	if (batch == NULL)
+	if (list_length(pooled_batches) < MAX_POOLED_BATCHES)
 		return CreateBatch();
-	pooled_batches = list_delete_ptr(pooled_batches, batch);
+	batch = llast(pooled_batches);
+	pooled_batches = list_delete_last(pooled_batches);
 	return batch;
 }
 
