@@ -52,6 +52,7 @@ static HTAB *members = NULL;
 
 static void InitPartitionSets(void);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
+static void ReadPolicy(PartitionSet *set, Relation parent);
 
 /*
  * ZbxhistHasRouteTrigger says whether a table has a trigger of our trigger's
@@ -71,11 +72,12 @@ ZbxhistHasRouteTrigger(Relation rel)
 }
 
 /*
- * ZbxhistGetPartitionSet returns the up-to-date set of a parent that the
- * caller has locked.  Must be called in a transaction.
+ * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller
+ * has locked, with all that tells where rows are.  Must be called in a
+ * transaction.
  */
 PartitionSet *
-ZbxhistGetPartitionSet(Relation parent)
+ZbxhistGetPartitions(Relation parent)
 {
 	Oid			relid = RelationGetRelid(parent);
 	PartitionSet *set;
@@ -92,6 +94,20 @@ ZbxhistGetPartitionSet(Relation parent)
 	}
 	if (!ZbxhistPartitionSetIsValid(set))
 		BuildPartitionSet(set, parent);
+	return set;
+}
+
+/*
+ * ZbxhistGetPartitionSet returns the same with the policy, which those need
+ * who store rows.
+ */
+PartitionSet *
+ZbxhistGetPartitionSet(Relation parent)
+{
+	PartitionSet *set = ZbxhistGetPartitions(parent);
+
+	if (!set->has_policy)
+		ReadPolicy(set, parent);
 	return set;
 }
 
@@ -602,9 +618,21 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	set->itemid_attnum = find_column(parent, "itemid", INT8OID);
 	set->clock_attnum = find_column(parent, "clock", INT4OID);
 	set->ns_attnum = find_column(parent, "ns", INT4OID);
-	set->is_routing = ReadRoutingFlag(set->parent);
 	ReadChildren(set);
-	ReadVerified(set, parent);
+	if (set->has_policy)
+		ReadPolicy(set, parent);
 	set->generation++;
 	set->is_built = true;
+}
+
+/*
+ * ReadPolicy fills in what only counts when rows are stored.  It is in tables
+ * of the extension, which a session that only reads does not have to open.
+ */
+static void
+ReadPolicy(PartitionSet *set, Relation parent)
+{
+	set->is_routing = ReadRoutingFlag(set->parent);
+	ReadVerified(set, parent);
+	set->has_policy = true;
 }

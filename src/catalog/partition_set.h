@@ -23,6 +23,8 @@ typedef struct PartitionSet
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
+	bool		has_policy;		/* this session stores rows: the next three
+								 * and the partitions' is_verified are filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
 	bool		is_verified;	/* partitions' is_verified may be relied on */
 	bool		has_marks;		/* strays have been stored since verification */
@@ -46,6 +48,7 @@ typedef struct PartitionSet
 } PartitionSet;
 
 extern bool ZbxhistHasRouteTrigger(Relation rel);
+extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,

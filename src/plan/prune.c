@@ -208,7 +208,7 @@ FindStandIn(Query *query)
 
 	if (IsRouted(parent) && !HasStatementTriggers(parent))
 	{
-		PartitionSet *set = ZbxhistGetPartitionSet(parent);
+		PartitionSet *set = ZbxhistGetPartitions(parent);
 		PartitionBounds bounds;
 
 		bounds.from_clock = ZBXHIST_CLOCK_MIN;

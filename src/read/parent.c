@@ -66,7 +66,7 @@ CheckManaged(Relation rel)
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION || !ZbxhistHasRouteTrigger(rel))
 		RaiseUnmanaged(rel);
-	set = ZbxhistGetPartitionSet(rel);
+	set = ZbxhistGetPartitions(rel);
 	if (set->itemid_attnum == InvalidAttrNumber ||
 		set->clock_attnum == InvalidAttrNumber ||
 		has_virtual_columns(RelationGetDescr(rel)->constr))

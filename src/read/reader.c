@@ -202,7 +202,7 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 
 	reader->context = context;
 	reader->parent = parent;
-	reader->set = ZbxhistGetPartitionSet(parent);
+	reader->set = ZbxhistGetPartitions(parent);
 	reader->snapshot = snapshot;
 	reader->lockmode = lockmode;
 	reader->keeps_sources = keeps_sources;
@@ -238,7 +238,7 @@ ZbxhistCloseReader(ItemReader *reader)
 static void
 FindNext(ItemReader *reader)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(reader->parent);
+	PartitionSet *set = ZbxhistGetPartitions(reader->parent);
 	bool		descending = reader->range.is_descending;
 	int			step = descending ? -1 : 1;
 	int			next = descending ? set->npartitions - 1 : 0;
@@ -285,7 +285,7 @@ TakeNext(ItemReader *reader, PartitionBounds *bounds)
 static bool
 IsPartition(ItemReader *reader, Oid relid)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(reader->parent);
+	PartitionSet *set = ZbxhistGetPartitions(reader->parent);
 
 	for (int i = 0; i < set->npartitions; i++)
 	{
