@@ -31,10 +31,17 @@ OBJS = \
 	src/packed/codec_bytes.o \
 	src/packed/codec_double.o \
 	src/packed/codec_integer.o \
+	src/packed/day.o \
+	src/packed/day_open.o \
+	src/packed/day_write.o \
 	src/packed/fdw.o \
 	src/packed/fdw_options.o \
 	src/packed/fdw_plan.o \
 	src/packed/fdw_scan.o \
+	src/packed/layout.o \
+	src/packed/pack.o \
+	src/packed/row_buffer.o \
+	src/packed/row_sort.o \
 	src/packed/segment.o \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \

@@ -45,6 +45,7 @@ typedef struct DayLayout
 	int			ncolumns;		/* of the packed table, itemid included */
 	LayoutColumn *columns;		/* in the order of the day's table */
 	int			npacked;		/* ncolumns - 1 */
+	const LayoutColumn **packed;	/* those columns, as segments have them */
 	int			itemid;			/* index in columns */
 	int			clock;			/* index in columns; its packed is 0 */
 	int			ns;				/* index in columns, or -1 */
@@ -52,10 +53,17 @@ typedef struct DayLayout
 	TupleDesc	desc;			/* of the packed rows, all columns */
 } DayLayout;
 
+/* whether a column of a segment holds what its layout says */
+#define packed_kind_is_right(column, packed) \
+	((packed)->kind == (column)->kind || \
+	 ((packed)->kind == PACKED_BYTES && (column)->kind == PACKED_UNSIGNED))
+
 extern DayLayout *ZbxhistDayLayout(Relation day);
 extern const char *ZbxhistWhyNotPackable(TupleDesc desc);
 extern Datum ZbxhistPackedDatum(const LayoutColumn *column,
 								const PackedColumn *packed, int row,
 								bool *isnull);
+extern int64 ZbxhistDatumToInt(const LayoutColumn *column, Datum value);
+extern int	ZbxhistStatsColumn(const DayLayout *layout);
 
 #endif							/* ZBXHIST_LAYOUT_H */

@@ -1,0 +1,484 @@
+/*-------------------------------------------------------------------------
+ *
+ * day.c
+ *	  A day's table: finds groups of segments.
+ *
+ * For any snapshot groups do not overlap in (itemid, clock), and rows of one
+ * item and clock are in one group.  The primary key (first_itemid,
+ * first_clock) therefore orders groups by all of their rows: what contains a
+ * row is the last group that does not begin after it.
+ *
+ * A group's bytes are read where they are, in the page of the table, unless
+ * they had to be stored out of line.
+ *
+ * Locks: the caller has locked the table; the index is locked here, until the
+ * transaction ends.  A scan is allocated in a context of its own, below the
+ * current one when it begins; its relations belong to the current resource
+ * owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "access/skey.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "packed/day.h"
+#include "packed/day_index.h"
+
+/* how far a scan for an item has come */
+typedef enum ScanPhase
+{
+	SCAN_FIRST,					/* ascending: find the first group */
+	SCAN_REST,					/* ascending: those that begin after it */
+	SCAN_BACKWARD,				/* descending */
+	SCAN_HEAP,					/* all groups */
+	SCAN_DONE
+} ScanPhase;
+
+struct DayScan
+{
+	Relation	day;
+	const DayLayout *layout;
+	Snapshot	snapshot;
+
+	Relation	index;			/* opened when it is needed */
+	IndexScanDesc index_scan;
+	TableScanDesc table_scan;
+	TupleTableSlot *slot;
+
+	ScanPhase	phase;
+	bool		is_started;		/* the index scan of this phase is */
+	int64		itemid;
+	int32		first_clock;
+	int32		last_clock;
+	ScanKeyData keys[2];
+	ScanKeyData members[2][2];	/* of the keys, which compare rows */
+
+	MemoryContext context;		/* owns all this */
+	MemoryContext group_context;	/* what belongs to the group */
+};
+
+/* ---- the index ---- */
+
+/*
+ * IsGroupIndex says whether an index has the order of groups.
+ */
+static bool
+IsGroupIndex(Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
+		!form->indisunique || form->indnkeyatts != 2 ||
+		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
+		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
+		RelationGetIndexPredicate(index) != NIL)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid,
+ * first_clock).
+ */
+Relation
+ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
+{
+	List	   *indexes = RelationGetIndexList(day);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), lockmode);
+
+		if (IsGroupIndex(index))
+		{
+			list_free(indexes);
+			return index;
+		}
+		index_close(index, lockmode);
+	}
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
+				   RelationGetRelationName(day)),
+			errhint("Add its primary key again."),
+			errtable(day));
+	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * ZbxhistInitGroupKey makes key the comparison of (first_itemid, first_clock)
+ * with a place; members are two keys that belong to it.
+ */
+void
+ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
+					int64 itemid, int32 clock)
+{
+	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 1, strategy,
+						   INT8OID, InvalidOid, F_BTINT8CMP,
+						   Int64GetDatum(itemid));
+	ScanKeyEntryInitialize(&members[1], SK_ROW_MEMBER | SK_ROW_END, 2,
+						   strategy, INT4OID, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(clock));
+	memset(key, 0, sizeof(*key));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 1;
+	key->sk_strategy = strategy;
+	key->sk_argument = PointerGetDatum(members);
+}
+
+/* ---- life of a scan ---- */
+
+/*
+ * ZbxhistBeginDayScan prepares a scan of a day's table.  The snapshot must
+ * stay registered, and day open, until it ends.
+ */
+DayScan *
+ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day scan",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayScan    *scan = palloc0(sizeof(DayScan));
+
+	scan->context = context;
+	scan->group_context = AllocSetContextCreate(context, "zbxhist group",
+												ALLOCSET_DEFAULT_SIZES);
+	scan->day = day;
+	scan->layout = layout;
+	scan->snapshot = snapshot;
+	scan->phase = SCAN_DONE;
+	scan->slot = table_slot_create(day, NULL);
+	MemoryContextSwitchTo(old);
+	return scan;
+}
+
+/*
+ * ZbxhistEndDayScan closes the scan; locks stay.
+ */
+void
+ZbxhistEndDayScan(DayScan *scan)
+{
+	ExecDropSingleTupleTableSlot(scan->slot);
+	if (scan->index_scan != NULL)
+	{
+		index_endscan(scan->index_scan);
+		index_close(scan->index, NoLock);
+	}
+	if (scan->table_scan != NULL)
+		table_endscan(scan->table_scan);
+	MemoryContextDelete(scan->context);
+}
+
+/*
+ * ZbxhistDayScanItem begins, or begins again, with the groups that overlap a
+ * range.  Only its clocks count: rows of a second are together.
+ */
+void
+ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
+{
+	MemoryContext old;
+
+	ExecClearTuple(scan->slot);
+	scan->is_started = false;
+	if (item_range_is_empty(range))
+	{
+		scan->phase = SCAN_DONE;
+		return;
+	}
+	scan->phase = range->is_descending ? SCAN_BACKWARD : SCAN_FIRST;
+	scan->itemid = range->itemid;
+	scan->first_clock = position_clock(range->first);
+	scan->last_clock = position_clock(range->last);
+	if (scan->index_scan != NULL)
+		return;
+
+	old = MemoryContextSwitchTo(scan->context);
+	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
+	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
+											  scan->snapshot, 2);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanAll begins with all groups, in the order of the heap.
+ */
+void
+ZbxhistDayScanAll(DayScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+	ExecClearTuple(scan->slot);
+	scan->phase = SCAN_HEAP;
+	if (scan->table_scan != NULL)
+		table_rescan(scan->table_scan, NULL);
+	else
+		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- groups ---- */
+
+/*
+ * ZbxhistRaiseCorrupt raises the error for bytes that are no segment or not
+ * the right one.
+ */
+void
+ZbxhistRaiseCorrupt(Relation day, int64 itemid)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("packed values of item " INT64_FORMAT " in \"%s\" are corrupt",
+				   itemid, RelationGetRelationName(day)),
+			errhint("Restore the table from a backup, or see zbxhist.verify() for what else is damaged."),
+			errtable(day));
+}
+
+/*
+ * ReadPlace reads from slot where the group begins and ends; returns false if
+ * something is null.
+ */
+static bool
+ReadPlace(TupleTableSlot *slot, DayGroup *group)
+{
+	slot_getsomeattrs(slot, DAY_NUM_ATTRIBUTES);
+	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
+	{
+		if (slot->tts_isnull[i])
+			return false;
+	}
+	group->tid = slot->tts_tid;
+	group->first_itemid =
+		DatumGetInt64(slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1]);
+	group->first_clock =
+		DatumGetInt32(slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1]);
+	group->last_itemid =
+		DatumGetInt64(slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1]);
+	group->last_clock =
+		DatumGetInt32(slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1]);
+	group->nrows = DatumGetInt32(slot->tts_values[DAY_ATTNUM_ROWS - 1]);
+	return true;
+}
+
+/*
+ * HasRightPlace says whether the group's directory agrees with its row.
+ */
+static bool
+HasRightPlace(const DayGroup *group)
+{
+	const SegmentInfo *first = group->reader.segments;
+	const SegmentInfo *last = first + group->reader.nsegments - 1;
+
+	return group->reader.nsegments > 0 &&
+		first->itemid == group->first_itemid &&
+		first->first_clock == group->first_clock &&
+		last->itemid == group->last_itemid &&
+		last->last_clock == group->last_clock;
+}
+
+/*
+ * OpenGroup opens the group in the scan's slot, of which ReadPlace has read
+ * the place.
+ */
+static void
+OpenGroup(DayScan *scan, DayGroup *group)
+{
+	MemoryContext old;
+	struct varlena *payload = (struct varlena *)
+		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+
+	MemoryContextReset(scan->group_context);
+	old = MemoryContextSwitchTo(scan->group_context);
+	payload = pg_detoast_datum_packed(payload);
+	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
+						  VARSIZE_ANY_EXHDR(payload),
+						  scan->layout->npacked) ||
+		!HasRightPlace(group))
+		ZbxhistRaiseCorrupt(scan->day, scan->phase == SCAN_HEAP ?
+							group->first_itemid : scan->itemid);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * IsBefore says whether (itemid, clock) is before that of the scan's item.
+ */
+static inline bool
+IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
+{
+	return itemid < scan->itemid || (itemid == scan->itemid && clock < than);
+}
+
+/*
+ * StartBackward starts the index scan at the last group that does not begin
+ * after the scan's item at clock.
+ */
+static void
+StartBackward(DayScan *scan, int32 clock)
+{
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTLessEqualStrategyNumber, scan->itemid, clock);
+	index_rescan(scan->index_scan, scan->keys, 1, NULL, 0);
+	scan->is_started = true;
+}
+
+/*
+ * StartForward starts the index scan at the first group that begins after the
+ * range's first clock, up to its last.
+ */
+static void
+StartForward(DayScan *scan)
+{
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterStrategyNumber, scan->itemid,
+						scan->first_clock);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, scan->itemid,
+						scan->last_clock);
+	index_rescan(scan->index_scan, scan->keys, 2, NULL, 0);
+	scan->is_started = true;
+}
+
+/*
+ * NextTuple puts the next group's row into the slot and reads its place;
+ * returns false at the end of the scan that has been started.
+ */
+static bool
+NextTuple(DayScan *scan, DayGroup *group)
+{
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	if (scan->phase == SCAN_HEAP)
+		found = table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
+									   scan->slot);
+	else
+		found = index_getnext_slot(scan->index_scan,
+								   scan->phase == SCAN_REST ?
+								   ForwardScanDirection : BackwardScanDirection,
+								   scan->slot);
+	if (!found)
+		return false;
+	if (!ReadPlace(scan->slot, group))
+		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
+	return true;
+}
+
+/*
+ * NextAscending finds the next group of a range, oldest first: what contains
+ * its beginning, if that is in a group, then those that begin in it.
+ */
+static bool
+NextAscending(DayScan *scan, DayGroup *group)
+{
+	bool		found = false;
+
+	if (scan->phase == SCAN_FIRST)
+	{
+		StartBackward(scan, scan->first_clock);
+		found = NextTuple(scan, group) &&
+			!IsBefore(scan, group->last_itemid, group->last_clock,
+					  scan->first_clock);
+		scan->phase = SCAN_REST;
+		scan->is_started = false;
+	}
+	if (!found)
+	{
+		if (!scan->is_started)
+			StartForward(scan);
+		found = NextTuple(scan, group);
+	}
+	if (!found || !IsBefore(scan, group->last_itemid, group->last_clock,
+							scan->last_clock))
+		scan->phase = SCAN_DONE;
+	return found;
+}
+
+/*
+ * NextDescending finds the next group of a range, newest first.
+ */
+static bool
+NextDescending(DayScan *scan, DayGroup *group)
+{
+	bool		found;
+
+	if (!scan->is_started)
+		StartBackward(scan, scan->last_clock);
+	found = NextTuple(scan, group) &&
+		!IsBefore(scan, group->last_itemid, group->last_clock,
+				  scan->first_clock);
+	if (!found || group->first_itemid != scan->itemid ||
+		group->first_clock <= scan->first_clock)
+		scan->phase = SCAN_DONE;
+	return found;
+}
+
+/*
+ * ZbxhistDayScanNext finds the next group; returns false at the end.  What it
+ * found before is not valid any more.
+ */
+bool
+ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	bool		found = false;
+
+	if (scan->phase == SCAN_BACKWARD)
+		found = NextDescending(scan, group);
+	else if (scan->phase == SCAN_HEAP)
+		found = NextTuple(scan, group);
+	else if (scan->phase != SCAN_DONE)
+		found = NextAscending(scan, group);
+
+	if (found)
+		OpenGroup(scan, group);
+	else
+	{
+		scan->phase = SCAN_DONE;
+		ExecClearTuple(scan->slot);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * ZbxhistDecodeDaySegment decodes a segment of a day's group, all columns or
+ * those wanted, and makes sure that it holds what the layout says.  Allocates
+ * in the current context.
+ */
+void
+ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
+						const GroupReader *reader, int segment,
+						const bool *wanted, SegmentRows *rows)
+{
+	int64		itemid = reader->segments[segment].itemid;
+
+	if (!ZbxhistDecodeSegment(reader, segment, wanted, rows) ||
+		rows->ncolumns != layout->npacked)
+		ZbxhistRaiseCorrupt(day, itemid);
+	for (int i = 0; i < rows->ncolumns; i++)
+	{
+		if ((wanted == NULL || wanted[i]) &&
+			!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
+			ZbxhistRaiseCorrupt(day, itemid);
+	}
+}
