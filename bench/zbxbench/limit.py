@@ -19,7 +19,7 @@ NAME = "limit"
 HELP = "the highest rate of values that each store sustains, with maintenance going on"
 
 DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist", "mariadb",
-                  "mariadb-partitioned"]
+                  "mariadb-partitioned", "cassandra"]
 
 ITEMS = 30000
 STEP = 20               # simulated seconds a pass
@@ -46,7 +46,7 @@ def add_arguments(parser):
     parser.add_argument("--first", type=float, metavar="N",
                         help="values a second in the first step (default: 15,000; --quick: 20,000)")
     parser.add_argument("--halvings", type=int,
-                        help="steps after the first limit (default: 3; --quick: 1)")
+                        help="steps after the first limit (default: 2; --quick: 1)")
 
 
 def fill_defaults(arguments):
@@ -55,7 +55,7 @@ def fill_defaults(arguments):
     arguments.seconds = arguments.seconds or (1.5 if quick else 5)
     arguments.first = arguments.first or (20000 if quick else 15000)
     if arguments.halvings is None:
-        arguments.halvings = 1 if quick else 3
+        arguments.halvings = 1 if quick else 2
     arguments.growth = QUICK_GROWTH if quick else GROWTH
     arguments.stores = arguments.stores.split(",")
 

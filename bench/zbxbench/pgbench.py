@@ -24,6 +24,7 @@ FIRST_ITEMID = 100000
 DAYS = 7                # of history before today
 TRENDS_DAYS = 31
 REFERENCE = "plain"
+README_BEGIN, README_END = "<!-- pgbench begin -->", "<!-- pgbench end -->"
 
 
 class Script(NamedTuple):
@@ -55,6 +56,8 @@ def add_arguments(parser):
     parser.add_argument("--seconds", type=int, help="of each run (default: 3; --quick: 1)")
     parser.add_argument("--rounds", type=int, help="(default: 3; --quick: 1)")
     parser.add_argument("--connections", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument("--readme", action="store_true",
+                        help="put the tables into bench/README.md, between its marks")
 
 
 def fill_defaults(arguments):
@@ -185,9 +188,8 @@ def names_in(summary):
     return list(dict.fromkeys(name for entry in summary.values() for name in entry))
 
 
-def show(result):
-    """The tables of a result."""
-    summary = result["summary"]
+def tables(summary):
+    """(title, Markdown table) of the rates and of the latencies."""
     names = sorted(names_in(summary), key=list(STORES).index)
     labels = {script.name: script.label for script in SCRIPTS}
     for title, metric, digits in (("Transactions per second, medians", "rate", 0),
@@ -196,8 +198,29 @@ def show(result):
         rows = [[script + ".sql", labels[script]]
                 + [results.number(entry[name][metric]["median"], digits) for name in names]
                 for script, entry in summary.items()]
-        print("\n" + title)
-        print(results.table(["script", "what"] + [STORES[name].label for name in names], rows))
+        yield title, results.table(["script", "what"] + [STORES[name].label for name in names],
+                                   rows)
+
+
+def show(result):
+    """The tables of a result."""
+    for title, table in tables(result["summary"]):
+        print("\n%s\n%s" % (title, table))
+
+
+def update_readme(result):
+    """Puts the tables between the marks of bench/README.md."""
+    path = environment.BENCH / "README.md"
+    head, rest = path.read_text(encoding="utf-8").split(README_BEGIN)
+    tail = rest.split(README_END)[1]
+    machine = result["machine"]
+    lines = ["`%s`, revision %s, PostgreSQL %s, %s, %d cores." % (
+        result["command"], result["git_revision"], result["versions"]["postgresql"].split()[0],
+        machine["cpu"], machine["cores"])]
+    for title, table in tables(result["summary"]):
+        lines += ["", title + ":", "", table]
+    path.write_text("%s%s\n%s\n%s%s" % (head, README_BEGIN, "\n".join(lines), README_END, tail),
+                    encoding="utf-8")
 
 
 def draw(summary, stem):
@@ -230,6 +253,8 @@ def report(arguments, cluster, runs, skipped, problems):
                   rounds=arguments.rounds, connections=arguments.connections, skipped=skipped,
                   problems=problems, summary=summary, runs=runs)
     show(result)
+    if arguments.readme:
+        update_readme(result)
     draw(summary, str(results.path_of(name, "", arguments.output)))
     return results.conclude(name, result, problems, arguments.output)
 
