@@ -49,6 +49,18 @@ def tuned_settings(shared_buffers_mb=None):
     }
 
 
+def forget_files(directory):
+    """Asks the kernel to drop what it has cached of a directory's files."""
+    os.sync()
+    for path in directory.rglob("*"):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(handle)
+
+
 class ServerError(Exception):
     """The cluster could not be started or used."""
 
@@ -189,23 +201,14 @@ class Cluster:
             "SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
 
     def restart(self, cold=False):
-        """Stops the server properly and starts it; cold: its files leave the page cache."""
+        """Stops all servers properly and starts them; cold: their files leave the page cache."""
         self._pg_ctl("stop", "-m", "fast", "-w")
         if cold:
-            self._forget_files()
+            forget_files(self.data)
         self._pg_ctl("start", "-w", "-l", str(self.log_path))
         self._read_postmaster_pid()
-
-    def _forget_files(self):
-        """Asks the kernel to drop what it has cached of the data directory."""
-        os.sync()
-        for path in self.data.rglob("*"):
-            if path.is_file():
-                handle = os.open(path, os.O_RDONLY)
-                try:
-                    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-                finally:
-                    os.close(handle)
+        for peer in self.peers.values():
+            peer.restart(cold)
 
     def checkpoint(self):
         """Puts dirty pages away, and makes the next full-page images due."""

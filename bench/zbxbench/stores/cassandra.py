@@ -103,7 +103,7 @@ class Cassandra(Store):
     label = "Cassandra"
     is_postgres = False
     driver = "cassandra"
-    ways = {"cql": ""}
+    ways = {"sql": ""}      # it calls it CQL
 
     def __init__(self, cluster, suffix=""):
         self.cluster = cluster

@@ -25,10 +25,10 @@ class JoinedRows:
 
 
 class PostgresReader(Reader):
-    """A connection of the role that Zabbix would use."""
+    """A connection to which SQL is sent as text."""
 
     def __init__(self, store):
-        self.connection = libpq.Connection(store.dsn())
+        self.connection = store.open_connection()
 
     def execute(self, text):
         """Sends one text of SQL."""
@@ -91,6 +91,10 @@ class PostgresStore(Store):
     def dsn(self):
         """The connection string for the load."""
         return self.cluster.dsn(self.database, OWNER, self.options)
+
+    def open_connection(self):
+        """A connection of the role that Zabbix would use, as its server and PHP have it."""
+        return libpq.Connection(self.dsn())
 
     def loader_arguments(self):
         return ["--dsn=" + self.dsn()]
