@@ -77,11 +77,18 @@ def grid(rows, columns, width=11.0, height=3.0):
     return fig, plots
 
 
+class _PlainLogFormatter(ticker.LogFormatter):
+    """0.5 instead of 5e-01."""
+
+    def __call__(self, x, pos=None):
+        return "%g" % x if super().__call__(x, pos) else ""
+
+
 def logarithmic_y(axes):
     """A logarithmic axis with plain numbers."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(ticker.LogFormatter(minor_thresholds=(2, 1)))
-    axes.yaxis.set_minor_formatter(ticker.LogFormatter(minor_thresholds=(2, 1)))
+    axes.yaxis.set_major_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
+    axes.yaxis.set_minor_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
     axes.tick_params(axis="y", which="both", labelsize=8)
 
 

@@ -158,6 +158,8 @@ def summarize_runs(runs):
         "latency_ms": {"p50": spread.percentile(latencies, 0.5) * 1e3,
                        "p99": spread.percentile(latencies, 0.99) * 1e3},
         "rows_per_second": [run.get("rows", 0) / sum(run["latencies"]) for run in rounds],
+        "rows_per_cpu_second": [run["rows"] / run["cpu_seconds"] if run.get("cpu_seconds")
+                                else None for run in rounds],
         "queries_per_second": [len(run["latencies"]) / sum(run["latencies"]) for run in rounds],
         "median_ms": [spread.percentile(run["latencies"], 0.5) * 1e3 for run in rounds],
     }
@@ -166,7 +168,7 @@ def summarize_runs(runs):
 def finish_summary(entry, reference):
     """Spreads instead of rounds, and ratios to the reference of the same round."""
     done = dict(entry)
-    for metric in ("rows_per_second", "queries_per_second", "median_ms"):
+    for metric in ("rows_per_second", "rows_per_cpu_second", "queries_per_second", "median_ms"):
         done[metric] = spread.spread(entry[metric])
         done[metric + "_ratio"] = spread.ratios(entry[metric], reference[metric]) \
             if reference else None
@@ -176,15 +178,24 @@ def finish_summary(entry, reference):
 CELL_KEYS = ("part", "items", "question", "writes", "connection")
 
 
-def summarize(runs):
-    """A cell for each part, size, question and circumstance: its series by key."""
+def cell_order(key):
+    """Cells in the order of the parts and sizes; questions by their number, then as asked."""
+    part, items, question, writes, _ = key
+    days = question.split()[0]
+    return (part, items or 0, writes or False, int(days) if days.isdigit() else 0)
+
+
+def summarize(runs, order):
+    """A cell for each part, size, question and circumstance: its series in that order."""
     cells = {}
     for run in runs:
         key = tuple(run.get(name) for name in CELL_KEYS)
         cells.setdefault(key, {}).setdefault(run["series"], []).append(run)
     summary = []
-    for key, by_series in cells.items():
-        entries = {series: summarize_runs(found) for series, found in by_series.items()}
+    for key in sorted(cells, key=cell_order):
+        by_series = cells[key]
+        entries = {series: summarize_runs(by_series[series]) for series in order
+                   if series in by_series}
         cell = {name: value for name, value in zip(CELL_KEYS, key) if value is not None}
         cell["series"] = {series: finish_summary(entry, entries.get(REFERENCE))
                           for series, entry in entries.items()}
@@ -215,11 +226,12 @@ def print_cells(title, first, cells):
                          ratio_text(entry["median_ms_ratio"]),
                          results.number(entry["rows_per_second"]["median"]),
                          ratio_text(entry["rows_per_second_ratio"])
-                         if entry["rows_per_query"] else "-"])
+                         if entry["rows_per_query"] else "-",
+                         ratio_text(entry["rows_per_cpu_second_ratio"])])
     if rows:
         print("\n" + title)
         print(results.table(["", "series", "p50 ms", "p99 ms", "to native", "rows/s",
-                             "to native"], rows))
+                             "to native", "by CPU"], rows))
 
 
 def print_tables(summary, sizes):
@@ -347,6 +359,7 @@ def draw_lines(axes, cells, value, style="-", labelled=True):
                   [value(cell["series"][series]) for cell in cells], style, marker="o",
                   markersize=3, linewidth=1.2, color=plots.colour(series),
                   label=label_of(series) if labelled else None)
+    axes.set_xticks([duration_of(cell) for cell in cells])
     axes.set_xlabel("days of history requested")
     return bool(cells)
 
@@ -429,7 +442,8 @@ def draw(summary, installations, name, directory):
 
 def report(arguments, head, installations, runs, skipped, problems):
     """Files, tables, plots; the exit code."""
-    summary = summarize(runs)
+    order = [series.key for series in installations[0].series]
+    summary = summarize(runs, order)
     reached = targets(summary, arguments)
     print_tables(summary, [installation.size for installation in installations])
     results.print_targets(reached)

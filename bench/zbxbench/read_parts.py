@@ -78,6 +78,7 @@ class Asker:
     def slice(self, series, reader, question, items, seconds):
         """As many queries as fit into the time, three at least."""
         latencies, rows = [], 0
+        cpu = reader.server_cpu()
         end = time.perf_counter() + seconds
         for item in items:
             taken, count = self.ask(series, reader, question, item)
@@ -85,7 +86,8 @@ class Asker:
             rows += count
             if len(latencies) >= 3 and time.perf_counter() > end:
                 break
-        return {"latencies": latencies, "rows": rows}
+        return {"latencies": latencies, "rows": rows,
+                "cpu_seconds": None if cpu is None else reader.server_cpu() - cpu}
 
     def describe(self, measurement, part, series, question, **more):
         """Adds what the measurement is of."""

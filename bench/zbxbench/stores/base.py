@@ -27,6 +27,9 @@ class Reader(abc.ABC):
     def aggregate(self, table, itemid, start, stop):
         """One row: (count, min, max, avg) of an item's values in a time."""
 
+    def server_cpu(self):
+        """Seconds of CPU that the server has used for this connection; None: unknown."""
+
     @abc.abstractmethod
     def close(self):
         """Disconnects."""

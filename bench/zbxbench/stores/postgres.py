@@ -34,6 +34,9 @@ class PostgresReader(Reader):
         """Sends one text of SQL."""
         return self.connection.execute(text)
 
+    def server_cpu(self):
+        return counters.process_cpu(self.connection.pid)
+
     def close(self):
         self.connection.close()
 
