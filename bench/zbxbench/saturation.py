@@ -194,11 +194,12 @@ def draw(result, stem):
     for name, entry in result["summary"].items():
         steps = entry["steps"]
         stored = [step["stored"] for step in steps]
-        axes.errorbar([step["items"] for step in steps], [each["median"] for each in stored],
-                      yerr=plots.errors(stored), marker="o", markersize=3.5, capsize=2,
+        axes.errorbar([step["items"] for step in steps],
+                      [each["median"] / 1000 for each in stored],
+                      yerr=[[part / 1000 for part in side] for side in plots.errors(stored)], marker="o", markersize=3.5, capsize=2,
                       color=plots.colour(name), label=STORES[name].label)
     span = [result["items"][0], result["items"][-1]]
-    axes.plot(span, [items / result["interval"] * result["window"] for items in span],
+    axes.plot(span, [items / result["interval"] * result["window"] / 1000 for items in span],
               color="#333333", linewidth=0.8, linestyle=":", label="all that was offered")
     axes.set_xscale("log")
     axes.set_xticks(result["items"])
@@ -206,7 +207,7 @@ def draw(result, stem):
     axes.minorticks_off()
     plots.logarithmic_y(axes)
     axes.set_xlabel("monitored items, millions, a value every %d s" % result["interval"])
-    axes.set_ylabel("values stored in %g s" % result["window"])
+    axes.set_ylabel("thousands of values stored in %g s" % result["window"])
     axes.set_title("Values stored in a window against monitored items\n(%d connections, "
                    "%d values a batch)" % (result["connections"], BATCH), fontsize=10)
     plots.legend_beside(axes)
