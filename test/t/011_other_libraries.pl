@@ -22,6 +22,8 @@ set_up($node, 'zabbix');
 $node->append_conf('postgresql.conf', <<'EOC');
 auto_explain.log_min_duration = 0
 auto_explain.log_analyze = on
+auto_explain.log_buffers = on
+auto_explain.log_wal = on
 auto_explain.log_nested_statements = on
 auto_explain.log_triggers = on
 pg_stat_statements.track = all
@@ -89,6 +91,17 @@ for my $libraries (
 		),
 		900 + $copied + 300,
 		"$libraries: pg_stat_statements counts the rows");
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT calls, rows, shared_blks_hit > 900, wal_records > 900, wal_bytes > 50000"
+			  . " FROM pg_stat_statements WHERE query ~ '^insert into history \\(.* values' AND rows = 900"
+		),
+		'1|900|t|t|t',
+		"$libraries: ... and what a fast insert used");
+	like(
+		slurp_file($node->logfile),
+		qr/Custom Scan \(ZbxhistInsert\) on history[^\n]*\n(?:[^\n]*\n){0,9}[^\n]*Buffers: shared hit=\d+[^\n]*\n[^\n]*WAL: records=9\d\d/,
+		"$libraries: auto_explain shows buffers and WAL");
 	like(
 		slurp_file($node->logfile),
 		qr/Custom Scan \(ZbxhistInsert\) on history.*?Rows Routed: 900/s,
