@@ -46,6 +46,7 @@ OBJS = \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \
 	src/packed/segment_writer.o \
+	src/packed/unpack.o \
 	src/packed/unsigned_numeric.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \

@@ -283,6 +283,24 @@ NoteSegment(DayWriter *writer, int64 itemid, int32 first_clock,
 	writer->group_rows += nrows;
 }
 
+/*
+ * ZbxhistDeleteGroup deletes a group.  The caller has locked the table and
+ * found the group by a snapshot taken after that; with crosscheck, the group
+ * must also be visible to that snapshot, else it has been changed since.
+ */
+void
+ZbxhistDeleteGroup(Relation day, ItemPointer tid, Snapshot crosscheck)
+{
+	TM_FailureData failure;
+
+	if (table_tuple_delete(day, tid, GetCurrentCommandId(true),
+						   InvalidSnapshot, crosscheck, true /* wait */ ,
+						   &failure, false) != TM_Ok)
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("could not serialize access due to concurrent update"));
+}
+
 /* ---- packing the buffer ---- */
 
 /*

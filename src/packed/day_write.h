@@ -8,8 +8,9 @@
 #ifndef ZBXHIST_DAY_WRITE_H
 #define ZBXHIST_DAY_WRITE_H
 
+#include "utils/snapshot.h"
+
 #include "packed/row_buffer.h"
-#include "utils/relcache.h"
 
 typedef struct DayWriter DayWriter;
 
@@ -26,6 +27,8 @@ extern void ZbxhistDayWriteSegment(DayWriter *writer,
 extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
 extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
 extern void ZbxhistDayWriteBreak(DayWriter *writer);
+extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,
+							   Snapshot crosscheck);
 extern void ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows,
 							   uint64 *nbytes);
 

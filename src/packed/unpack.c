@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * unpack.c
+ *	  Brings the rows of a packed day back into a partition.
+ *
+ * All rows are inserted into the partition and all groups deleted in one
+ * transaction, as any rows are: a snapshot sees each row in the one place or
+ * in the other.
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
+ * ROW EXCLUSIVE on the partition, until the transaction ends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "compat.h"
+#include "ingest/target.h"
+#include "packed/day.h"
+#include "packed/day_open.h"
+#include "packed/day_write.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);
+
+/* rows that are inserted together */
+#define INSERT_ROWS 1000
+
+typedef struct UnpackState
+{
+	Relation	day;
+	DayLayout  *layout;
+	InsertTarget *target;
+	Datum	   *values;
+	bool	   *nulls;
+
+	TupleTableSlot *slots[INSERT_ROWS];
+	int			nslots;			/* of them that have a row */
+	int64		nrows;
+	MemoryContext row_context;	/* values of a row */
+	MemoryContext segment_context;
+} UnpackState;
+
+/*
+ * InsertSlots inserts the rows that have been collected.
+ */
+static void
+InsertSlots(UnpackState *state)
+{
+	if (state->nslots > 0)
+		ZbxhistInsertRows(state->target, state->slots, state->nslots,
+						  GetCurrentCommandId(true));
+	state->nrows += state->nslots;
+	for (int i = 0; i < state->nslots; i++)
+		ExecClearTuple(state->slots[i]);
+	state->nslots = 0;
+}
+
+/*
+ * CollectRow collects a row of a segment.
+ */
+static void
+CollectRow(UnpackState *state, const SegmentRows *rows, int row)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->row_context);
+	HeapTuple	tuple;
+
+	ZbxhistPackedRow(state->layout, rows, row, state->values, state->nulls);
+	MemoryContextSwitchTo(old);
+	tuple = heap_form_tuple(state->layout->desc, state->values, state->nulls);
+	MemoryContextReset(state->row_context);
+	ExecStoreHeapTuple(tuple, state->slots[state->nslots], true);
+	if (++state->nslots == INSERT_ROWS)
+		InsertSlots(state);
+}
+
+/*
+ * UnpackGroup inserts the rows of a group.
+ */
+static void
+UnpackGroup(UnpackState *state, const DayGroup *group)
+{
+	for (int i = 0; i < group->reader.nsegments; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
+		SegmentRows rows;
+
+		CHECK_FOR_INTERRUPTS();
+		ZbxhistDecodeDaySegment(state->day, state->layout, &group->reader, i,
+								NULL, &rows);
+		MemoryContextSwitchTo(old);
+		for (int row = 0; row < rows.nrows; row++)
+			CollectRow(state, &rows, row);
+		MemoryContextReset(state->segment_context);
+	}
+}
+
+/*
+ * UnpackDay moves all rows of the day.
+ */
+static void
+UnpackDay(UnpackState *state)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
+	Snapshot	crosscheck = IsolationUsesXactSnapshot() ?
+		GetActiveSnapshot() : InvalidSnapshot;
+	DayGroup	group;
+
+	ZbxhistDayScanAll(scan);
+	while (ZbxhistDayScanNext(scan, &group))
+	{
+		UnpackGroup(state, &group);
+		ZbxhistDeleteGroup(state->day, &group.tid, crosscheck);
+	}
+	InsertSlots(state);
+	ZbxhistEndDayScan(scan);
+	UnregisterSnapshot(snapshot);
+}
+
+/*
+ * OpenUnpack opens the tables and what the rows pass through.
+ */
+static void
+OpenUnpack(UnpackState *state, Oid day, Oid partition)
+{
+	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	state->layout = ZbxhistDayLayout(state->day);
+	state->target =
+		ZbxhistOpenTarget(ZbxhistOpenOwnedTable(partition, RowExclusiveLock),
+						  state->layout->desc, TARGET_MOVE,
+						  CurrentMemoryContext);
+	state->values = palloc(sizeof(Datum) * state->layout->ncolumns);
+	state->nulls = palloc(sizeof(bool) * state->layout->ncolumns);
+	for (int i = 0; i < INSERT_ROWS; i++)
+		state->slots[i] = MakeSingleTupleTableSlot(state->layout->desc,
+												   &TTSOpsHeapTuple);
+	state->row_context = AllocSetContextCreate(CurrentMemoryContext,
+											   "zbxhist unpacked row",
+											   ALLOCSET_DEFAULT_SIZES);
+	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
+												   "zbxhist unpacked segment",
+												   ALLOCSET_DEFAULT_SIZES);
+}
+
+/*
+ * zbxhist_unpack_rows(day, partition) moves the rows of a packed day into a
+ * partition and returns their number; see sql/functions/unpack_rows.sql.
+ */
+Datum
+zbxhist_unpack_rows(PG_FUNCTION_ARGS)
+{
+	UnpackState *state = palloc0(sizeof(UnpackState));
+
+	OpenUnpack(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	UnpackDay(state);
+	for (int i = 0; i < INSERT_ROWS; i++)
+		ExecDropSingleTupleTableSlot(state->slots[i]);
+	ZbxhistCloseTarget(state->target);
+	table_close(state->day, NoLock);
+	PG_RETURN_INT64(state->nrows);
+}
