@@ -33,15 +33,22 @@ OBJS = \
 	src/packed/codec_integer.o \
 	src/packed/day.o \
 	src/packed/day_open.o \
+	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
+	src/packed/fdw_estimate.o \
+	src/packed/fdw_explain.o \
 	src/packed/fdw_options.o \
+	src/packed/fdw_parallel.o \
 	src/packed/fdw_plan.o \
+	src/packed/fdw_quals.o \
 	src/packed/fdw_scan.o \
 	src/packed/layout.o \
 	src/packed/pack.o \
 	src/packed/row_buffer.o \
+	src/packed/row_map.o \
 	src/packed/row_sort.o \
+	src/packed/scan.o \
 	src/packed/segment.o \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \

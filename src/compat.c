@@ -10,6 +10,8 @@
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "nodes/parsenodes.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "utils/syscache.h"
@@ -99,4 +101,38 @@ substitute_relation(Query *query, Index rti, Oid relid)
 #else
 	rte->checkAsUser = get_owner(relid);
 #endif
+}
+
+/*
+ * find_equivalence_member returns the member of a class that is the column
+ * attnum of a relation, or NULL.  18 keeps members of children apart
+ * (d69d45a5a).
+ */
+EquivalenceMember *
+find_equivalence_member(EquivalenceClass *ec, RelOptInfo *rel,
+						AttrNumber attnum)
+{
+	EquivalenceMember *member;
+#if PG_VERSION_NUM >= 180000
+	EquivalenceMemberIterator iterator;
+
+	setup_eclass_member_iterator(&iterator, ec, rel->relids);
+	while ((member = eclass_member_iterator_next(&iterator)) != NULL)
+#else
+	ListCell   *lc;
+
+	foreach(lc, ec->ec_members)
+#endif
+	{
+		Var		   *var;
+
+#if PG_VERSION_NUM < 180000
+		member = lfirst(lc);
+#endif
+		var = (Var *) member->em_expr;
+		if (IsA(var, Var) && var->varno == rel->relid &&
+			var->varattno == attnum && bms_equal(member->em_relids, rel->relids))
+			return member;
+	}
+	return NULL;
 }

@@ -267,7 +267,29 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 }
 #endif
 
+/* estimate_array_length got the planner's state in 17 (9391f7152) */
+#if PG_VERSION_NUM >= 170000
+#define estimate_array_length_compat(root, array) \
+	estimate_array_length((root), (array))
+#else
+#define estimate_array_length_compat(root, array) \
+	((double) estimate_array_length(array))
+#endif
+
+/* ExecuteTruncateGuts got run_as_table_owner in 16 (1e10d49b6) */
+#if PG_VERSION_NUM >= 160000
+#define ExecuteTruncateGutsCompat(rels, relids, logged, behavior, restart) \
+	ExecuteTruncateGuts((rels), (relids), (logged), (behavior), (restart), \
+						false)
+#else
+#define ExecuteTruncateGutsCompat(rels, relids, logged, behavior, restart) \
+	ExecuteTruncateGuts((rels), (relids), (logged), (behavior), (restart))
+#endif
+
 /* see compat.c */
+extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
+												  RelOptInfo *rel,
+												  AttrNumber attnum);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
 
 #endif							/* ZBXHIST_COMPAT_H */

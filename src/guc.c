@@ -14,6 +14,7 @@
 
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
+bool		zbxhist_enable_packed_scan_pruning = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
@@ -49,6 +50,15 @@ DefineEnableSettings(void)
 							 gettext_noop("Plans an INSERT of literals without the planner."),
 							 gettext_noop("When off, it is planned as any other and each row goes through the trigger."),
 							 &zbxhist_enable_fast_insert,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, ForgetPlans, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_packed_scan_pruning",
+							 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),
+							 gettext_noop("When off, all packed days are read and their rows are filtered."),
+							 &zbxhist_enable_packed_scan_pruning,
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */

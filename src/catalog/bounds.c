@@ -137,6 +137,7 @@ ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 	bounds->to_clock = ZBXHIST_CLOCK_END;
 	bounds->is_verified = false;
 	bounds->partition = InvalidOid;
+	bounds->nrows = 0;
 	bounds->is_unpacked = false;
 
 	if (clock_attnum == InvalidAttrNumber ||

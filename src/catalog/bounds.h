@@ -24,6 +24,7 @@ typedef struct PartitionBounds
 	Oid			partition;		/* of a packed day: the partition that it is
 								 * being unpacked to, or InvalidOid */
 	bool		is_unpacked;	/* its rows are there by now */
+	int64		nrows;			/* of a packed day: about so many */
 } PartitionBounds;
 
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);

@@ -46,6 +46,7 @@ typedef struct PackedDayColumns
 	AttrNumber	to_clock;
 	AttrNumber	partition;
 	AttrNumber	unpacked;
+	AttrNumber	nrows;
 } PackedDayColumns;
 
 /*
@@ -62,6 +63,7 @@ FindColumns(Relation rel, PackedDayColumns *columns)
 	columns->to_clock = get_attnum(relid, "to_clock");
 	columns->partition = get_attnum(relid, "partition");
 	columns->unpacked = get_attnum(relid, "unpacked");
+	columns->nrows = get_attnum(relid, "nrows");
 }
 
 /*
@@ -86,6 +88,8 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
 	day->is_unpacked = DatumGetBool(heap_getattr(tuple, columns->unpacked,
 												 desc, &isnull));
+	day->nrows = DatumGetInt64(heap_getattr(tuple, columns->nrows, desc,
+											&isnull));
 }
 
 /*

@@ -335,9 +335,13 @@ IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
 static void
 StartBackward(DayScan *scan, int32 clock)
 {
+	/* a scan has the same number of keys each time */
 	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterEqualStrategyNumber, PG_INT64_MIN,
+						PG_INT32_MIN);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
 						BTLessEqualStrategyNumber, scan->itemid, clock);
-	index_rescan(scan->index_scan, scan->keys, 1, NULL, 0);
+	index_rescan(scan->index_scan, scan->keys, 2, NULL, 0);
 	scan->is_started = true;
 }
 

@@ -28,5 +28,7 @@ zbxhist_fdw_handler(PG_FUNCTION_ARGS)
 
 	ZbxhistFdwPlanInit(routine);
 	ZbxhistFdwScanInit(routine);
+	ZbxhistFdwExplainInit(routine);
+	ZbxhistFdwParallelInit(routine);
 	PG_RETURN_POINTER(routine);
 }

@@ -19,6 +19,8 @@
 /* each sets the functions of its part */
 extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
 extern void ZbxhistFdwScanInit(FdwRoutine *routine);
+extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
+extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 
 /* fdw_options.c */
 extern Oid	ZbxhistForeignParent(Relation foreign);

@@ -1,0 +1,55 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_plan.h
+ *	  What the planner's parts know of a foreign table and hand on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_PLAN_H
+#define ZBXHIST_FDW_PLAN_H
+
+#include "nodes/pathnodes.h"
+
+#include "packed/fdw_quals.h"
+
+/* a foreign table in a query; RelOptInfo.fdw_private */
+typedef struct PackedRel
+{
+	Oid			parent;
+	KeyColumns	columns;
+	AttrNumber	ns;				/* never null; or 0 */
+	int			ndays;
+	PartitionBounds *days;		/* sorted by clock */
+	double		nrows;			/* in all days */
+	double		nitems;			/* about so many have rows */
+} PackedRel;
+
+/* what a scan costs */
+typedef struct ScanEstimate
+{
+	double		rows;			/* given out */
+	double		pages;			/* groups read */
+	Cost		startup_cost;
+	Cost		total_cost;
+	Cost		cpu_cost;		/* part of total_cost that workers share */
+} ScanEstimate;
+
+/* members of ForeignScan.fdw_private */
+enum PackedPlanPart
+{
+	PLAN_PARENT,				/* OidList of one */
+	PLAN_CONDS,					/* IntList: kinds of the conditions whose
+								 * values are in fdw_exprs */
+	PLAN_ATTRIBUTES,			/* IntList: attnums that are wanted, system
+								 * columns as well */
+	PLAN_IS_DESCENDING,			/* IntList of one */
+	PLAN_SETS_TAG				/* IntList of one: a direct DELETE counts */
+};
+
+extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
+									   Relation table);
+extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,
+								List *conds, List *local,
+								ScanEstimate *estimate);
+
+#endif							/* ZBXHIST_FDW_PLAN_H */

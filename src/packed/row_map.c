@@ -1,0 +1,377 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_map.c
+ *	  How the rows of a packed day become rows of the table that has it.
+ *
+ * A day keeps the columns that the table had when it was packed; what ALTER
+ * TABLE has done since is applied to each row as it is read.  Columns are
+ * matched by name.  One whose type has changed is converted as by assignment.
+ * One that came later has the value that ADD COLUMN gave to the rows of that
+ * time: the column option "missing" of the foreign table or what the catalog
+ * keeps for the parent.  Where neither is there it is null, unless the day has
+ * a column that the table lacks: then it may be the same one renamed, and only
+ * unpacking the day can tell.
+ *
+ * Memory: a map is in the context that is current when it is made; values
+ * passed by reference are palloc'd in that of the call.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "packed/fdw.h"
+#include "packed/row_map.h"
+
+typedef enum MapSource
+{
+	MAP_FIXED,					/* the same value in all rows */
+	MAP_ITEMID,
+	MAP_INT4,					/* packed integers */
+	MAP_INT8,
+	MAP_DOUBLE,
+	MAP_DATUM					/* whatever the layout makes of it */
+} MapSource;
+
+/* a column of the table that is wanted */
+typedef struct MappedColumn
+{
+	int			attribute;		/* of the table, from 0 */
+	MapSource	source;
+	const LayoutColumn *column; /* NULL: MAP_FIXED */
+	const PackedColumn *packed; /* of the segment */
+	ExprState  *cast;			/* NULL: same type */
+	Datum		value;			/* MAP_FIXED */
+	bool		isnull;
+} MappedColumn;
+
+struct RowMap
+{
+	int			ncolumns;
+	MappedColumn *columns;
+	Datum		itemid;			/* of the segment */
+	ExprContext *econtext;		/* for casts; NULL: there are none */
+};
+
+/* ---- columns that the day has ---- */
+
+/*
+ * FindLayoutColumn returns the day's column of that name, or NULL.
+ */
+static const LayoutColumn *
+FindLayoutColumn(const DayLayout *layout, const char *name)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		if (strcmp(NameStr(layout->columns[i].name), name) == 0)
+			return &layout->columns[i];
+	}
+	return NULL;
+}
+
+/*
+ * RaiseCannotRead raises the error for a column whose value is not known.
+ */
+static void
+RaiseCannotRead(Relation day, Form_pg_attribute att, const char *detail)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
+				   NameStr(att->attname), RelationGetRelationName(day)),
+			errdetail_internal("%s", detail),
+			errhint("Unpack the day with zbxhist.unpack()."),
+			errtable(day));
+}
+
+/*
+ * MakeCast prepares the conversion of the day's column to the table's type;
+ * returns NULL if there is nothing to do.
+ */
+static ExprState *
+MakeCast(Relation day, const LayoutColumn *column, Form_pg_attribute att)
+{
+	CaseTestExpr *input;
+	Node	   *cast;
+
+	if (column->type == att->atttypid &&
+		(att->atttypmod < 0 || att->atttypmod == column->typmod))
+		return NULL;
+	input = makeNode(CaseTestExpr);
+	input->typeId = column->type;
+	input->typeMod = column->typmod;
+	input->collation = get_typcollation(column->type);
+	cast = coerce_to_target_type(NULL, (Node *) input, column->type,
+								 att->atttypid, att->atttypmod,
+								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
+								 -1);
+	if (cast == NULL)
+		RaiseCannotRead(day, att,
+						psprintf(_("It was packed as %s, and there is no cast from that to %s."),
+								 format_type_be(column->type),
+								 format_type_be(att->atttypid)));
+	cast = (Node *) expression_planner((Expr *) cast);
+	if (IsA(cast, CaseTestExpr) ||
+		(IsA(cast, RelabelType) &&
+		 IsA(((RelabelType *) cast)->arg, CaseTestExpr)))
+		return NULL;
+	return ExecInitExpr((Expr *) cast, NULL);
+}
+
+/*
+ * GetSource returns the quickest way to the values of a column.
+ */
+static MapSource
+GetSource(const LayoutColumn *column)
+{
+	if (column->packed < 0)
+		return MAP_ITEMID;
+	if (column->kind == PACKED_INT && column->typlen == sizeof(int32))
+		return MAP_INT4;
+	if (column->kind == PACKED_INT && column->typlen == sizeof(int64))
+		return MAP_INT8;
+	if (column->kind == PACKED_DOUBLE)
+		return MAP_DOUBLE;
+	return MAP_DATUM;
+}
+
+/* ---- columns that the day lacks ---- */
+
+/*
+ * HasOrphan says whether the day has a column that the table lacks.
+ */
+static bool
+HasOrphan(const DayLayout *layout, TupleDesc desc)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		bool		found = false;
+
+		for (int j = 0; j < desc->natts && !found; j++)
+			found = !TupleDescAttr(desc, j)->attisdropped &&
+				strcmp(NameStr(TupleDescAttr(desc, j)->attname),
+					   NameStr(layout->columns[i].name)) == 0;
+		if (!found)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * GetOption sets mapped to the value of the column option "missing"; returns
+ * false if the foreign table's column does not have it.
+ */
+static bool
+GetOption(Relation table, Form_pg_attribute att, MappedColumn *mapped)
+{
+	char	   *text;
+	Oid			input;
+	Oid			param;
+
+	if (table->rd_rel->relkind != RELKIND_FOREIGN_TABLE ||
+		(text = ZbxhistMissingOption(RelationGetRelid(table),
+									 att->attnum)) == NULL)
+		return false;
+	getTypeInputInfo(att->atttypid, &input, &param);
+	mapped->value = OidInputFunctionCall(input, text, param, att->atttypmod);
+	mapped->isnull = false;
+	return true;
+}
+
+/*
+ * GetStoredMissing sets mapped to the value that the catalog keeps for rows
+ * from before the column came; returns false if there is none.
+ */
+static bool
+GetStoredMissing(Relation table, Form_pg_attribute att, MappedColumn *mapped)
+{
+	Relation	parent = table;
+	AttrNumber	attnum = att->attnum;
+
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+	{
+		parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
+		attnum = get_attnum(RelationGetRelid(parent), NameStr(att->attname));
+	}
+	mapped->isnull = true;
+	if (attnum > 0 &&
+		TupleDescAttr(RelationGetDescr(parent), attnum - 1)->atttypid == att->atttypid)
+		mapped->value = getmissingattr(RelationGetDescr(parent), attnum,
+									   &mapped->isnull);
+	if (!mapped->isnull)
+		mapped->value = datumCopy(mapped->value, att->attbyval, att->attlen);
+	if (parent != table)
+		table_close(parent, NoLock);
+	return !mapped->isnull;
+}
+
+/*
+ * MapMissing finds what a column that the day lacks is in its rows.
+ */
+static void
+MapMissing(Relation day, const DayLayout *layout, Relation table,
+		   Form_pg_attribute att, MappedColumn *mapped)
+{
+	mapped->source = MAP_FIXED;
+	if (GetOption(table, att, mapped) || GetStoredMissing(table, att, mapped))
+		return;
+	if (att->attnotnull)
+		RaiseCannotRead(day, att,
+						_("The column was added later, and its value in older rows is not known."));
+	if (HasOrphan(layout, RelationGetDescr(table)))
+		RaiseCannotRead(day, att,
+						_("A column was renamed, or one was dropped and another added, since the day was packed."));
+}
+
+/* ---- the map ---- */
+
+/*
+ * MapColumn fills in mapped for the table's column att.
+ */
+static void
+MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
+		  Form_pg_attribute att)
+{
+	MappedColumn *mapped = &map->columns[map->ncolumns++];
+
+	mapped->attribute = att->attnum - 1;
+	mapped->column = FindLayoutColumn(layout, NameStr(att->attname));
+	if (mapped->column == NULL)
+	{
+		MapMissing(day, layout, table, att, mapped);
+		return;
+	}
+	mapped->source = GetSource(mapped->column);
+	mapped->cast = MakeCast(day, mapped->column, att);
+	if (mapped->cast != NULL && map->econtext == NULL)
+		map->econtext = CreateStandaloneExprContext();
+}
+
+/*
+ * ZbxhistCreateRowMap makes a map from a day to a table: the foreign table or
+ * the parent itself.  wanted says which of the table's columns are asked for;
+ * NULL: all.  The layout must stay.
+ */
+RowMap *
+ZbxhistCreateRowMap(Relation day, const DayLayout *layout, Relation table,
+					const bool *wanted)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+	RowMap	   *map = palloc0(sizeof(RowMap));
+
+	map->columns = palloc0(sizeof(MappedColumn) * Max(desc->natts, 1));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && (wanted == NULL || wanted[i]))
+			MapColumn(map, day, layout, table, att);
+	}
+	return map;
+}
+
+/*
+ * ZbxhistAddPackedWanted sets those of the packed columns that the map needs.
+ */
+void
+ZbxhistAddPackedWanted(const RowMap *map, bool *packed)
+{
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		const LayoutColumn *column = map->columns[i].column;
+
+		if (column != NULL && column->packed >= 0)
+			packed[column->packed] = true;
+	}
+}
+
+/*
+ * ZbxhistMapSegment prepares for the rows of a decoded segment.
+ */
+void
+ZbxhistMapSegment(RowMap *map, const SegmentRows *rows)
+{
+	map->itemid = Int64GetDatum(rows->itemid);
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		MappedColumn *mapped = &map->columns[i];
+
+		if (mapped->column != NULL && mapped->column->packed >= 0)
+			mapped->packed = &rows->columns[mapped->column->packed];
+	}
+}
+
+/*
+ * CastValue converts a value to the table's type, in the current context.
+ */
+static Datum
+CastValue(RowMap *map, const MappedColumn *mapped, Datum value, bool *isnull)
+{
+	map->econtext->caseValue_datum = value;
+	map->econtext->caseValue_isNull = *isnull;
+	return ExecEvalExpr(mapped->cast, map->econtext, isnull);
+}
+
+/*
+ * GetValue returns a row's value as the day has it.
+ */
+static inline Datum
+GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
+{
+	const PackedColumn *packed = mapped->packed;
+
+	if (mapped->source == MAP_FIXED)
+	{
+		*isnull = mapped->isnull;
+		return mapped->value;
+	}
+	if (mapped->source == MAP_ITEMID)
+	{
+		*isnull = false;
+		return map->itemid;
+	}
+	*isnull = packed->nulls != NULL && packed->nulls[row];
+	if (*isnull)
+		return (Datum) 0;
+	switch (mapped->source)
+	{
+		case MAP_INT4:
+			return Int32GetDatum((int32) packed->ints[row]);
+		case MAP_INT8:
+			return Int64GetDatum(packed->ints[row]);
+		case MAP_DOUBLE:
+			return Float8GetDatum(packed->doubles[row]);
+		default:
+			return ZbxhistPackedDatum(mapped->column, packed, row, isnull);
+	}
+}
+
+/*
+ * ZbxhistMapRow sets those columns of the table that are wanted to the values
+ * of a row of the segment.  The others are left alone.
+ */
+void
+ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
+{
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		const MappedColumn *mapped = &map->columns[i];
+		Datum	   *value = &values[mapped->attribute];
+		bool	   *null = &isnull[mapped->attribute];
+
+		*value = GetValue(map, mapped, row, null);
+		if (mapped->cast != NULL)
+			*value = CastValue(map, mapped, *value, null);
+	}
+}

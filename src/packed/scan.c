@@ -1,0 +1,292 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.c
+ *	  The rows of all packed days of a table.
+ *
+ * Day after day, and in each one item after the other, or the day as a whole
+ * if no items are named.  Rows of a single item come in the order of (clock,
+ * ns), either way.  A day is opened when it is reached, so whoever stops early
+ * has not touched the rest.
+ *
+ * Locks: the caller has locked the foreign table, which keeps maintenance
+ * from dropping a day, and the parent.  Each day is locked when it is opened
+ * and stays so until the transaction ends; one that somebody has dropped is
+ * passed over.
+ *
+ * Rights: whoever reads needs them on the parent or the foreign table only,
+ * but the foreign table's owner needs them on the days.  Otherwise whoever may
+ * create foreign tables could read the days of anybody.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/objectaddress.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+#include "packed/scan.h"
+
+/* ---- days ---- */
+
+/*
+ * ZbxhistOpenDay opens and locks a day's table, on which owner must have the
+ * privilege; returns NULL if it has been dropped.
+ */
+Relation
+ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode, AclMode privilege)
+{
+	Relation	rel = try_table_open(day, lockmode);
+	AclResult	result;
+
+	if (rel == NULL)
+		return NULL;
+	result = pg_class_aclcheck(day, owner, privilege);
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+	return rel;
+}
+
+/*
+ * ZbxhistPackedScanDays finds the days that there are now, or takes those of
+ * the parallel scan that this one is part of.
+ */
+void
+ZbxhistPackedScanDays(PackedScan *scan)
+{
+	Size		size;
+
+	if (scan->days != NULL)
+		return;
+	if (scan->shared != NULL)
+	{
+		scan->ndays = scan->shared->ndays;
+		scan->days = scan->shared->list;
+	}
+	else
+	{
+		Relation	parent = table_open(scan->parent, AccessShareLock);
+		const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+
+		scan->ndays = set->npacked_days;
+		size = sizeof(PartitionBounds) * Max(scan->ndays, 1);
+		scan->days = MemoryContextAlloc(scan->context, size);
+		memcpy(scan->days, set->packed_days,
+			   sizeof(PartitionBounds) * scan->ndays);
+		table_close(parent, NoLock);
+	}
+	size = sizeof(DayReader *) * Max(scan->ndays, 1);
+	scan->readers = MemoryContextAllocZero(scan->context, size);
+}
+
+/*
+ * ZbxhistBeginPackedScan prepares a scan of the days of parent for a foreign
+ * table.  The snapshot must stay registered, and wanted must stay, too.
+ */
+PackedScan *
+ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
+					   const bool *wanted, bool wants_row_id)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist packed scan",
+												  ALLOCSET_SMALL_SIZES);
+	PackedScan *scan = MemoryContextAllocZero(context, sizeof(PackedScan));
+
+	scan->context = context;
+	scan->parent = parent;
+	scan->spec.table = table;
+	scan->spec.snapshot = snapshot;
+	scan->spec.wanted = wanted;
+	scan->spec.wants_row_id = wants_row_id;
+	scan->spec.counters = &scan->counters;
+	scan->owner = table->rd_rel->relowner;
+	return scan;
+}
+
+/*
+ * ZbxhistEndPackedScan closes everything; locks stay.
+ */
+void
+ZbxhistEndPackedScan(PackedScan *scan)
+{
+	for (int i = 0; scan->readers != NULL && i < scan->ndays; i++)
+	{
+		if (scan->readers[i] != NULL)
+			ZbxhistCloseDayReader(scan->readers[i]);
+	}
+	MemoryContextDelete(scan->context);
+}
+
+/* ---- day after day ---- */
+
+/*
+ * SetRange makes range the bounds, for one item.
+ */
+static void
+SetRange(const PackedScan *scan, ItemRange *range)
+{
+	const ScanBounds *bounds = &scan->bounds;
+
+	range->itemid = bounds->items == NULL ? 0 : bounds->items[scan->item];
+	range->first = make_position((int32) bounds->from_clock, PG_INT32_MIN);
+	range->last = make_position((int32) bounds->to_clock, PG_INT32_MAX);
+	range->is_descending = bounds->is_descending;
+}
+
+/*
+ * StartReader begins with the present item, or all, of the day in hand.
+ */
+static void
+StartReader(PackedScan *scan)
+{
+	ItemRange	range;
+
+	SetRange(scan, &range);
+	if (scan->bounds.items == NULL)
+		ZbxhistDayReaderStartWhole(scan->reader, &range);
+	else
+		ZbxhistDayReaderStart(scan->reader, &range);
+}
+
+/*
+ * IsWanted says whether a day may have rows that are asked for.
+ */
+static bool
+IsWanted(const PackedScan *scan, int day)
+{
+	return scan->days[day].to_clock > scan->bounds.from_clock &&
+		scan->days[day].from_clock <= scan->bounds.to_clock;
+}
+
+/*
+ * TakeDay returns the index of the next day, -1 if there is none.
+ */
+static int
+TakeDay(PackedScan *scan)
+{
+	int			step = scan->bounds.is_descending ? -1 : 1;
+
+	if (scan->shared != NULL)
+	{
+		uint32		day;
+
+		while ((day = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) < scan->ndays)
+		{
+			if (IsWanted(scan, day))
+				return day;
+		}
+		return -1;
+	}
+	while (scan->day >= 0 && scan->day < scan->ndays)
+	{
+		int			day = scan->day;
+
+		scan->day += step;
+		if (IsWanted(scan, day))
+			return day;
+	}
+	return -1;
+}
+
+/*
+ * OpenReader returns the reader of a day, NULL if the day has been dropped.
+ */
+static DayReader *
+OpenReader(PackedScan *scan, int day)
+{
+	MemoryContext old;
+	Relation	rel;
+
+	if (scan->readers[day] != NULL)
+		return scan->readers[day];
+	rel = ZbxhistOpenDay(scan->days[day].relid, scan->owner, AccessShareLock,
+						 ACL_SELECT);
+	if (rel == NULL)
+		return NULL;
+	old = MemoryContextSwitchTo(scan->context);
+	scan->readers[day] = ZbxhistOpenDayReader(rel, &scan->spec);
+	MemoryContextSwitchTo(old);
+	return scan->readers[day];
+}
+
+/*
+ * LeaveDay closes the day in hand, unless days are kept open.
+ */
+static void
+LeaveDay(PackedScan *scan)
+{
+	if (scan->reader != NULL && !scan->keeps_days)
+	{
+		scan->readers[scan->current] = NULL;
+		ZbxhistCloseDayReader(scan->reader);
+	}
+	scan->reader = NULL;
+}
+
+/*
+ * NextDay begins with the next day; returns false if there is none.
+ */
+static bool
+NextDay(PackedScan *scan)
+{
+	LeaveDay(scan);
+	while ((scan->current = TakeDay(scan)) >= 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		scan->reader = OpenReader(scan, scan->current);
+		if (scan->reader == NULL)
+			continue;
+		scan->item = 0;
+		StartReader(scan);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistStartPackedScan begins to read what is in bounds, whose items must
+ * stay.
+ */
+void
+ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
+{
+	ZbxhistPackedScanDays(scan);
+	LeaveDay(scan);
+	scan->bounds = *bounds;
+	scan->bounds.from_clock = Max(bounds->from_clock, PG_INT32_MIN);
+	scan->bounds.to_clock = Min(bounds->to_clock, PG_INT32_MAX);
+	scan->day = bounds->is_descending ? scan->ndays - 1 : 0;
+	/* nothing can be in it: pass over all days */
+	if ((bounds->items != NULL && bounds->nitems == 0) ||
+		scan->bounds.from_clock > scan->bounds.to_clock)
+		scan->bounds.from_clock = PG_INT64_MAX;
+}
+
+/*
+ * ZbxhistPackedScanNextSegment goes to the first row of the next segment that
+ * has any; returns false if there is none.
+ */
+bool
+ZbxhistPackedScanNextSegment(PackedScan *scan)
+{
+	for (;;)
+	{
+		if (scan->reader == NULL && !NextDay(scan))
+			return false;
+		if (ZbxhistDayReaderNextSegment(scan->reader))
+			return true;
+		if (scan->bounds.items != NULL &&
+			scan->item + 1 < scan->bounds.nitems)
+		{
+			scan->item++;
+			StartReader(scan);
+		}
+		else if (!NextDay(scan))
+			return false;
+	}
+}

@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *	  The rows of all packed days of a table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PACKED_SCAN_H
+#define ZBXHIST_PACKED_SCAN_H
+
+#include "port/atomics.h"
+
+#include "catalog/bounds.h"
+#include "packed/day_reader.h"
+
+/* which rows are asked for */
+typedef struct ScanBounds
+{
+	int			nitems;
+	const int64 *items;			/* sorted, each once; NULL: all items */
+	int64		from_clock;		/* included */
+	int64		to_clock;		/* included */
+	bool		is_descending;	/* with one item: newest first */
+} ScanBounds;
+
+/* days of a parallel scan, in shared memory */
+typedef struct SharedDays
+{
+	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
+	pg_atomic_uint64 days;		/* counters of those that have ended */
+	pg_atomic_uint64 segments_read;
+	pg_atomic_uint64 segments_skipped;
+	pg_atomic_uint64 values_decoded;
+	int			ndays;
+	PartitionBounds list[FLEXIBLE_ARRAY_MEMBER];
+} SharedDays;
+
+typedef struct PackedScan
+{
+	DayReaderSpec spec;
+	Oid			parent;			/* whose days they are */
+	Oid			owner;			/* who has to be allowed to read the days */
+	bool		keeps_days;		/* open, for more items to come */
+	ScanBounds	bounds;
+	ScanCounters counters;
+
+	/* the days there are, sorted by clock */
+	int			ndays;
+	PartitionBounds *days;
+	DayReader **readers;		/* of days that are open, or NULL */
+	SharedDays *shared;			/* NULL: not a parallel scan */
+
+	/* what is being read */
+	int			day;			/* index of the next one */
+	int			current;		/* index of the reader's */
+	DayReader  *reader;			/* NULL: none yet, or no more */
+	int			item;			/* index in bounds.items */
+
+	MemoryContext context;		/* owns all this */
+} PackedScan;
+
+extern PackedScan *ZbxhistBeginPackedScan(Relation table, Oid parent,
+										  Snapshot snapshot,
+										  const bool *wanted,
+										  bool wants_row_id);
+extern void ZbxhistPackedScanDays(PackedScan *scan);
+extern void ZbxhistStartPackedScan(PackedScan *scan,
+								   const ScanBounds *bounds);
+extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
+extern void ZbxhistEndPackedScan(PackedScan *scan);
+extern Relation ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode,
+							   AclMode privilege);
+
+/*
+ * packed_scan_next goes to the next row, which is the one of scan->reader;
+ * returns false if there is none.
+ */
+static inline bool
+packed_scan_next(PackedScan *scan)
+{
+	return (scan->reader != NULL && day_reader_next(scan->reader)) ||
+		ZbxhistPackedScanNextSegment(scan);
+}
+
+#endif							/* ZBXHIST_PACKED_SCAN_H */
