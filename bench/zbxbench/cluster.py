@@ -201,14 +201,12 @@ class Cluster:
             "SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
 
     def restart(self, cold=False):
-        """Stops all servers properly and starts them; cold: their files leave the page cache."""
+        """Stops the server properly and starts it; cold: its files leave the page cache."""
         self._pg_ctl("stop", "-m", "fast", "-w")
         if cold:
             forget_files(self.data)
         self._pg_ctl("start", "-w", "-l", str(self.log_path))
         self._read_postmaster_pid()
-        for peer in self.peers.values():
-            peer.restart(cold)
 
     def checkpoint(self):
         """Puts dirty pages away, and makes the next full-page images due."""

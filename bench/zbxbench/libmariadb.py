@@ -60,6 +60,7 @@ class Connection:
     """A connection over a socket, in autocommit mode."""
 
     def __init__(self, socket, user, database=""):
+        self.thread = None
         self.handle = LIBRARY.mysql_init(None)
         if not LIBRARY.mysql_real_connect(self.handle, None, user.encode(), None,
                                           database.encode(), 0, str(socket).encode(), 0):
@@ -67,6 +68,14 @@ class Connection:
             self.close()
             raise Error(message)
         LIBRARY.mysql_set_character_set(self.handle, b"utf8mb4")
+
+    @property
+    def pid(self):
+        """The server's thread that serves it, whose CPU can be read like a process's."""
+        if self.thread is None:
+            self.thread = int(self.execute("SELECT tid FROM information_schema.processlist "
+                                           "WHERE id = connection_id()")[0][0])
+        return self.thread
 
     def _message(self):
         return LIBRARY.mysql_error(self.handle).decode(errors="replace").strip()

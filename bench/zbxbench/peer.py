@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from . import counters
-from .cluster import SUPERUSER, ServerError, forget_files
+from .cluster import SUPERUSER, ServerError
 
 
 class Peer:
@@ -20,7 +20,6 @@ class Peer:
     """
     NAME = ""
     START_SECONDS = 60
-    STOP_SECONDS = 60
 
     def __init__(self, base="/var/tmp"):
         self.base = base
@@ -55,15 +54,6 @@ class Peer:
         if self.directory is not None:
             shutil.rmtree(self.directory, ignore_errors=True)
         self.directory = None
-
-    def restart(self, cold=False):
-        """Stops the server properly and starts it; cold: its files leave the page cache."""
-        os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.wait(self.STOP_SECONDS)
-        if cold:
-            forget_files(self.directory)
-        self.process = self._popen(self.command(), self.log_path)
-        self._wait_until_ready()
 
     def prepare(self):
         """Makes the data directory and the configuration."""
