@@ -39,7 +39,7 @@ def add_arguments(parser):
                         help="days of the planning part (default: 365; --quick: 40)")
     parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
     parser.add_argument("--slice", type=float, metavar="SECONDS",
-                        help="of each series at each point (default: 0.3; --quick: 0.05)")
+                        help="of each series at each point (default: 0.25; --quick: 0.05)")
     parser.add_argument("--rate", type=float, default=2000, metavar="N",
                         help="values a second written meanwhile (default: %(default)s)")
 
@@ -57,7 +57,7 @@ def fill_defaults(arguments):
     arguments.days = arguments.days or (30 if quick else 100)
     arguments.year = arguments.year or (40 if quick else 365)
     arguments.rounds = arguments.rounds or (1 if quick else 4)
-    arguments.slice = arguments.slice or (0.05 if quick else 0.3)
+    arguments.slice = arguments.slice or (0.05 if quick else 0.25)
     arguments.stores = arguments.stores.split(",")
     arguments.parts = arguments.parts.split(",")
     arguments.counts = (10, 5) if quick else (100, 25)

@@ -280,7 +280,7 @@ def cold_queries(asker, question, way, round_number):
     item = some_items(asker.installation, "cold", question.name, round_number)[0]
     order = random.Random(round_number)
     chosen = [series for series in asker.installation.series
-              if series.way == way and hasattr(series.store, "dsn")]
+              if series.way == way and series.store.is_postgres]
     for series in order.sample(chosen, len(chosen)):
         reader = series.open()
         question.ask(reader, NOBODY, asker.installation.now)
@@ -328,7 +328,7 @@ def planning_ms(connection, text):
 
 def planning(installation, rounds):
     """Planning time of Zabbix's SELECTs, over a kept connection and as its first."""
-    stores = [store for store in installation.stores if hasattr(store, "dsn")]
+    stores = [store for store in installation.stores if store.is_postgres]
     kept = {store: libpq.Connection(store.dsn()) for store in stores}
     found = []
     for round_number in range(-1, rounds):

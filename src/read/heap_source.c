@@ -324,20 +324,18 @@ StartHeapSource(ItemSource *base, const ItemRange *range)
 /*
  * GetPosition returns where the row in slot is.
  */
-static int64
+static inline int64
 GetPosition(const HeapSource *source, TupleTableSlot *slot)
 {
-	bool		isnull;
-	int32		clock = DatumGetInt32(slot_getattr(slot, source->clock_attnum,
-												   &isnull));
+	int32		clock;
 	int32		ns = 0;
 
-	if (source->ns_attnum != InvalidAttrNumber)
-	{
-		Datum		value = slot_getattr(slot, source->ns_attnum, &isnull);
-
-		ns = isnull ? 0 : DatumGetInt32(value);
-	}
+	/* both at once: this is done for every row */
+	slot_getsomeattrs(slot, Max(source->clock_attnum, source->ns_attnum));
+	clock = DatumGetInt32(slot->tts_values[source->clock_attnum - 1]);
+	if (source->ns_attnum != InvalidAttrNumber &&
+		!slot->tts_isnull[source->ns_attnum - 1])
+		ns = DatumGetInt32(slot->tts_values[source->ns_attnum - 1]);
 	return make_position(clock, ns);
 }
 
