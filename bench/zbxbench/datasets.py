@@ -21,13 +21,13 @@ class Dataset(NamedTuple):
 
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
-    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 10,
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 5,
             ("--ns-constant",), 3),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
-    Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
-    Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
-    Dataset("text", "program output", "history_text", "text", 2),
-    Dataset("log", "log lines", "history_log", "log", 5),
+    Dataset("uint", "unsigned counters", "history_uint", "counter", 5, target=6),
+    Dataset("str", "repeated strings", "history_str", "state", 5, target=6),
+    Dataset("text", "program output", "history_text", "text", 1),
+    Dataset("log", "log lines", "history_log", "log", 2),
 )
 
 
@@ -56,10 +56,10 @@ def command(dataset, items, day, first_day):
     return words + (series_files() if dataset.kind == "series" else [])
 
 
-def fill(store, dataset, items, days):
-    """Loads the days one after another, in the order of time; the number of rows."""
+def fill(store, dataset, items, days, first_day):
+    """Loads some days, in the order of time, of a data set that begins with first_day."""
     for day in days:
-        with subprocess.Popen(command(dataset, items, day, days[0]),
+        with subprocess.Popen(command(dataset, items, day, first_day),
                               stdout=subprocess.PIPE) as source:
             store.copy_period(dataset.table, day, source.stdout)
         if source.returncode != 0:

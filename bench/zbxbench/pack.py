@@ -151,7 +151,7 @@ def run_store(store, arguments):
     alone, busy = (periods.days(day, day)[0] for day in (ALONE_DAY, BUSY_DAY))
     say("%s: filling two days of %d rows" % (store.name, arguments.rows))
     store.create(("history",), periods.days(ALONE_DAY, 3))
-    rows = datasets.fill(store, DATASET, arguments.items, [alone, busy]) // 2
+    rows = datasets.fill(store, DATASET, arguments.items, [alone, busy], alone) // 2
     store.settle()
     before = contents(store)
     wal = counters.Wal(store.cluster)

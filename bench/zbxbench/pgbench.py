@@ -73,7 +73,7 @@ def fill(store, arguments):
     """A week of history with today's, a month of trends."""
     days = periods.days(-DAYS, 0)
     store.create(("history",), periods.days(-DAYS, 3))
-    datasets.fill(store, DATASET, arguments.items, days)
+    datasets.fill(store, DATASET, arguments.items, days, days[0])
     for day in days[:-1]:
         store.close_period("history", day)
     store.create_table("trends", periods.months(-2, 1), "monthly")
