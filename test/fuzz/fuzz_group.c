@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * fuzz_group.c
+ *	  Any bytes are read as a group (libFuzzer).
+ *
+ * The first byte is the number of columns.  What can be decoded is packed
+ * again, and must come back the same.  Checksums are off, see include.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "packed/segment.h"
+#include "rows.h"
+#include "shim.h"
+
+extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
+
+/* no input of a few kilobytes may need more memory than this */
+#define MAX_MEMORY ((size_t) 640 * 1024 * 1024)
+
+/* strings longer than this are not packed again */
+#define MAX_STRINGS (1024 * 1024)
+
+static volatile uint8 sink;
+
+/* Touches every byte of the strings; returns their length. */
+static size_t
+touch_strings(const SegmentRows *rows)
+{
+	size_t		total = 0;
+	int			i,
+				row;
+
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		if (rows->columns[i].kind != PACKED_BYTES)
+			continue;
+		for (row = 0; row < rows->nrows && total <= MAX_STRINGS; row++)
+		{
+			const PackedBytes *string = &rows->columns[i].bytes[row];
+			uint32		at;
+
+			for (at = 0; at < string->len; at += 512)
+				sink = string->data[at];
+			if (string->len > 0)
+				sink = string->data[string->len - 1];
+			total += string->len;
+		}
+	}
+	return total;
+}
+
+/* Packs the decoded rows again and compares. */
+static void
+check_again(const SegmentRows *rows, int stats_column)
+{
+	PackedSize	size;
+	const char *error = round_trip(rows, 1, stats_column, 8060, &size);
+
+	if (error != NULL)
+	{
+		(void) fprintf(stderr, "%s\n", error);
+		abort();
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
+{
+	GroupReader reader;
+	int			i;
+
+	if (size < 1)
+		return 0;
+	if (ZbxhistOpenGroup(&reader, data + 1, size - 1, data[0] % 16 + 1))
+	{
+		for (i = 0; i < reader.nsegments; i++)
+		{
+			SegmentRows rows;
+
+			(void) ZbxhistFindSegment(&reader, reader.segments[i].itemid, 0);
+			if (ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
+				touch_strings(&rows) <= MAX_STRINGS)
+				check_again(&rows, rows.ncolumns - 1);
+		}
+	}
+	if (shim_peak() > MAX_MEMORY)
+		abort();
+	shim_reset();
+	return 0;
+}

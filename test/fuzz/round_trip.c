@@ -1,0 +1,540 @@
+/*-------------------------------------------------------------------------
+ *
+ * round_trip.c
+ *	  Packs and unpacks adversarial data of every kind, and damaged bytes.
+ *
+ * Always the same data, so that what fails once fails again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "packed/segment.h"
+#include "rows.h"
+#include "shim.h"
+
+#define PAGE 8060
+
+/* numbers of rows around which things change */
+static const int row_counts[] = {
+	1, 2, 3, 4, 7, 8, 9, 31, 63, 64, 65, 127, 255, 288, 1000, 4095, 4096, 4097,
+	9000
+};
+
+static uint64 state = UINT64CONST(88172645463325252);
+static int	ntests = 0;
+static int	nfailed = 0;
+
+static uint64
+random_number(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* Counts a test; says what is wrong, if anything is. */
+static void
+report(const char *error, const char *what, int detail, int nrows)
+{
+	ntests++;
+	if (error == NULL)
+		return;
+	nfailed++;
+	(void) printf("# %s %d, %d rows: %s\n", what, detail, nrows, error);
+}
+
+static double
+double_of(uint64 bits)
+{
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* ----------------------------------------------------------------- integers */
+
+/* The value of row i in the pattern of a number; patterns end at 100. */
+static uint64
+pattern(int number, int i)
+{
+	if (number < 65)			/* every width */
+		return number == 0 ? 0 : random_number() >> (64 - number);
+	switch (number)
+	{
+		case 65:
+			return (uint64) PG_INT64_MIN;
+		case 66:
+			return (uint64) PG_INT64_MAX;
+		case 67:
+			return PG_UINT64_MAX;
+		case 68:				/* from one end to the other */
+			return i % 2 == 0 ? (uint64) PG_INT64_MIN : (uint64) PG_INT64_MAX;
+		case 69:
+			return i % 2 == 0 ? 0 : PG_UINT64_MAX;
+		case 70:				/* wraps around */
+			return PG_UINT64_MAX - 50 + i;
+		case 71:
+			return (uint64) PG_INT64_MAX - 50 + i;
+		case 72:				/* steps of half of all */
+			return (uint64) i << 63;
+		case 73:
+			return (uint64) i << 62;
+		case 74:				/* the same step */
+			return UINT64CONST(0xDEADBEEF00000000) + (uint64) i * 300;
+		case 75:
+			return 0 - (uint64) i * 300;
+		case 76:				/* with gaps */
+			return (uint64) (i + i / 50 * 7) * 300;
+		case 77:				/* with jitter */
+			return (uint64) i * 300 + random_number() % 3;
+		case 78:				/* one that does not fit, at each end */
+			return i == 0 ? (uint64) PG_INT64_MIN : 7;
+		case 79:
+			return i == 63 ? PG_UINT64_MAX : i % 8;
+		case 80:				/* some that do not fit */
+			return random_number() % 20 == 0 ? random_number() : 100 + i % 4;
+		case 81:
+			return random_number() % 3 == 0 ? random_number() : 100 + i % 4;
+		case 82:				/* faster and faster */
+			return (uint64) i * i * i;
+		case 83:
+			return (uint64) i * i * UINT64CONST(0x100000000000);
+		case 84:				/* a few far apart */
+			return random_number() % 3 * UINT64CONST(0x123456789ABCDEF);
+		case 85:
+			return random_number() % 256 * UINT64CONST(0x123456789ABCDEF);
+		case 86:
+			return random_number() % 257 * UINT64CONST(0x123456789ABCDEF);
+		case 87:				/* a common factor */
+			return random_number() % 1000 * 1000000;
+		case 88:
+			return (random_number() % 1000 - 500) * (UINT64CONST(1) << 50);
+		case 89:
+			return (random_number() % 3) * (uint64) PG_INT64_MAX;
+		case 90:				/* around nothing, both signs */
+			return random_number() % 201 - 100;
+		case 91:				/* runs */
+			return (uint64) (i / 40) * 1000003;
+		case 92:				/* a counter with a reset */
+			return i < 100 ? UINT64CONST(5000000000) + i * 77 : (uint64) i * 77;
+		default:				/* anything at all */
+			return random_number() << random_number() % 64;
+	}
+}
+
+/* Packs a column of each pattern, as signed and as unsigned. */
+static void
+test_integers(void)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_UNSIGNED};
+	int			number,
+				c,
+				i;
+
+	for (number = 0; number <= 100; number++)
+	{
+		for (c = 0; c < lengthof(row_counts); c++)
+		{
+			int			n = row_counts[c];
+			SegmentRows rows = {-number, n, 3, make_columns(kinds, 3, n)};
+			PackedSize	size;
+
+			for (i = 0; i < n; i++)
+			{
+				rows.columns[0].ints[i] = i / (number % 5 + 1);
+				rows.columns[1].ints[i] = pattern(number, i);
+				rows.columns[2].unsigneds[i] = rows.columns[1].ints[i];
+			}
+			report(round_trip(&rows, 1, 2, PAGE, &size), "integers", number, n);
+			if (size.bytes > 1000 + (size_t) n * 26)
+				report("more than the values themselves", "integers", number, n);
+			shim_reset();
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ doubles */
+
+/* Doubles that are easily got wrong. */
+static const uint64 special_bits[] = {
+	0, UINT64CONST(0x8000000000000000), /* zeros */
+	UINT64CONST(0x7FF0000000000000), UINT64CONST(0xFFF0000000000000),	/* infinities */
+	UINT64CONST(0x7FF8000000000000), UINT64CONST(0xFFF8000000000000),	/* quiet NaNs */
+	UINT64CONST(0x7FF0000000000001), UINT64CONST(0xFFFFFFFFFFFFFFFF),	/* others */
+	UINT64CONST(0x7FF4DEADBEEF0001),
+	1, UINT64CONST(0x800FFFFFFFFFFFFF), UINT64CONST(0x000FFFFFFFFFFFFF),	/* subnormal */
+	UINT64CONST(0x0010000000000000), UINT64CONST(0x7FEFFFFFFFFFFFFF),	/* extremes */
+	UINT64CONST(0xFFEFFFFFFFFFFFFF), UINT64CONST(0x4340000000000000),	/* 2^53 */
+	UINT64CONST(0x4320000000000000), UINT64CONST(0xC31FFFFFFFFFFFFF)	/* 2^51, -2^51 */
+};
+
+/* The value of row i in the pattern of a number; patterns end at 60. */
+static double
+double_pattern(int number, int i)
+{
+	if (number < 20)			/* decimals */
+		return (double) (random_number() % 1000000) / pow(10, number);
+	if (number < 40)
+		return -50 + round(random_number() % 100 + i * 0.01) * pow(10, number - 30);
+	switch (number)
+	{
+		case 40:
+			return double_of(special_bits[i % lengthof(special_bits)]);
+		case 41:
+			return double_of(random_number());
+		case 42:
+			return i % 10 == 0 ?
+				double_of(special_bits[random_number() % lengthof(special_bits)]) :
+				(random_number() % 1000) / 100.0;
+		case 43:
+			return (float) (random_number() % 100000) / 3.0f;
+		case 44:
+			return random_number() / 18446744073709551616.0;
+		case 45:				/* sums of decimals are no decimals */
+			return nextafter(i / 1000.0, random_number() % 2 == 0 ? 1e9 : -1e9);
+		case 46:
+			return i * 0.1;
+		case 47:
+			return M_PI;
+		case 48:
+			return -0.0;
+		case 49:
+			return i % 2 == 0 ? 0.0 : -0.0;
+		case 50:
+			return sin(i * 0.01);
+		case 51:
+			return double_of(random_number() % 4096);
+		case 52:
+			return (double) ((INT64CONST(1) << 51) - 5 + i);
+		case 53:
+			return -(double) ((INT64CONST(1) << 53) - 5 + i);
+		case 54:
+			return 1e300 * (i + 1);
+		case 55:
+			return double_of(UINT64CONST(0x7FF8000000000000) + random_number() % 99);
+		default:
+			return ldexp((double) random_number(), (int) (random_number() % 2000) - 1000);
+	}
+}
+
+static void
+test_doubles(void)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_DOUBLE};
+	int			number,
+				c,
+				i;
+
+	for (number = 0; number <= 60; number++)
+	{
+		for (c = 0; c < lengthof(row_counts); c++)
+		{
+			int			n = row_counts[c];
+			SegmentRows rows = {number, n, 2, make_columns(kinds, 2, n)};
+			PackedSize	size;
+
+			for (i = 0; i < n; i++)
+			{
+				rows.columns[0].ints[i] = PG_INT32_MAX - n + i;
+				rows.columns[1].doubles[i] = double_pattern(number, i);
+			}
+			report(round_trip(&rows, 1, 1, PAGE, &size), "doubles", number, n);
+			if (size.bytes > 1000 + (size_t) n * 9)
+				report("more than the values themselves", "doubles", number, n);
+			shim_reset();
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ strings */
+
+/* Makes the string of row i in the pattern of a number; patterns end at 11. */
+static void
+make_string(PackedBytes *string, int number, int i)
+{
+	static const uint32 lengths[] = {0, 5, 10, 30, 30, 1, 40, 100, 3, 2500, 0, 70000};
+	char	   *data;
+	uint32		length = lengths[number];
+	uint32		at;
+
+	if (number == 10)
+		length = i % 50 == 7 ? 100000 : i % 3;
+	if (number == 11)
+		length = i % 8 == 0 ? length : 10;
+	data = palloc(length + 1);
+	for (at = 0; at < length; at++)
+		data[at] = number % 3 == 0 ? (char) random_number() :
+			number % 3 == 1 ? 'a' + (i % 7 + at) % 26 : 'a' + at % 5;
+	if (number >= 6 && length > 10)
+		data[random_number() % 10] = 0;
+	string->data = length == 0 && i % 2 == 0 ? NULL : data;
+	string->len = length;
+}
+
+static void
+test_strings(void)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_BYTES};
+	int			number,
+				c,
+				i;
+
+	for (number = 0; number < 12; number++)
+	{
+		for (c = 0; c < 14; c++)
+		{
+			int			n = row_counts[c];
+			SegmentRows rows = {number, n, 2, make_columns(kinds, 2, n)};
+			PackedSize	size;
+
+			for (i = 0; i < n; i++)
+			{
+				rows.columns[0].ints[i] = PG_INT32_MIN + i * 60;
+				make_string(&rows.columns[1].bytes[i], number, i);
+			}
+			report(round_trip(&rows, 1, 1, number == 11 ? 100000 : PAGE, &size),
+				   "strings", number, n);
+			shim_reset();
+		}
+	}
+}
+
+/* -------------------------------------------------------------------- nulls */
+
+/* Is row i null in the pattern of a number? */
+static bool
+null_pattern(int number, int i, int n)
+{
+	switch (number)
+	{
+		case 0:
+			return true;
+		case 1:
+			return false;
+		case 2:
+			return i % 2 == 0;
+		case 3:
+			return i < n / 2;
+		case 4:
+			return i != n / 2;
+		case 5:
+			return i == n - 1;
+		default:
+			return random_number() % 5 == 0;
+	}
+}
+
+static void
+test_nulls(void)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE,
+	PACKED_UNSIGNED, PACKED_BYTES};
+	int			number,
+				c,
+				i,
+				k;
+
+	for (number = 0; number < 7; number++)
+	{
+		for (c = 0; c < lengthof(row_counts); c++)
+		{
+			int			n = row_counts[c];
+			SegmentRows rows = {number, n, 5, make_columns(kinds, 5, n)};
+			PackedSize	size;
+
+			for (k = 1; k < 5; k++)
+				rows.columns[k].nulls = palloc(n * sizeof(bool));
+			for (i = 0; i < n; i++)
+			{
+				rows.columns[0].ints[i] = i;
+				rows.columns[1].ints[i] = random_number();
+				rows.columns[2].doubles[i] = random_number() % 1000 / 10.0;
+				rows.columns[3].unsigneds[i] = random_number();
+				make_string(&rows.columns[4].bytes[i], 2, i);
+				for (k = 1; k < 5; k++)
+					rows.columns[k].nulls[i] = null_pattern(number, i, n);
+			}
+			report(round_trip(&rows, 1, number % 2 + 2, PAGE, &size), "nulls",
+				   number, n);
+			shim_reset();
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- groups */
+
+/* Items of many sizes, clocks that many rows have, groups of many sizes. */
+static void
+test_groups(void)
+{
+	static const int sizes[] = {1, 64, 100, 150, 300, 1000, 8060, 20000};
+	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE};
+	SegmentRows items[50];
+	PackedSize	size;
+	int			s,
+				k,
+				i;
+
+	for (s = 0; s < lengthof(sizes); s++)
+	{
+		for (k = 0; k < lengthof(items); k++)
+		{
+			int			n = row_counts[random_number() % 16];
+			int64		clock = 0;
+
+			items[k].itemid = (int64) k * k * k - 5;
+			items[k].nrows = n;
+			items[k].ncolumns = 3;
+			items[k].columns = make_columns(kinds, 3, n);
+			for (i = 0; i < n; i++)
+			{
+				clock += random_number() % 3 == 0 ? 0 : (k % 7 + 1) * 10;
+				items[k].columns[0].ints[i] = clock;
+				items[k].columns[1].ints[i] = random_number() % 1000000000;
+				items[k].columns[2].doubles[i] = (i % 100) / 10.0;
+			}
+		}
+		report(round_trip(items, lengthof(items), 2, sizes[s], &size), "groups",
+			   sizes[s], 0);
+		/* all but the last one */
+		if (sizes[s] == PAGE && size.bytes < (size.ngroups - 1) * (PAGE - 200))
+			report("groups are not full", "groups", size.ngroups, 0);
+		shim_reset();
+	}
+}
+
+/* One clock has as many rows as are allowed, then one more. */
+static void
+test_limits(void)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_BYTES};
+	int			n = ZBXHIST_MAX_CLOCK_ROWS;
+	SegmentRows rows = {1, n, 3, make_columns(kinds, 3, n + 1)};
+	PackedSize	size;
+	GroupWriter *writer;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		rows.columns[1].ints[i] = random_number() % 1000000000;
+	report(round_trip(&rows, 1, -1, PAGE, &size), "one clock", 0, n);
+	if (size.nsegments != 1)
+		report("rows of one clock are split", "one clock", 0, n);
+
+	rows.nrows = n + 1;
+	writer = ZbxhistCreateGroupWriter(3, -1);
+	if (ZbxhistGroupAdd(writer, &rows, 0, PAGE) != -1)
+		report("too many rows are not refused", "one clock", 0, n + 1);
+
+	/* strings that would be too long together, without having them */
+	rows.nrows = 1000;
+	for (i = 0; i < rows.nrows; i++)
+	{
+		rows.columns[2].bytes[i].data = "";
+		rows.columns[2].bytes[i].len = 1024 * 1024;
+	}
+	if (ZbxhistGroupAdd(writer, &rows, 0, PAGE) != -1)
+		report("too long strings are not refused", "one clock", 0, 1000);
+	ntests += 3;
+	shim_reset();
+}
+
+/* ------------------------------------------------------------------- damage */
+
+/* A group of three items, in the caller's memory. */
+static uint8 *
+make_group(size_t *length)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE, PACKED_BYTES};
+	GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+	int			k,
+				i;
+
+	for (k = 0; k < 3; k++)
+	{
+		SegmentRows rows = {k, 40, 4, make_columns(kinds, 4, 40)};
+
+		for (i = 0; i < 40; i++)
+		{
+			rows.columns[0].ints[i] = 1700000000 + i * 60;
+			rows.columns[1].ints[i] = random_number() % 1000000000;
+			rows.columns[2].doubles[i] = i / 10.0;
+			make_string(&rows.columns[3].bytes[i], 1, i);
+		}
+		(void) ZbxhistGroupAdd(writer, &rows, 0, 100000);
+	}
+	return ZbxhistGroupFinish(writer, length);
+}
+
+/* How many segments can be decoded; -1 if the group cannot be opened. */
+static int
+count_good_segments(const uint8 *data, size_t length, int ncolumns)
+{
+	GroupReader reader;
+	SegmentRows rows;
+	int			count = 0;
+	int			i;
+
+	if (!ZbxhistOpenGroup(&reader, data, length, ncolumns))
+		return -1;
+	for (i = 0; i < reader.nsegments; i++)
+		count += ZbxhistDecodeSegment(&reader, i, NULL, &rows);
+	return count;
+}
+
+/* Every bit that is damaged is noticed, and the other segments are not hurt. */
+static void
+test_damage(void)
+{
+	size_t		length;
+	uint8	   *data = make_group(&length);
+	uint8	   *copy = malloc(length);
+	GroupReader reader;
+	size_t		i;
+
+	memcpy(copy, data, length);
+	if (!ZbxhistOpenGroup(&reader, data, length, 4))
+		report("a group cannot be opened", "damage", 0, 0);
+	for (i = 0; i < length * 8; i++)
+	{
+		int			expected = i / 8 < reader.segments[0].offset ? -1 : 2;
+
+		copy[i / 8] ^= 1 << i % 8;
+		report(count_good_segments(copy, length, 4) == expected ? NULL :
+			   "damage is not noticed, or hurts others", "bit", i, 0);
+		copy[i / 8] ^= 1 << i % 8;
+	}
+	/* exactly as large as what it is to hold, so that reading on is noticed */
+	for (i = 0; i < length; i++)
+	{
+		uint8	   *part = malloc(i + 1);
+
+		memcpy(part, copy, i);
+		report(count_good_segments(part, i, 4) == -1 ? NULL :
+			   "a group without its end is opened", "length", i, 0);
+		free(part);
+	}
+	for (i = 1; i < 8; i++)
+		report((count_good_segments(copy, length, i) == 3) == (i == 4) ? NULL :
+			   "the number of columns does not count", "columns", i, 0);
+	free(copy);
+	shim_reset();
+}
+
+int
+main(void)
+{
+	test_integers();
+	test_doubles();
+	test_strings();
+	test_nulls();
+	test_groups();
+	test_limits();
+	test_damage();
+	(void) printf("# %d round trips and damages, %d wrong\n", ntests, nfailed);
+	return nfailed > 0;
+}

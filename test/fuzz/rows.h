@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * rows.h
+ *	  Rows are packed, unpacked and compared.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ROWS_H
+#define ZBXHIST_ROWS_H
+
+#include "packed/segment.h"
+
+/* what packing came to */
+typedef struct PackedSize
+{
+	size_t		bytes;
+	int			ngroups;
+	int			nsegments;
+	size_t		largest;		/* group with more than one clock */
+	double		encode_seconds;
+	double		decode_seconds;
+} PackedSize;
+
+extern PackedColumn *make_columns(const PackedKind *kinds, int ncolumns,
+								  int nrows);
+extern const char *round_trip(const SegmentRows *items, int nitems,
+							  int stats_column, size_t max_size,
+							  PackedSize *size);
+
+#endif							/* ZBXHIST_ROWS_H */
