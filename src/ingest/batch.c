@@ -177,8 +177,8 @@ SetRowType(InsertBatch *batch, Relation parent)
 /*
  * ZbxhistOpenBatch opens a batch for rows of parent, which the statement has
  * locked.  owner tells the statement's batches apart; rows are inserted as by
- * command cid, and counted for path.  It is closed by ZbxhistCloseBatch, or with query, or at the
- * end of the transaction.
+ * command cid, and counted for path.  It is closed by ZbxhistCloseBatch, or
+ * with query, or at the end of the transaction.
  */
 InsertBatch *
 ZbxhistOpenBatch(Relation parent, const void *owner, const QueryDesc *query,

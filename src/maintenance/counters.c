@@ -175,7 +175,8 @@ zbxhist_counters(PG_FUNCTION_ARGS)
 		values[1] = UInt64GetDatum(pg_atomic_read_u64(&slot->routed));
 		values[2] = UInt64GetDatum(pg_atomic_read_u64(&slot->kept));
 		values[3] = UInt64GetDatum(pg_atomic_read_u64(&slot->batches));
-		values[4] = UInt64GetDatum(pg_atomic_read_u64(&slot->paths[PATH_FAST].rows));
+		values[4] =
+			UInt64GetDatum(pg_atomic_read_u64(&slot->paths[PATH_FAST].rows));
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

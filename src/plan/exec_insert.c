@@ -269,7 +269,7 @@ ExecInsertRows(CustomScanState *node)
 	state->batch = ZbxhistOpenBatch(node->ss.ss_currentRelation, node,
 									frame ? frame->query : NULL,
 									estate->es_output_cid, ChooseAction(),
-								   PATH_FAST);
+									PATH_FAST);
 	state->layout = ZbxhistDescribeRow(state->batch->desc,
 									   list_length(rows));
 	InsertRows(state, rows);
