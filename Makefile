@@ -32,6 +32,8 @@ OBJS = \
 	src/packed/codec_double.o \
 	src/packed/codec_integer.o \
 	src/packed/day.o \
+	src/packed/day_key.o \
+	src/packed/day_modify.o \
 	src/packed/day_open.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
@@ -46,6 +48,7 @@ OBJS = \
 	src/packed/layout.o \
 	src/packed/pack.o \
 	src/packed/row_buffer.o \
+	src/packed/row_compare.o \
 	src/packed/row_map.o \
 	src/packed/row_sort.o \
 	src/packed/scan.o \

@@ -23,6 +23,7 @@
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "access/skey.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_am.h"
@@ -462,6 +463,37 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 	}
 	MemoryContextSwitchTo(old);
 	return found;
+}
+
+/*
+ * ZbxhistDayScanRow finds the group that contains rows of an item and clock,
+ * if there are any; returns false if none can.
+ */
+bool
+ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
+{
+	ItemRange	range;
+
+	range.itemid = itemid;
+	range.first = make_position(clock, PG_INT32_MIN);
+	range.last = make_position(clock, PG_INT32_MAX);
+	range.is_descending = true;
+	ZbxhistDayScanItem(scan, &range);
+	return ZbxhistDayScanNext(scan, group);
+}
+
+/*
+ * ZbxhistDayScanXmax returns the transaction that has deleted, or is about to
+ * delete, the group found last.
+ */
+TransactionId
+ZbxhistDayScanXmax(DayScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MaxTransactionIdAttributeNumber,
+												 &isnull));
 }
 
 /*

@@ -37,6 +37,9 @@ extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 /* all groups, in the order of the heap */
 extern void ZbxhistDayScanAll(DayScan *scan);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
+extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
+							  DayGroup *group);
+extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
 /*
@@ -65,16 +68,22 @@ typedef struct DayModify DayModify;
 /*
  * Changes are collected while rows come in any order, and written when many
  * are there and at the end.  They lock the day against other changes until
- * the transaction ends.
+ * the transaction ends.  Rows are those that the snapshot sees; false means
+ * that another transaction has deleted the row since (40001 if it has changed
+ * it, and for both above READ COMMITTED).  The slot has the columns of the
+ * day by name and type.
  */
 extern DayModify *ZbxhistBeginDayModify(Relation day, Snapshot snapshot);
-extern void ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
-extern void ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+extern bool ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
+extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 								TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 
-/* says whether the day has a row of that key, seen by a fresh snapshot */
+/*
+ * says whether the day has a row of that key, seen by a fresh snapshot; waits
+ * for a transaction that is about to delete it
+ */
 extern bool ZbxhistDayHasKey(Relation day, int64 itemid, int32 clock,
 							 int32 ns);
 
