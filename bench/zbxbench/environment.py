@@ -32,13 +32,14 @@ def _os_name():
 
 
 def machine():
-    """CPU, memory, kernel and system."""
+    """CPU, memory, kernel and system, and how busy it was with this and all else."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
         "memory_gb": round(memory_mb() / 1024, 1),
         "kernel": platform.release(),
         "os": _os_name(),
+        "load_average": [round(load, 1) for load in os.getloadavg()],
     }
 
 

@@ -5,6 +5,7 @@ higher, until a limit is met; the span between the last rate that was
 sustained and the first that was not is then halved a few times.  A value's
 delay counts from when it was due, so a queue cannot hide.
 """
+import os
 import random
 import statistics
 import time
@@ -151,7 +152,7 @@ def step_of(rate, started, result, statements, samples, maintained):
                 rate=rate, seconds=result["seconds"], values=result["values"],
                 values_per_second=result["values_per_second"], failed=result["failed"],
                 lost=result["lost"], duplicates=result["duplicates"], maintenance_seconds=maintained,
-                cpu_share=cpu / elapsed / environment.machine()["cores"],
+                cpu_share=cpu / elapsed / os.cpu_count(),
                 cpu_seconds_per_million=cpu / result["values"] * 1e6,
                 queue_grows=is_queue_growing(statements))
     step["limits"] = limits_met(step)
@@ -243,7 +244,7 @@ def summarize(steps):
     bad = [step for step in steps if step["limits"]]
     best = good[-1] if good else None
     nvps = best["rate"] if best else 0.0
-    cpu_rates = [CPU_LIMIT * environment.machine()["cores"] * 1e6 / step["cpu_seconds_per_million"]
+    cpu_rates = [CPU_LIMIT * os.cpu_count() * 1e6 / step["cpu_seconds_per_million"]
                  for step in good or bad[:1]]
     return {"nvps": nvps, "items": nvps * 60, "hosts": nvps * HOSTS_PER_NVPS,
             "nvps_by_cpu": statistics.median(cpu_rates[-3:]),

@@ -107,9 +107,11 @@ def provenance(result):
     """Where a result comes from."""
     versions = ", ".join("%s %s" % pair for pair in result["versions"].items())
     machine = result["machine"]
-    return "%s, revision %s.  %s, %d cores, %s GB, %s, Linux %s.  %s." % (
+    load = machine.get("load_average")
+    return "%s, revision %s.  %s, %d cores, %s GB, %s, Linux %s.%s  %s." % (
         result["date"], result["git_revision"], machine["cpu"], machine["cores"],
-        machine["memory_gb"], machine["os"], machine["kernel"], versions)
+        machine["memory_gb"], machine["os"], machine["kernel"],
+        "  Load average at the end %s, %s, %s." % tuple(load) if load else "", versions)
 
 
 def section(name, names, result, module, directory):
