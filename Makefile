@@ -16,6 +16,7 @@ OBJS = \
 	src/guc.o \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
+	src/ingest/lookup.o \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
@@ -25,6 +26,7 @@ OBJS = \
 	src/maintenance/item_index.o \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
+	src/maintenance/packing.o \
 	src/maintenance/worker.o \
 	src/packed/codec_bits.o \
 	src/packed/codec_buffer.o \
@@ -53,7 +55,6 @@ OBJS = \
 	src/packed/row_sort.o \
 	src/packed/scan.o \
 	src/packed/segment.o \
-	src/packed/source.o \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \
 	src/packed/segment_writer.o \
@@ -74,7 +75,6 @@ OBJS = \
 	src/read/item_range.o \
 	src/read/last_values.o \
 	src/read/parent.o \
-	src/read/partition_walk.o \
 	src/read/range.o \
 	src/read/range_support.o \
 	src/read/reader.o \

@@ -7,7 +7,8 @@ CREATE FUNCTION zbxhist.alter_parent(
     premake integer DEFAULT NULL,
     pack_after interval DEFAULT NULL,
     move_existing boolean DEFAULT NULL,
-    follow_zabbix boolean DEFAULT false)
+    follow_zabbix boolean DEFAULT false,
+    never_pack boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -23,9 +24,15 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'follow_zabbix sets the retention back to the storage period set in Zabbix.';
     END IF;
+    IF never_pack AND pack_after IS NOT NULL THEN
+        RAISE EXCEPTION 'pack_after and never_pack cannot be given together'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'never_pack leaves partitions as they are from now on.';
+    END IF;
     policy.partition_interval := coalesce(partition_interval, policy.partition_interval);
     policy.premake := coalesce(premake, policy.premake);
-    policy.pack_after := coalesce(pack_after, policy.pack_after);
+    policy.pack_after := CASE WHEN never_pack THEN NULL
+                              ELSE coalesce(pack_after, policy.pack_after) END;
     policy.move_existing := coalesce(move_existing, policy.move_existing);
     policy.retention := CASE WHEN follow_zabbix THEN NULL
                              ELSE coalesce(retention, policy.retention) END;
@@ -38,8 +45,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL';
 
-REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) TO pg_database_owner;

@@ -14,6 +14,7 @@ AS $$
                             UNION ALL SELECT * FROM zbxhist.check_maintenance(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_triggers(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_partitions(u.parent)
+                            UNION ALL SELECT * FROM zbxhist.check_packed(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_rows(u.parent)) c
            ) AS a (place, severity, code, object, message, hint),
            LATERAL (SELECT a.severity, a.code, a.object, a.message, a.hint) f

@@ -36,6 +36,15 @@ BEGIN
           FROM zbxhist.parent_config c
          WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     RETURN QUERY
+        SELECT 'warning', 'orphaned_day', k.oid::regclass::text,
+               'it is the table of a packed day, but of no managed table',
+               format('DROP TABLE %s; if its values are not needed.', k.oid::regclass)
+          FROM pg_class k
+         WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                             JOIN pg_class p ON p.oid = d.parent
+                            WHERE d.day = k.oid);
+    RETURN QUERY
         SELECT 'error', 'take_up_failed', l.parent::text,
                format('taking up table %s failed: %s', l.parent, l.message),
                'Mend the cause, then CALL zbxhist.run_maintenance();'

@@ -16,7 +16,8 @@ BEGIN
                       i.inhrelid::regclass, parent)
           FROM pg_inherits i
          WHERE i.inhparent = parent
-           AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid);
+           AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
+           AND i.inhrelid IS DISTINCT FROM zbxhist.packed_table(parent);
     RETURN QUERY
         SELECT 'error', 'overlap', b.partition::text,
                format('its range overlaps that of %s', a.partition),

@@ -23,6 +23,16 @@ BEGIN
                    zbxhist.format_time(to_timestamp(shown.oldest))),
             format('CALL zbxhist.run_maintenance(%L);', parent);
     END IF;
+    IF zbxhist.own_pages(parent) < 10000 THEN
+        RETURN QUERY
+            SELECT 'warning', 'late_rows', check_rows.parent::text,
+                   format('%s rows of packed days wait in the table itself', sum(w.rows)),
+                   format('CALL zbxhist.run_maintenance(%L);', check_rows.parent)
+              FROM zbxhist.packed_day d
+             CROSS JOIN LATERAL zbxhist.count_waiting(check_rows.parent, d.from_clock, d.to_clock) AS w (rows)
+             WHERE d.parent = check_rows.parent
+            HAVING sum(w.rows) > 100000;
+    END IF;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,
                format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates),

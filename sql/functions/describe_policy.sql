@@ -6,8 +6,9 @@ LANGUAGE sql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET intervalstyle = postgres
 AS $$
-    SELECT format('partitions of %s, %s ahead; retention %s',
+    SELECT format('partitions of %s, %s ahead; %s; retention %s',
                   policy.partition_interval, policy.premake,
+                  coalesce('packed after ' || policy.pack_after, 'never packed'),
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'))
       FROM zbxhist.effective_retention(policy.parent, policy.retention) r
 $$;

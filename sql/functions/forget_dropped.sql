@@ -11,6 +11,8 @@ AS $$
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.packed_day d
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
     DELETE FROM zbxhist.stray_mark m
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
 $$;

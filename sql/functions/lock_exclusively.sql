@@ -9,9 +9,17 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    foreign_table CONSTANT boolean :=
+        EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
     started timestamptz;
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
+    IF foreign_table THEN
+        started := clock_timestamp();
+        PERFORM set_config('lock_timeout', milliseconds::text, true);
+        PERFORM zbxhist.lock_packed_table(relation);
+        RETURN clock_timestamp() - started;
+    END IF;
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', relation);
     PERFORM set_config('lock_timeout', milliseconds::text, true);
     started := clock_timestamp();

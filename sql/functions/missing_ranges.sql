@@ -11,7 +11,7 @@ BEGIN
     gap_from := from_clock;
     FOR present IN
         SELECT p.from_clock, p.to_clock
-          FROM zbxhist.list_partitions(parent) p
+          FROM zbxhist.list_ranges(parent) p
          WHERE p.to_clock > missing_ranges.from_clock AND p.from_clock < missing_ranges.to_clock
          ORDER BY p.from_clock
     LOOP
@@ -29,7 +29,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.missing_ranges(regclass, bigint, bigint) IS
-'The parts of a clock range that no partition of the parent covers (internal)';
+'The parts of a clock range that no partition or packed day of the parent covers (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.missing_ranges(regclass, bigint, bigint) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.missing_ranges(regclass, bigint, bigint) TO PUBLIC;

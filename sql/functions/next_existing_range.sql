@@ -26,7 +26,7 @@ BEGIN
             RETURN;
         END IF;
         SELECT p.from_clock INTO owner
-          FROM zbxhist.list_partitions(policy.parent) p
+          FROM zbxhist.list_ranges(policy.parent) p
          WHERE newest >= p.from_clock AND newest < p.to_clock;
         EXIT WHEN NOT FOUND;
         -- a row that could not be moved, or came since

@@ -39,6 +39,21 @@ BEGIN
                zbxhist.estimated_rows(e.partition), pg_total_relation_size(e.partition)
           FROM zbxhist.expired_partitions(parent) AS e (partition),
                zbxhist.partition_bounds(e.partition) b;
+    RETURN QUERY
+        SELECT 'drop', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, pg_total_relation_size(d.day)
+          FROM zbxhist.expired_days(preview_parent.parent) AS e (day)
+          JOIN zbxhist.packed_day d ON d.day = e.day;
+    RETURN QUERY
+        SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist.estimated_rows(e.partition), pg_total_relation_size(e.partition)
+          FROM zbxhist.packable_partitions(parent) AS e (partition),
+               zbxhist.partition_bounds(e.partition) b;
+    RETURN QUERY
+        SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               zbxhist.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
+          FROM zbxhist.waiting_days(preview_parent.parent) AS w (day)
+          JOIN zbxhist.packed_day d ON d.day = w.day;
     IF zbxhist.own_pages(parent) > 0 AND NOT zbxhist.has_own_rows(parent, cutoff) THEN
         RETURN QUERY
             SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),

@@ -24,7 +24,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('premake', 'extend', 'move')
+    IF step IN ('premake', 'extend', 'move', 'pack', 'merge')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -37,7 +37,12 @@ BEGIN
             WHEN 'premake' THEN zbxhist.step_premake(parent)
             WHEN 'extend' THEN zbxhist.step_extend(parent)
             WHEN 'move' THEN zbxhist.step_move(parent, relation)
+            WHEN 'attach' THEN zbxhist.step_attach(parent)
+            WHEN 'unpack' THEN zbxhist.step_unpack(parent, relation)
             WHEN 'drop' THEN zbxhist.step_drop(parent, relation)
+            WHEN 'drop_day' THEN zbxhist.step_drop_day(parent, relation)
+            WHEN 'pack' THEN zbxhist.step_pack(parent, relation)
+            WHEN 'merge' THEN zbxhist.step_merge(parent, relation)
             WHEN 'expire' THEN zbxhist.step_expire(parent)
             WHEN 'verify' THEN zbxhist.step_verify(parent)
             WHEN 'truncate' THEN zbxhist.step_truncate(parent)

@@ -12,28 +12,14 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    state   zbxhist.parent_state;
-    present CONSTANT text[] := zbxhist.running_transactions();
-    moves   bigint;
+    state zbxhist.parent_state;
 BEGIN
     SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = settled.parent;
     IF state.settling IS NULL THEN
-        UPDATE zbxhist.parent_state s SET settling = present WHERE s.parent = settled.parent;
-        state.settling := present;
+        state.settling := zbxhist.running_transactions();
+        UPDATE zbxhist.parent_state s SET settling = state.settling WHERE s.parent = settled.parent;
     END IF;
-    IF state.settling && present THEN
-        RETURN false;
-    END IF;
-    -- snapshots handed on, and those of standby servers, as far as they show
-    moves := pg_snapshot_xmax(pg_current_snapshot())::text::bigint - state.last_move::text::bigint;
-    RETURN NOT coalesce(moves < 1000000000 AND EXISTS (
-            SELECT FROM pg_stat_activity a
-             WHERE a.pid <> pg_backend_pid() AND age(a.backend_xmin) > moves
-               AND (a.datname = current_database() OR a.datid IS NULL)
-               AND a.backend_type <> 'autovacuum worker'
-            UNION ALL
-            SELECT FROM pg_replication_slots r
-             WHERE age(r.xmin) > moves), false);
+    RETURN zbxhist.is_settled(state.settling, state.last_move);
 END
 $$;
 

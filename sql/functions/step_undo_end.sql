@@ -7,11 +7,16 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
+    packed  CONSTANT regclass := zbxhist.packed_table(parent);
     waited  interval;
     item    record;
 BEGIN
-    IF EXISTS (SELECT FROM zbxhist.list_partitions(parent)) THEN
+    IF EXISTS (SELECT FROM zbxhist.list_ranges(parent)) THEN
         RETURN 'again';
+    END IF;
+    IF packed IS NOT NULL THEN
+        waited := zbxhist.lock_exclusively(packed, zbxhist.short_lock_timeout());
+        EXECUTE format('DROP FOREIGN TABLE %s', packed);
     END IF;
     waited := zbxhist.lock_exclusively(parent, zbxhist.short_lock_timeout());
     FOR item IN

@@ -49,7 +49,8 @@ BEGIN
             USING ERRCODE = 'feature_not_supported';
     END IF;
     IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
-       <> (SELECT count(*) FROM zbxhist.list_partitions(parent)) THEN
+       <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
+          + (zbxhist.packed_table(parent) IS NOT NULL)::integer THEN
         RAISE EXCEPTION 'cannot manage %: other tables inherit from it', parent
             USING ERRCODE = 'wrong_object_type',
                   HINT = 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.';

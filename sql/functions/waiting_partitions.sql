@@ -24,6 +24,8 @@ BEGIN
         SELECT p.partition
           FROM zbxhist.list_partitions(parent) p
          WHERE p.to_clock > oldest AND p.from_clock <= newest
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                            WHERE d.partition = p.partition AND NOT d.unpacked)
          ORDER BY p.from_clock DESC;
 END
 $$;

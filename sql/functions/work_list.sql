@@ -16,6 +16,15 @@ BEGIN
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist.waiting_partitions(parent) w
                                 WHERE zbxhist.may_wait(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist.expired_partitions(parent))
+        WHEN 'drop_day' THEN ARRAY(SELECT zbxhist.expired_days(parent))
+        WHEN 'pack' THEN ARRAY(SELECT zbxhist.packable_partitions(parent))
+        WHEN 'merge' THEN ARRAY(SELECT zbxhist.waiting_days(parent))
+        WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                  WHERE d.parent = work_list.parent
+                                    AND (d.partition IS NOT NULL OR
+                                         NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                                      WHERE c.parent = work_list.parent AND c.routing))
+                                  ORDER BY d.from_clock)
         WHEN 'undo' THEN ARRAY(SELECT p.partition FROM zbxhist.list_partitions(parent) p)
     END;
 EXCEPTION WHEN OTHERS THEN
@@ -27,7 +36,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.work_list(regclass, text) IS
-'The partitions on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
+'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.work_list(regclass, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.work_list(regclass, text) TO pg_database_owner;

@@ -18,12 +18,26 @@ BEGIN
         RETURN;
     END IF;
     CALL zbxhist.repeat_step(parent, 'premake', NULL::regclass, answer);
+    CALL zbxhist.repeat_step(parent, 'attach', NULL::regclass, answer);
+    -- what was begun by hand and broken off
+    FOREACH partition IN ARRAY zbxhist.work_list(parent, 'unpack') LOOP
+        CALL zbxhist.repeat_step(parent, 'unpack', partition, answer);
+    END LOOP;
     IF zbxhist.own_pages(parent) > 0 THEN
         CALL zbxhist.move_waiting(parent);
     END IF;
     FOREACH partition IN ARRAY zbxhist.work_list(parent, 'drop') LOOP
         CALL zbxhist.repeat_step(parent, 'drop', partition, answer);
     END LOOP;
+    FOREACH partition IN ARRAY zbxhist.work_list(parent, 'drop_day') LOOP
+        CALL zbxhist.repeat_step(parent, 'drop_day', partition, answer);
+    END LOOP;
+    FOREACH partition IN ARRAY zbxhist.work_list(parent, 'pack') LOOP
+        CALL zbxhist.repeat_step(parent, 'pack', partition, answer);
+    END LOOP;
+    IF zbxhist.own_pages(parent) > 0 THEN
+        CALL zbxhist.merge_waiting(parent);
+    END IF;
     IF zbxhist.own_pages(parent) > 0 THEN
         CALL zbxhist.repeat_step(parent, 'truncate', NULL::regclass, answer);
         IF answer = 'done' THEN

@@ -10,6 +10,10 @@ BEGIN
     CALL zbxhist.next_transaction();
     PERFORM zbxhist.require_parent(parent);
     CALL zbxhist.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist.work_list(parent, 'unpack') LOOP
+        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
+        CALL zbxhist.repeat_step(parent, 'unpack', partition, answer);
+    END LOOP;
     -- a second round for rows of transactions that began before the first
     FOR round IN 1 .. 3 LOOP
         EXIT WHEN answer = 'failed' OR cardinality(zbxhist.work_list(parent, 'undo')) = 0;
@@ -23,8 +27,9 @@ BEGIN
     END LOOP;
     CALL zbxhist.repeat_step(parent, 'undo_end', NULL::regclass, answer);
     IF answer <> 'done' THEN
-        RAISE NOTICE 'table % is not a plain table yet: % partitions are left', parent,
-                     cardinality(zbxhist.work_list(parent, 'undo'))
+        RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
+                     cardinality(zbxhist.work_list(parent, 'undo')),
+                     cardinality(zbxhist.work_list(parent, 'unpack'))
             USING HINT = format('Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log, then repeat CALL zbxhist.undo(%L).  All rows can be read at any time.', parent);
     END IF;
 END

@@ -14,7 +14,9 @@ CREATE TABLE zbxhist.packed_day (
     heap_bytes bigint,
     packed_at  timestamptz NOT NULL DEFAULT pg_catalog.now(),
     partition  regclass,
-    unpacked   boolean NOT NULL DEFAULT false
+    unpacked   boolean NOT NULL DEFAULT false,
+    settling   text[],
+    changed    xid8
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -30,6 +32,8 @@ COMMENT ON COLUMN zbxhist.packed_day.heap_bytes IS 'Disk space, with indexes, of
 COMMENT ON COLUMN zbxhist.packed_day.packed_at IS 'When it was packed';
 COMMENT ON COLUMN zbxhist.packed_day.partition IS 'The partition that it is being unpacked to';
 COMMENT ON COLUMN zbxhist.packed_day.unpacked IS 'Whether its values are in that partition already, and here only for older transactions';
+COMMENT ON COLUMN zbxhist.packed_day.settling IS 'Transactions that ran at the last step of that and may not know of it';
+COMMENT ON COLUMN zbxhist.packed_day.changed IS 'Transaction that brought the values there';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

@@ -23,7 +23,10 @@ CREATE TABLE zbxhist.parent_state (
     position_itemid bigint,
     action_rows     bigint NOT NULL DEFAULT 0,
     action_percent  numeric(4, 1),
-    verifying       boolean NOT NULL DEFAULT false
+    verifying       boolean NOT NULL DEFAULT false,
+    packed_table    regclass,
+    packed_settling text[],
+    merged_at       timestamptz
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -48,6 +51,9 @@ COMMENT ON COLUMN zbxhist.parent_state.position_itemid IS 'The last item done';
 COMMENT ON COLUMN zbxhist.parent_state.action_rows IS 'Rows done';
 COMMENT ON COLUMN zbxhist.parent_state.action_percent IS 'Per cent done, judged by the item reached';
 COMMENT ON COLUMN zbxhist.parent_state.verifying IS 'Whether marks of strays have been removed for a look through the parent that is not over yet';
+COMMENT ON COLUMN zbxhist.parent_state.packed_table IS 'The foreign table that stands for packed days, when it was first seen here';
+COMMENT ON COLUMN zbxhist.parent_state.packed_settling IS 'Transactions that ran then and may not know of it';
+COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.parent_state TO PUBLIC;

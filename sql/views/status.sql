@@ -3,6 +3,7 @@
 CREATE VIEW zbxhist.status AS
 SELECT c.parent,
        p.partitions,
+       p.packed_days,
        p.partitions_ahead,
        p.covered_until,
        w.rows AS rows_waiting,
@@ -25,12 +26,13 @@ SELECT c.parent,
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
   CROSS JOIN LATERAL zbxhist.effective_retention(c.parent, c.retention) r
   CROSS JOIN LATERAL (
-       SELECT pg_catalog.count(*) AS partitions,
+       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed) AS partitions,
+              pg_catalog.count(*) FILTER (WHERE l.is_packed) AS packed_days,
               pg_catalog.count(*) FILTER (WHERE l.from_clock > pg_catalog.date_part('epoch', pg_catalog.now()))
                   AS partitions_ahead,
               pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,
               pg_catalog.min(l.to_clock) AS first_end
-         FROM zbxhist.list_partitions(c.parent) l) p
+         FROM zbxhist.list_ranges(c.parent) l) p
   CROSS JOIN LATERAL zbxhist.waiting_rows(c.parent) w
   CROSS JOIN LATERAL zbxhist.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
@@ -39,6 +41,7 @@ COMMENT ON VIEW zbxhist.status IS
 'How each managed table is doing';
 COMMENT ON COLUMN zbxhist.status.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.status.partitions IS 'Number of its partitions';
+COMMENT ON COLUMN zbxhist.status.packed_days IS 'Number of its packed days';
 COMMENT ON COLUMN zbxhist.status.partitions_ahead IS 'How many of them are for time to come';
 COMMENT ON COLUMN zbxhist.status.covered_until IS 'End of the last one';
 COMMENT ON COLUMN zbxhist.status.rows_waiting IS 'Rows in the parent itself';
@@ -47,7 +50,7 @@ COMMENT ON COLUMN zbxhist.status.last_run IS 'When maintenance last came to the 
 COMMENT ON COLUMN zbxhist.status.last_success IS 'When it last did so without an error';
 COMMENT ON COLUMN zbxhist.status.last_error IS 'The last error';
 COMMENT ON COLUMN zbxhist.status.last_error_at IS 'When that was';
-COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition will be past retention';
+COMMENT ON COLUMN zbxhist.status.next_drop IS 'When the oldest partition or packed day will be past retention';
 COMMENT ON COLUMN zbxhist.status.values_routed IS 'Values stored in its partitions since the server started, or the statistics were reset';
 COMMENT ON COLUMN zbxhist.status.values_kept IS 'Values stored in the parent itself; NULL if not counted';
 COMMENT ON COLUMN zbxhist.status.batches IS 'Batches in which they were stored; NULL if not counted';

@@ -40,6 +40,7 @@
 
 #include "guc.h"
 #include "ingest/batch.h"
+#include "ingest/lookup.h"
 #include "ingest/probe.h"
 #include "ingest/stray.h"
 #include "ingest/target.h"
@@ -423,36 +424,6 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * OpenForLookup opens a partition to look keys up in its indexes; returns
- * NULL if somebody locks us out of it.  Who only keeps writers out, such as
- * CREATE INDEX, is not in the way; REINDEX is waited for when the indexes are
- * opened, as any insert into a plain table would.
- */
-static Relation
-OpenForLookup(Oid partition)
-{
-	if (!ConditionalLockRelationOid(partition, AccessShareLock))
-		return NULL;
-	return try_table_open(partition, NoLock);
-}
-
-/*
- * CheckPartitionKeys raises 23505 if a row's key is in a partition, which is
- * passed over if it is locked away from us.
- */
-static void
-CheckPartitionKeys(Oid partition, TupleDesc source, TupleTableSlot **slots,
-				   int nslots)
-{
-	Relation	rel = OpenForLookup(partition);
-
-	if (rel == NULL)
-		return;
-	ZbxhistRaiseDuplicates(rel, source, slots, nslots);
-	table_close(rel, NoLock);
-}
-
-/*
  * ZbxhistNoteStrays tells other sessions that this statement stores rows in
  * the parent that belong to a partition.
  */
@@ -478,27 +449,42 @@ MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
 }
 
 /*
- * CheckKeptRow raises 23505 if the kept row's key is in the partition that
- * its clock has by now, if any.
+ * CheckKeptRow raises 23505 if the kept row's key is in the partition, or the
+ * packed day, that its clock has by now.  Either may be changed for the other
+ * while we look.
  */
 static void
 CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 			 TupleTableSlot *slot)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	bool		isnull;
-	Datum		clock = heap_getattr(tuple, set->clock_attnum,
-									 RelationGetDescr(parent), &isnull);
-	const PartitionBounds *partition =
-		isnull ? NULL : ZbxhistFindPartition(set, DatumGetInt32(clock));
-	Oid			relid;
+	bool		is_checked = false;
 
-	if (partition == NULL)
-		return;
-	relid = partition->relid;
-	ZbxhistNoteStrays(batch, parent);	/* its partition may be a new one */
 	ExecStoreHeapTuple(tuple, slot, false);
-	CheckPartitionKeys(relid, RelationGetDescr(parent), &slot, 1);
+	while (!is_checked)
+	{
+		PartitionSet *set = ZbxhistGetPartitionSet(parent);
+		bool		isnull;
+		int32		clock = DatumGetInt32(slot_getattr(slot,
+													   set->clock_attnum,
+													   &isnull));
+		const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
+		const PartitionBounds *day = ZbxhistFindPackedDay(set, clock);
+
+		is_checked = true;
+		if (isnull)
+			continue;
+		if (partition != NULL)
+		{
+			Oid			relid = partition->relid;
+
+			/* its partition may be a new one */
+			ZbxhistNoteStrays(batch, parent);
+			is_checked = ZbxhistCheckPartitionKeys(parent, relid, &slot, 1) ||
+				ZbxhistPartitionSetIsValid(set);
+		}
+		else if (day != NULL)
+			ZbxhistCheckDayKey(parent, day, slot);
+	}
 	ExecClearTuple(slot);
 }
 
@@ -534,8 +520,11 @@ CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	if (rows->partition == batch->parent)
 		CheckKeptSlots(batch, parent, batch->run, nrows);
 	else if (RelationGetRelid(batch->target->rel) == batch->parent)
-		CheckPartitionKeys(rows->partition, RelationGetDescr(parent),
-						   batch->run, nrows);
+	{
+		if (!ZbxhistCheckPartitionKeys(parent, rows->partition, batch->run,
+									   nrows))
+			CheckKeptSlots(batch, parent, batch->run, nrows);
+	}
 	else if (MayBeInParent(batch, parent, rows->partition))
 		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
 							   nrows);
@@ -766,28 +755,23 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 }
 
 /*
- * ZbxhistKeyInPartition says whether the key of tuple is in partition, which
- * is waited for if another transaction is about to insert it.
+ * ZbxhistKeyIsElsewhere says whether the key of a tuple is in its partition,
+ * or else in its packed day, whichever is not NULL.
  */
 bool
-ZbxhistKeyInPartition(InsertBatch *batch, Relation parent, HeapTuple tuple,
-					  const PartitionBounds *partition)
+ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
+					  const PartitionBounds *partition,
+					  const PartitionBounds *day)
 {
-	Relation	rel = try_table_open(partition->relid, AccessShareLock);
-	TupleTableSlot *slot;
-	KeyProbe   *probe;
-	ItemPointerData found;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
+													&TTSOpsHeapTuple);
 	bool		result;
 
-	if (rel == NULL)
-		return false;
-	slot = MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
 	ExecStoreHeapTuple(tuple, slot, false);
-	probe = ZbxhistOpenProbe(rel, RelationGetDescr(parent));
-	result = ZbxhistProbeKey(probe, slot, false, &found);
-	ZbxhistCloseProbe(probe);
+	result = partition != NULL ?
+		ZbxhistKeyInPartition(parent, partition->relid, slot) :
+		ZbxhistKeyInDay(parent, day, slot);
 	ExecDropSingleTupleTableSlot(slot);
-	table_close(rel, NoLock);
 	return result;
 }
 

@@ -111,9 +111,10 @@ extern void ZbxhistNoteStrays(InsertBatch *batch, Relation parent);
 extern void ZbxhistKeepRow(InsertBatch *batch, Relation parent,
 						   HeapTuple tuple, bool is_stray);
 extern void ZbxhistFlushBatch(InsertBatch *batch);
-extern bool ZbxhistKeyInPartition(InsertBatch *batch, Relation parent,
+extern bool ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent,
 								  HeapTuple tuple,
-								  const PartitionBounds *partition);
+								  const PartitionBounds *partition,
+								  const PartitionBounds *day);
 extern void ZbxhistFlushRelation(Oid parent);
 extern void ZbxhistFlushQuery(const QueryDesc *query);
 extern void ZbxhistCloseQuery(const QueryDesc *query);

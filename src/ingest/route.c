@@ -25,47 +25,79 @@
 PG_FUNCTION_INFO_V1(zbxhist_route);
 
 /*
+ * GetClock takes a row's clock; returns false if it has none.
+ */
+static bool
+GetClock(InsertBatch *batch, const TriggerData *trigdata, int32 *clock)
+{
+	PartitionSet *set = batch->set;
+	bool		isnull;
+
+	if (!ZbxhistPartitionSetIsValid(set))
+		set = ZbxhistGetPartitionSet(trigdata->tg_relation);
+	if (set->clock_attnum == InvalidAttrNumber)
+		return false;
+	*clock = DatumGetInt32(heap_getattr(trigdata->tg_trigtuple,
+										set->clock_attnum,
+										RelationGetDescr(trigdata->tg_relation),
+										&isnull));
+	return !isnull;				/* the parent's NOT NULL will tell */
+}
+
+/*
  * FindRowPartition returns the partition of a row by its clock, or NULL if
  * it has none.  The result is valid until the next row.
  */
 static const PartitionBounds *
 FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 {
-	PartitionSet *set = batch->set;
-	Datum		value;
-	bool		isnull;
+	int32		clock;
 
-	if (!ZbxhistPartitionSetIsValid(set))
-		set = ZbxhistGetPartitionSet(trigdata->tg_relation);
-	if (set->clock_attnum == InvalidAttrNumber)
+	if (!GetClock(batch, trigdata, &clock))
 		return NULL;
-	value = heap_getattr(trigdata->tg_trigtuple, set->clock_attnum,
-						 RelationGetDescr(trigdata->tg_relation), &isnull);
-	if (isnull)
-		return NULL;			/* the parent's NOT NULL will tell */
-	return ZbxhistFindRowPartition(batch, trigdata->tg_relation,
-								   DatumGetInt32(value));
+	return ZbxhistFindRowPartition(batch, trigdata->tg_relation, clock);
+}
+
+/*
+ * FindRowDay returns the packed day of a row by its clock, or NULL if it has
+ * none.  The result is valid until the next row.
+ */
+static const PartitionBounds *
+FindRowDay(InsertBatch *batch, const TriggerData *trigdata)
+{
+	int32		clock;
+
+	if (!GetClock(batch, trigdata, &clock))
+		return NULL;
+	return ZbxhistFindPackedDay(batch->set, clock);
 }
 
 /*
  * KeyIsTaken serves ON CONFLICT, whose arbiter index knows only the parent:
- * says whether the row's key is in its partition.
+ * says whether the row's key is in its partition or packed day.
  */
 static bool
 KeyIsTaken(InsertBatch *batch, const TriggerData *trigdata,
 		   const PartitionBounds *partition)
 {
-	if (!ZbxhistKeyInPartition(batch, trigdata->tg_relation,
-							   trigdata->tg_trigtuple, partition))
+	const PartitionBounds *day =
+		partition == NULL ? FindRowDay(batch, trigdata) : NULL;
+	Oid			place;
+
+	if (partition == NULL && day == NULL)
+		return false;
+	place = partition != NULL ? partition->relid : day->relid;
+	if (!ZbxhistKeyIsElsewhere(batch, trigdata->tg_relation,
+							   trigdata->tg_trigtuple, partition, day))
 		return false;
 	if (batch->action == ROW_REFUSE_EXISTING)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
 					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail("The row with that key is in partition \"%s\".",
-						  get_rel_name(partition->relid)),
-				errhint("Use UPDATE for rows that exist, or insert into the partition itself."),
+				errdetail("The row with that key is in \"%s\".",
+						  get_rel_name(place)),
+				errhint("Use UPDATE for rows that exist."),
 				errtable(trigdata->tg_relation));
 	return true;
 }
@@ -91,8 +123,7 @@ RouteRow(const TriggerData *trigdata)
 		return NULL;
 	}
 
-	if (partition != NULL &&
-		(batch->action == ROW_SKIP_EXISTING ||
+	if ((batch->action == ROW_SKIP_EXISTING ||
 		 batch->action == ROW_REFUSE_EXISTING) &&
 		KeyIsTaken(batch, trigdata, partition))
 		return NULL;

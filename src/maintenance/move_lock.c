@@ -7,11 +7,11 @@
  * partition fails with 40001, see move.c: its snapshot shows the row at the
  * old place only.  Zabbix repeats a transaction after a deadlock, but not
  * after that, and an hour's trends would be lost.  So where rows can be on
- * their way at all, because the parent is not empty, such a statement takes
- * the move lock of the parent in ROW EXCLUSIVE when it is planned, that is
- * before its snapshot is taken, and a move takes it in SHARE: the one waits
- * for the other's transaction, which for a move is one batch of rows.  INSERT
- * never takes it.
+ * their way at all, because the parent is not empty or a packed day is being
+ * unpacked, such a statement takes the move lock of the parent in ROW
+ * EXCLUSIVE when it is planned, that is before its snapshot is taken, and a
+ * move takes it in SHARE: the one waits for the other's transaction, which for
+ * a move is one batch of rows.  INSERT never takes it.
  *
  * 40001 is left for statements that are not planned anew, and for snapshots
  * older than the statement.
@@ -26,6 +26,7 @@
 #include "storage/lock.h"
 #include "utils/rel.h"
 
+#include "catalog/partition_set.h"
 #include "maintenance/move_lock.h"
 
 /* tells the move lock from other locks on the relation as an object */
@@ -54,12 +55,28 @@ ZbxhistBeginMoving(Oid parent)
 }
 
 /*
+ * IsUnpacking says whether a packed day's rows are about to go to a partition.
+ */
+static bool
+IsUnpacking(Relation parent)
+{
+	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (OidIsValid(set->packed_days[i].partition))
+			return true;
+	}
+	return false;
+}
+
+/*
  * ZbxhistBeginChanging is called before rows of parent, which is locked, are
  * updated or deleted.
  */
 void
 ZbxhistBeginChanging(Relation parent)
 {
-	if (RelationGetNumberOfBlocks(parent) > 0)
+	if (RelationGetNumberOfBlocks(parent) > 0 || IsUnpacking(parent))
 		LockMoves(RelationGetRelid(parent), RowExclusiveLock);
 }

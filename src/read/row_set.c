@@ -49,20 +49,6 @@ ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 }
 
 /*
- * ZbxhistNextRange begins with the next range, which ZbxhistNextRow does when
- * it has to; returns false if there is none.
- */
-bool
-ZbxhistNextRange(RowSet *set)
-{
-	if (set->next_range == set->nranges)
-		return false;
-	ZbxhistReadItem(set->reader, &set->ranges[set->next_range++]);
-	set->rows_left = set->max_rows;
-	return true;
-}
-
-/*
  * ZbxhistNextRow goes to the next row; returns false if there is none.
  */
 bool
@@ -76,8 +62,10 @@ ZbxhistNextRow(RowSet *set)
 			return true;
 		}
 		set->rows_left = 0;
-		if (!ZbxhistNextRange(set))
+		if (set->next_range == set->nranges)
 			return false;
+		ZbxhistReadItem(set->reader, &set->ranges[set->next_range++]);
+		set->rows_left = set->max_rows;
 	}
 }
 

@@ -28,9 +28,12 @@ INSERT INTO wanted VALUES
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
+    ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
+    ('unpack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
+    ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
     ('undo', 'IN parent regclass', NULL, 'p', 'v', 'u', false),
     ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
@@ -55,7 +58,10 @@ SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        check,check_database,check_maintenance,check_partitions,check_policy,check_rows,check_triggers,
+        check,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
+        day_clock,day_name,day_to_unpack,expired_days,is_settled,last_problem,list_ranges,not_packable,
+        packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
+        check_rows,check_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
@@ -126,7 +132,7 @@ SELECT bag_eq(
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
-SELECT columns_are('zbxhist', 'status', '{parent,partitions,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow}'::name[]);
+SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow}'::name[]);
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);

@@ -1,4 +1,4 @@
-"""A store of the papers that cannot be had; it says why."""
+"""Stores of the papers that cannot be had here; each says why."""
 from .base import Store
 
 
@@ -17,6 +17,13 @@ class Absent(Store):
 
     loader_arguments = server_cpu = settle = before_run = create = target = _refuse
     clean = rows = checksum = check = drop = _refuse
+
+
+class Hbase(Absent):
+    """HistoryGluon's first store."""
+    name = "hbase"
+    label = "HBase"
+    reason = "not tried"
 
 
 class Riak(Absent):

@@ -66,10 +66,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def loader_arguments(self):
-        """The loader's options that say where it writes to.
-
-        Where a loader of its own is needed, they begin with its command line.
-        """
+        """The loader's options that say where it writes to."""
 
     @abc.abstractmethod
     def server_cpu(self):

@@ -1,0 +1,71 @@
+-- sql/functions/pack_partition.sql
+--
+-- Nobody may write to the partition meanwhile; INSERTs do not wait for that
+-- but leave their rows in the parent.  Its rows are the same for every
+-- snapshot, as pack_rows makes sure of, so its place can be taken by a table
+-- whose rows are visible to all.
+
+CREATE FUNCTION zbxhist.pack_partition(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := partition::text;
+    allowed CONSTANT integer := zbxhist.short_lock_timeout();
+    packed  regclass := zbxhist.packed_table(parent);
+    covered record;
+    day     regclass;
+    rows    bigint;
+    before  bigint;
+    waited  interval;
+BEGIN
+    SELECT p.from_clock, p.to_clock INTO covered
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = pack_partition.partition;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF packed IS NULL THEN
+        packed := zbxhist.create_packed_table(parent);
+        PERFORM zbxhist.log_action(parent, 'packed_table', packed::text, NULL, NULL, started);
+        RETURN 'more';
+    END IF;
+    IF NOT zbxhist.packed_table_settled(parent, packed) THEN
+        RETURN 'wait';
+    END IF;
+    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = pack_partition.parent AND s.action = 'pack'
+                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+        PERFORM zbxhist.set_action(parent, 'pack', label);
+        RETURN 'more';
+    END IF;
+    PERFORM zbxhist.wait_for_readers(partition, allowed);
+    PERFORM zbxhist.lock_packing(partition);
+    PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', partition);
+    PERFORM set_config('lock_timeout', allowed::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
+    day := zbxhist.create_day(parent, partition);
+    SELECT r.rows INTO rows FROM zbxhist.pack_rows(partition, day) r;
+    before := pg_total_relation_size(partition);
+    INSERT INTO zbxhist.packed_day (parent, day, from_clock, to_clock, nrows, heap_bytes)
+    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before);
+    PERFORM zbxhist.attach_day(day, packed);
+    PERFORM zbxhist.set_action(parent, NULL, NULL);
+    waited := zbxhist.lock_with_patience(partition);
+    EXECUTE format('DROP TABLE %s', partition);
+    PERFORM zbxhist.invalidate(parent);
+    PERFORM zbxhist.log_action(parent, 'pack', label, rows, before - pg_total_relation_size(day),
+                               started, waited, NULL,
+                               format('%s before, %s after', pg_size_pretty(before),
+                                      pg_size_pretty(pg_total_relation_size(day))));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.pack_partition(regclass, regclass) IS
+'Packs a partition, or does what has to be done before: more, call again; wait, call again later (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.pack_partition(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.pack_partition(regclass, regclass) TO pg_database_owner;

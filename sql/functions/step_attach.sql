@@ -1,0 +1,52 @@
+-- sql/functions/step_attach.sql
+--
+-- A dump does not hold the dependencies.  What a column contains that has been
+-- added since a day was packed is known to the parent only until it is
+-- rewritten.
+
+CREATE FUNCTION zbxhist.step_attach(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    packed regclass := zbxhist.packed_table(parent);
+    item   record;
+BEGIN
+    PERFORM zbxhist.require_parent(parent);
+    DELETE FROM zbxhist.packed_day d
+     WHERE d.parent = step_attach.parent
+       AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
+    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = step_attach.parent) THEN
+        RETURN 'done';
+    END IF;
+    IF packed IS NULL THEN
+        packed := zbxhist.create_packed_table(parent);
+    END IF;
+    PERFORM zbxhist.attach_day(d.day, packed)
+       FROM zbxhist.packed_day d
+      WHERE d.parent = step_attach.parent
+        AND NOT EXISTS (SELECT FROM pg_depend p
+                         WHERE p.classid = 'pg_class'::regclass AND p.objid = d.day
+                           AND p.refclassid = 'pg_class'::regclass AND p.refobjid = packed);
+    FOR item IN
+        SELECT a.attname, (a.attmissingval::text::text[])[1] AS missing
+          FROM pg_attribute a
+          JOIN pg_attribute f ON f.attrelid = packed AND f.attname = a.attname
+                             AND f.attnum > 0 AND NOT f.attisdropped
+         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.atthasmissing
+           AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
+    LOOP
+        PERFORM zbxhist.lock_exclusively(packed, zbxhist.short_lock_timeout());
+        EXECUTE format('ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (ADD missing %L)',
+                       packed, item.attname, item.missing);
+    END LOOP;
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_attach(regclass) IS
+'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_attach(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_attach(regclass) TO pg_database_owner;

@@ -1,0 +1,71 @@
+-- sql/functions/step_unpack.sql
+--
+-- First an empty partition; when every transaction knows of it, the rows go
+-- there, so that each snapshot sees them at one of both places; when none sees
+-- them in the packed day any more, that is dropped.  From the first step to
+-- the second late rows stay in the parent, from the second on they go to the
+-- partition.
+
+CREATE FUNCTION zbxhist.step_unpack(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := day::text;
+    entry   zbxhist.packed_day;
+    rows    bigint;
+    before  bigint;
+    waited  interval;
+BEGIN
+    PERFORM zbxhist.require_parent(parent);
+    SELECT * INTO entry FROM zbxhist.packed_day d
+     WHERE d.parent = step_unpack.parent AND d.day = step_unpack.day FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF entry.settling IS NULL AND entry.partition IS NOT NULL THEN
+        UPDATE zbxhist.packed_day d SET settling = zbxhist.running_transactions()
+         WHERE d.day = step_unpack.day RETURNING d.settling INTO entry.settling;
+    END IF;
+    CASE
+        WHEN entry.partition IS NULL
+             OR NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                             WHERE p.partition = entry.partition) THEN
+            entry.partition := zbxhist.create_range(parent, entry.from_clock, entry.to_clock);
+            UPDATE zbxhist.packed_day d
+               SET partition = entry.partition, unpacked = false, settling = NULL
+             WHERE d.day = step_unpack.day;
+            RETURN 'more';
+        WHEN NOT zbxhist.is_settled(entry.settling, entry.changed) THEN
+            RETURN 'wait';
+        WHEN NOT entry.unpacked THEN
+            before := pg_total_relation_size(day);
+            PERFORM zbxhist.lock_moves(parent);
+            rows := zbxhist.unpack_rows(day, entry.partition);
+            UPDATE zbxhist.packed_day d
+               SET unpacked = true, settling = NULL, changed = pg_current_xact_id()
+             WHERE d.day = step_unpack.day;
+            PERFORM zbxhist.invalidate(parent);
+            PERFORM zbxhist.log_action(parent, 'unpack', entry.partition::text, rows,
+                before - pg_total_relation_size(entry.partition), started, NULL, NULL,
+                format('%s before, %s after', pg_size_pretty(before),
+                       pg_size_pretty(pg_total_relation_size(entry.partition))));
+            RETURN 'more';
+        ELSE
+            waited := zbxhist.lock_exclusively(day, zbxhist.short_lock_timeout());
+            EXECUTE format('DROP TABLE %s', day);
+            DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
+            PERFORM zbxhist.invalidate(parent);
+            PERFORM zbxhist.log_action(parent, 'unpack_drop', label, NULL, NULL, started, waited);
+            RETURN 'done';
+    END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.step_unpack(regclass, regclass) IS
+'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.step_unpack(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.step_unpack(regclass, regclass) TO pg_database_owner;
