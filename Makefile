@@ -55,6 +55,7 @@ OBJS = \
 	src/packed/row_sort.o \
 	src/packed/scan.o \
 	src/packed/segment.o \
+	src/packed/source.o \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \
 	src/packed/segment_writer.o \
@@ -75,6 +76,7 @@ OBJS = \
 	src/read/item_range.o \
 	src/read/last_values.o \
 	src/read/parent.o \
+	src/read/partition_walk.o \
 	src/read/range.o \
 	src/read/range_support.o \
 	src/read/reader.o \

@@ -33,6 +33,7 @@
 /* errors that a repetition cannot cure: of syntax, rights, configuration */
 #define ERROR_FIRST_FINAL 0x2000
 #define ERROR_LAST_FINAL 0x2400
+#define ERROR_UNPREPARED 0x2500
 
 #define SECONDS_A_DAY 86400
 #define MAX_ID 64
@@ -62,6 +63,8 @@ typedef struct Cassandra
 	CqlBuffer	requests;
 	size_t	   *ends;			/* where each request ends */
 	int			count;			/* of requests */
+	ValueType	type;			/* of all of them */
+	bool		is_unprepared;	/* the server has forgotten the statement */
 	int			capacity;
 } Cassandra;
 
@@ -246,6 +249,7 @@ cassandra_prepare_insert(void *connection, ValueType type, const Value *values,
 	}
 	cassandra->requests.length = 0;
 	cassandra->count = 0;
+	cassandra->type = type;
 	for (int i = from; i < count; i++)
 	{
 		if (values[i].type != type)
@@ -267,6 +271,8 @@ answer_state(Cassandra *cassandra, const CqlFrame *frame)
 {
 	if (frame->opcode == CQL_RESULT)
 		return SQLSTATE_NONE;
+	if (cassandra->cql.error_code == ERROR_UNPREPARED)
+		cassandra->is_unprepared = true;
 	if (cassandra->cql.error_code >= ERROR_FIRST_FINAL &&
 		cassandra->cql.error_code <= ERROR_LAST_FINAL)
 		return SQLSTATE_OTHER;
@@ -296,15 +302,33 @@ exchange(Cassandra *cassandra, int first, int before, char *sqlstate)
 	}
 }
 
+/* Sends all requests, and waits for their answers. */
 static void
-cassandra_send_insert(void *connection, char *sqlstate)
+exchange_all(Cassandra *cassandra, char *sqlstate)
 {
-	Cassandra  *cassandra = connection;
 	int			step = cassandra->one_by_one ? 1 : cassandra->count;
 
 	strcpy(sqlstate, cassandra->count > 0 ? SQLSTATE_NONE : SQLSTATE_OTHER);
 	for (int i = 0; i < cassandra->count; i += step)
 		exchange(cassandra, i, i + step, sqlstate);
+}
+
+/*
+ * A server forgets prepared statements, for one when any table is made.  As
+ * every driver does we prepare the statement again, which gets the same id.
+ */
+static void
+cassandra_send_insert(void *connection, char *sqlstate)
+{
+	Cassandra  *cassandra = connection;
+
+	exchange_all(cassandra, sqlstate);
+	if (!cassandra->is_unprepared)
+		return;
+	cassandra->is_unprepared = false;
+	cassandra->id_lengths[cassandra->type] = 0;
+	if (prepare_type(cassandra, cassandra->type))
+		exchange_all(cassandra, sqlstate);
 }
 
 /* There are no duplicates. */

@@ -43,6 +43,11 @@ def loader_path():
     return str(environment.BENCH / "loader" / "loader")
 
 
+def loader_command(arguments):
+    """The loader with its options; they may begin with another loader's command line."""
+    return arguments if not arguments[0].startswith("-") else [loader_path()] + arguments
+
+
 def stream_arguments(load):
     """The loader's options for a load's stream."""
     return ["--items=%d" % load.items, "--batch=%d" % load.rows, "--mix=" + load.mix,
@@ -98,7 +103,7 @@ class LoaderProcess:
     def __init__(self, arguments):
         # a file, not a pipe: nobody reads the messages of a long run meanwhile
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8")
-        self.process = subprocess.Popen([loader_path()] + arguments, stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(loader_command(arguments), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.messages, text=True)
 
     def errors(self):
@@ -185,7 +190,7 @@ MIX_OF_TABLE = {"history": "float", "history_uint": "uint", "history_str": "str"
 
 def _digest(arguments):
     """What the loader prints about rows: how many, and a checksum of them."""
-    done = subprocess.run([loader_path()] + arguments, capture_output=True, text=True,
+    done = subprocess.run(loader_command(arguments), capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         raise Failed("loader: " + done.stderr[-2000:])

@@ -28,6 +28,7 @@ COLOURS = {
     "mariadb-partitioned": "#44AA99",
     "cassandra": "#661100",
     "cassandra-sync": "#AA4466",
+    "hbase": "#DDCC77",
 }
 OTHER = "#444444"
 

@@ -327,10 +327,10 @@ FindRow(const DayReader *reader, int64 position)
 }
 
 /*
- * is_within says whether all rows of a segment are in the range.
+ * ZbxhistIsWithinRange says whether all rows of a segment are in a range.
  */
-static bool
-is_within(const SegmentInfo *info, const ItemRange *range)
+bool
+ZbxhistIsWithinRange(const SegmentInfo *info, const ItemRange *range)
 {
 	return make_position(info->first_clock, PG_INT32_MIN) >= range->first &&
 		make_position(info->last_clock, PG_INT32_MAX) <= range->last;
@@ -345,7 +345,7 @@ Decode(DayReader *reader, const SegmentInfo *info)
 {
 	ScanCounters *counters = reader->spec->counters;
 	const ItemRange *range = &reader->range;
-	bool		is_partly = !is_within(info, range);
+	bool		is_partly = !ZbxhistIsWithinRange(info, range);
 	MemoryContext old;
 
 	MemoryContextReset(reader->segment_context);

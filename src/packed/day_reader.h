@@ -66,6 +66,8 @@ extern void ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range);
 extern void ZbxhistDayReaderStartWhole(DayReader *reader,
 									   const ItemRange *range);
 extern const SegmentInfo *ZbxhistDayReaderFind(DayReader *reader);
+extern bool ZbxhistIsWithinRange(const SegmentInfo *info,
+								 const ItemRange *range);
 extern void ZbxhistDayReaderSkip(DayReader *reader);
 extern bool ZbxhistDayReaderNextSegment(DayReader *reader);
 extern int64 ZbxhistDayReaderPosition(const DayReader *reader);

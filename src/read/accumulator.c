@@ -26,6 +26,7 @@
 #include "utils/rel.h"
 
 #include "packed/unsigned_numeric.h"
+#include "packed/segment.h"
 #include "read/accumulator.h"
 #include "read/parent.h"
 
@@ -376,6 +377,66 @@ ZbxhistAccumulate(Accumulator *acc, TupleTableSlot *slot)
 	}
 	acc->rows++;
 	acc->count += num;
+}
+
+/* ---- segments ---- */
+
+/*
+ * AddFloatStats adds the statistics of doubles.
+ */
+static void
+AddFloatStats(Accumulator *acc, const SegmentStats *stats)
+{
+	bool		is_first = acc->rows == 0;
+
+	acc->float_min = is_first ? stats->min_double :
+		float8_min(acc->float_min, stats->min_double);
+	acc->float_max = is_first ? stats->max_double :
+		float8_max(acc->float_max, stats->max_double);
+	acc->float_sum = float8_pl(acc->float_sum, stats->sum_double);
+}
+
+/*
+ * AddUnsignedStats adds the statistics of unsigned integers.
+ */
+static void
+AddUnsignedStats(Accumulator *acc, const SegmentStats *stats)
+{
+	bool		is_first = acc->rows == 0;
+
+	acc->unsigned_min = is_first ? stats->min_unsigned :
+		Min(acc->unsigned_min, stats->min_unsigned);
+	acc->unsigned_max = is_first ? stats->max_unsigned :
+		Max(acc->unsigned_max, stats->max_unsigned);
+	acc->sum_low += stats->sum_low;
+	acc->sum_high += stats->sum_high;
+	if (acc->sum_low < stats->sum_low)
+		acc->sum_high++;
+}
+
+/*
+ * ZbxhistAccumulateSegment adds all values of a segment by its statistics;
+ * returns false if that cannot be done.
+ */
+bool
+ZbxhistAccumulateSegment(Accumulator *acc, const SegmentInfo *segment)
+{
+	const SegmentStats *stats = &segment->stats;
+	bool		is_float = acc->columns->is_float;
+
+	if (!stats->is_set || acc->columns->num != InvalidAttrNumber ||
+		stats->kind != (is_float ? PACKED_DOUBLE : PACKED_UNSIGNED) ||
+		(!is_float && !acc->is_unsigned))
+		return false;
+	if (stats->count == 0)
+		return true;
+	if (is_float)
+		AddFloatStats(acc, stats);
+	else
+		AddUnsignedStats(acc, stats);
+	acc->rows += stats->count;
+	acc->count += stats->count;
+	return true;
 }
 
 /* ---- results, in the current context; there must have been a row ---- */

@@ -12,6 +12,8 @@
 #include "utils/numeric.h"
 #include "utils/relcache.h"
 
+struct SegmentInfo;
+
 /* the columns of a parent that hold its values */
 typedef struct ValueColumns
 {
@@ -57,6 +59,8 @@ extern void ZbxhistInitAccumulator(Accumulator *acc,
 								   bool is_weighted);
 extern void ZbxhistResetAccumulator(Accumulator *acc);
 extern void ZbxhistAccumulate(Accumulator *acc, TupleTableSlot *slot);
+extern bool ZbxhistAccumulateSegment(Accumulator *acc,
+									 const struct SegmentInfo *segment);
 extern Datum ZbxhistAccumulatedMin(const Accumulator *acc);
 extern Datum ZbxhistAccumulatedMax(const Accumulator *acc);
 extern Datum ZbxhistAccumulatedSum(const Accumulator *acc);

@@ -12,6 +12,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "packed/segment.h"
 #include "read/accumulator.h"
 #include "read/arguments.h"
 #include "read/row_set.h"
@@ -23,6 +24,32 @@ PG_FUNCTION_INFO_V1(zbxhist_buckets_time);
 
 /* so that the last bucket's number is exact in numeric, too */
 #define MAX_BUCKETS 1000000
+
+/* ---- segments ---- */
+
+/*
+ * AddSegments adds the packed segments that come next, as long as their
+ * statistics will do.  Sets the first clock, unless there have been rows, and
+ * the last one.
+ */
+static void
+AddSegments(ItemReader *reader, Accumulator *acc, int32 *first_clock,
+			int32 *last_clock)
+{
+	const SegmentInfo *segment;
+
+	while ((segment = ZbxhistPeekSegment(reader)) != NULL)
+	{
+		bool		is_first = acc->rows == 0;
+
+		if (!ZbxhistAccumulateSegment(acc, segment))
+			return;
+		if (is_first)
+			*first_clock = segment->first_clock;
+		*last_clock = segment->last_clock;
+		ZbxhistSkipSegment(reader);
+	}
+}
 
 /* ---- statistics ---- */
 
@@ -45,8 +72,12 @@ ReturnStatistics(FunctionCallInfo fcinfo, const ItemRange *range)
 	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), range, 1, PG_UINT64_MAX);
 	ZbxhistFindValueColumns(set.parent, &columns);
 	ZbxhistInitAccumulator(&acc, &columns, true);
-	while (ZbxhistNextRow(&set))
+	(void) ZbxhistNextRange(&set);
+	for (;;)
 	{
+		AddSegments(set.reader, &acc, &first_clock, &last_clock);
+		if (!ZbxhistNextRow(&set))
+			break;
 		last_clock = position_clock(ZbxhistReadPosition(set.reader));
 		if (acc.rows == 0)
 			first_clock = last_clock;
@@ -118,25 +149,97 @@ GetBucket(int32 clock, int32 from_clock, int32 to_clock, int32 nbuckets)
 	return (int32) ((2 * nbuckets * passed + period) / (2 * period));
 }
 
+/* buckets being filled, one after the other */
+typedef struct Buckets
+{
+	ReturnSetInfo *rsinfo;
+	int32		from_clock;
+	int32		to_clock;
+	int32		nbuckets;
+	Accumulator acc;
+	int32		bucket;
+	int32		last_clock;		/* of what is in it */
+} Buckets;
+
 /*
- * PutBucket adds a bucket to the result, if it has values, and empties it.
+ * PutBucket adds the bucket to the result, if it has values, and empties it.
  */
 static void
-PutBucket(ReturnSetInfo *rsinfo, Accumulator *acc, int32 bucket, int32 clock)
+PutBucket(Buckets *buckets)
 {
+	Accumulator *acc = &buckets->acc;
+	ReturnSetInfo *rsinfo = buckets->rsinfo;
 	Datum		values[6];
 	bool		nulls[6] = {false};
 
 	if (acc->rows == 0)
 		return;
-	values[0] = Int32GetDatum(bucket);
+	values[0] = Int32GetDatum(buckets->bucket);
 	values[1] = Int64GetDatum(acc->count);
 	values[2] = ZbxhistAccumulatedAverage(acc);
 	values[3] = ZbxhistAccumulatedMin(acc);
 	values[4] = ZbxhistAccumulatedMax(acc);
-	values[5] = Int32GetDatum(clock);
+	values[5] = Int32GetDatum(buckets->last_clock);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	ZbxhistResetAccumulator(acc);
+}
+
+/*
+ * EnterBucket goes to the bucket of a clock.
+ */
+static void
+EnterBucket(Buckets *buckets, int32 clock)
+{
+	int32		bucket = GetBucket(clock, buckets->from_clock,
+								   buckets->to_clock, buckets->nbuckets);
+
+	if (bucket != buckets->bucket)
+		PutBucket(buckets);
+	buckets->bucket = bucket;
+}
+
+/*
+ * FillBySegments adds the packed segments that come next, as long as each is
+ * in one bucket and its statistics will do.
+ */
+static void
+FillBySegments(Buckets *buckets, ItemReader *reader)
+{
+	const SegmentInfo *segment;
+
+	while ((segment = ZbxhistPeekSegment(reader)) != NULL)
+	{
+		EnterBucket(buckets, segment->first_clock);
+		if (GetBucket(segment->last_clock, buckets->from_clock,
+					  buckets->to_clock,
+					  buckets->nbuckets) != buckets->bucket ||
+			!ZbxhistAccumulateSegment(&buckets->acc, segment))
+			return;
+		buckets->last_clock = segment->last_clock;
+		ZbxhistSkipSegment(reader);
+	}
+}
+
+/*
+ * FillBuckets adds all rows to their buckets.
+ */
+static void
+FillBuckets(Buckets *buckets, RowSet *set)
+{
+	(void) ZbxhistNextRange(set);
+	for (;;)
+	{
+		int32		clock;
+
+		FillBySegments(buckets, set->reader);
+		if (!ZbxhistNextRow(set))
+			break;
+		clock = position_clock(ZbxhistReadPosition(set->reader));
+		EnterBucket(buckets, clock);
+		buckets->last_clock = clock;
+		ZbxhistAccumulate(&buckets->acc, ZbxhistReadSlot(set->reader));
+	}
+	PutBucket(buckets);
 }
 
 /*
@@ -146,16 +249,16 @@ PutBucket(ReturnSetInfo *rsinfo, Accumulator *acc, int32 bucket, int32 clock)
 static Datum
 ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	int32		nbuckets = PG_GETARG_INT32(4);
+	Buckets		buckets = {0};
 	ItemRange	range;
 	ValueColumns columns;
-	Accumulator acc;
 	RowSet		set;
-	int32		bucket = 0;
-	int32		last_clock = 0;
 
-	if (nbuckets < 1 || nbuckets > MAX_BUCKETS)
+	buckets.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	buckets.from_clock = from_clock;
+	buckets.to_clock = to_clock;
+	buckets.nbuckets = PG_GETARG_INT32(4);
+	if (buckets.nbuckets < 1 || buckets.nbuckets > MAX_BUCKETS)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("argument \"%s\" must be between %d and %d", "buckets",
@@ -166,19 +269,8 @@ ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
 	ZbxhistEndAt(&range, make_position(to_clock, PG_INT32_MAX));
 	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), &range, 1, PG_UINT64_MAX);
 	ZbxhistFindValueColumns(set.parent, &columns);
-	ZbxhistInitAccumulator(&acc, &columns, false);
-	while (ZbxhistNextRow(&set))
-	{
-		int32		clock = position_clock(ZbxhistReadPosition(set.reader));
-		int32		next = GetBucket(clock, from_clock, to_clock, nbuckets);
-
-		if (next != bucket)
-			PutBucket(rsinfo, &acc, bucket, last_clock);
-		bucket = next;
-		last_clock = clock;
-		ZbxhistAccumulate(&acc, ZbxhistReadSlot(set.reader));
-	}
-	PutBucket(rsinfo, &acc, bucket, last_clock);
+	ZbxhistInitAccumulator(&buckets.acc, &columns, false);
+	FillBuckets(&buckets, &set);
 	ZbxhistCloseRowSet(&set);
 	return (Datum) 0;
 }

@@ -3,17 +3,20 @@
  * reader.c
  *	  Reads the rows of one item of a parent in the order of their clocks.
  *
- * Partitions do not overlap, so their rows follow each other; with them are
- * merged the rows that are in the parent itself and in children that are not
- * partitions.  A partition is opened when the rows before it have been read,
+ * Partitions and packed days do not overlap, so their rows follow each other;
+ * with them are merged the rows that are in the parent itself and in children
+ * that are neither.  A partition is opened when the rows before it have been read,
  * so whoever stops early has not touched the rest.  The usual parent is
  * empty, which its size tells at once.
  *
  * Locks: the caller has locked the parent.  Each partition is locked when it
  * is reached and stays so until the transaction ends, as a table in a query
- * does; one that has been dropped by then is passed over, and so is one that
- * is found, when locked, not to be a partition any more.  A snapshot sees a
- * moved row in one place only, whenever that place is opened.
+ * does.  One that is not a partition any more by then has been dropped, which
+ * is as good as its having no rows, or packed: then the day has taken its
+ * place.  A packed day is locked likewise, and the foreign table that stands
+ * for all of them from the beginning, which keeps maintenance from dropping
+ * one.  A snapshot sees a moved row in one place only, whenever that place is
+ * opened.
  *
  * Memory is in a context of the reader's, below the current one when it was
  * opened; relations and scans belong to the resource owner of that moment.
@@ -29,11 +32,14 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "packed/scan.h"
+#include "read/partition_walk.h"
 #include "read/reader.h"
 
 /* a source, and how its rows become rows of the parent */
@@ -41,6 +47,7 @@ typedef struct OpenSource
 {
 	ItemSource *source;
 	Oid			relid;
+	bool		is_behind;		/* its next row has not been asked for yet */
 	bool		is_converted;	/* rows go through converted */
 	TupleConversionMap *map;	/* NULL: same columns at the same places */
 	TupleTableSlot *converted;
@@ -61,11 +68,7 @@ struct ItemReader
 	OpenSource *partition;		/* being read, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
 
-	/* the partition to be opened next */
-	uint32		generation;		/* of the set that next is of */
-	int			next;			/* its index, -1 or npartitions: none */
-	int64		from_clock;		/* of the one opened last */
-	bool		has_begun;		/* from_clock is set */
+	PartitionWalk walk;			/* over partitions and packed days */
 
 	MemoryContext context;		/* owns all this */
 };
@@ -107,6 +110,22 @@ AddSource(ItemReader *reader, Relation rel)
 }
 
 /*
+ * AddDay makes a source of a packed day's table.
+ */
+static OpenSource *
+AddDay(ItemReader *reader, Relation rel)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+	OpenSource *open = palloc0(sizeof(OpenSource));
+
+	open->relid = RelationGetRelid(rel);
+	open->source = ZbxhistOpenPackedSource(rel, reader->parent,
+										   reader->snapshot);
+	MemoryContextSwitchTo(old);
+	return open;
+}
+
+/*
  * CloseSource closes and frees one.
  */
 static void
@@ -121,13 +140,28 @@ CloseSource(OpenSource *open)
 }
 
 /*
- * StartSource begins to read the range and goes to its first row.
+ * StartSource begins to read the range.
  */
 static void
 StartSource(ItemReader *reader, OpenSource *open)
 {
 	open->source->methods->start(open->source, &reader->range);
-	open->source->methods->next(open->source);
+	open->is_behind = true;
+}
+
+/*
+ * HasRow says whether a source has a row that has not been given out, going
+ * to it if need be.
+ */
+static inline bool
+HasRow(OpenSource *open)
+{
+	if (open->is_behind)
+	{
+		open->source->methods->next(open->source);
+		open->is_behind = false;
+	}
+	return open->source->has_row;
 }
 
 /*
@@ -207,6 +241,8 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 	reader->lockmode = lockmode;
 	reader->keeps_sources = keeps_sources;
 	ZbxhistMakeEmpty(&reader->range);
+	if (OidIsValid(reader->set->packed))
+		LockRelationOid(reader->set->packed, lockmode);
 	OpenFixedSources(reader);
 	MemoryContextSwitchTo(old);
 	return reader;
@@ -232,67 +268,12 @@ ZbxhistCloseReader(ItemReader *reader)
 /* ---- partition after partition ---- */
 
 /*
- * FindNext sets next to the partition that follows the one opened last in the
- * present set.
+ * ZbxhistSkipPackedDays makes the reader leave packed days out.
  */
-static void
-FindNext(ItemReader *reader)
+void
+ZbxhistSkipPackedDays(ItemReader *reader)
 {
-	PartitionSet *set = ZbxhistGetPartitions(reader->parent);
-	bool		descending = reader->range.is_descending;
-	int			step = descending ? -1 : 1;
-	int			next = descending ? set->npartitions - 1 : 0;
-
-	while (reader->has_begun && next >= 0 && next < set->npartitions &&
-		   (descending ?
-			set->partitions[next].from_clock >= reader->from_clock :
-			set->partitions[next].from_clock <= reader->from_clock))
-		next += step;
-	reader->next = next;
-	reader->generation = set->generation;
-}
-
-/*
- * TakeNext copies the next partition that the range allows; returns false if
- * there is none.
- */
-static bool
-TakeNext(ItemReader *reader, PartitionBounds *bounds)
-{
-	PartitionSet *set = reader->set;
-	int64		first = position_clock(reader->range.first);
-	int64		last = position_clock(reader->range.last);
-	int			step = reader->range.is_descending ? -1 : 1;
-
-	if (!ZbxhistPartitionSetIsValid(set) ||
-		reader->generation != set->generation)
-		FindNext(reader);
-	while (reader->next >= 0 && reader->next < set->npartitions)
-	{
-		*bounds = set->partitions[reader->next];
-		reader->next += step;
-		reader->from_clock = bounds->from_clock;
-		reader->has_begun = true;
-		if (bounds->to_clock > first && bounds->from_clock <= last)
-			return true;
-	}
-	return false;
-}
-
-/*
- * IsPartition says whether relid is a partition in the present set.
- */
-static bool
-IsPartition(ItemReader *reader, Oid relid)
-{
-	PartitionSet *set = ZbxhistGetPartitions(reader->parent);
-
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid == relid)
-			return true;
-	}
-	return false;
+	reader->walk.skips_days = true;
 }
 
 /*
@@ -319,28 +300,43 @@ FindKept(ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenPartition opens a partition, or finds it among those that are open;
- * returns NULL if it is not there any more.
+ * OpenTable opens the table of a partition or a packed day; returns NULL if
+ * it is not there any more.
+ */
+static Relation
+OpenTable(ItemReader *reader, Oid relid, bool is_day)
+{
+	Relation	rel = is_day ?
+		ZbxhistOpenDay(relid, reader->parent->rd_rel->relowner,
+					   reader->lockmode, ACL_SELECT) :
+		try_table_open(relid, reader->lockmode);
+
+	/* the lock took in what happened meanwhile */
+	if (rel != NULL && !ZbxhistPartitionSetIsValid(reader->set) &&
+		!ZbxhistWalkKnows(&reader->walk, relid))
+	{
+		table_close(rel, NoLock);
+		return NULL;
+	}
+	return rel;
+}
+
+/*
+ * OpenPartition opens a partition or a packed day, or finds it among those
+ * that are open; returns NULL if it is not there any more.
  */
 static OpenSource *
-OpenPartition(ItemReader *reader, Oid relid)
+OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 {
 	OpenSource *open = FindKept(reader, relid);
 	Relation	rel;
 
 	if (open != NULL)
 		return open;
-	rel = try_table_open(relid, reader->lockmode);
+	rel = OpenTable(reader, relid, is_day);
 	if (rel == NULL)
 		return NULL;
-	/* the lock took in what happened meanwhile */
-	if (!ZbxhistPartitionSetIsValid(reader->set) &&
-		!IsPartition(reader, relid))
-	{
-		table_close(rel, NoLock);
-		return NULL;
-	}
-	open = AddSource(reader, rel);
+	open = is_day ? AddDay(reader, rel) : AddSource(reader, rel);
 	if (reader->keeps_sources)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
@@ -352,25 +348,52 @@ OpenPartition(ItemReader *reader, Oid relid)
 }
 
 /*
- * NextPartition leaves the partition that has been read and goes to the first
- * row of the next one that has any.
+ * LeavePartition closes the partition in hand, unless sources are kept open.
+ */
+static void
+LeavePartition(ItemReader *reader)
+{
+	if (reader->partition != NULL && !reader->keeps_sources)
+		CloseSource(reader->partition);
+	reader->partition = NULL;
+}
+
+/*
+ * OpenNext leaves the partition that has been read and begins with the next
+ * one; returns false if there is none.  Where one is not found, the set that
+ * comes after it may have another in its place.
+ */
+static bool
+OpenNext(ItemReader *reader)
+{
+	PartitionBounds bounds;
+	bool		is_day;
+
+	LeavePartition(reader);
+	while (ZbxhistWalkNext(&reader->walk, &bounds, &is_day))
+	{
+		CHECK_FOR_INTERRUPTS();
+		reader->partition = OpenPartition(reader, bounds.relid, is_day);
+		if (reader->partition == NULL)
+			continue;
+		ZbxhistWalkArrived(&reader->walk, &bounds, is_day);
+		StartSource(reader, reader->partition);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * NextPartition goes to the next row of partitions, in the one in hand or
+ * another.
  */
 static void
 NextPartition(ItemReader *reader)
 {
-	PartitionBounds bounds;
-
-	while (reader->partition == NULL || !reader->partition->source->has_row)
+	while (reader->partition == NULL || !HasRow(reader->partition))
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (reader->partition != NULL && !reader->keeps_sources)
-			CloseSource(reader->partition);
-		reader->partition = NULL;
-		if (!TakeNext(reader, &bounds))
+		if (!OpenNext(reader))
 			return;
-		reader->partition = OpenPartition(reader, bounds.relid);
-		if (reader->partition != NULL)
-			StartSource(reader, reader->partition);
 	}
 }
 
@@ -384,20 +407,27 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 {
 	ListCell   *lc;
 
-	if (reader->partition != NULL && !reader->keeps_sources)
-		CloseSource(reader->partition);
-	reader->partition = NULL;
+	LeavePartition(reader);
 	reader->current = NULL;
 	reader->range = *range;
-	reader->has_begun = false;
 	reader->kept_hint = 0;
 	if (item_range_is_empty(range))
 		return;
 
-	FindNext(reader);
+	ZbxhistBeginWalk(&reader->walk, reader->parent, range);
 	foreach(lc, reader->fixed)
 		StartSource(reader, lfirst(lc));
-	NextPartition(reader);
+}
+
+/*
+ * LeaveRow is called when the row given out last has been used.
+ */
+static inline void
+LeaveRow(ItemReader *reader)
+{
+	if (reader->current != NULL)
+		reader->current->is_behind = true;
+	reader->current = NULL;
 }
 
 /*
@@ -423,9 +453,7 @@ ZbxhistReadNext(ItemReader *reader)
 
 	if (item_range_is_empty(&reader->range))
 		return false;
-	if (reader->current != NULL)
-		reader->current->source->methods->next(reader->current->source);
-	reader->current = NULL;
+	LeaveRow(reader);
 	NextPartition(reader);
 
 	reader->current = reader->partition;
@@ -433,11 +461,74 @@ ZbxhistReadNext(ItemReader *reader)
 	{
 		OpenSource *open = lfirst(lc);
 
-		if (open->source->has_row && IsBefore(reader, open, reader->current))
+		if (HasRow(open) && IsBefore(reader, open, reader->current))
 			reader->current = open;
 	}
 	return reader->current != NULL;
 }
+
+/* ---- segments ---- */
+
+/*
+ * FindSegment finds the segment that the partition in hand, or one after it,
+ * continues with; NULL if it does not continue with a whole one.
+ */
+static const SegmentInfo *
+FindSegment(ItemReader *reader)
+{
+	const SegmentInfo *segment;
+
+	do
+	{
+		OpenSource *open = reader->partition;
+
+		if (open == NULL)
+			continue;
+		if (!open->is_behind || open->source->methods->peek_segment == NULL)
+			return NULL;
+		if (open->source->methods->peek_segment(open->source, &segment))
+			return segment;
+	} while (OpenNext(reader));
+	return NULL;
+}
+
+/*
+ * ZbxhistPeekSegment returns the segment whose rows come next, all of them and
+ * no others in between; NULL if there is none.  Good until the next call.
+ */
+const SegmentInfo *
+ZbxhistPeekSegment(ItemReader *reader)
+{
+	const SegmentInfo *segment;
+	ListCell   *lc;
+
+	if (item_range_is_empty(&reader->range) || reader->range.is_descending)
+		return NULL;
+	LeaveRow(reader);
+	segment = FindSegment(reader);
+	if (segment == NULL)
+		return NULL;
+	foreach(lc, reader->fixed)
+	{
+		OpenSource *open = lfirst(lc);
+
+		if (HasRow(open) &&
+			position_clock(open->source->position) <= segment->last_clock)
+			return NULL;
+	}
+	return segment;
+}
+
+/*
+ * ZbxhistSkipSegment passes over the segment that has been peeked at.
+ */
+void
+ZbxhistSkipSegment(ItemReader *reader)
+{
+	reader->partition->source->methods->skip_segment(reader->partition->source);
+}
+
+/* ---- the row ---- */
 
 /*
  * ZbxhistReadPosition returns where the row read last is.

@@ -20,8 +20,11 @@ typedef struct ItemReader ItemReader;
 
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 									 LOCKMODE lockmode, bool keeps_sources);
+extern void ZbxhistSkipPackedDays(ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
 extern bool ZbxhistReadNext(ItemReader *reader);
+extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader);
+extern void ZbxhistSkipSegment(ItemReader *reader);
 extern int64 ZbxhistReadPosition(const ItemReader *reader);
 extern ItemSource *ZbxhistReadSource(const ItemReader *reader);
 extern TupleTableSlot *ZbxhistReadSlot(ItemReader *reader);

@@ -49,6 +49,20 @@ ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 }
 
 /*
+ * ZbxhistNextRange begins with the next range, which ZbxhistNextRow does when
+ * it has to; returns false if there is none.
+ */
+bool
+ZbxhistNextRange(RowSet *set)
+{
+	if (set->next_range == set->nranges)
+		return false;
+	ZbxhistReadItem(set->reader, &set->ranges[set->next_range++]);
+	set->rows_left = set->max_rows;
+	return true;
+}
+
+/*
  * ZbxhistNextRow goes to the next row; returns false if there is none.
  */
 bool
@@ -62,10 +76,8 @@ ZbxhistNextRow(RowSet *set)
 			return true;
 		}
 		set->rows_left = 0;
-		if (set->next_range == set->nranges)
+		if (!ZbxhistNextRange(set))
 			return false;
-		ZbxhistReadItem(set->reader, &set->ranges[set->next_range++]);
-		set->rows_left = set->max_rows;
 	}
 }
 

@@ -29,6 +29,7 @@ typedef struct RowSet
 
 extern void ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges,
 							  int nranges, uint64 max_rows);
+extern bool ZbxhistNextRange(RowSet *set);
 extern bool ZbxhistNextRow(RowSet *set);
 extern void ZbxhistCloseRowSet(RowSet *set);
 extern void ZbxhistCheckSetContext(FunctionCallInfo fcinfo);

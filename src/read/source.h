@@ -19,6 +19,7 @@
 #include "read/item_range.h"
 
 struct ItemSource;
+struct SegmentInfo;
 
 typedef struct ItemSourceMethods
 {
@@ -27,6 +28,16 @@ typedef struct ItemSourceMethods
 
 	/* goes to the next row and sets slot and position; false at the end */
 	bool		(*next) (struct ItemSource *source);
+
+	/*
+	 * Optional, for ranges that are not descending.  When the row that next
+	 * would go to begins a segment all of whose rows are in the range, and
+	 * whose values have statistics, sets *segment to it, which skip_segment
+	 * passes over; NULL otherwise.  Returns false when there are no more rows.
+	 */
+	bool		(*peek_segment) (struct ItemSource *source,
+								 const struct SegmentInfo **segment);
+	void		(*skip_segment) (struct ItemSource *source);
 
 	/* closes the table, keeping its lock, and frees the source */
 	void		(*close) (struct ItemSource *source);
@@ -42,5 +53,7 @@ typedef struct ItemSource
 } ItemSource;
 
 extern ItemSource *ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot);
+extern ItemSource *ZbxhistOpenPackedSource(Relation day, Relation parent,
+										   Snapshot snapshot);
 
 #endif							/* ZBXHIST_SOURCE_H */

@@ -1,6 +1,7 @@
 """The stores that can be measured, by name."""
-from .absent import Hbase, Riak
+from .absent import Riak
 from .cassandra import Cassandra, CassandraSync
+from .hbase import Hbase
 from .mariadb import Mariadb, MariadbPartitioned
 from .mem import Mem
 from .native import Native

@@ -1,4 +1,4 @@
-"""Stores of the papers that cannot be had here; each says why."""
+"""A store of the papers that cannot be had; it says why."""
 from .base import Store
 
 
@@ -17,13 +17,6 @@ class Absent(Store):
 
     loader_arguments = server_cpu = settle = before_run = create = target = _refuse
     clean = rows = checksum = check = drop = _refuse
-
-
-class Hbase(Absent):
-    """HistoryGluon's first store."""
-    name = "hbase"
-    label = "HBase"
-    reason = "not tried"
 
 
 class Riak(Absent):

@@ -66,7 +66,10 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def loader_arguments(self):
-        """The loader's options that say where it writes to."""
+        """The loader's options that say where it writes to.
+
+        Where a loader of its own is needed, they begin with its command line.
+        """
 
     @abc.abstractmethod
     def server_cpu(self):

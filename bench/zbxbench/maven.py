@@ -1,0 +1,80 @@
+"""Servers from Maven Central: a Java to run them, and their jars, fetched once."""
+import functools
+import glob
+import re
+import shutil
+import socket
+import subprocess
+
+from .progress import say
+
+FETCH_SECONDS = 400
+
+
+@functools.lru_cache(maxsize=None)
+def java():
+    """A Java which Cassandra 5 and HBase 2.6 support, 17 or 11; None when there is none."""
+    for version in (17, 11):
+        for path in sorted(glob.glob("/usr/lib/jvm/java-%d-openjdk*/bin/java" % version)):
+            return path
+    path = shutil.which("java")
+    if path:
+        told = subprocess.run([path, "-version"], capture_output=True, text=True, check=False)
+        if re.search(r'version "(17|11)\.', told.stderr):
+            return path
+    return None
+
+
+def modules(opened, exported=()):
+    """Java's options for a server that reaches into its insides."""
+    return ["--add-opens=%s=ALL-UNNAMED" % name for name in opened] \
+        + ["--add-exports=%s=ALL-UNNAMED" % name for name in exported]
+
+
+def free_port():
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def _has_jars(source):
+    """Whether the jar of the first dependency in pom.xml is there, in its version."""
+    wanted = re.search(r"<dependency>.*?<artifactId>([^<]*)</artifactId>\s*<version>([^<]*)<",
+                       (source / "pom.xml").read_text(encoding="utf-8"), re.DOTALL)
+    return (source / "jars" / ("%s-%s.jar" % wanted.groups())).exists()
+
+
+@functools.lru_cache(maxsize=None)
+def fetch_jars(source):
+    """Fetches what a directory's pom.xml wants; returns why that failed, or None."""
+    if _has_jars(source):
+        return None
+    if not shutil.which("mvn"):
+        return "the package maven is not installed"
+    say("fetching %s from Maven Central into bench/%s/jars ..." % (source.name, source.name))
+    partial = source / "jars.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        done = subprocess.run(
+            ["mvn", "-B", "-q", "-f", str(source / "pom.xml"), "dependency:copy-dependencies",
+             "-DincludeScope=runtime", "-DoutputDirectory=" + str(partial)],
+            stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=FETCH_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return "Maven Central did not deliver it within %d s" % FETCH_SECONDS
+    if done.returncode != 0:
+        lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
+        return "mvn could not fetch it: " + (lines[0] if lines else done.stdout[-200:])
+    shutil.rmtree(source / "jars", ignore_errors=True)
+    partial.rename(source / "jars")
+    return None
+
+
+def fill(source, target, values):
+    """Copies a configuration file, with the values for its @names@."""
+    text = source.read_text(encoding="utf-8")
+    for key, value in values.items():
+        text = text.replace("@%s@" % key, str(value))
+    target.write_text(text, encoding="utf-8")
+    target.chmod(0o644)

@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * partition_walk.h
+ *	  The order in which partitions and packed days are read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PARTITION_WALK_H
+#define ZBXHIST_PARTITION_WALK_H
+
+#include "utils/relcache.h"
+
+#include "catalog/partition_set.h"
+#include "read/item_range.h"
+
+typedef struct PartitionWalk
+{
+	Relation	parent;
+	PartitionSet *set;
+	int64		first_clock;	/* of those that are wanted */
+	int64		last_clock;
+	bool		is_descending;
+	bool		skips_days;		/* packed days are not wanted */
+	uint32		generation;		/* of the set that these are of */
+	int			next;			/* index of a partition; -1 or npartitions:
+								 * none */
+	int			next_day;		/* index of a packed day, likewise */
+	int64		place;			/* of the one arrived at last */
+	bool		has_begun;		/* place is set */
+} PartitionWalk;
+
+extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
+							 const ItemRange *range);
+extern bool ZbxhistWalkNext(PartitionWalk *walk, PartitionBounds *bounds,
+							bool *is_day);
+extern void ZbxhistWalkArrived(PartitionWalk *walk,
+							   const PartitionBounds *bounds, bool is_day);
+extern bool ZbxhistWalkKnows(PartitionWalk *walk, Oid relid);
+
+#endif							/* ZBXHIST_PARTITION_WALK_H */
