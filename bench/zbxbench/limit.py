@@ -151,7 +151,8 @@ def step_of(rate, started, result, statements, samples, maintained):
     step = dict(latencies(statements, {"from": started, "to": samples[-1][0]}),
                 rate=rate, seconds=result["seconds"], values=result["values"],
                 values_per_second=result["values_per_second"], failed=result["failed"],
-                lost=result["lost"], duplicates=result["duplicates"], maintenance_seconds=maintained,
+                lost=result["lost"], duplicates=result["duplicates"],
+                maintenance_seconds=maintained,
                 cpu_share=cpu / elapsed / os.cpu_count(),
                 cpu_seconds_per_million=cpu / result["values"] * 1e6,
                 queue_grows=is_queue_growing(statements))
@@ -260,7 +261,8 @@ def show(result):
         rows.append([
             STORES[name].label, results.number(entry["nvps"]), results.number(entry["items"]),
             results.number(entry["hosts"]), ", ".join(entry["ended_by"]),
-            results.number(entry["ended_at"]), results.number(entry["nvps_by_cpu"]), results.number(delay.get("p50"), 1),
+            results.number(entry["ended_at"]), results.number(entry["nvps_by_cpu"]),
+            results.number(delay.get("p50"), 1),
             results.number(delay.get("p99"), 1), results.number(delay.get("max"), 1),
             results.number(best.get("cpu_share", 0) * 100, 0),
             results.number(best.get("cpu_seconds_per_million"), 2)])

@@ -8,7 +8,7 @@ loader that waits for it.
 import threading
 import time
 
-from . import drivers, environment, periods, plots, results, spread
+from . import drivers, environment, periods, plots, results
 from .cluster import SUPERUSER, Cluster, tuned_settings
 from .progress import say
 from .stores import STORES, select
