@@ -28,6 +28,9 @@
 
 #define ZSTD_LEVEL 3
 
+/* zstd makes at most 128 kB of a block, which has at least four bytes */
+#define MAX_ZSTD_RATIO (128 * 1024 / 4)
+
 static ZSTD_CCtx *compressor = NULL;
 static ZSTD_DCtx *decompressor = NULL;
 
@@ -200,40 +203,37 @@ ZbxhistEncodeBytes(ByteBuffer *buffer, const PackedBytes *values, int n)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Takes bytes that zstd compressed to exactly length bytes. */
-static bool
-get_compressed(ByteReader *reader, char *data, size_t length)
+/* Takes bytes that zstd compressed to exactly length bytes; or null. */
+static char *
+get_compressed(ByteReader *reader, size_t length)
 {
 	ByteReader	part;
+	char	   *data;
 	size_t		size;
 
-	if (!codec_get_part(reader, &part))
-		return false;
+	if (!codec_get_part(reader, &part) ||
+		length / MAX_ZSTD_RATIO > codec_left(&part))
+		return NULL;
 	if (decompressor == NULL && (decompressor = ZSTD_createDCtx()) == NULL)
-		return false;
+		return NULL;
+	data = palloc(length + 1);
 	size = ZSTD_decompressDCtx(decompressor, data, length,
 							   part.next, codec_left(&part));
-	return !ZSTD_isError(size) && size == length;
+	if (!ZSTD_isError(size) && size == length)
+		return data;
+	pfree(data);
+	return NULL;
 }
 
-/* Takes length bytes into memory that stays in the current context. */
+/* Takes length bytes as they are; or null. */
 static char *
-get_data(ByteReader *reader, size_t length, bool is_compressed)
+get_plain(ByteReader *reader, size_t length)
 {
 	char	   *data;
 
-	if (!is_compressed && length > codec_left(reader))
+	if (length > codec_left(reader))
 		return NULL;
 	data = palloc(length + 1);
-	if (is_compressed)
-	{
-		if (!get_compressed(reader, data, length))
-		{
-			pfree(data);
-			return NULL;
-		}
-		return data;
-	}
 	memcpy(data, reader->next, length);
 	reader->next += length;
 	return data;
@@ -253,7 +253,8 @@ get_strings(ByteReader *reader, PackedBytes *strings, int n, uint8 flags)
 		for (i = 0; i < n && total <= CODEC_MAX_BYTES; i++)
 			total += Min(lengths[i], CODEC_MAX_BYTES + 1);
 		if (total <= CODEC_MAX_BYTES)
-			data = get_data(reader, total, (flags & BYTES_ZSTD) != 0);
+			data = (flags & BYTES_ZSTD) != 0 ?
+				get_compressed(reader, total) : get_plain(reader, total);
 	}
 	for (i = 0; data != NULL && i < n; i++)
 	{

@@ -41,6 +41,9 @@
 /* more bits than this for a value make us look at the bits as well */
 #define GOOD_WIDTH 36
 
+/* more than this, and only the bits are looked at */
+#define BAD_WIDTH 66
+
 /* one more than the largest: the array is indexed by decimals */
 static const double powers_of_ten[CODEC_MAX_DECIMALS + 1] = {
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
@@ -250,6 +253,21 @@ put_bits(ByteBuffer *buffer, const double *values, int n, uint64 *work)
 	ZbxhistEncodeIntegers(buffer, work, n);
 }
 
+/* Replaces what begins at start by the bits if that is smaller. */
+static void
+try_bits(ByteBuffer *buffer, size_t start, const double *values, int n,
+		 uint64 *work)
+{
+	size_t		begin = buffer->length;
+	size_t		length;
+
+	put_bits(buffer, values, n, work);
+	length = buffer->length - begin;
+	if (length < begin - start)
+		memmove(buffer->data + start, buffer->data + begin, length);
+	buffer->length = start + Min(length, begin - start);
+}
+
 /* Adds the column of n values, which the reader must know. */
 void
 ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values, int n)
@@ -263,21 +281,12 @@ ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values, int n)
 		return;
 	work = palloc(2 * (size_t) n * sizeof(uint64));
 	bits = choose_decimals(values, n, &decimals);
-	put_scaled(buffer, values, n, decimals, work);
-	if (bits > GOOD_WIDTH)
-	{
-		size_t		length = buffer->length - start;
-
+	if (bits > BAD_WIDTH)
 		put_bits(buffer, values, n, work);
-		if (buffer->length - start - length < length)
-		{
-			memmove(buffer->data + start, buffer->data + start + length,
-					buffer->length - start - length);
-			buffer->length -= length;
-		}
-		else
-			buffer->length = start + length;
-	}
+	else
+		put_scaled(buffer, values, n, decimals, work);
+	if (bits > GOOD_WIDTH && bits <= BAD_WIDTH)
+		try_bits(buffer, start, values, n, work);
 	pfree(work);
 }
 

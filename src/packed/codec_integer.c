@@ -43,6 +43,9 @@
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
 
+/* values that are looked at to find a typical one */
+#define SAMPLE_SIZE 15
+
 /* a guess at bytes of a stream besides its values */
 #define STREAM_OVERHEAD 4
 
@@ -136,12 +139,15 @@ find_smallest(const uint64 *values, int n)
 	return values[0] + (uint64) smallest;
 }
 
-/* A value that stands for most of them: the median of a few. */
+/*
+ * A value that stands for most of them: the median of a few.  *width is what
+ * those around it need.
+ */
 static uint64
-find_typical(const uint64 *values, int n)
+find_typical(const uint64 *values, int n, int *width)
 {
-	int64		sample[15];
-	int			count = Min(n, lengthof(sample));
+	int64		sample[SAMPLE_SIZE];
+	int			count = Min(n, SAMPLE_SIZE);
 	int			i,
 				j;
 
@@ -153,6 +159,8 @@ find_typical(const uint64 *values, int n)
 			sample[j] = sample[j - 1];
 		sample[j] = value;
 	}
+	*width = width_of((uint64) sample[count - 1 - count / 4] -
+					  (uint64) sample[count / 4]);
 	return values[0] + (uint64) sample[count / 2];
 }
 
@@ -161,29 +169,42 @@ static void
 try_order(Frame *best, const uint64 *values, int n, int order)
 {
 	Frame		frame = {0};
+	uint64		typical;
+	int			width;
 
 	frame.order = order;
 	frame.base = find_smallest(values, n);
 	measure_frame(&frame, values, n);
 	if (frame.size < best->size)
 		*best = frame;
-	if (frame.width == 0 && frame.nexceptions == 0)
+
+	/* a base in the middle is good only if some values are far away */
+	typical = find_typical(values, n, &width);
+	if (width > 4 && frame.width + frame.exception_width <= width + 2)
 		return;
 	frame.is_centred = true;
-	frame.base = find_typical(values, n);
+	frame.base = typical;
 	measure_frame(&frame, values, n);
 	if (frame.size < best->size)
 		*best = frame;
 }
 
-/* The differences between values that follow each other: n - 1. */
-static void
+/*
+ * The differences between values that follow each other: n - 1.  Says whether
+ * they are not all the same.
+ */
+static bool
 take_differences(uint64 *differences, const uint64 *values, int n)
 {
+	uint64		changes = 0;
 	int			i;
 
 	for (i = 1; i < n; i++)
+	{
 		differences[i - 1] = values[i] - values[i - 1];
+		changes |= differences[i - 1] ^ differences[0];
+	}
+	return changes != 0;
 }
 
 static uint64
@@ -205,36 +226,54 @@ magnitude(uint64 value)
 	return (int64) value < 0 ? 0 - value : value;
 }
 
-/* The greatest factor that all differences have; 1 if there is none. */
+/* The greatest factor that all differences have, which are not all zero. */
 static uint64
 find_scale(const uint64 *differences, int n)
 {
-	uint64		scale = 0;
+	uint64		all = 0;
+	uint64		odd = 0;
+	int			shift;
 	int			i;
 
-	for (i = 0; i < n && scale != 1; i++)
+	for (i = 0; i < n; i++)
+		all |= differences[i];
+	shift = pg_rightmost_one_pos64(all);
+	for (i = 0; i < n && odd != 1; i++)
 	{
-		if (scale == 0 || magnitude(differences[i]) % scale != 0)
-			scale = greatest_common_divisor(magnitude(differences[i]), scale);
+		uint64		rest = magnitude(differences[i]) >> shift;
+
+		if (odd == 0 || rest % odd != 0)
+			odd = greatest_common_divisor(rest, odd);
 	}
-	return scale == 0 ? 1 : scale;
+	while (odd % 2 == 0)
+		odd /= 2;
+	return odd << shift;
+}
+
+/* A difference divided by a factor that it has. */
+static inline uint64
+divide(uint64 difference, uint64 odd, int shift)
+{
+	uint64		quotient;
+
+	if (odd == 1)
+		return (uint64) ((int64) difference >> shift);
+	quotient = (magnitude(difference) >> shift) / odd;
+	return (int64) difference < 0 ? 0 - quotient : quotient;
 }
 
 /* Values divided by their common factor, beginning with zero. */
 static void
 divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
 {
+	int			shift = pg_rightmost_one_pos64(scale);
 	int			i;
 
 	scaled[0] = 0;
 	for (i = 1; i < n; i++)
 	{
-		uint64		quotient = magnitude(differences[i - 1]) / scale;
-
-		if ((int64) differences[i - 1] < 0)
-			quotient = 0 - quotient;
-		differences[i - 1] = quotient;
-		scaled[i] = scaled[i - 1] + quotient;
+		differences[i - 1] = divide(differences[i - 1], scale >> shift, shift);
+		scaled[i] = scaled[i - 1] + differences[i - 1];
 	}
 }
 
@@ -393,8 +432,8 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	differences[1] = work + 3 * n;
 	differences[2] = work + 4 * n;
 
-	take_differences(differences[1], values, n);
-	scale = find_scale(differences[1], n - 1);
+	if (take_differences(differences[1], values, n))
+		scale = find_scale(differences[1], n - 1);
 	if (scale > 1)
 		divide_by_scale(differences[0], differences[1], n, scale);
 	else
@@ -404,7 +443,7 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	for (order = 0; order < 3 && order < n; order++)
 	{
 		if (order == 2)
-			take_differences(differences[2], differences[1], n - 1);
+			(void) take_differences(differences[2], differences[1], n - 1);
 		try_order(&best, differences[order], n - order, order);
 		/* what differences do not help, those of theirs will not */
 		if (order == 1 && best.order == 0)

@@ -72,29 +72,54 @@ multiply(uint64 value, uint32 count, uint64 *high, uint64 *low)
 	*high = (upper >> 32) + (*low < lower);
 }
 
-/* Counts an unsigned value. */
+/* Counts unsigned values. */
 static void
-count_unsigned(SegmentStats *stats, uint64 value)
+count_unsigneds(SegmentStats *stats, const uint64 *values, const bool *nulls,
+				int n)
 {
-	if (stats->count++ == 0)
-		stats->min_unsigned = stats->max_unsigned = value;
-	stats->min_unsigned = Min(stats->min_unsigned, value);
-	stats->max_unsigned = Max(stats->max_unsigned, value);
-	add_unsigned(stats, value);
+	int			i;
+
+	stats->min_unsigned = PG_UINT64_MAX;
+	for (i = 0; i < n; i++)
+	{
+		if (nulls != NULL && nulls[i])
+			continue;
+		stats->count++;
+		stats->min_unsigned = Min(stats->min_unsigned, values[i]);
+		stats->max_unsigned = Max(stats->max_unsigned, values[i]);
+		add_unsigned(stats, values[i]);
+	}
+	stats->is_set = true;
+	if (stats->count == 0)
+		stats->min_unsigned = 0;
 }
 
-/* Counts a double; of equal ones the last counts, as in PostgreSQL. */
+/* Counts doubles; of equal ones the last counts, as in PostgreSQL. */
 static void
-count_double(SegmentStats *stats, double value)
+count_doubles(SegmentStats *stats, const double *values, const bool *nulls,
+			  int n)
 {
-	if (stats->count++ == 0)
+	double		min = HUGE_VAL;
+	double		max = -min;
+	double		sum = -0.0;
+	int			i;
+
+	for (i = 0; i < n; i++)
 	{
-		stats->min_double = stats->max_double = stats->sum_double = value;
-		return;
+		if (nulls != NULL && nulls[i])
+			continue;
+		stats->count++;
+		min = Min(min, values[i]);
+		max = Max(max, values[i]);
+		sum += values[i];
 	}
-	stats->min_double = Min(stats->min_double, value);
-	stats->max_double = Max(stats->max_double, value);
-	stats->sum_double += value;
+	/* a NaN or an infinity makes the sum one */
+	stats->is_set = stats->count == 0 || isfinite(sum);
+	if (stats->count == 0 || !stats->is_set)
+		return;
+	stats->min_double = min;
+	stats->max_double = max;
+	stats->sum_double = sum;
 }
 
 /* Computes the statistics of n values from `from` on. */
@@ -102,27 +127,15 @@ void
 ZbxhistComputeStats(const PackedColumn *column, int from, int n,
 					SegmentStats *stats)
 {
-	bool		is_finite = true;
-	int			i;
+	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
 
 	memset(stats, 0, sizeof(*stats));
-	if (column->kind != PACKED_DOUBLE && column->kind != PACKED_UNSIGNED)
-		return;
-	stats->kind = column->kind;
-	for (i = from; i < from + n; i++)
-	{
-		if (column->nulls != NULL && column->nulls[i])
-			continue;
-		if (column->kind == PACKED_UNSIGNED)
-			count_unsigned(stats, column->unsigneds[i]);
-		else
-		{
-			is_finite &= isfinite(column->doubles[i]) != 0;
-			count_double(stats, column->doubles[i]);
-		}
-	}
-	if (is_finite && isfinite(stats->sum_double))
-		stats->is_set = true;
+	if (column->kind == PACKED_UNSIGNED)
+		count_unsigneds(stats, column->unsigneds + from, nulls, n);
+	else if (column->kind == PACKED_DOUBLE)
+		count_doubles(stats, column->doubles + from, nulls, n);
+	if (stats->is_set)
+		stats->kind = column->kind;
 	else
 		memset(stats, 0, sizeof(*stats));
 }

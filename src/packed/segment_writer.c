@@ -189,6 +189,18 @@ string_bytes(const SegmentRows *rows, int row)
 	return total;
 }
 
+/* Is any of the columns one of strings? */
+static bool
+has_strings(const SegmentRows *rows)
+{
+	int			i;
+
+	for (i = 1; i < rows->ncolumns; i++)
+		if (rows->columns[i].kind == PACKED_BYTES)
+			return true;
+	return false;
+}
+
 /*
  * Rows that may be in one segment, of which the first clock has `first`; 0 if
  * those of that clock are too many or too long.
@@ -200,9 +212,13 @@ count_allowed(const SegmentRows *rows, int from, int first)
 	size_t		total = 0;
 	int			n;
 
+	if (first > ZBXHIST_MAX_CLOCK_ROWS)
+		return 0;
+	if (!has_strings(rows))
+		return Max(first, round_down(rows, from, limit));
 	for (n = 0; n < first; n++)
 		total += string_bytes(rows, from + n);
-	if (first > ZBXHIST_MAX_CLOCK_ROWS || total > CODEC_MAX_BYTES)
+	if (total > CODEC_MAX_BYTES)
 		return 0;
 	while (n < limit)
 	{

@@ -4,7 +4,7 @@
  *	  Prints what values take, packed, and how long that lasts.
  *
  * Groups are as large as a page has room for; "on disk" counts whole pages.
- * A series has 288 values a day, one in five minutes.  Usage:
+ * An item has 288 values a day, one in five minutes.  Usage:
  *
  *		sizes DIRECTORY			with a file of values for each series
  *
@@ -121,7 +121,8 @@ make_day(SegmentRows *rows, Series series, int item, const double *values,
 	rows->columns = make_columns(column_kinds, 3, n);
 	for (i = 0; i < n; i++)
 	{
-		rows->columns[0].ints[i] = 1700006400 + item * 7 % 300 + i * 300;
+		rows->columns[0].ints[i] = 1700006400 + item * 7 % 300 +
+			(int64) i * 86400 / n;
 		rows->columns[1].ints[i] = has_ns ? random_number() % 1000000000 : 0;
 		if (values != NULL)
 			rows->columns[2].doubles[i] = values[i];
@@ -151,17 +152,17 @@ print_sizes(const char *name, const SegmentRows *days, int ndays, bool has_ns)
 	return error != NULL;
 }
 
-/* Packs a day of many items of a made-up series. */
+/* Packs a day of many items of a made-up series, n values of each. */
 static int
-measure_series(Series series, bool has_ns)
+measure_series(const char *name, Series series, int n, bool has_ns)
 {
 	static SegmentRows days[300];
 	int			result;
 	int			i;
 
 	for (i = 0; i < lengthof(days); i++)
-		make_day(&days[i], series, i, NULL, DAY, has_ns);
-	result = print_sizes(names[series], days, lengthof(days), has_ns);
+		make_day(&days[i], series, i, NULL, n, has_ns);
+	result = print_sizes(name, days, lengthof(days), has_ns);
 	shim_reset();
 	return result;
 }
@@ -239,9 +240,12 @@ main(int argc, char **argv)
 				  "groups", "on disk", "packing", "reading");
 	for (series = DECIMALS; series < FROM_FILE; series++)
 	{
-		failed += measure_series(series, true);
-		failed += measure_series(series, false);
+		failed += measure_series(names[series], series, DAY, true);
+		failed += measure_series(names[series], series, DAY, false);
 	}
+	failed += measure_series("4 decimals, one a minute", DECIMALS, 1440, true);
+	failed += measure_series("4 decimals, one an hour", DECIMALS, 24, true);
+	failed += measure_series("4 decimals, one a day", DECIMALS, 1, true);
 	if (argc > 1)
 	{
 		failed += measure_directory(argv[1], true, argc > 2);
