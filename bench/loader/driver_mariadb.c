@@ -17,6 +17,9 @@
 
 #include "text.h"
 
+/* of the benchmark's private server, without a password */
+#define USER "root"
+
 typedef struct Mariadb
 {
 	MYSQL	   *connection;
@@ -61,7 +64,7 @@ open_session(MYSQL *connection, const char *target)
 	if (colon == NULL)
 		return false;
 	snprintf(socket, sizeof(socket), "%.*s", (int) (colon - target), target);
-	return mysql_real_connect(connection, NULL, NULL, NULL, colon + 1, 0,
+	return mysql_real_connect(connection, NULL, USER, NULL, colon + 1, 0,
 							  socket, CLIENT_MULTI_STATEMENTS) != NULL &&
 		mysql_set_character_set(connection, "utf8mb4") == 0 &&
 		mysql_autocommit(connection, 1) == 0 &&
