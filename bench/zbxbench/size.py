@@ -174,7 +174,8 @@ def report(arguments, cluster, runs, skipped, problems):
     summary = summarize(runs)
     result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
                   quick=arguments.quick, items=arguments.items, skipped=skipped,
-                  problems=problems, targets=targets(summary), summary=summary, runs=runs)
+                  problems=problems, targets=[] if arguments.quick else targets(summary),
+                  summary=summary, runs=runs)
     show(result)
     results.print_targets(result["targets"])
     draw(summary, str(results.path_of(name, "", arguments.output)))
