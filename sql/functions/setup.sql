@@ -9,7 +9,7 @@ CREATE FUNCTION zbxhist.setup(
     history_retention interval DEFAULT NULL,
     trends_retention interval DEFAULT NULL,
     premake integer DEFAULT 3,
-    pack_after interval DEFAULT NULL,
+    pack_after interval DEFAULT '1 day',
     move_existing boolean DEFAULT false,
     configure_zabbix boolean DEFAULT false,
     dry_run boolean DEFAULT false)

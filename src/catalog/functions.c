@@ -67,6 +67,8 @@ zbxhist_list_partitions(PG_FUNCTION_ARGS)
 	int			npartitions;
 
 	InitMaterializedSRF(fcinfo, 0);
+	if (!SearchSysCacheExists1(RELOID, PG_GETARG_DATUM(0)))
+		return (Datum) 0;		/* dropped */
 	partitions = ZbxhistReadPartitions(PG_GETARG_OID(0), &npartitions);
 	for (int i = 0; i < npartitions; i++)
 	{

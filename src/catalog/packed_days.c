@@ -145,6 +145,38 @@ ZbxhistReadPackedDays(Oid parent, int *ndays)
 	return days;
 }
 
+/*
+ * ZbxhistDayIsUnpacked says whether the rows of a packed day are in a
+ * partition by now, and in the day only for older snapshots.
+ */
+bool
+ZbxhistDayIsUnpacked(Oid day)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	bool		result = false;
+	PackedDayColumns columns;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (rel == NULL)
+		return false;
+	FindColumns(rel, &columns);
+	ScanKeyInit(&key, columns.day, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(day));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		PartitionBounds bounds;
+
+		ReadDay(rel, &columns, tuple, &bounds);
+		result = bounds.is_unpacked;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
 /* ---- the foreign table ---- */
 
 /*

@@ -17,6 +17,7 @@
 #define ZBXHIST_PARENT_OPTION "parent"
 
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
+extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 
 #endif							/* ZBXHIST_PACKED_DAYS_H */

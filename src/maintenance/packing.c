@@ -136,9 +136,13 @@ zbxhist_lock_packed_table(PG_FUNCTION_ARGS)
 Datum
 zbxhist_packed_table(PG_FUNCTION_ARGS)
 {
-	List	   *children = find_inheritance_children(PG_GETARG_OID(0), NoLock);
+	Oid			parent = PG_GETARG_OID(0);
+	List	   *children;
 	ListCell   *lc;
 
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(parent)))
+		PG_RETURN_NULL();		/* dropped */
+	children = find_inheritance_children(parent, NoLock);
 	foreach(lc, children)
 	{
 		if (ZbxhistIsPackedTable(lfirst_oid(lc)))

@@ -9,7 +9,8 @@
  * group has been written anew in between, the row is looked for by its
  * values: when it is the same, that is the row to be changed; when it has
  * been changed, that is 40001, for its qualification cannot be looked at
- * again; when it is gone, it is passed over.  Above READ COMMITTED each of
+ * again; when it is gone, it is passed over, unless the whole day has been
+ * unpacked meanwhile, which is 40001 too.  Above READ COMMITTED each of
  * these is 40001.
  *
  * Changes are collected and written group by group: a group is deleted, and
@@ -33,6 +34,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/packed_days.h"
 #include "packed/day.h"
 #include "packed/day_write.h"
 #include "packed/row_compare.h"
@@ -312,6 +314,10 @@ FindRow(DayModify *modify, PackedRowId *id)
 	found = FindByValues(modify, id);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->segment_context);
+
+	/* the rows of a day that has been unpacked meanwhile are elsewhere */
+	if (!found && ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)))
+		RaiseChanged();
 	return found;
 }
 

@@ -300,6 +300,23 @@ FindKept(ItemReader *reader, Oid relid)
 }
 
 /*
+ * IsFixed says whether a table is read besides partitions: one to which a day
+ * was being unpacked has become a partition since.
+ */
+static bool
+IsFixed(const ItemReader *reader, Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, reader->fixed)
+	{
+		if (((OpenSource *) lfirst(lc))->relid == relid)
+			return true;
+	}
+	return false;
+}
+
+/*
  * OpenTable opens the table of a partition or a packed day; returns NULL if
  * it is not there any more.
  */
@@ -323,7 +340,7 @@ OpenTable(ItemReader *reader, Oid relid, bool is_day)
 
 /*
  * OpenPartition opens a partition or a packed day, or finds it among those
- * that are open; returns NULL if it is not there any more.
+ * that are open; returns NULL if it is not there any more, or read already.
  */
 static OpenSource *
 OpenPartition(ItemReader *reader, Oid relid, bool is_day)
@@ -333,6 +350,8 @@ OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 
 	if (open != NULL)
 		return open;
+	if (IsFixed(reader, relid))
+		return NULL;
 	rel = OpenTable(reader, relid, is_day);
 	if (rel == NULL)
 		return NULL;
