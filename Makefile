@@ -35,13 +35,16 @@ OBJS = \
 	src/packed/codec_integer.o \
 	src/packed/day.o \
 	src/packed/day_key.o \
+	src/packed/day_changes.o \
 	src/packed/day_modify.o \
 	src/packed/day_open.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
+	src/packed/fdw_direct.o \
 	src/packed/fdw_estimate.o \
 	src/packed/fdw_explain.o \
+	src/packed/fdw_modify.o \
 	src/packed/fdw_options.o \
 	src/packed/fdw_parallel.o \
 	src/packed/fdw_plan.o \

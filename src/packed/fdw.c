@@ -30,5 +30,7 @@ zbxhist_fdw_handler(PG_FUNCTION_ARGS)
 	ZbxhistFdwScanInit(routine);
 	ZbxhistFdwExplainInit(routine);
 	ZbxhistFdwParallelInit(routine);
+	ZbxhistFdwModifyInit(routine);
+	ZbxhistFdwDirectInit(routine);
 	PG_RETURN_POINTER(routine);
 }

@@ -21,6 +21,8 @@ extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
 extern void ZbxhistFdwScanInit(FdwRoutine *routine);
 extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
 extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
+extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
+extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 
 /* fdw_options.c */
 extern Oid	ZbxhistForeignParent(Relation foreign);

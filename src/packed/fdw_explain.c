@@ -61,10 +61,20 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 }
 
 /*
+ * ExplainDirectModify shows the conditions.
+ */
+static void
+ExplainDirectModify(ForeignScanState *node, ExplainState *es)
+{
+	ExplainConditions(node, es);
+}
+
+/*
  * ZbxhistFdwExplainInit sets the functions of EXPLAIN.
  */
 void
 ZbxhistFdwExplainInit(FdwRoutine *routine)
 {
 	routine->ExplainForeignScan = ExplainForeignScan;
+	routine->ExplainDirectModify = ExplainDirectModify;
 }

@@ -268,25 +268,53 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 }
 
 /*
+ * NextReader begins with the next item of the day in hand, or the next day;
+ * returns false if there is none.
+ */
+static bool
+NextReader(PackedScan *scan)
+{
+	if (scan->reader == NULL || scan->bounds.items == NULL ||
+		scan->item + 1 >= scan->bounds.nitems)
+		return NextDay(scan);
+	scan->item++;
+	StartReader(scan);
+	return true;
+}
+
+/*
+ * ZbxhistPackedScanFind returns the segment that would be decoded next, or
+ * NULL if there is none; ZbxhistDayReaderSkip passes over it.
+ */
+const SegmentInfo *
+ZbxhistPackedScanFind(PackedScan *scan)
+{
+	const SegmentInfo *info;
+
+	while (scan->reader != NULL || NextDay(scan))
+	{
+		info = ZbxhistDayReaderFind(scan->reader);
+		if (info != NULL)
+			return info;
+		if (!NextReader(scan))
+			break;
+	}
+	return NULL;
+}
+
+/*
  * ZbxhistPackedScanNextSegment goes to the first row of the next segment that
  * has any; returns false if there is none.
  */
 bool
 ZbxhistPackedScanNextSegment(PackedScan *scan)
 {
-	for (;;)
+	while (scan->reader != NULL || NextDay(scan))
 	{
-		if (scan->reader == NULL && !NextDay(scan))
-			return false;
 		if (ZbxhistDayReaderNextSegment(scan->reader))
 			return true;
-		if (scan->bounds.items != NULL &&
-			scan->item + 1 < scan->bounds.nitems)
-		{
-			scan->item++;
-			StartReader(scan);
-		}
-		else if (!NextDay(scan))
-			return false;
+		if (!NextReader(scan))
+			break;
 	}
+	return false;
 }

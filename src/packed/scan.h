@@ -66,6 +66,7 @@ extern PackedScan *ZbxhistBeginPackedScan(Relation table, Oid parent,
 extern void ZbxhistPackedScanDays(PackedScan *scan);
 extern void ZbxhistStartPackedScan(PackedScan *scan,
 								   const ScanBounds *bounds);
+extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
 extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
 extern void ZbxhistEndPackedScan(PackedScan *scan);
 extern Relation ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode,

@@ -37,6 +37,7 @@
 #include "utils/timestamp.h"
 
 #include "catalog/partition_set.h"
+#include "packed/day_changes.h"
 #include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"
@@ -156,6 +157,25 @@ DeleteRow(ItemSource *source, const ItemRange *range)
 }
 
 /*
+ * DeletePacked deletes the rows of a range from packed days; returns their
+ * number.
+ */
+static int64
+DeletePacked(Relation parent, const ItemRange *range)
+{
+	DayChanges *changes;
+	int64		result;
+
+	if (ZbxhistGetPartitionSet(parent)->npacked_days == 0)
+		return 0;
+	changes = ZbxhistBeginDayChanges(parent, parent->rd_rel->relowner,
+									 ACL_DELETE, GetActiveSnapshot());
+	result = (int64) ZbxhistDeleteFromDays(changes, range, 1);
+	ZbxhistEndDayChanges(changes);
+	return result;
+}
+
+/*
  * DeleteRows deletes the rows of a range and adds their number to *deleted.
  * Returns false when it came to a table that needs a statement.
  */
@@ -167,6 +187,7 @@ DeleteRows(Relation parent, const ItemRange *range, int64 *deleted)
 	Relation	last = NULL;
 	bool		is_done = true;
 
+	ZbxhistSkipPackedDays(reader);
 	ZbxhistReadItem(reader, range);
 	while (ZbxhistReadNext(reader))
 	{
@@ -186,6 +207,9 @@ DeleteRows(Relation parent, const ItemRange *range, int64 *deleted)
 			(*deleted)++;
 	}
 	ZbxhistCloseReader(reader);
+	/* after partitions: one that was packed before it was reached is here */
+	if (is_done)
+		*deleted += DeletePacked(parent, range);
 	return is_done;
 }
 
