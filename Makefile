@@ -9,6 +9,7 @@ OBJS = \
 	$(WIN32RES) \
 	src/catalog/bounds.o \
 	src/catalog/functions.o \
+	src/catalog/owned_table.o \
 	src/catalog/packed_days.o \
 	src/catalog/partition_set.o \
 	src/catalog/privileges.o \
@@ -27,6 +28,7 @@ OBJS = \
 	src/maintenance/move.o \
 	src/maintenance/move_lock.o \
 	src/maintenance/packing.o \
+	src/maintenance/moving.o \
 	src/maintenance/worker.o \
 	src/packed/codec_bits.o \
 	src/packed/codec_buffer.o \
@@ -37,7 +39,6 @@ OBJS = \
 	src/packed/day_key.o \
 	src/packed/day_changes.o \
 	src/packed/day_modify.o \
-	src/packed/day_open.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
@@ -51,6 +52,7 @@ OBJS = \
 	src/packed/fdw_quals.o \
 	src/packed/fdw_scan.o \
 	src/packed/layout.o \
+	src/packed/merge.o \
 	src/packed/pack.o \
 	src/packed/row_buffer.o \
 	src/packed/row_compare.o \

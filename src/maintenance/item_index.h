@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_ITEM_INDEX_H
 #define ZBXHIST_ITEM_INDEX_H
 
-#include "access/relscan.h"
+#include "access/genam.h"
 #include "access/skey.h"
 #include "executor/tuptable.h"
 #include "utils/relcache.h"

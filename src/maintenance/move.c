@@ -9,12 +9,6 @@
  * for the row fails with 40001 instead of silently missing it.  For the user
  * the row stays in the same table, so no triggers fire.
  *
- * The parent may hold terabytes that are none of our business, and no index
- * begins with clock; but there is one on (itemid, clock).  So the scan walks
- * from item to item and looks at the wanted clocks of each: two index
- * descents an item, however many rows it has.  Without such an index the
- * whole table is read.
- *
  * Locks: ROW EXCLUSIVE on both tables, as any writer, until the caller's
  * transaction ends.
  *
@@ -27,18 +21,12 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -48,6 +36,7 @@
 #include "ingest/target.h"
 #include "maintenance/item_index.h"
 #include "maintenance/move_lock.h"
+#include "maintenance/moving.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 
@@ -56,9 +45,7 @@ PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 
 typedef struct MoveState
 {
-	/* arguments */
-	int64		from_clock;
-	int64		to_clock;
+	RowWalk		walk;
 	int64		max_rows;
 
 	/* tables */
@@ -117,23 +104,6 @@ SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
 }
 
 /*
- * DeleteRow deletes the row from the source as moved elsewhere; returns false
- * if somebody else has changed it meanwhile.
- */
-static bool
-DeleteRow(MoveState *state, TupleTableSlot *slot)
-{
-	TM_FailureData failure;
-	TM_Result	result;
-
-	result = table_tuple_delete(state->source, &slot->tts_tid,
-								GetCurrentCommandId(true), state->snapshot,
-								InvalidSnapshot, true /* wait */ , &failure,
-								true /* changingPart */ );
-	return result == TM_Ok;
-}
-
-/*
  * TakeRow takes one row out of the source; returns true if it is to be
  * inserted into the target.
  */
@@ -143,12 +113,14 @@ TakeRow(MoveState *state, TupleTableSlot *slot)
 	ItemPointerData found;
 
 	if (!ZbxhistProbeKey(state->probe, slot, false, &found))
-		return DeleteRow(state, slot);
+		return ZbxhistDeleteMoved(state->source, &slot->tts_tid,
+								  state->snapshot);
 
 	/* the same row twice is one row; two values for a key are for people */
 	if (!SameRow(state, slot, &found))
 		state->duplicates++;
-	else if (DeleteRow(state, slot))
+	else if (ZbxhistDeleteMoved(state->source, &slot->tts_tid,
+								state->snapshot))
 		state->moved++;
 	ExecClearTuple(state->existing);
 	return false;
@@ -207,131 +179,19 @@ HasEnough(MoveState *state)
 	return state->moved >= state->max_rows;
 }
 
-/* ---- finding the rows ---- */
-
 /*
- * ReadItem reads the rows of one item with the wanted clocks; returns false
- * if it stopped before the last because there were enough.
+ * VisitRow adds a row to the chunk, unless there are enough.
  */
 static bool
-ReadItem(MoveState *state, IndexScanDesc scan, TupleTableSlot *slot,
-		 int64 itemid)
+VisitRow(void *state, TupleTableSlot *slot)
 {
-	ScanKeyData keys[ITEM_SCAN_KEYS];
-
-	ZbxhistInitItemKeys(keys, itemid, state->from_clock, state->to_clock);
-	index_rescan(scan, keys, lengthof(keys), NULL, 0);
-	while (index_getnext_slot(scan, ForwardScanDirection, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (HasEnough(state))
-			return false;
-		ReadRow(state, slot);
-	}
+	if (HasEnough(state))
+		return false;
+	ReadRow(state, slot);
 	return true;
 }
 
-/*
- * WalkItems moves rows item by item, beginning after *itemid unless is_first.
- * Returns true at the end of the items; else *itemid is where to go on.
- */
-static bool
-WalkItems(MoveState *state, Relation index, bool is_first, int64 *itemid)
-{
-	IndexScanDesc items = index_beginscan_compat(state->source, index,
-												 state->snapshot, 1);
-	IndexScanDesc rows = index_beginscan_compat(state->source, index,
-												state->snapshot, ITEM_SCAN_KEYS);
-	TupleTableSlot *slot = table_slot_create(state->source, NULL);
-	bool		done = false;
-
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistNextItem(items, slot, is_first, itemid))
-		{
-			done = true;
-			break;
-		}
-		is_first = false;
-		if (!ReadItem(state, rows, slot, *itemid))
-		{
-			*itemid -= 1;		/* its other rows next time */
-			break;
-		}
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(rows);
-	index_endscan(items);
-	return done;
-}
-
-/*
- * ScanTable moves rows of a table without a suitable index.  Returns true at
- * its end.
- */
-static bool
-ScanTable(MoveState *state)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(state->source), "clock");
-	TableScanDesc scan = table_beginscan(state->source, state->snapshot, 0,
-										 NULL);
-	TupleTableSlot *slot = table_slot_create(state->source, NULL);
-	bool		done = true;
-
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		int32		clock = DatumGetInt32(slot_getattr(slot, attnum, &isnull));
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull || clock < state->from_clock || clock >= state->to_clock)
-			continue;
-		if (HasEnough(state))
-		{
-			done = false;
-			break;
-		}
-		ReadRow(state, slot);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	return done;
-}
-
 /* ---- the function ---- */
-
-/*
- * OpenTable opens one of the two tables for writing, if the user may.
- */
-static Relation
-OpenTable(Oid relid)
-{
-	Relation	rel = try_table_open(relid, RowExclusiveLock);
-	AttrNumber	clock = get_attnum(relid, "clock");
-
-	/* it may have been dropped while we waited for the lock */
-	if (rel == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	if (!owns_relation(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(rel->rd_rel->relkind),
-					   RelationGetRelationName(rel));
-	if (rel->rd_rel->relkind != RELKIND_RELATION)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table", RelationGetRelationName(rel)),
-				errtable(rel));
-	if (clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_COLUMN),
-				errmsg("table \"%s\" has no column \"clock\" of type integer",
-					   RelationGetRelationName(rel)),
-				errtable(rel));
-	return rel;
-}
 
 /*
  * BeginMove opens everything that state needs.
@@ -339,8 +199,8 @@ OpenTable(Oid relid)
 static void
 BeginMove(MoveState *state, Oid source, Oid target)
 {
-	state->source = OpenTable(source);
-	state->target = OpenTable(target);
+	state->source = ZbxhistOpenForMoving(source, RowExclusiveLock);
+	state->target = ZbxhistOpenForMoving(target, RowExclusiveLock);
 	state->insert = ZbxhistOpenTarget(table_open(target, NoLock),
 									  RelationGetDescr(state->source),
 									  TARGET_MOVE, CurrentMemoryContext);
@@ -419,14 +279,17 @@ zbxhist_move_rows(PG_FUNCTION_ARGS)
 					errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					errmsg("only argument \"after_itemid\" may be null"));
 	}
-	state->from_clock = PG_GETARG_INT64(2);
-	state->to_clock = PG_GETARG_INT64(3);
 	state->max_rows = PG_GETARG_INT32(5);
 
 	BeginMove(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	index = ZbxhistFindItemIndex(state->source);
-	done = index != NULL ? WalkItems(state, index, is_first, &itemid) :
-		ScanTable(state);
+	state->walk.source = state->source;
+	state->walk.snapshot = state->snapshot;
+	state->walk.from_clock = PG_GETARG_INT64(2);
+	state->walk.to_clock = PG_GETARG_INT64(3);
+	state->walk.visit = VisitRow;
+	state->walk.state = state;
+	done = ZbxhistWalkRows(&state->walk, index, is_first, &itemid);
 	MoveChunk(state);
 	if (index != NULL)
 		index_close(index, NoLock);

@@ -38,6 +38,9 @@
 #include "packed/day.h"
 #include "packed/day_index.h"
 
+/* comparisons with where groups begin: two bounds */
+#define NUM_KEYS 2
+
 /* how far a scan for an item has come */
 typedef enum ScanPhase
 {
@@ -64,8 +67,8 @@ struct DayScan
 	int64		itemid;
 	int32		first_clock;
 	int32		last_clock;
-	ScanKeyData keys[2];
-	ScanKeyData members[2][2];	/* of the keys, which compare rows */
+	ScanKeyData keys[NUM_KEYS];
+	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
 
 	MemoryContext context;		/* owns all this */
 	MemoryContext group_context;	/* what belongs to the group */
@@ -217,7 +220,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	old = MemoryContextSwitchTo(scan->context);
 	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
 	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
-											  scan->snapshot, 2);
+											  scan->snapshot, NUM_KEYS);
 	MemoryContextSwitchTo(old);
 }
 
@@ -330,6 +333,16 @@ IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
 }
 
 /*
+ * StartScan starts the index scan with the two keys.
+ */
+static void
+StartScan(DayScan *scan)
+{
+	index_rescan(scan->index_scan, scan->keys, NUM_KEYS, NULL, 0);
+	scan->is_started = true;
+}
+
+/*
  * StartBackward starts the index scan at the last group that does not begin
  * after the scan's item at clock.
  */
@@ -342,8 +355,7 @@ StartBackward(DayScan *scan, int32 clock)
 						PG_INT32_MIN);
 	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
 						BTLessEqualStrategyNumber, scan->itemid, clock);
-	index_rescan(scan->index_scan, scan->keys, 2, NULL, 0);
-	scan->is_started = true;
+	StartScan(scan);
 }
 
 /*
@@ -359,8 +371,7 @@ StartForward(DayScan *scan)
 	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
 						BTLessEqualStrategyNumber, scan->itemid,
 						scan->last_clock);
-	index_rescan(scan->index_scan, scan->keys, 2, NULL, 0);
-	scan->is_started = true;
+	StartScan(scan);
 }
 
 /*
@@ -480,6 +491,54 @@ ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 	range.is_descending = true;
 	ZbxhistDayScanItem(scan, &range);
 	return ZbxhistDayScanNext(scan, group);
+}
+
+/*
+ * FindBeginning finds the first group that begins after a place, without
+ * opening it.
+ */
+static bool
+FindBeginning(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
+{
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterStrategyNumber, itemid, clock);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, PG_INT64_MAX,
+						PG_INT32_MAX);
+	StartScan(scan);
+	scan->phase = SCAN_REST;
+	return NextTuple(scan, group);
+}
+
+/*
+ * ZbxhistDayScanTarget finds the group to which a row of that item and clock
+ * is to be added: the last that does not begin after it, or the first of all.
+ * end is set to where the next one begins, up to which rows go to this group.
+ * Returns false if the day is empty.
+ */
+bool
+ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
+					 DayGroup *group, DayPlace *end)
+{
+	ItemRange	range;
+	MemoryContext old;
+	DayGroup	next;
+	bool		found;
+
+	ZbxhistWholeItem(&range, itemid);
+	ZbxhistDayScanItem(scan, &range);
+	old = MemoryContextSwitchTo(scan->context);
+	StartBackward(scan, clock);
+	scan->phase = SCAN_BACKWARD;
+	found = NextTuple(scan, group) ||
+		FindBeginning(scan, itemid, clock, group);
+	end->is_end = !found || !FindBeginning(scan, group->first_itemid,
+										   group->first_clock, &next);
+	end->itemid = end->is_end ? 0 : next.first_itemid;
+	end->clock = end->is_end ? 0 : next.first_clock;
+	MemoryContextSwitchTo(old);
+	return found && ZbxhistDayScanRow(scan, group->first_itemid,
+									  group->first_clock, group);
 }
 
 /*

@@ -29,6 +29,14 @@ typedef struct DayGroup
 	GroupReader reader;			/* open; its bytes are the scan's */
 } DayGroup;
 
+/* where groups begin */
+typedef struct DayPlace
+{
+	bool		is_end;			/* after all of them */
+	int64		itemid;
+	int32		clock;
+} DayPlace;
+
 /* one item's groups that overlap the range, by the index; both directions */
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
@@ -39,6 +47,8 @@ extern void ZbxhistDayScanAll(DayScan *scan);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
 extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
+extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
+								 DayGroup *group, DayPlace *end);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern void ZbxhistEndDayScan(DayScan *scan);
 

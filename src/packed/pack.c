@@ -40,8 +40,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/owned_table.h"
 #include "compat.h"
-#include "packed/day_open.h"
 #include "packed/day_write.h"
 #include "packed/row_sort.h"
 #include "packed/unsigned_numeric.h"

@@ -24,10 +24,10 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/owned_table.h"
 #include "compat.h"
 #include "ingest/target.h"
 #include "packed/day.h"
-#include "packed/day_open.h"
 #include "packed/day_write.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * day_open.c
- *	  Opens the tables that functions about packed days are called for.
+ * owned_table.c
+ *	  Opens a table for its owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "packed/day_open.h"
+#include "catalog/owned_table.h"
 
 /*
  * ZbxhistOpenOwnedTable opens and locks a table for its owner; the lock lasts

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * day_open.h
- *	  Opens the tables that functions about packed days are called for.
+ * owned_table.h
+ *	  Opens a table for its owner.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef ZBXHIST_DAY_OPEN_H
-#define ZBXHIST_DAY_OPEN_H
+#ifndef ZBXHIST_OWNED_TABLE_H
+#define ZBXHIST_OWNED_TABLE_H
 
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 extern Relation ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode);
 
-#endif							/* ZBXHIST_DAY_OPEN_H */
+#endif							/* ZBXHIST_OWNED_TABLE_H */

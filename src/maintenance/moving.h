@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * moving.h
+ *	  What all moves of a table's rows to another place have in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_MOVING_H
+#define ZBXHIST_MOVING_H
+
+#include "executor/tuptable.h"
+#include "storage/lockdefs.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+typedef struct RowWalk
+{
+	Relation	source;
+	Snapshot	snapshot;
+	int64		from_clock;		/* included */
+	int64		to_clock;		/* excluded */
+
+	/* is given each row; returns false to stop before it */
+	bool		(*visit) (void *state, TupleTableSlot *slot);
+	void	   *state;
+} RowWalk;
+
+extern Relation ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode);
+extern bool ZbxhistWalkRows(const RowWalk *walk, Relation index, bool is_first,
+							int64 *itemid);
+extern bool ZbxhistDeleteMoved(Relation source, ItemPointer tid,
+							   Snapshot snapshot);
+
+#endif							/* ZBXHIST_MOVING_H */

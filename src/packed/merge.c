@@ -1,0 +1,639 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge.c
+ *	  Moves late rows from the parent into their packed day.
+ *
+ * A merged row is deleted from the parent and added to the day in one
+ * transaction, in the manner of move.c.  Rows are taken in the order of item
+ * and clock as far as there is an index for it, many at a time, so that each
+ * group they belong to is written anew once, and of that only the segments
+ * concerned.  A group that outgrows its page is divided into parts of about
+ * the same size, so that groups stay at least half full however often rows
+ * are merged.
+ *
+ * A row whose key is in the day already is deleted if it is the same row, else
+ * it stays in the parent: two values for a key are for people.
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table, ROW EXCLUSIVE on the parent,
+ * until the transaction ends.  Memory: one batch of rows, at most
+ * maintenance_work_mem.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/owned_table.h"
+#include "compat.h"
+#include "maintenance/item_index.h"
+#include "maintenance/moving.h"
+#include "packed/day.h"
+#include "packed/day_write.h"
+#include "packed/row_compare.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_merge_rows);
+
+/* rows that are merged at once, at most */
+#define MAX_BATCH_ROWS 100000
+
+/* what a row takes in a group of which nothing is known */
+#define USUAL_ROW_BYTES 8
+
+/* rows that are added take more, as they are fewer of an item or clock */
+#define ADDED_FACTOR 1.5
+
+/* parts of a group may be so much larger than their average */
+#define PART_SLACK 1.15
+
+/* a row of the parent */
+typedef struct LateRow
+{
+	int64		itemid;
+	int64		position;
+	HeapTuple	tuple;
+	bool		is_added;		/* deleted there, to be written here */
+} LateRow;
+
+typedef struct MergeState
+{
+	int64		max_rows;
+	Relation	parent;
+	Relation	day;
+	DayLayout  *layout;
+	AttrNumber *attributes;		/* the parent's, by layout column */
+	bool		has_key;		/* a key is there once */
+	RowWalk		walk;
+
+	/* the batch */
+	LateRow    *rows;
+	int			nrows;
+	Size		nbytes;
+	MemoryContext rows_context; /* owns their tuples */
+
+	/* the group that is being written anew */
+	DayScan    *scan;
+	DayWriter  *writer;
+	MemoryContext group_context;
+
+	/* results */
+	int64		merged;
+	int64		removed;		/* the same row was in the day */
+	int64		duplicates;
+} MergeState;
+
+/* late rows of one segment's item, as a segment has them */
+typedef struct LateRows
+{
+	LateRow    *rows;
+	int			nrows;
+	RowBuffer  *buffer;
+} LateRows;
+
+/* a segment of the group, and what is added to it */
+typedef struct MergePart
+{
+	int			segment;		/* -1: there is none yet */
+	SegmentRows decoded;		/* unless late is empty */
+	LateRows	late;
+} MergePart;
+
+/* ---- late rows ---- */
+
+/*
+ * compare_late orders rows by place.
+ */
+static int
+compare_late(const void *a, const void *b)
+{
+	const LateRow *left = a;
+	const LateRow *right = b;
+
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	if (left->position != right->position)
+		return left->position < right->position ? -1 : 1;
+	return ItemPointerCompare(&left->tuple->t_self, &right->tuple->t_self);
+}
+
+/*
+ * GetValue returns the value of the parent's column that is the day's column
+ * number.
+ */
+static Datum
+GetValue(const MergeState *state, HeapTuple tuple, int number, bool *isnull)
+{
+	return heap_getattr(tuple, state->attributes[number],
+						RelationGetDescr(state->parent), isnull);
+}
+
+/*
+ * InitLateRow reads the place of a row.
+ */
+static void
+InitLateRow(const MergeState *state, LateRow *row, HeapTuple tuple)
+{
+	const DayLayout *layout = state->layout;
+	bool		isnull;
+	int32		clock = DatumGetInt32(GetValue(state, tuple, layout->clock,
+											   &isnull));
+	int32		ns = 0;
+
+	if (layout->ns >= 0)
+	{
+		Datum		value = GetValue(state, tuple, layout->ns, &isnull);
+
+		ns = isnull ? 0 : DatumGetInt32(value);
+	}
+	row->itemid = DatumGetInt64(GetValue(state, tuple, layout->itemid,
+										 &isnull));
+	row->position = make_position(clock, ns);
+	row->tuple = tuple;
+	row->is_added = false;
+}
+
+/*
+ * LoadRows fills the buffer of late with its rows, which are of one item.
+ */
+static void
+LoadRows(MergeState *state, LateRows *late)
+{
+	const DayLayout *layout = state->layout;
+
+	late->buffer = ZbxhistCreateRowBuffer(layout);
+	ZbxhistBeginRows(late->buffer, late->rows[0].itemid);
+	for (int i = 0; i < late->nrows; i++)
+	{
+		int			row = ZbxhistAddRow(late->buffer,
+										position_clock(late->rows[i].position));
+
+		for (int j = 0; j < layout->ncolumns; j++)
+		{
+			bool		isnull;
+			Datum		value;
+
+			if (layout->columns[j].packed <= 0)
+				continue;
+			value = GetValue(state, late->rows[i].tuple, j, &isnull);
+			ZbxhistSetDatum(late->buffer, row, layout->columns[j].packed,
+							value, isnull);
+		}
+	}
+}
+
+/*
+ * FindKey returns the number of the row at a position in a decoded segment,
+ * or -1.
+ */
+static int
+FindKey(const MergeState *state, const SegmentRows *rows, int64 position)
+{
+	int32		clock = position_clock(position);
+
+	for (int i = ZbxhistFirstOfClock(rows, clock);
+		 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
+	{
+		if (ZbxhistRowPosition(state->layout, rows, i) == position)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * TakeRow takes the row number of part out of the parent, unless it has to
+ * stay there.
+ */
+static void
+TakeRow(MergeState *state, MergePart *part, int number)
+{
+	LateRow    *row = &part->late.rows[number];
+	int			existing = -1;
+
+	if (state->has_key && part->segment >= 0)
+		existing = FindKey(state, &part->decoded, row->position);
+	if (existing >= 0 &&
+		!ZbxhistSameRow(&part->decoded, existing,
+						&part->late.buffer->rows, number))
+	{
+		state->duplicates++;
+		return;
+	}
+	if (!ZbxhistDeleteMoved(state->parent, &row->tuple->t_self,
+							state->walk.snapshot))
+		return;
+	if (existing >= 0)
+		state->removed++;
+	else
+	{
+		row->is_added = true;
+		state->merged++;
+	}
+}
+
+/* ---- a group ---- */
+
+/*
+ * MakePart begins the part of a segment, or of an item without one, with the
+ * late rows that belong to it.
+ */
+static MergePart *
+MakePart(MergeState *state, const GroupReader *reader, int segment,
+		 LateRow *rows, int nrows)
+{
+	MergePart  *part = palloc0(sizeof(MergePart));
+
+	part->segment = segment;
+	part->late.rows = rows;
+	part->late.nrows = nrows;
+	if (nrows == 0)
+		return part;
+	if (segment >= 0)
+		ZbxhistDecodeDaySegment(state->day, state->layout, reader, segment,
+								NULL, &part->decoded);
+	LoadRows(state, &part->late);
+	for (int i = 0; i < nrows; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		TakeRow(state, part, i);
+	}
+	return part;
+}
+
+/*
+ * CountOfSegment returns how many of the late rows, which come after those of
+ * the segments before, go to a segment: those of its item up to its end, or
+ * all of the item if it is the last one of it.
+ */
+static int
+CountOfSegment(const GroupReader *reader, int segment, const LateRow *rows,
+			   int nrows)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+	bool		is_last = segment + 1 == reader->nsegments ||
+	reader->segments[segment + 1].itemid != info->itemid;
+	int			count = 0;
+
+	while (count < nrows && rows[count].itemid == info->itemid &&
+		   (is_last || position_clock(rows[count].position) <= info->last_clock))
+		count++;
+	return count;
+}
+
+/*
+ * CountOfItem returns how many rows the first one's item has.
+ */
+static int
+CountOfItem(const LateRow *rows, int nrows)
+{
+	int			count = 0;
+
+	while (count < nrows && rows[count].itemid == rows[0].itemid)
+		count++;
+	return count;
+}
+
+/*
+ * DivideGroup returns the parts of a group with its late rows, in order.
+ */
+static List *
+DivideGroup(MergeState *state, const GroupReader *reader, LateRow *rows,
+			int nrows)
+{
+	List	   *parts = NIL;
+	int			segment = 0;
+	int			next = 0;
+
+	while (segment < reader->nsegments || next < nrows)
+	{
+		int			count;
+
+		if (segment < reader->nsegments &&
+			(next == nrows ||
+			 reader->segments[segment].itemid <= rows[next].itemid))
+		{
+			count = CountOfSegment(reader, segment, &rows[next], nrows - next);
+			parts = lappend(parts, MakePart(state, reader, segment++,
+											&rows[next], count));
+		}
+		else
+		{
+			count = CountOfItem(&rows[next], nrows - next);
+			parts = lappend(parts, MakePart(state, reader, -1, &rows[next],
+											count));
+		}
+		next += count;
+	}
+	return parts;
+}
+
+/*
+ * WritePart writes a segment with what is added to it.
+ */
+static void
+WritePart(MergeState *state, const GroupReader *reader, MergePart *part)
+{
+	SegmentRows *rows = &part->decoded;
+	SegmentRows *added = part->late.buffer ? &part->late.buffer->rows : NULL;
+	bool		has_added = false;
+	int			next = 0;
+
+	for (int i = 0; i < part->late.nrows; i++)
+		has_added |= part->late.rows[i].is_added;
+	if (!has_added && part->segment >= 0)
+	{
+		ZbxhistDayWriteSegment(state->writer, reader, part->segment);
+		return;
+	}
+	for (int i = 0; i < part->late.nrows; i++)
+	{
+		int64		position = part->late.rows[i].position;
+
+		if (!part->late.rows[i].is_added)
+			continue;
+		while (next < rows->nrows &&
+			   ZbxhistRowPosition(state->layout, rows, next) <= position)
+			ZbxhistDayWriteRows(state->writer, rows, next++, 1);
+		ZbxhistDayWriteRows(state->writer, added, i, 1);
+	}
+	if (next < rows->nrows)
+		ZbxhistDayWriteRows(state->writer, rows, next, rows->nrows - next);
+}
+
+/*
+ * LimitParts limits the size of the groups that are written in place of one
+ * of length bytes and nrows rows, to which others are added.
+ */
+static void
+LimitParts(MergeState *state, Size length, int nrows, int64 added)
+{
+	size_t		limit = ZbxhistDayPageLimit(state->writer);
+	double		row_bytes = nrows > 0 ? (double) length / nrows :
+		USUAL_ROW_BYTES;
+	double		total = length + added * row_bytes * ADDED_FACTOR;
+	int			nparts = 1 + (int) (total / limit);
+
+	if (nparts > 1)
+		limit = Min(limit, (size_t) (total / nparts * PART_SLACK));
+	ZbxhistDayWriteLimit(state->writer, limit);
+}
+
+/*
+ * MergeGroup adds late rows to a group, or makes the first ones of a day that
+ * is empty.
+ */
+static void
+MergeGroup(MergeState *state, DayGroup *group, LateRow *rows, int nrows)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->group_context);
+	static const GroupReader empty;
+	const GroupReader *reader = group != NULL ? &group->reader : &empty;
+	int64		merged = state->merged;
+	List	   *parts = DivideGroup(state, reader, rows, nrows);
+	ListCell   *lc;
+
+	if (state->merged > merged)
+	{
+		if (group != NULL)
+			ZbxhistDeleteGroup(state->day, &group->tid, InvalidSnapshot);
+		LimitParts(state, reader->length, group != NULL ? group->nrows : 0,
+				   state->merged - merged);
+		foreach(lc, parts)
+			WritePart(state, reader, lfirst(lc));
+		ZbxhistDayWriteBreak(state->writer);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->group_context);
+}
+
+/* ---- a batch ---- */
+
+/*
+ * CountOfGroup returns how many rows go before a place.
+ */
+static int
+CountOfGroup(const LateRow *rows, int nrows, const DayPlace *end)
+{
+	int			count = 0;
+
+	if (end->is_end)
+		return nrows;
+	while (count < nrows &&
+		   (rows[count].itemid < end->itemid ||
+			(rows[count].itemid == end->itemid &&
+			 position_clock(rows[count].position) < end->clock)))
+		count++;
+	return count;
+}
+
+/*
+ * MergeBatch merges the rows that have been collected.
+ */
+static void
+MergeBatch(MergeState *state)
+{
+	Snapshot	snapshot;
+	uint64		nrows;
+	uint64		nbytes;
+	int			count;
+
+	qsort(state->rows, state->nrows, sizeof(LateRow), compare_late);
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	state->scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
+	state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
+	for (int first = 0; first < state->nrows; first += count)
+	{
+		LateRow    *rows = &state->rows[first];
+		DayGroup	group;
+		DayPlace	end;
+		bool		found;
+
+		found = ZbxhistDayScanTarget(state->scan, rows->itemid,
+									 position_clock(rows->position), &group,
+									 &end);
+		count = CountOfGroup(rows, state->nrows - first, &end);
+		MergeGroup(state, found ? &group : NULL, rows, count);
+	}
+	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
+	ZbxhistEndDayScan(state->scan);
+	UnregisterSnapshot(snapshot);
+	state->nrows = 0;
+	state->nbytes = 0;
+	MemoryContextReset(state->rows_context);
+}
+
+/*
+ * VisitRow adds a row of the parent to the batch; returns false if there are
+ * enough.  Rows that must stay do not count, else a caller that begins with
+ * them again would never get on.
+ */
+static bool
+VisitRow(void *arg, TupleTableSlot *slot)
+{
+	MergeState *state = arg;
+	MemoryContext old;
+	HeapTuple	tuple;
+
+	if (state->merged + state->removed + state->nrows >= state->max_rows ||
+		state->nrows == MAX_BATCH_ROWS ||
+		state->nbytes >= (Size) maintenance_work_mem * 1024)
+		MergeBatch(state);
+	if (state->merged + state->removed >= state->max_rows)
+		return false;
+
+	old = MemoryContextSwitchTo(state->rows_context);
+	tuple = ExecCopySlotHeapTuple(slot);
+	tuple->t_self = slot->tts_tid;
+	MemoryContextSwitchTo(old);
+	InitLateRow(state, &state->rows[state->nrows++], tuple);
+	state->nbytes += tuple->t_len;
+	return true;
+}
+
+/* ---- the function ---- */
+
+/*
+ * FindAttributes finds the parent's columns, which must be those of the day.
+ */
+static void
+FindAttributes(MergeState *state)
+{
+	const DayLayout *layout = state->layout;
+	TupleDesc	desc = RelationGetDescr(state->parent);
+	int			nfound = 0;
+
+	state->attributes = palloc0(sizeof(AttrNumber) * layout->ncolumns);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		int			number = -1;
+
+		if (att->attisdropped)
+			continue;
+		for (int j = 0; j < layout->ncolumns; j++)
+		{
+			if (strcmp(NameStr(layout->columns[j].name),
+					   NameStr(att->attname)) == 0 &&
+				layout->columns[j].type == att->atttypid)
+				number = j;
+		}
+		if (number < 0)
+			break;
+		state->attributes[number] = att->attnum;
+		nfound++;
+	}
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		if (state->attributes[i] == InvalidAttrNumber ||
+			nfound != layout->ncolumns)
+			ereport(ERROR,
+					errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("rows cannot be merged into packed day \"%s\", because columns were altered after it was packed",
+						   RelationGetRelationName(state->day)),
+					errhint("Unpack the day with zbxhist.unpack()."),
+					errtable(state->day));
+	}
+}
+
+/*
+ * HasUniqueIndex says whether a table has a unique index.
+ */
+static bool
+HasUniqueIndex(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	bool		result = false;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		result |= index->rd_index->indisunique && index->rd_index->indisvalid;
+		index_close(index, NoLock);
+	}
+	list_free(indexes);
+	return result;
+}
+
+/*
+ * BeginMerge opens everything that state needs.
+ */
+static void
+BeginMerge(MergeState *state, Oid parent, Oid day)
+{
+	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock);
+	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	state->layout = ZbxhistDayLayout(state->day);
+	FindAttributes(state);
+	state->has_key = HasUniqueIndex(state->parent);
+	state->rows = palloc(sizeof(LateRow) *
+						 Min(state->max_rows, MAX_BATCH_ROWS));
+	state->rows_context = AllocSetContextCreate(CurrentMemoryContext,
+												"zbxhist late rows",
+												ALLOCSET_DEFAULT_SIZES);
+	state->group_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "zbxhist merged group",
+												 ALLOCSET_DEFAULT_SIZES);
+	PushActiveSnapshot(GetLatestSnapshot());
+	state->walk.source = state->parent;
+	state->walk.snapshot = GetActiveSnapshot();
+	state->walk.visit = VisitRow;
+	state->walk.state = state;
+}
+
+/*
+ * MergeAll walks through the late rows; returns true if no more are left.
+ */
+static bool
+MergeAll(MergeState *state)
+{
+	Relation	index = ZbxhistFindItemIndex(state->parent);
+	int64		itemid = 0;
+	bool		done = ZbxhistWalkRows(&state->walk, index, true, &itemid);
+
+	MergeBatch(state);
+	if (index != NULL)
+		index_close(index, NoLock);
+	return done;
+}
+
+/*
+ * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows) moves rows of
+ * the parent alone with from_clock <= clock < to_clock into the day; see
+ * sql/functions/merge_rows.sql.
+ */
+Datum
+zbxhist_merge_rows(PG_FUNCTION_ARGS)
+{
+	MergeState *state = palloc0(sizeof(MergeState));
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	state->walk.from_clock = PG_GETARG_INT64(2);
+	state->walk.to_clock = PG_GETARG_INT64(3);
+	state->max_rows = Max(PG_GETARG_INT32(4), 1);
+	BeginMerge(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	values[2] = BoolGetDatum(MergeAll(state));
+	values[0] = Int64GetDatum(state->merged);
+	values[1] = Int64GetDatum(state->duplicates);
+	PopActiveSnapshot();
+	table_close(state->day, NoLock);
+	table_close(state->parent, NoLock);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}
