@@ -14,12 +14,10 @@
 #ifndef ZBXHIST_CODEC_H
 #define ZBXHIST_CODEC_H
 
+#include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
 #include "packed/segment.h"
-
-/* values in a column; more than this is refused */
-#define CODEC_MAX_VALUES 65535
 
 /* all bytes of a column of bytes; more than this is refused */
 #define CODEC_MAX_BYTES ((size_t) 256 * 1024 * 1024)
@@ -110,6 +108,32 @@ codec_store32(uint8 *data, uint32 value)
 	data[1] = value >> 8;
 	data[2] = value >> 16;
 	data[3] = value >> 24;
+}
+
+/* The bits that a number needs: 0 to 64. */
+static inline int
+codec_width(uint64 value)
+{
+	return value == 0 ? 0 : pg_leftmost_one_pos64(value) + 1;
+}
+
+/* The bits of a double, and back. */
+static inline uint64
+codec_bits(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static inline double
+codec_double(uint64 bits)
+{
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
 }
 
 /* Signed numbers so that small ones of both signs are small. */

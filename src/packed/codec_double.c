@@ -22,8 +22,6 @@
 
 #include <math.h>
 
-#include "port/pg_bitutils.h"
-
 #include "packed/codec.h"
 
 #define DOUBLES_DECIMALS 0x0F	/* how many, when scaled */
@@ -57,24 +55,6 @@ ZbxhistUnscaleDouble(int64 scaled, int decimals)
 	return (double) scaled / powers_of_ten[decimals];
 }
 
-static inline uint64
-bits_of(double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static inline double
-double_of(uint64 bits)
-{
-	double		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 /* The integer nearest to a scaled value; says whether it is small enough. */
 static inline bool
 scale_double(double value, int decimals, int64 *scaled)
@@ -102,17 +82,10 @@ ZbxhistIsDecimal(double value, int decimals)
 	int64		scaled;
 
 	return scale_double(value, decimals, &scaled) &&
-		bits_of(ZbxhistUnscaleDouble(scaled, decimals)) == bits_of(value);
+		codec_bits(ZbxhistUnscaleDouble(scaled, decimals)) == codec_bits(value);
 }
 
 /* ---------------------------------------------------------------- writing */
-
-/* The bits that a number needs: 0 to 64. */
-static inline int
-width_of(uint64 value)
-{
-	return value == 0 ? 0 : pg_leftmost_one_pos64(value) + 1;
-}
 
 /* Bits that values with so many decimals would take, about. */
 static int
@@ -135,13 +108,13 @@ estimate_bits(const double *sample, int n, int decimals)
 		}
 		smallest = Min(smallest, scaled);
 		greatest = Max(greatest, scaled);
-		correction = bits_of(sample[i]) -
-			bits_of(ZbxhistUnscaleDouble(scaled, decimals));
+		correction = codec_bits(sample[i]) -
+			codec_bits(ZbxhistUnscaleDouble(scaled, decimals));
 		if (correction != 0)
-			bits += 8 + width_of(codec_zigzag(correction));
+			bits += 8 + codec_width(codec_zigzag(correction));
 	}
 	if (smallest < greatest)
-		bits += n * width_of((uint64) greatest - (uint64) smallest);
+		bits += n * codec_width((uint64) greatest - (uint64) smallest);
 	return bits;
 }
 
@@ -217,8 +190,8 @@ scale_values(const double *values, int n, int decimals, uint64 *scaled,
 		/* what cannot be scaled takes the last one's place */
 		(void) scale_double(values[i], decimals, &last);
 		scaled[i] = last;
-		corrections[i] = bits_of(values[i]) -
-			bits_of(ZbxhistUnscaleDouble(last, decimals));
+		corrections[i] = codec_bits(values[i]) -
+			codec_bits(ZbxhistUnscaleDouble(last, decimals));
 		any |= corrections[i];
 	}
 	return any != 0;
@@ -245,7 +218,7 @@ put_bits(ByteBuffer *buffer, const double *values, int n, uint64 *work)
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		bits = bits_of(values[i]);
+		uint64		bits = codec_bits(values[i]);
 
 		work[i] = bits << 1 | bits >> 63;
 	}
@@ -301,7 +274,7 @@ get_corrections(ByteReader *reader, double *values, int n)
 	int			i;
 
 	for (i = 0; result && i < n; i++)
-		values[i] = double_of(bits_of(values[i]) + corrections[i]);
+		values[i] = codec_double(codec_bits(values[i]) + corrections[i]);
 	pfree(corrections);
 	return result;
 }
@@ -314,7 +287,7 @@ unscale_values(double *values, int n, int decimals)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		values[i] = (double) (int64) bits_of(values[i]) / divisor;
+		values[i] = (double) (int64) codec_bits(values[i]) / divisor;
 }
 
 /* Makes values of the bits that are in their places, sign last. */
@@ -325,9 +298,9 @@ restore_signs(double *values, int n)
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		bits = bits_of(values[i]);
+		uint64		bits = codec_bits(values[i]);
 
-		values[i] = double_of(bits >> 1 | bits << 63);
+		values[i] = codec_double(bits >> 1 | bits << 63);
 	}
 }
 

@@ -27,8 +27,6 @@
  */
 #include "postgres.h"
 
-#include "port/pg_bitutils.h"
-
 #include "packed/codec.h"
 
 #define STREAM_ORDER 0x03		/* how often differences are taken: 0, 1, 2 */
@@ -61,13 +59,6 @@ typedef struct Frame
 	size_t		size;			/* in bytes, about */
 } Frame;
 
-/* The bits that a number needs: 0 to 64. */
-static inline int
-width_of(uint64 value)
-{
-	return value == 0 ? 0 : pg_leftmost_one_pos64(value) + 1;
-}
-
 /* The distance from the base, as it is stored. */
 static inline uint64
 framed(const Frame *frame, uint64 value)
@@ -85,7 +76,7 @@ framed(const Frame *frame, uint64 value)
 static void
 choose_width(Frame *frame, const int *counts, int n)
 {
-	int			position_width = width_of(n - 1);
+	int			position_width = codec_width(n - 1);
 	int			widest = 64;
 	int			nwider = 0;
 	size_t		best = SIZE_MAX;
@@ -109,7 +100,7 @@ choose_width(Frame *frame, const int *counts, int n)
 		nwider += counts[width];
 	}
 	frame->size = (best + 7) / 8 + STREAM_OVERHEAD +
-		(width_of(codec_zigzag(frame->base)) + 6) / 7;
+		(codec_width(codec_zigzag(frame->base)) + 6) / 7;
 }
 
 /* Counts how many distances from the base need which width. */
@@ -121,7 +112,7 @@ measure_frame(Frame *frame, const uint64 *values, int n)
 
 	/* four tables: the same counter again and again would have to wait */
 	for (i = 0; i < n; i++)
-		counts[i & 3][width_of(framed(frame, values[i]))]++;
+		counts[i & 3][codec_width(framed(frame, values[i]))]++;
 	for (i = 0; i <= 64; i++)
 		counts[0][i] += counts[1][i] + counts[2][i] + counts[3][i];
 	choose_width(frame, counts[0], n);
@@ -159,7 +150,7 @@ find_typical(const uint64 *values, int n, int *width)
 			sample[j] = sample[j - 1];
 		sample[j] = value;
 	}
-	*width = width_of((uint64) sample[count - 1 - count / 4] -
+	*width = codec_width((uint64) sample[count - 1 - count / 4] -
 					  (uint64) sample[count / 4]);
 	return values[0] + (uint64) sample[count / 2];
 }
@@ -295,7 +286,7 @@ put_exceptions(ByteBuffer *buffer, const Frame *frame, const uint64 *distances,
 		highs[count++] = distances[i] >> frame->width;
 	}
 	Assert(count == frame->nexceptions);
-	ZbxhistPackBits(buffer, positions, count, width_of(n - 1));
+	ZbxhistPackBits(buffer, positions, count, codec_width(n - 1));
 	ZbxhistPackBits(buffer, highs, count, frame->exception_width);
 	pfree(positions);
 }
@@ -474,7 +465,7 @@ patch(ByteReader *reader, uint64 *values, int n, const Frame *frame)
 	int			i;
 
 	if (!ZbxhistUnpackBits(reader, positions, frame->nexceptions,
-						   width_of(n - 1)) ||
+						   codec_width(n - 1)) ||
 		!ZbxhistUnpackBits(reader, highs, frame->nexceptions,
 						   frame->exception_width))
 		goto done;

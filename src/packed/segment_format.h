@@ -54,7 +54,7 @@ extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
 extern bool ZbxhistGetStats(ByteReader *reader, SegmentStats *stats,
 							uint32 nrows);
 
-/* segment_writer.c, segment_reader.c */
+/* segment_reader.c */
 extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);
 extern pg_crc32c ZbxhistSegmentChecksum(const uint8 *data, size_t length);
 

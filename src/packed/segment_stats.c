@@ -35,24 +35,6 @@ typedef struct ScaledStats
 	uint64		correction;		/* of the sum's bits */
 } ScaledStats;
 
-static inline uint64
-bits_of(double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static inline double
-double_of(uint64 bits)
-{
-	double		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 /* Adds a number to the 128 bits of the sum. */
 static inline void
 add_unsigned(SegmentStats *stats, uint64 value)
@@ -155,8 +137,8 @@ scale_stats(const SegmentStats *stats, ScaledStats *scaled)
 	(void) ZbxhistScaleDouble(stats->max_double, decimals, &scaled->max);
 	if (!ZbxhistScaleDouble(stats->sum_double, decimals, &scaled->sum))
 		return false;
-	scaled->correction = bits_of(stats->sum_double) -
-		bits_of(ZbxhistUnscaleDouble(scaled->sum, decimals));
+	scaled->correction = codec_bits(stats->sum_double) -
+		codec_bits(ZbxhistUnscaleDouble(scaled->sum, decimals));
 	return true;
 }
 
@@ -166,9 +148,9 @@ put_double_bits(ByteBuffer *buffer, const SegmentStats *stats)
 {
 	uint8	   *bytes = ZbxhistExtendBuffer(buffer, 24);
 
-	codec_store64(bytes, bits_of(stats->min_double));
-	codec_store64(bytes + 8, bits_of(stats->max_double));
-	codec_store64(bytes + 16, bits_of(stats->sum_double));
+	codec_store64(bytes, codec_bits(stats->min_double));
+	codec_store64(bytes + 8, codec_bits(stats->max_double));
+	codec_store64(bytes + 16, codec_bits(stats->sum_double));
 }
 
 /* Adds doubles that are decimals. */
@@ -238,9 +220,9 @@ get_double_bits(ByteReader *reader, SegmentStats *stats)
 {
 	if (codec_left(reader) < 24)
 		return false;
-	stats->min_double = double_of(codec_load64(reader->next));
-	stats->max_double = double_of(codec_load64(reader->next + 8));
-	stats->sum_double = double_of(codec_load64(reader->next + 16));
+	stats->min_double = codec_double(codec_load64(reader->next));
+	stats->max_double = codec_double(codec_load64(reader->next + 8));
+	stats->sum_double = codec_double(codec_load64(reader->next + 16));
 	reader->next += 24;
 	return true;
 }
@@ -263,7 +245,7 @@ get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
 	stats->min_double = ZbxhistUnscaleDouble((int64) min, decimals);
 	stats->max_double = ZbxhistUnscaleDouble((int64) max, decimals);
 	stats->sum_double = ZbxhistUnscaleDouble((int64) sum, decimals);
-	stats->sum_double = double_of(bits_of(stats->sum_double) + correction);
+	stats->sum_double = codec_double(codec_bits(stats->sum_double) + correction);
 	return true;
 }
 

@@ -29,7 +29,7 @@
 #define HEADER_RESERVE 12
 
 /* a segment holds no more bytes of strings than this and one clock's */
-#define SOFT_MAX_BYTES (1024 * 1024)
+#define SOFT_MAX_BYTES (256 * 1024)
 
 /* a segment that may be added */
 typedef struct Trial

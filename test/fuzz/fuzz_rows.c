@@ -19,6 +19,7 @@ extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 #define MAX_COLUMNS 5
 #define MAX_ITEMS 3
 #define MAX_ROWS 5000
+#define FEW_ROWS 300
 
 /* the input that is left; zeros follow it */
 typedef struct Input
@@ -190,16 +191,17 @@ make_values(Input *input, PackedColumn *column, int n)
 	pfree(numbers);
 }
 
-/* Makes the rows of an item. */
+/* Makes the rows of an item; many rows only if groups are not tiny. */
 static void
 make_item(Input *input, SegmentRows *rows, int64 itemid,
-		  const PackedKind *kinds, int ncolumns)
+		  const PackedKind *kinds, int ncolumns, size_t max_size)
 {
 	uint64		n = take_number(input, 2);
+	bool		is_many = max_size > 1000 && (n >> 8) % 16 == 0;
 	int			i;
 
 	rows->itemid = itemid;
-	rows->nrows = n % ((n >> 8) % 16 == 0 ? MAX_ROWS : 300) + 1;
+	rows->nrows = n % (is_many ? MAX_ROWS : FEW_ROWS) + 1;
 	rows->ncolumns = ncolumns;
 	rows->columns = make_columns(kinds, ncolumns, rows->nrows);
 	make_clocks(input, rows->columns[0].ints, rows->nrows);
@@ -229,7 +231,8 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 	itemid = take_number(&input, 8);
 	for (i = 0; i < nitems; i++)
 	{
-		make_item(&input, &items[i], (int64) itemid, kinds, ncolumns);
+		make_item(&input, &items[i], (int64) itemid, kinds, ncolumns,
+				  max_size);
 		/* sorted, up to the greatest */
 		itemid += (PG_INT64_MAX - itemid) / 2 + 1;
 		if ((int64) itemid < items[i].itemid)
