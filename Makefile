@@ -71,6 +71,7 @@ OBJS = \
 	src/plan/literal.o \
 	src/plan/numeric_double.o \
 	src/plan/prune.o \
+	src/plan/range_scan.o \
 	src/plan/row_layout.o \
 	src/read/accumulator.o \
 	src/read/add.o \

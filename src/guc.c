@@ -15,6 +15,7 @@
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
+bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
@@ -59,6 +60,15 @@ DefineEnableSettings(void)
 							 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),
 							 gettext_noop("When off, all packed days are read and their rows are filtered."),
 							 &zbxhist_enable_packed_scan_pruning,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, ForgetPlans, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_range_scan",
+							 gettext_noop("Reads the rows of the function range in FROM as they are asked for."),
+							 gettext_noop("When off, they are all read and kept first, as of any function."),
+							 &zbxhist_enable_range_scan,
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */

@@ -24,6 +24,7 @@
 #include "maintenance/worker.h"
 #include "plan/fast_insert.h"
 #include "plan/prune.h"
+#include "plan/range_scan.h"
 
 #define ZBXHIST_VERSION "1.0"
 
@@ -50,6 +51,7 @@ _PG_init(void)
 	ZbxhistFrameInit();
 	ZbxhistPruneInit();
 	ZbxhistFastInsertInit();
+	ZbxhistRangeScanInit();
 	ZbxhistWorkerInit();
 }
 

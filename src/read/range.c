@@ -4,8 +4,8 @@
  *	  SQL functions that give out rows of one item: range, nearest and
  *	  minimum_time.
  *
- * In FROM, where a set-returning function is materialised, the support
- * function zbxhist_range_support passes a LIMIT on.  The rest is in row_set.c.
+ * How range is planned in FROM is in plan/range_scan.c and range_support.c, how
+ * rows are given out otherwise in row_set.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +18,7 @@
 
 #include "read/arguments.h"
 #include "read/parent.h"
+#include "read/range.h"
 #include "read/reader.h"
 #include "read/row_set.h"
 
@@ -30,49 +31,92 @@ PG_FUNCTION_INFO_V1(zbxhist_minimum_time);
 /* ---- range ---- */
 
 /*
- * zbxhist_range(row type, itemid, from_clock, to_clock, sort, max_rows,
- * from_ns, to_ns) returns the rows of an item from one moment, included, to
- * another, excluded.  A null moment or item gives no rows, as in SQL.
+ * GetRange takes the arguments of a call (row type, itemid, from_clock,
+ * to_clock, sort, max_rows, from_ns, to_ns) into range.  A null moment or item
+ * gives no rows, as in SQL.
+ */
+static void
+GetRange(FunctionCallInfo fcinfo, ItemRange *range)
+{
+	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
+	range->is_descending = ZbxhistGetSort(fcinfo, 4);
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7))
+		ZbxhistMakeEmpty(range);
+	else
+	{
+		ZbxhistStartAt(range, make_position(PG_GETARG_INT32(2),
+											PG_GETARG_INT32(6)));
+		ZbxhistEndBefore(range, make_position(PG_GETARG_INT32(3),
+											  PG_GETARG_INT32(7)));
+	}
+}
+
+/*
+ * GetRangeOfTimes does the same for times: (row type, itemid, from_time,
+ * to_time, sort, max_rows).
+ */
+static void
+GetRangeOfTimes(FunctionCallInfo fcinfo, ItemRange *range)
+{
+	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
+	range->is_descending = ZbxhistGetSort(fcinfo, 4);
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		ZbxhistMakeEmpty(range);
+	else
+		ZbxhistLimitByTimes(range, PG_GETARG_TIMESTAMPTZ(2),
+							PG_GETARG_TIMESTAMPTZ(3));
+}
+
+/*
+ * ReturnRange returns the rows of the range that the arguments say.
+ */
+static Datum
+ReturnRange(FunctionCallInfo fcinfo, RangeGetter get_range)
+{
+	ItemRange	range;
+
+	ZbxhistCheckSetContext(fcinfo);
+	get_range(fcinfo, &range);
+	return ZbxhistReturnRows(fcinfo, &range, 1,
+							 ZbxhistGetMaxRows(fcinfo,
+											   RANGE_MAX_ROWS_ARGUMENT));
+}
+
+/*
+ * zbxhist_range returns the rows of an item from one moment, included, to
+ * another, excluded.
  */
 Datum
 zbxhist_range(PG_FUNCTION_ARGS)
 {
-	ItemRange	range;
-
-	ZbxhistCheckSetContext(fcinfo);
-	ZbxhistWholeItem(&range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
-	range.is_descending = ZbxhistGetSort(fcinfo, 4);
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) ||
-		PG_ARGISNULL(6) || PG_ARGISNULL(7))
-		ZbxhistMakeEmpty(&range);
-	else
-	{
-		ZbxhistStartAt(&range, make_position(PG_GETARG_INT32(2),
-											 PG_GETARG_INT32(6)));
-		ZbxhistEndBefore(&range, make_position(PG_GETARG_INT32(3),
-											   PG_GETARG_INT32(7)));
-	}
-	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistGetMaxRows(fcinfo, 5));
+	return ReturnRange(fcinfo, GetRange);
 }
 
 /*
- * zbxhist_range_time(row type, itemid, from_time, to_time, sort, max_rows)
- * does the same for times.
+ * zbxhist_range_time does the same for times.
  */
 Datum
 zbxhist_range_time(PG_FUNCTION_ARGS)
 {
-	ItemRange	range;
+	return ReturnRange(fcinfo, GetRangeOfTimes);
+}
 
-	ZbxhistCheckSetContext(fcinfo);
-	ZbxhistWholeItem(&range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
-	range.is_descending = ZbxhistGetSort(fcinfo, 4);
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		ZbxhistMakeEmpty(&range);
-	else
-		ZbxhistLimitByTimes(&range, PG_GETARG_TIMESTAMPTZ(2),
-							PG_GETARG_TIMESTAMPTZ(3));
-	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistGetMaxRows(fcinfo, 5));
+/*
+ * ZbxhistFindRangeGetter returns what takes the arguments of a function, if
+ * that is one of the two above, called as they are; else NULL.
+ */
+RangeGetter
+ZbxhistFindRangeGetter(Oid funcid)
+{
+	FmgrInfo	function;
+
+	fmgr_info(funcid, &function);
+	if (function.fn_addr == zbxhist_range)
+		return GetRange;
+	if (function.fn_addr == zbxhist_range_time)
+		return GetRangeOfTimes;
+	return NULL;
 }
 
 /* ---- nearest ---- */

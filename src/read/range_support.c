@@ -4,7 +4,7 @@
  *	  Planner support for the function range.
  *
  * The executor materialises a function in FROM before it gives out a row, so
- * a LIMIT above it comes too late.  In
+ * where range_scan.c does not apply, a LIMIT above it comes too late.  In
  *
  *		SELECT ... FROM zbxhist.range(...) LIMIT n
  *
@@ -27,10 +27,9 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 
-PG_FUNCTION_INFO_V1(zbxhist_range_support);
+#include "read/range.h"
 
-/* the argument max_rows, in both functions */
-#define MAX_ROWS_ARGUMENT 5
+PG_FUNCTION_INFO_V1(zbxhist_range_support);
 
 /*
  * PassesLimitOn says whether every row of the query is one of the function's,
@@ -150,20 +149,20 @@ LimitCall(SupportRequestSimplify *request)
 	FuncExpr   *result;
 
 	if (request->root == NULL ||
-		list_length(call->args) <= MAX_ROWS_ARGUMENT ||
+		list_length(call->args) <= RANGE_MAX_ROWS_ARGUMENT ||
 		!PassesLimitOn(request->root->parse, call->funcid) ||
 		(limit = MakeLimit(request->root)) == NULL ||
-		equal(limit, list_nth(call->args, MAX_ROWS_ARGUMENT)))
+		equal(limit, list_nth(call->args, RANGE_MAX_ROWS_ARGUMENT)))
 		return NULL;
 
 	least = makeNode(MinMaxExpr);
 	least->minmaxtype = INT8OID;
 	least->op = IS_LEAST;
-	least->args = list_make2(list_nth(call->args, MAX_ROWS_ARGUMENT), limit);
+	least->args = list_make2(list_nth(call->args, RANGE_MAX_ROWS_ARGUMENT), limit);
 	least->location = -1;
 
 	result = copyObject(call);
-	list_nth_cell(result->args, MAX_ROWS_ARGUMENT)->ptr_value =
+	list_nth_cell(result->args, RANGE_MAX_ROWS_ARGUMENT)->ptr_value =
 		eval_const_expressions(request->root, (Node *) least);
 	if (equal(result, call))
 		return NULL;
@@ -180,8 +179,8 @@ EstimateRows(SupportRequestRows *request)
 	int64		rows;
 
 	if (request->root == NULL || !IsA(call, FuncExpr) ||
-		list_length(call->args) <= MAX_ROWS_ARGUMENT ||
-		!GetConstRows(request->root, list_nth(call->args, MAX_ROWS_ARGUMENT),
+		list_length(call->args) <= RANGE_MAX_ROWS_ARGUMENT ||
+		!GetConstRows(request->root, list_nth(call->args, RANGE_MAX_ROWS_ARGUMENT),
 					  PG_INT64_MAX, &rows) ||
 		rows > 1000)
 		return false;

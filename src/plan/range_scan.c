@@ -1,0 +1,431 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_scan.c
+ *	  Plans and executes the function range in FROM without materialising it.
+ *
+ * The executor puts all rows of a function in FROM into a tuplestore before
+ * it gives the first one out.  A call of zbxhist.range that is all of an
+ * entry of FROM becomes a custom scan instead, whose rows are read as they are
+ * asked for: no row is copied, and whoever stops early has not read the rest.
+ *
+ * The planner asks the function's support function first, which is how the
+ * library comes to be loaded in time.  The scan has no relation of its own:
+ * its columns are those of custom_scan_tlist, and the call's arguments are
+ * custom_exprs.  A query that needs the whole row, or WITH ORDINALITY, is
+ * left to the executor's way; so rows are never fetched again for a recheck.
+ *
+ * Locks, privileges and the snapshot are those of row_set.c, which opens the
+ * parent when the first row is asked for.  What it opens is in the query's
+ * memory context and is closed with the scan, or by the resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/restrictinfo.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "plan/range_scan.h"
+#include "read/arguments.h"
+#include "read/parent.h"
+#include "read/range.h"
+#include "read/row_set.h"
+
+/* members of the plan's custom_private */
+typedef enum RangeScanPrivate
+{
+	RANGE_CALL,					/* the FuncExpr, for its types */
+	RANGE_ATTNUMS				/* the parent's column of each of the scan's */
+} RangeScanPrivate;
+
+typedef struct RangeScanState
+{
+	CustomScanState css;		/* must be first */
+	FuncExpr   *call;			/* the plan's */
+	FmgrInfo	function;
+	RangeGetter get_range;
+	List	   *arguments;		/* of ExprState */
+	int			natts;
+	AttrNumber *attnums;
+	AttrNumber	last_attnum;	/* the highest of them */
+	ItemRange	range;
+	RowSet		set;
+	bool		is_open;		/* set is */
+} RangeScanState;
+
+static set_rel_pathlist_hook_type previous_pathlist_hook = NULL;
+
+/* ---- planning ---- */
+
+/*
+ * GetCall returns the call of range that a function in FROM consists of, or
+ * NULL if it is something else.
+ */
+static FuncExpr *
+GetCall(RangeTblEntry *rte)
+{
+	RangeTblFunction *function;
+	FuncExpr   *call;
+
+	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality ||
+		list_length(rte->functions) != 1)
+		return NULL;
+	function = linitial_node(RangeTblFunction, rte->functions);
+	call = (FuncExpr *) function->funcexpr;
+	if (call == NULL || !IsA(call, FuncExpr) ||
+		!OidIsValid(get_func_support(call->funcid)) ||
+		ZbxhistFindRangeGetter(call->funcid) == NULL)
+		return NULL;
+	return call;
+}
+
+/*
+ * GetParent returns the table whose row type the call's first argument has,
+ * or InvalidOid.
+ */
+static Oid
+GetParent(const FuncExpr *call)
+{
+	Oid			relid = get_typ_typrelid(exprType(linitial(call->args)));
+
+	if (!OidIsValid(relid) || get_rel_relkind(relid) != RELKIND_RELATION)
+		return InvalidOid;
+	return relid;
+}
+
+/*
+ * NeedsWholeRow says whether the query wants rows as one value.
+ */
+static bool
+NeedsWholeRow(RelOptInfo *rel)
+{
+	Bitmapset  *attrs = NULL;
+	ListCell   *lc;
+
+	pull_varattnos((Node *) rel->reltarget->exprs, rel->relid, &attrs);
+	foreach(lc, rel->baserestrictinfo)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause,
+					   rel->relid, &attrs);
+	return bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+						 attrs);
+}
+
+/*
+ * BuildScanList returns the scan's target list, of all columns there are, and
+ * their numbers.
+ */
+static List *
+BuildScanList(Index relid, Oid rowtype, List **attnums)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(rowtype, -1);
+	List	   *result = NIL;
+
+	*attnums = NIL;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Var		   *var;
+
+		if (att->attisdropped)
+			continue;
+		var = makeVar(relid, att->attnum, att->atttypid, att->atttypmod,
+					  att->attcollation, 0);
+		result = lappend(result,
+						 makeTargetEntry((Expr *) var, list_length(result) + 1,
+										 pstrdup(NameStr(att->attname)),
+										 false));
+		*attnums = lappend_int(*attnums, att->attnum);
+	}
+	ReleaseTupleDesc(desc);
+	return result;
+}
+
+static Node *CreateRangeState(CustomScan *scan);
+
+static const CustomScanMethods range_scan_methods = {
+	.CustomName = "ZbxhistRange",
+	.CreateCustomScanState = CreateRangeState
+};
+
+/*
+ * PlanRange makes the plan of the path.
+ */
+static Plan *
+PlanRange(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+		  List *clauses, List *custom_plans)
+{
+	FuncExpr   *call = linitial_node(FuncExpr, path->custom_private);
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *attnums;
+
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = extract_actual_clauses(clauses, false);
+	scan->flags = path->flags;
+	scan->custom_scan_tlist =
+		BuildScanList(rel->relid, exprType(linitial(call->args)), &attnums);
+	scan->custom_exprs = copyObject(call->args);
+	scan->custom_private = list_make2(call, attnums);
+	scan->methods = &range_scan_methods;
+
+	/* a plan that is kept ends with a change of the table */
+	root->glob->relationOids = lappend_oid(root->glob->relationOids,
+										   GetParent(call));
+	return &scan->scan.plan;
+}
+
+static const CustomPathMethods range_path_methods = {
+	.CustomName = "ZbxhistRange",
+	.PlanCustomPath = PlanRange
+};
+
+/*
+ * ConsiderRangeScan is the hook that adds a path: what the executor's way
+ * costs without the copying.
+ */
+static void
+ConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+				  RangeTblEntry *rte)
+{
+	FuncExpr   *call;
+	Path	   *function_path;
+	CustomPath *path;
+
+	if (previous_pathlist_hook)
+		previous_pathlist_hook(root, rel, rti, rte);
+	if (!zbxhist_enable_range_scan || rel->pathlist == NIL ||
+		(call = GetCall(rte)) == NULL || !OidIsValid(GetParent(call)) ||
+		NeedsWholeRow(rel))
+		return;
+
+	function_path = linitial(rel->pathlist);
+	if (function_path->pathtype != T_FunctionScan)
+		return;					/* no rows, the planner has found */
+	path = makeNode(CustomPath);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = rel;
+	path->path.pathtarget = rel->reltarget;
+	path->path.param_info = function_path->param_info;
+	path->path.parallel_safe = function_path->parallel_safe;
+	path->path.rows = function_path->rows;
+	path->path.startup_cost = 0;
+	path->path.total_cost = function_path->total_cost * 0.8;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make1(call);
+	path->methods = &range_path_methods;
+	add_path(rel, &path->path);
+}
+
+/* ---- execution ---- */
+
+/*
+ * BeginRange prepares the call's arguments.
+ */
+static void
+BeginRange(CustomScanState *node, EState *estate, int eflags)
+{
+	RangeScanState *state = (RangeScanState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	List	   *attnums = list_nth(scan->custom_private, RANGE_ATTNUMS);
+	ListCell   *lc;
+
+	state->call = list_nth(scan->custom_private, RANGE_CALL);
+	check_function_execute(state->call->funcid);
+	InvokeFunctionExecuteHook(state->call->funcid);
+	fmgr_info(state->call->funcid, &state->function);
+	fmgr_info_set_expr((Node *) state->call, &state->function);
+	state->get_range = ZbxhistFindRangeGetter(state->call->funcid);
+	state->arguments = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
+
+	state->attnums = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
+	foreach(lc, attnums)
+	{
+		state->attnums[state->natts++] = lfirst_int(lc);
+		state->last_attnum = Max(state->last_attnum, lfirst_int(lc));
+	}
+}
+
+/*
+ * CheckColumns raises an error unless the parent has the columns that the
+ * plan expects.
+ */
+static void
+CheckColumns(const RangeScanState *state)
+{
+	TupleDesc	expected =
+		state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	TupleDesc	desc = RelationGetDescr(state->set.parent);
+
+	for (int i = 0; i < state->natts; i++)
+	{
+		AttrNumber	attnum = state->attnums[i];
+
+		if (attnum > desc->natts ||
+			TupleDescAttr(desc, attnum - 1)->attisdropped ||
+			TupleDescAttr(desc, attnum - 1)->atttypid !=
+			TupleDescAttr(expected, i)->atttypid)
+			ereport(ERROR,
+					errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("table \"%s\" has changed since the query was planned",
+						   RelationGetRelationName(state->set.parent)),
+					errtable(state->set.parent));
+	}
+}
+
+/*
+ * OpenRange evaluates the arguments and opens the rows.
+ */
+static void
+OpenRange(RangeScanState *state)
+{
+	LOCAL_FCINFO(fcinfo, FUNC_MAX_ARGS);
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	uint64		max_rows;
+	MemoryContext old;
+	ListCell   *lc;
+
+	InitFunctionCallInfoData(*fcinfo, &state->function, 0,
+							 state->call->inputcollid, NULL, NULL);
+	foreach(lc, state->arguments)
+	{
+		NullableDatum *argument = &fcinfo->args[fcinfo->nargs++];
+
+		argument->value = ExecEvalExprSwitchContext(lfirst(lc), econtext,
+													&argument->isnull);
+	}
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	state->get_range(fcinfo, &state->range);
+	max_rows = ZbxhistGetMaxRows(fcinfo, RANGE_MAX_ROWS_ARGUMENT);
+	MemoryContextSwitchTo(old);
+
+	ZbxhistOpenRowSet(&state->set, ZbxhistRowTypeParent(fcinfo),
+					  &state->range, 1, max_rows);
+	state->is_open = true;
+	CheckColumns(state);
+}
+
+/*
+ * NextRange puts the next row into the scan's slot, which is empty at the
+ * end.  Values stay where they are until the next one is read.
+ */
+static TupleTableSlot *
+NextRange(ScanState *node)
+{
+	RangeScanState *state = (RangeScanState *) node;
+	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+	TupleTableSlot *row;
+
+	if (!state->is_open)
+		OpenRange(state);
+	ExecClearTuple(slot);
+	if (!ZbxhistNextRow(&state->set))
+		return slot;
+	row = ZbxhistReadSlot(state->set.reader);
+	slot_getsomeattrs(row, state->last_attnum);
+	for (int i = 0; i < state->natts; i++)
+	{
+		slot->tts_values[i] = row->tts_values[state->attnums[i] - 1];
+		slot->tts_isnull[i] = row->tts_isnull[state->attnums[i] - 1];
+	}
+	return ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * RecheckRange is asked for by ExecScan; there is nothing to check.
+ */
+static bool
+RecheckRange(ScanState *node, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/*
+ * ExecRange gives out the next row that passes the conditions.
+ */
+static TupleTableSlot *
+ExecRange(CustomScanState *node)
+{
+	return ExecScan(&node->ss, NextRange, RecheckRange);
+}
+
+/*
+ * EndRange closes what is open.
+ */
+static void
+EndRange(CustomScanState *node)
+{
+	RangeScanState *state = (RangeScanState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	if (state->is_open)
+		ZbxhistCloseRowSet(&state->set);
+	state->is_open = false;
+}
+
+/*
+ * ReScanRange begins anew, with the arguments of then.
+ */
+static void
+ReScanRange(CustomScanState *node)
+{
+	EndRange(node);
+	ExecScanReScan(&node->ss);
+}
+
+/*
+ * ExplainRange names the table.
+ */
+static void
+ExplainRange(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const RangeScanState *state = (const RangeScanState *) node;
+
+	ExplainPropertyText("Table", get_rel_name(GetParent(state->call)), es);
+}
+
+static const CustomExecMethods range_exec_methods = {
+	.CustomName = "ZbxhistRange",
+	.BeginCustomScan = BeginRange,
+	.ExecCustomScan = ExecRange,
+	.EndCustomScan = EndRange,
+	.ReScanCustomScan = ReScanRange,
+	.ExplainCustomScan = ExplainRange
+};
+
+/*
+ * CreateRangeState makes the node's state.
+ */
+static Node *
+CreateRangeState(CustomScan *scan)
+{
+	RangeScanState *state = (RangeScanState *) newNode(sizeof(RangeScanState),
+													   T_CustomScanState);
+
+	state->css.methods = &range_exec_methods;
+	return (Node *) state;
+}
+
+/*
+ * ZbxhistRangeScanInit registers the scan and the hook; called by _PG_init.
+ */
+void
+ZbxhistRangeScanInit(void)
+{
+	RegisterCustomScanMethods(&range_scan_methods);
+	previous_pathlist_hook = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = ConsiderRangeScan;
+}

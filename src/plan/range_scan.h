@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ *
+ * range_scan.h
+ *	  The function range in FROM, read as it is asked for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_RANGE_SCAN_H
+#define ZBXHIST_RANGE_SCAN_H
+
+extern void ZbxhistRangeScanInit(void);
+
+#endif							/* ZBXHIST_RANGE_SCAN_H */
