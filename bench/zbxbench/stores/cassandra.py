@@ -2,10 +2,10 @@
 import itertools
 import pathlib
 
-from .. import cql, drivers
+from .. import cql, periods
 from ..cassandra import CassandraServer
-from ..periods import DAY
-from .base import Reader, Store
+from .base import Reader
+from .peer import PeerStore
 
 KEYSPACE = ("CREATE KEYSPACE %s WITH replication = "
             "{'class': 'SimpleStrategy', 'replication_factor': 1}")
@@ -34,11 +34,11 @@ class CassandraReader(Reader):
 
     def __init__(self, store):
         self.connection = store.server.connect()
-        self.keyspace = store.keyspace
+        self.namespace = store.namespace
 
     def _select(self, columns, table, asked, suffix=""):
         """Asks each of (itemid, day, start, stop); a Rows for each."""
-        text = SELECT % (columns, self.keyspace, table) + suffix
+        text = SELECT % (columns, self.namespace, table) + suffix
         return self.connection.execute_many(text, [
             [cql.bigint(itemid), cql.integer(day), cql.integer(start), cql.integer(stop)]
             for itemid, day, start, stop in asked])
@@ -46,7 +46,7 @@ class CassandraReader(Reader):
     @staticmethod
     def _days(start, stop):
         """The partitions of a time, newest first."""
-        return range((stop - 1) // DAY, start // DAY - 1, -1)
+        return range((stop - 1) // periods.DAY, start // periods.DAY - 1, -1)
 
     def range(self, table, itemid, start, stop):
         found = self._select("clock, ns, value", table, [
@@ -79,8 +79,7 @@ class CassandraReader(Reader):
     @staticmethod
     def _now():
         """The end of the newest day that can have values."""
-        from .. import periods
-        return periods.clock(periods.today()) + 2 * DAY
+        return periods.clock(periods.today()) + 2 * periods.DAY
 
     def aggregate(self, table, itemid, start, stop):
         """By the server within each partition, and put together here."""
@@ -97,121 +96,80 @@ class CassandraReader(Reader):
         self.connection.close()
 
 
-class Cassandra(Store):
+class Cassandra(PeerStore):
     """Prepared statements, all of a batch under way at the same time."""
     name = "cassandra"
     label = "Cassandra"
-    is_postgres = False
+    server_class = CassandraServer
     driver = "cassandra"
     ways = {"sql": ""}      # it calls it CQL
 
-    def __init__(self, cluster, suffix=""):
-        self.cluster = cluster
-        self.server = None
-        self.keyspace = "bench_" + self.name.replace("-", "_") + suffix
-        self.tables = ()
-
-    @classmethod
-    def missing(cls, cluster):
-        return CassandraServer.missing()
-
     def loader_arguments(self):
         return ["--driver=" + self.driver,
-                "--dsn=127.0.0.1:%d/%s" % (self.server.port, self.keyspace)]
-
-    def server_pid(self):
-        return self.server.process.pid
-
-    def server_cpu(self):
-        return self.server.cpu()
-
-    def log(self, wal):
-        """Its commit log is not measured."""
+                "--dsn=127.0.0.1:%d/%s" % (self.server.port, self.namespace)]
 
     def execute(self, text):
         """Runs one statement; tables are named with the keyspace."""
         return self.server.execute(text)
 
-    def create(self, tables, periods, interval="daily"):
+    def create_namespace(self):
+        self.execute(KEYSPACE % self.namespace)
+
+    def create_table(self, table, periods):
         """Partitions come and go with their rows."""
-        self.server = self.cluster.peer(CassandraServer)
-        self.tables = tuple(tables)
-        self.execute(KEYSPACE % self.keyspace)
-        for table in self.tables:
-            self.execute(TABLE % (self.keyspace, table, VALUES[table]))
+        del periods
+        self.execute(TABLE % (self.namespace, table, VALUES[table]))
 
     def target(self, table):
-        return "%s.%s" % (self.keyspace, table)
+        return "%s.%s" % (self.namespace, table)
 
     def clean(self):
         for table in self.tables:
             self.execute("TRUNCATE " + self.target(table))
 
-    def rows(self, table):
-        return drivers.read_back(self, table)["rows"]
-
-    def checksum(self, table):
-        return drivers.read_back(self, table)["checksum"]
-
-    def check(self):
-        return []
-
     def settle(self):
         """Memtables become files, and these are merged."""
-        self.server.nodetool("flush", self.keyspace)
-        self.server.nodetool("compact", self.keyspace)
-
-    def before_run(self):
-        """It flushes and compacts as it goes."""
+        self.server.nodetool("flush", self.namespace)
+        self.server.nodetool("compact", self.namespace)
 
     def disk_bytes(self):
-        self.server.nodetool("flush", self.keyspace)
-        directory = pathlib.Path(self.server.directory) / "data" / self.keyspace
+        self.server.nodetool("flush", self.namespace)
+        directory = pathlib.Path(self.server.directory) / "data" / self.namespace
         return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
     def open_reader(self, way):
         return CassandraReader(self)
-
-    def bulk_load(self, table, parts):
-        connection = self.server.connect()
-        try:
-            for _, open_stream in parts:
-                with open_stream() as stream:
-                    self._load(connection, table, stream)
-        finally:
-            connection.close()
-        self.settle()
-
-    def _load(self, connection, table, stream):
-        """Sends COPY text as prepared INSERTs."""
-        text = INSERT % (self.keyspace, table)
-        values = (self._bound(line) for line in stream)
-        while True:
-            batch = list(itertools.islice(values, LOAD_BATCH))
-            if not batch:
-                return
-            connection.execute_many(text, batch)
 
     def holds(self, table):
         """Bulk loading knows floats only."""
         return table == "history"
 
     def copy_period(self, table, period, stream):
+        """Sends COPY text as prepared INSERTs."""
         del period
         connection = self.server.connect()
+        text = INSERT % (self.namespace, table)
+        values = (self._bound(line) for line in stream)
         try:
-            self._load(connection, table, stream)
+            while batch := list(itertools.islice(values, LOAD_BATCH)):
+                connection.execute_many(text, batch)
         finally:
             connection.close()
+
+    def bulk_load(self, table, parts):
+        for period, open_stream in parts:
+            with open_stream() as stream:
+                self.copy_period(table, period, stream)
+        self.settle()
 
     @staticmethod
     def _bound(line):
         itemid, clock, value, ns = line.split()
-        return [cql.bigint(int(itemid)), cql.integer(int(clock) // DAY),
+        return [cql.bigint(int(itemid)), cql.integer(int(clock) // periods.DAY),
                 cql.integer(int(clock)), cql.integer(int(ns)), cql.double(float(value))]
 
     def drop(self):
-        self.execute("DROP KEYSPACE IF EXISTS " + self.keyspace)
+        self.execute("DROP KEYSPACE IF EXISTS " + self.namespace)
 
 
 class CassandraSync(Cassandra):

@@ -4,10 +4,9 @@ import shutil
 import subprocess
 import threading
 
-from .. import drivers
 from ..mariadb import MariadbServer
 from . import schema
-from .base import Store
+from .peer import PeerStore
 from .postgres import SqlReader
 
 
@@ -27,61 +26,37 @@ class RedoLog:
         return {"bytes": end - start, "image_bytes": 0}
 
 
-class Mariadb(Store):
+class Mariadb(PeerStore):
     """Zabbix's schema, a database of its own in the one private server."""
     name = "mariadb"
     label = "MariaDB"
-    is_postgres = False
+    server_class = MariadbServer
     ways = {"sql": ""}
-
-    def __init__(self, cluster, suffix=""):
-        self.cluster = cluster
-        self.server = None
-        self.database = "bench_" + self.name.replace("-", "_") + suffix
-        self.tables = ()
-
-    @classmethod
-    def missing(cls, cluster):
-        return MariadbServer.missing()
 
     def execute(self, sql):
         """Runs one statement in the store's database."""
-        return self.server.execute(sql, self.database)
+        return self.server.execute(sql, self.namespace)
 
     def open_connection(self):
         """A connection to the store's database."""
-        return self.server.connect(self.database)
+        return self.server.connect(self.namespace)
 
     def open_reader(self, way):
         return SqlReader(self)
 
     def loader_arguments(self):
-        return ["--driver=mariadb", "--dsn=%s:%s" % (self.server.socket, self.database)]
-
-    def server_pid(self):
-        return self.server.process.pid
-
-    def server_cpu(self):
-        return self.server.cpu()
+        return ["--driver=mariadb", "--dsn=%s:%s" % (self.server.socket, self.namespace)]
 
     def log(self, wal):
         return RedoLog(self)
 
-    def create(self, tables, periods, interval="daily"):
-        self.server = self.cluster.peer(MariadbServer)
-        self.tables = tuple(tables)
+    def create_namespace(self):
         self.server.execute("CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
-                            % self.database)
-        for table in self.tables:
-            self.create_table(table, periods)
+                            % self.namespace)
 
     def create_table(self, table, periods):
-        """One table."""
         del periods
         self.execute(schema.create_table_mysql(table))
-
-    def target(self, table):
-        return table
 
     def partition(self, table, period):
         """The partition that holds a period's rows; None: there are none."""
@@ -93,12 +68,6 @@ class Mariadb(Store):
 
     def rows(self, table):
         return int(self.execute("SELECT count(*) FROM " + table)[0][0])
-
-    def checksum(self, table):
-        return drivers.read_back(self, table)["checksum"]
-
-    def check(self):
-        return []
 
     def copy_period(self, table, period, stream):
         """LOAD DATA reads COPY text as it is; the server reads it from a pipe with a name."""
@@ -146,17 +115,14 @@ class Mariadb(Store):
         self.execute("SELECT sum(value) FROM " + table)
 
     def disk_bytes(self):
-        directory = self.server.directory / "data" / self.database
+        directory = self.server.directory / "data" / self.namespace
         return sum(path.stat().st_size for path in directory.glob("*.ibd"))
 
     def settle(self):
         self.execute("ANALYZE TABLE " + ", ".join(self.tables))
 
-    def before_run(self):
-        """InnoDB flushes as it goes: there is no checkpoint to be asked for."""
-
     def drop(self):
-        self.server.execute("DROP DATABASE IF EXISTS " + self.database)
+        self.server.execute("DROP DATABASE IF EXISTS " + self.namespace)
 
 
 class MariadbPartitioned(Mariadb):
