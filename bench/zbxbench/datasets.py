@@ -21,11 +21,11 @@ class Dataset(NamedTuple):
 
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
-    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 5,
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30,
             ("--ns-constant",), 3),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
-    Dataset("uint", "unsigned counters", "history_uint", "counter", 5, target=6),
-    Dataset("str", "repeated strings", "history_str", "state", 5, target=6),
+    Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
+    Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
     Dataset("text", "program output", "history_text", "text", 1),
     Dataset("log", "log lines", "history_log", "log", 2),
 )
