@@ -42,6 +42,7 @@ OBJS = \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
+	src/packed/fdw_analyze.o \
 	src/packed/fdw_direct.o \
 	src/packed/fdw_estimate.o \
 	src/packed/fdw_explain.o \

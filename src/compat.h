@@ -286,6 +286,13 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 	ExecuteTruncateGuts((rels), (relids), (logged), (behavior), (restart))
 #endif
 
+/* vacuum_delay_point was told apart for ANALYZE in 18 (e5b0b0ce1) */
+#if PG_VERSION_NUM >= 180000
+#define vacuum_delay_point_compat() vacuum_delay_point(true)
+#else
+#define vacuum_delay_point_compat() vacuum_delay_point()
+#endif
+
 /* see compat.c */
 extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
 												  RelOptInfo *rel,

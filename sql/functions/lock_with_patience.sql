@@ -1,9 +1,10 @@
 -- sql/functions/lock_with_patience.sql
 --
--- Each try is as short as any; between two of them those who wait behind it
--- have their turn.
+-- All tables or none: a lock that is held while the next one is waited for
+-- keeps readers out for nothing.  They are locked in the order in which the
+-- planner locks a parent's children.
 
-CREATE FUNCTION zbxhist.lock_with_patience(relation regclass)
+CREATE FUNCTION zbxhist.lock_with_patience(VARIADIC relations regclass[])
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -11,10 +12,13 @@ AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist.short_lock_timeout();
     started CONSTANT timestamptz := clock_timestamp();
+    relation regclass;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
         BEGIN
-            PERFORM zbxhist.lock_exclusively(relation, allowed);
+            FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
+                PERFORM zbxhist.lock_exclusively(relation, allowed);
+            END LOOP;
             EXIT;
         EXCEPTION WHEN lock_not_available THEN
             IF attempt = 5 THEN
@@ -29,8 +33,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.lock_with_patience(regclass) IS
-'Takes ACCESS EXCLUSIVE on one table after long work, with more than one try, and returns the time it waited (internal)';
+COMMENT ON FUNCTION zbxhist.lock_with_patience(regclass[]) IS
+'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist.lock_with_patience(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.lock_with_patience(regclass) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.lock_with_patience(regclass[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.lock_with_patience(regclass[]) TO pg_database_owner;

@@ -53,7 +53,9 @@ BEGIN
     VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before);
     PERFORM zbxhist.attach_day(day, packed);
     PERFORM zbxhist.set_action(parent, NULL, NULL);
-    waited := zbxhist.lock_with_patience(partition);
+    -- who lists the children without the partition waits for the foreign table,
+    -- and by then has heard of the day
+    waited := zbxhist.lock_with_patience(partition, packed);
     EXECUTE format('DROP TABLE %s', partition);
     PERFORM zbxhist.invalidate(parent);
     PERFORM zbxhist.log_action(parent, 'pack', label, rows, before - pg_total_relation_size(day),

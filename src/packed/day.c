@@ -48,6 +48,7 @@ typedef enum ScanPhase
 	SCAN_REST,					/* ascending: those that begin after it */
 	SCAN_BACKWARD,				/* descending */
 	SCAN_HEAP,					/* all groups */
+	SCAN_BLOCKS,				/* those in some blocks of the heap */
 	SCAN_DONE
 } ScanPhase;
 
@@ -60,6 +61,7 @@ struct DayScan
 	Relation	index;			/* opened when it is needed */
 	IndexScanDesc index_scan;
 	TableScanDesc table_scan;
+	TableScanDesc block_scan;
 	TupleTableSlot *slot;
 
 	ScanPhase	phase;
@@ -191,6 +193,8 @@ ZbxhistEndDayScan(DayScan *scan)
 	}
 	if (scan->table_scan != NULL)
 		table_endscan(scan->table_scan);
+	if (scan->block_scan != NULL)
+		table_endscan(scan->block_scan);
 	MemoryContextDelete(scan->context);
 }
 
@@ -238,6 +242,28 @@ ZbxhistDayScanAll(DayScan *scan)
 		table_rescan(scan->table_scan, NULL);
 	else
 		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanBlocks begins with the groups in some blocks of the heap.
+ */
+void
+ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	ItemPointerData from;
+	ItemPointerData to;
+
+	ExecClearTuple(scan->slot);
+	scan->phase = SCAN_BLOCKS;
+	ItemPointerSet(&from, first, FirstOffsetNumber);
+	ItemPointerSet(&to, last, MaxOffsetNumber);
+	if (scan->block_scan != NULL)
+		table_rescan_tidrange(scan->block_scan, &from, &to);
+	else
+		scan->block_scan = table_beginscan_tidrange(scan->day, scan->snapshot,
+													&from, &to);
 	MemoryContextSwitchTo(old);
 }
 
@@ -318,7 +344,7 @@ OpenGroup(DayScan *scan, DayGroup *group)
 						  VARSIZE_ANY_EXHDR(payload),
 						  scan->layout->npacked) ||
 		!HasRightPlace(group))
-		ZbxhistRaiseCorrupt(scan->day, scan->phase == SCAN_HEAP ?
+		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
 							group->first_itemid : scan->itemid);
 	MemoryContextSwitchTo(old);
 }
@@ -387,6 +413,10 @@ NextTuple(DayScan *scan, DayGroup *group)
 	if (scan->phase == SCAN_HEAP)
 		found = table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
 									   scan->slot);
+	else if (scan->phase == SCAN_BLOCKS)
+		found = table_scan_getnextslot_tidrange(scan->block_scan,
+												ForwardScanDirection,
+												scan->slot);
 	else
 		found = index_getnext_slot(scan->index_scan,
 								   scan->phase == SCAN_REST ?
@@ -460,7 +490,7 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 
 	if (scan->phase == SCAN_BACKWARD)
 		found = NextDescending(scan, group);
-	else if (scan->phase == SCAN_HEAP)
+	else if (scan->phase == SCAN_HEAP || scan->phase == SCAN_BLOCKS)
 		found = NextTuple(scan, group);
 	else if (scan->phase != SCAN_DONE)
 		found = NextAscending(scan, group);

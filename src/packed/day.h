@@ -44,6 +44,8 @@ extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* all groups, in the order of the heap */
 extern void ZbxhistDayScanAll(DayScan *scan);
+extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,
+								 BlockNumber last);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
 extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);

@@ -203,6 +203,22 @@ ZbxhistDayReaderStartWhole(DayReader *reader, const ItemRange *range)
 	ZbxhistDayScanAll(reader->scan);
 }
 
+/*
+ * ZbxhistDayReaderStartBlocks begins with all rows of some blocks of the
+ * day's table.
+ */
+void
+ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
+							BlockNumber last)
+{
+	Rewind(reader);
+	ZbxhistWholeItem(&reader->range, 0);
+	reader->is_whole = true;
+	reader->is_last_group = false;
+	reader->has_group = false;
+	ZbxhistDayScanBlocks(reader->scan, first, last);
+}
+
 /* ---- segments ---- */
 
 /*

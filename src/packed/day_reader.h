@@ -65,6 +65,8 @@ extern DayReader *ZbxhistOpenDayReader(Relation day,
 extern void ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range);
 extern void ZbxhistDayReaderStartWhole(DayReader *reader,
 									   const ItemRange *range);
+extern void ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
+										BlockNumber last);
 extern const SegmentInfo *ZbxhistDayReaderFind(DayReader *reader);
 extern bool ZbxhistIsWithinRange(const SegmentInfo *info,
 								 const ItemRange *range);

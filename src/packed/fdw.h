@@ -23,6 +23,7 @@ extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
 extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
 extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
+extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 
 /* fdw_options.c */
 extern Oid	ZbxhistForeignParent(Relation foreign);
