@@ -64,8 +64,9 @@ def fetch_jars(source):
     except subprocess.TimeoutExpired:
         return "Maven Central did not deliver it within %d s" % FETCH_SECONDS
     if done.returncode != 0:
-        lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
-        return "mvn could not fetch it: " + (lines[0] if lines else done.stdout[-200:])
+        shutil.rmtree(partial, ignore_errors=True)
+        said = re.search(r"\[ERROR\] (.*)", done.stdout)
+        return "mvn could not fetch it: " + (said.group(1) if said else done.stdout)[:200]
     shutil.rmtree(source / "jars", ignore_errors=True)
     partial.rename(source / "jars")
     return None
