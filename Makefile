@@ -67,6 +67,7 @@ OBJS = \
 	src/packed/segment_writer.o \
 	src/packed/unpack.o \
 	src/packed/unsigned_numeric.o \
+	src/packed/verify.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
 	src/plan/literal.o \

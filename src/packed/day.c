@@ -311,10 +311,11 @@ ReadPlace(TupleTableSlot *slot, DayGroup *group)
 }
 
 /*
- * HasRightPlace says whether the group's directory agrees with its row.
+ * ZbxhistGroupHasRightPlace says whether the group's directory agrees with its
+ * row.
  */
-static bool
-HasRightPlace(const DayGroup *group)
+bool
+ZbxhistGroupHasRightPlace(const DayGroup *group)
 {
 	const SegmentInfo *first = group->reader.segments;
 	const SegmentInfo *last = first + group->reader.nsegments - 1;
@@ -343,7 +344,7 @@ OpenGroup(DayScan *scan, DayGroup *group)
 	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
 						  VARSIZE_ANY_EXHDR(payload),
 						  scan->layout->npacked) ||
-		!HasRightPlace(group))
+		!ZbxhistGroupHasRightPlace(group))
 		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
 							group->first_itemid : scan->itemid);
 	MemoryContextSwitchTo(old);
@@ -569,6 +570,45 @@ ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 	MemoryContextSwitchTo(old);
 	return found && ZbxhistDayScanRow(scan, group->first_itemid,
 									  group->first_clock, group);
+}
+
+/*
+ * ZbxhistDayScanPlaces begins with all groups, in the order of the index.
+ */
+void
+ZbxhistDayScanPlaces(DayScan *scan)
+{
+	ItemRange	range;
+	MemoryContext old;
+
+	ZbxhistWholeItem(&range, PG_INT64_MIN);
+	ZbxhistDayScanItem(scan, &range);
+	old = MemoryContextSwitchTo(scan->context);
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterEqualStrategyNumber, PG_INT64_MIN,
+						PG_INT32_MIN);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, PG_INT64_MAX,
+						PG_INT32_MAX);
+	StartScan(scan);
+	scan->phase = SCAN_REST;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanNextPlace finds where the next group begins and ends, and its
+ * bytes, which are as they are stored; returns false at the end.
+ */
+bool
+ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	bool		found = NextTuple(scan, group);
+
+	if (found)
+		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
+	MemoryContextSwitchTo(old);
+	return found;
 }
 
 /*

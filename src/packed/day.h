@@ -47,6 +47,12 @@ extern void ZbxhistDayScanAll(DayScan *scan);
 extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,
 								 BlockNumber last);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
+
+/* all groups, in the order of the index, without opening them */
+extern void ZbxhistDayScanPlaces(DayScan *scan);
+extern bool ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group,
+									Datum *payload);
+extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
 extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,

@@ -1,0 +1,12 @@
+-- sql/functions/verify_day.sql
+
+CREATE FUNCTION zbxhist.verify_day(day regclass)
+RETURNS TABLE (itemid bigint, problem text)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10
+AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
+
+COMMENT ON FUNCTION zbxhist.verify_day(regclass) IS
+'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist.verify_day(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.verify_day(regclass) TO pg_database_owner;
