@@ -177,6 +177,35 @@ ZbxhistDayIsUnpacked(Oid day)
 	return result;
 }
 
+/*
+ * ZbxhistCountPackedDays returns the number of packed days of all parents, of
+ * those whose tables are there.
+ */
+int
+ZbxhistCountPackedDays(void)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	PackedDayColumns columns;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	int			result = 0;
+
+	if (rel == NULL)
+		return 0;
+	FindColumns(rel, &columns);
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		PartitionBounds day;
+
+		ReadDay(rel, &columns, tuple, &day);
+		result += SearchSysCacheExists1(RELOID, ObjectIdGetDatum(day.relid));
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
 /* ---- the foreign table ---- */
 
 /*

@@ -17,6 +17,7 @@
 #define ZBXHIST_PARENT_OPTION "parent"
 
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
+extern int	ZbxhistCountPackedDays(void);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 

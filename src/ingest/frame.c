@@ -34,6 +34,7 @@
 #include "compat.h"
 #include "ingest/batch.h"
 #include "ingest/frame.h"
+#include "maintenance/drop_guard.h"
 #include "plan/prune.h"
 
 static ExecFrame *current_frame = NULL;
@@ -136,6 +137,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 		((CopyStmt *) pstmt->utilityStmt)->is_from;
 
 	ZbxhistFlushForNestedQuery();
+	ZbxhistGuardDrop(pstmt->utilityStmt);
 
 	PushFrame(&frame, NULL);
 	frame.is_copy_from = is_copy_from;
