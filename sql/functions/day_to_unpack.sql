@@ -13,7 +13,7 @@ BEGIN
     SELECT d.day INTO result FROM zbxhist.packed_day d
      WHERE d.parent = day_to_unpack.parent AND moment >= d.from_clock AND moment < d.to_clock;
     IF NOT FOUND THEN
-        RAISE EXCEPTION '% of table % is not packed', day, parent
+        RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
     END IF;

@@ -20,12 +20,12 @@ BEGIN
      WHERE moment >= r.from_clock AND moment < r.to_clock
      ORDER BY r.is_packed DESC LIMIT 1;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'table % has no partition for %', parent, day
+        RAISE EXCEPTION 'table % has no partition for %', parent, to_char(day, 'YYYY-MM-DD')
             USING ERRCODE = 'undefined_table',
                   HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
     END IF;
     IF covered.is_packed THEN
-        RAISE EXCEPTION '% of table % is packed already', day, parent
+        RAISE EXCEPTION '% of table % is packed already', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its table is %s.', covered.relation);
     END IF;
