@@ -41,6 +41,7 @@ BEGIN
         RETURN 'more';
     END IF;
     PERFORM zbxhist.wait_for_readers(partition, allowed);
+    PERFORM zbxhist.wait_for_readers(packed, allowed);
     PERFORM zbxhist.lock_packing(partition);
     PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', partition);
