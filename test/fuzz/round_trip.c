@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "packed/segment.h"
+#include "packed/codec.h"
 #include "rows.h"
 #include "shim.h"
 
@@ -366,6 +366,77 @@ test_nulls(void)
 	}
 }
 
+/* --------------------------------------------------------------- statistics */
+
+/* What three doubles, the last perhaps null, make. */
+static void
+test_double_stats(void)
+{
+	static const struct
+	{
+		double		values[3];
+		bool		is_set;
+		double		min;
+		double		max;
+		double		sum;
+	}			cases[] = {
+		{{1.5, -2.25, 4}, true, -2.25, 4, 3.25},
+		{{0.1, 0.2, 0.3}, true, 0.1, 0.3, 0.1 + 0.2 + 0.3},
+		{{0.0, -0.0, -0.0}, true, -0.0, -0.0, 0.0},
+		{{-0.0, -0.0, -0.0}, true, -0.0, -0.0, -0.0},
+		{{1e308, 1e308, 0}, false},
+		{{1, NAN, 2}, false},
+		{{1, INFINITY, 2}, false},
+		{{-INFINITY, INFINITY, 2}, false}
+	};
+	int			i;
+
+	for (i = 0; i < lengthof(cases); i++)
+	{
+		double		values[3];
+		PackedColumn column = {.kind = PACKED_DOUBLE, .doubles = values};
+		SegmentStats stats;
+
+		memcpy(values, cases[i].values, sizeof(values));
+		ZbxhistComputeStats(&column, 0, 3, &stats);
+		report(stats.is_set == cases[i].is_set &&
+			   stats.count == (stats.is_set ? 3 : 0) &&
+			   codec_bits(stats.min_double) == codec_bits(cases[i].min) &&
+			   codec_bits(stats.max_double) == codec_bits(cases[i].max) &&
+			   codec_bits(stats.sum_double) == codec_bits(cases[i].sum) ?
+			   NULL : "wrong statistics", "doubles", i, 3);
+	}
+}
+
+/* Sums of unsigned numbers have 128 bits; nulls do not count. */
+static void
+test_other_stats(void)
+{
+	uint64		values[4] = {PG_UINT64_MAX, 7, PG_UINT64_MAX, PG_UINT64_MAX};
+	bool		nulls[4] = {false, true, false, false};
+	PackedColumn column = {PACKED_UNSIGNED, nulls, .unsigneds = values};
+	SegmentStats stats;
+
+	ZbxhistComputeStats(&column, 0, 4, &stats);
+	report(stats.is_set && stats.kind == PACKED_UNSIGNED && stats.count == 3 &&
+		   stats.min_unsigned == PG_UINT64_MAX && stats.sum_high == 2 &&
+		   stats.sum_low == PG_UINT64_MAX - 2 ? NULL : "wrong statistics",
+		   "unsigned", 0, 4);
+	nulls[1] = false;
+	ZbxhistComputeStats(&column, 1, 2, &stats);
+	report(stats.count == 2 && stats.min_unsigned == 7 &&
+		   stats.max_unsigned == PG_UINT64_MAX && stats.sum_high == 1 &&
+		   stats.sum_low == 6 ? NULL : "wrong statistics", "unsigned", 1, 2);
+	nulls[0] = true;
+	ZbxhistComputeStats(&column, 0, 1, &stats);
+	report(stats.is_set && stats.count == 0 && stats.min_unsigned == 0 ? NULL :
+		   "statistics of nothing", "unsigned", 2, 1);
+	column.kind = PACKED_INT;
+	column.ints = (int64 *) values;
+	ZbxhistComputeStats(&column, 0, 4, &stats);
+	report(stats.is_set ? "statistics of what has none" : NULL, "int", 0, 4);
+}
+
 /* ------------------------------------------------------------------- groups */
 
 /* Items of many sizes, clocks that many rows have, groups of many sizes. */
@@ -525,6 +596,123 @@ test_damage(void)
 	shim_reset();
 }
 
+/* Streams of three integers that nothing has written. */
+static void
+test_streams(void)
+{
+	static const struct
+	{
+		const char *bytes;
+		int			length;
+		bool		is_good;
+	}			streams[] = {
+		{"\x20\x02", 2, true},	/* three ones */
+		{"\x20", 1, false},		/* no base */
+		{"\x60\x02", 2, false},	/* a flag that has no meaning */
+		{"\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11, true},
+		{"\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02", 11, false},
+		{"\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x81\x01", 12, false},
+		{"\x00\x08\x00\x01\x02\x03", 6, true}, /* a byte each */
+		{"\x00\x08\x00\x01\x02", 5, false},
+		{"\x00\x41\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0A\x0B\x0C"
+			"\x0D\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1A", 29, false},
+		{"\x22\x00\x00\x02", 4, true},	/* differences of differences */
+		{"\x03\x01\x20\x02\x20\x00", 6, true}, /* a dictionary of one */
+		{"\x03\x01\x20\x02\x20\x02", 6, false},	/* index beyond it */
+		{"\x03\x00\x20\x02\x20\x00", 6, false},
+		{"\x03\x81\x02\x20\x02\x20\x00", 7, false},	/* 257 entries */
+		{"\x03\x01\x03\x01\x20\x02\x20\x00\x20\x00", 10, false},	/* in another */
+		{"\x10\x00\x00\x01\x01\x02\x01", 7, true}, /* an exception */
+		{"\x10\x00\x00\x01\x01\x03\x01", 7, false},	/* of row 3 of 0 to 2 */
+		{"\x10\x00\x00\x00\x01\x02\x01", 7, false},	/* no exception */
+		{"\x10\x00\x00\x04\x01\x02\x01", 7, false},	/* more than rows */
+		{"\x10\x00\x00\x01\x00\x02\x01", 7, false},	/* none has a bit */
+		{"\x10\x08\x00\x01\x39\x00\x00\x00\x02\x01\x02\x03\x04\x05\x06\x07\x08",
+		17, false},				/* 8 and 57 bits */
+		{"\x10\x40\x00\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x01", 31, false}
+	};
+	int			i;
+
+	for (i = 0; i < lengthof(streams); i++)
+	{
+		uint8	   *bytes = palloc(streams[i].length);
+		uint64	   *values = palloc(3 * sizeof(uint64));
+		ByteReader	reader = {bytes, bytes + streams[i].length};
+
+		memcpy(bytes, streams[i].bytes, streams[i].length);
+		report(ZbxhistDecodeIntegers(&reader, values, 3) == streams[i].is_good ?
+			   NULL : "bad bytes are read, or good ones not", "stream", i, 3);
+		/* differences are taken less often than there are values */
+		reader.next = bytes;
+		if ((bytes[0] & 3) == 2)
+			report(ZbxhistDecodeIntegers(&reader, values, 2) ? "too few values" :
+				   NULL, "stream", i, 2);
+	}
+	shim_reset();
+}
+
+/* A directory that does not say what its segments hold, all checksums right. */
+static void
+test_directory(void)
+{
+	size_t		length;
+	uint8	   *data = make_group(&length);
+	GroupReader reader;
+	int			i;
+
+	for (i = 0; i < 4; i++)
+	{
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+		size_t		changed_length;
+		uint8	   *changed;
+
+		if (!ZbxhistOpenGroup(&reader, data, length, 4))
+			report("a group cannot be opened", "directory", i, 0);
+		reader.segments[0].last_clock += i == 1;
+		reader.segments[0].nrows += i == 2 ? 1 : i == 3 ? -1 : 0;
+		(void) ZbxhistGroupCopy(writer, &reader, 0, 100000);
+		changed = ZbxhistGroupFinish(writer, &changed_length);
+		report(count_good_segments(changed, changed_length, 4) == (i == 0) ?
+			   NULL : "a wrong directory is not noticed", "directory", i, 0);
+	}
+	shim_reset();
+}
+
+/* Segments of a group must be sorted, and not overlap. */
+static void
+test_order(void)
+{
+	size_t		length;
+	uint8	   *data = make_group(&length);
+	GroupReader reader;
+	int			i;
+
+	for (i = 0; i < 4; i++)
+	{
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+		size_t		changed_length;
+		uint8	   *changed;
+
+		if (!ZbxhistOpenGroup(&reader, data, length, 4))
+			report("a group cannot be opened", "order", i, 0);
+		/* a later item, the same one, the same one later, an earlier one */
+		reader.segments[1].itemid = i == 0 ? 1 : i == 3 ? -1 : 0;
+		if (i == 2)
+		{
+			reader.segments[1].first_clock += 40 * 60;
+			reader.segments[1].last_clock += 40 * 60;
+		}
+		(void) ZbxhistGroupCopy(writer, &reader, 0, 100000);
+		(void) ZbxhistGroupCopy(writer, &reader, 1, 100000);
+		changed = ZbxhistGroupFinish(writer, &changed_length);
+		report(count_good_segments(changed, changed_length, 4) ==
+			   (i % 2 == 0 ? 2 : -1) ? NULL : "the order does not count",
+			   "order", i, 0);
+	}
+	shim_reset();
+}
+
 int
 main(void)
 {
@@ -532,9 +720,14 @@ main(void)
 	test_doubles();
 	test_strings();
 	test_nulls();
+	test_double_stats();
+	test_other_stats();
 	test_groups();
 	test_limits();
 	test_damage();
+	test_streams();
+	test_directory();
+	test_order();
 	(void) printf("# %d round trips and damages, %d wrong\n", ntests, nfailed);
 	return nfailed > 0;
 }
