@@ -1,7 +1,7 @@
 -- sql/functions/verify_day.sql
 
 CREATE FUNCTION zbxhist.verify_day(day regclass)
-RETURNS TABLE (itemid bigint, problem text)
+RETURNS TABLE (itemid bigint, clock integer, problem text)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10
 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 

@@ -412,27 +412,3 @@ ZbxhistPackedDatum(const LayoutColumn *column, const PackedColumn *packed,
 			return BytesToDatum(column, &packed->bytes[row]);
 	}
 }
-
-/*
- * ZbxhistPackedRow sets values and nulls to a row of a decoded segment, in the
- * order of the layout's columns.
- */
-void
-ZbxhistPackedRow(const DayLayout *layout, const SegmentRows *rows, int row,
-				 Datum *values, bool *nulls)
-{
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		const LayoutColumn *column = &layout->columns[i];
-
-		if (column->packed >= 0)
-			values[i] = ZbxhistPackedDatum(column,
-										   &rows->columns[column->packed],
-										   row, &nulls[i]);
-		else
-		{
-			values[i] = Int64GetDatum(rows->itemid);
-			nulls[i] = false;
-		}
-	}
-}

@@ -63,8 +63,6 @@ extern const char *ZbxhistWhyNotPackable(TupleDesc desc);
 extern Datum ZbxhistPackedDatum(const LayoutColumn *column,
 								const PackedColumn *packed, int row,
 								bool *isnull);
-extern void ZbxhistPackedRow(const DayLayout *layout, const SegmentRows *rows,
-							 int row, Datum *values, bool *nulls);
 extern int64 ZbxhistDatumToInt(const LayoutColumn *column, Datum value);
 extern int	ZbxhistStatsColumn(const DayLayout *layout);
 

@@ -7,6 +7,9 @@
  * transaction, as any rows are: a snapshot sees each row in the one place or
  * in the other.
  *
+ * What ALTER TABLE has done since the day was packed is applied to the rows, as
+ * it is when they are read (row_map.c).
+ *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
  * ROW EXCLUSIVE on the partition, until the transaction ends.
  *
@@ -17,6 +20,8 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/partition.h"
+#include "catalog/pg_inherits.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -25,10 +30,12 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/partition_set.h"
 #include "compat.h"
 #include "ingest/target.h"
 #include "packed/day.h"
 #include "packed/day_write.h"
+#include "packed/row_map.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);
 
@@ -39,6 +46,8 @@ typedef struct UnpackState
 {
 	Relation	day;
 	DayLayout  *layout;
+	Relation	table;			/* whose columns the rows get */
+	RowMap	   *map;
 	InsertTarget *target;
 	Datum	   *values;
 	bool	   *nulls;
@@ -69,14 +78,15 @@ InsertSlots(UnpackState *state)
  * CollectRow collects a row of a segment.
  */
 static void
-CollectRow(UnpackState *state, const SegmentRows *rows, int row)
+CollectRow(UnpackState *state, int row)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->row_context);
 	HeapTuple	tuple;
 
-	ZbxhistPackedRow(state->layout, rows, row, state->values, state->nulls);
+	ZbxhistMapRow(state->map, row, state->values, state->nulls);
 	MemoryContextSwitchTo(old);
-	tuple = heap_form_tuple(state->layout->desc, state->values, state->nulls);
+	tuple = heap_form_tuple(RelationGetDescr(state->table), state->values,
+							state->nulls);
 	MemoryContextReset(state->row_context);
 	ExecStoreHeapTuple(tuple, state->slots[state->nslots], true);
 	if (++state->nslots == INSERT_ROWS)
@@ -98,8 +108,9 @@ UnpackGroup(UnpackState *state, const DayGroup *group)
 		ZbxhistDecodeDaySegment(state->day, state->layout, &group->reader, i,
 								NULL, &rows);
 		MemoryContextSwitchTo(old);
+		ZbxhistMapSegment(state->map, &rows);
 		for (int row = 0; row < rows.nrows; row++)
-			CollectRow(state, &rows, row);
+			CollectRow(state, row);
 		MemoryContextReset(state->segment_context);
 	}
 }
@@ -128,22 +139,49 @@ UnpackDay(UnpackState *state)
 }
 
 /*
+ * OpenTable returns the table whose columns the rows of a day have: the
+ * foreign table that stands for packed days, which knows what was in columns
+ * that came later, the partition's parent, or the partition itself.
+ */
+static Relation
+OpenTable(Oid partition)
+{
+	Relation	parent;
+	Oid			packed;
+
+	if (!has_superclass(partition))
+		return table_open(partition, AccessShareLock);
+	parent = table_open(get_partition_parent(partition, true),
+						AccessShareLock);
+	packed = ZbxhistGetPartitions(parent)->packed;
+	if (!OidIsValid(packed))
+		return parent;
+	table_close(parent, NoLock);
+	return table_open(packed, AccessShareLock);
+}
+
+/*
  * OpenUnpack opens the tables and what the rows pass through.
  */
 static void
 OpenUnpack(UnpackState *state, Oid day, Oid partition)
 {
+	Relation	rel = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
+	TupleDesc	desc;
+
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
-	state->target =
-		ZbxhistOpenTarget(ZbxhistOpenOwnedTable(partition, RowExclusiveLock),
-						  state->layout->desc, TARGET_MOVE,
-						  CurrentMemoryContext);
-	state->values = palloc(sizeof(Datum) * state->layout->ncolumns);
-	state->nulls = palloc(sizeof(bool) * state->layout->ncolumns);
+	state->table = OpenTable(partition);
+	desc = RelationGetDescr(state->table);
+	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
+									 NULL);
+	state->target = ZbxhistOpenTarget(rel, desc, TARGET_MOVE,
+									  CurrentMemoryContext);
+	state->values = palloc0(sizeof(Datum) * desc->natts);
+	state->nulls = palloc(sizeof(bool) * desc->natts);
+	memset(state->nulls, true, sizeof(bool) * desc->natts);
 	for (int i = 0; i < INSERT_ROWS; i++)
-		state->slots[i] = MakeSingleTupleTableSlot(state->layout->desc,
-												   &TTSOpsHeapTuple);
+		state->slots[i] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 	state->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "zbxhist unpacked row",
 											   ALLOCSET_DEFAULT_SIZES);
@@ -166,6 +204,7 @@ zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 	for (int i = 0; i < INSERT_ROWS; i++)
 		ExecDropSingleTupleTableSlot(state->slots[i]);
 	ZbxhistCloseTarget(state->target);
+	table_close(state->table, NoLock);
 	table_close(state->day, NoLock);
 	PG_RETURN_INT64(state->nrows);
 }

@@ -51,13 +51,14 @@ typedef struct VerifyState
  * AddProblem adds a row to the result.
  */
 static void
-AddProblem(VerifyState *state, int64 itemid, const char *problem)
+AddProblem(VerifyState *state, int64 itemid, int32 clock, const char *problem)
 {
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	Datum		values[3];
+	bool		nulls[3] = {false};
 
 	values[0] = Int64GetDatum(itemid);
-	values[1] = CStringGetTextDatum(problem);
+	values[1] = Int32GetDatum(clock);
+	values[2] = CStringGetTextDatum(problem);
 	tuplestore_putvalues(state->rsinfo->setResult, state->rsinfo->setDesc,
 						 values, nulls);
 }
@@ -156,8 +157,8 @@ VerifySegment(VerifyState *state, int segment)
 
 	CHECK_FOR_INTERRUPTS();
 	if (problem != NULL)
-		AddProblem(state, info->itemid,
-				   psprintf("clocks %d to %d: %s", (int) info->first_clock,
+		AddProblem(state, info->itemid, info->first_clock,
+				   psprintf("segment to clock %d: %s",
 							(int) info->last_clock, problem));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
@@ -173,10 +174,8 @@ AddGroupProblem(VerifyState *state, const char *problem)
 {
 	const DayGroup *group = &state->group;
 
-	AddProblem(state, group->first_itemid,
-			   psprintf("group from item " INT64_FORMAT ", clock %d to item "
-						INT64_FORMAT ", clock %d: %s",
-						group->first_itemid, (int) group->first_clock,
+	AddProblem(state, group->first_itemid, group->first_clock,
+			   psprintf("group to item " INT64_FORMAT ", clock %d: %s",
 						group->last_itemid, (int) group->last_clock,
 						problem));
 }
@@ -315,7 +314,7 @@ VerifyGroups(VerifyState *state)
 	}
 	ngroups = CountGroups(state, snapshot);
 	if (ngroups != state->ngroups)
-		AddProblem(state, 0,
+		AddProblem(state, 0, 0,
 				   psprintf("the index has " INT64_FORMAT " of " INT64_FORMAT " groups",
 							state->ngroups, ngroups));
 	MemoryContextSwitchTo(old);
@@ -324,8 +323,8 @@ VerifyGroups(VerifyState *state)
 }
 
 /*
- * zbxhist_verify_day(day) returns item and problem of what is damaged in a
- * packed day.
+ * zbxhist_verify_day(day) returns item, first clock and problem of what is
+ * damaged in a packed day.
  */
 Datum
 zbxhist_verify_day(PG_FUNCTION_ARGS)
