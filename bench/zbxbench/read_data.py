@@ -23,7 +23,7 @@ class Size:
     @property
     def label(self):
         """In tables and plots."""
-        return "{:,} items, a value {}".format(self.items, interval_text(self.step))
+        return "{:,} items, a value every {}".format(self.items, interval_text(self.step))
 
 
 def interval_text(seconds):
@@ -31,8 +31,8 @@ def interval_text(seconds):
     for unit, name in ((periods.DAY, "day"), (HOUR, "hour"), (60, "minute")):
         if seconds % unit == 0:
             count = seconds // unit
-            return "a " + name if count == 1 else "in %d %ss" % (count, name)
-    return "in %d seconds" % seconds
+            return name if count == 1 else "%d %ss" % (count, name)
+    return "%d seconds" % seconds
 
 
 class Series:
