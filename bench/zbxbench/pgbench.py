@@ -214,9 +214,9 @@ def update_readme(result):
     head, rest = path.read_text(encoding="utf-8").split(README_BEGIN)
     tail = rest.split(README_END)[1]
     machine = result["machine"]
-    lines = ["`%s`, revision %s, PostgreSQL %s, %s, %d cores." % (
+    lines = ["`%s`, revision %s, PostgreSQL %s, %s, %d cores, load average %s at the end." % (
         result["command"], result["git_revision"], result["versions"]["postgresql"].split()[0],
-        machine["cpu"], machine["cores"])]
+        machine["cpu"], machine["cores"], machine["load_average"][2])]
     for title, table in tables(result["summary"]):
         lines += ["", title + ":", "", table]
     path.write_text("%s%s\n%s\n%s%s" % (head, README_BEGIN, "\n".join(lines), README_END, tail),

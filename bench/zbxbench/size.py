@@ -127,7 +127,8 @@ def show(result):
     rows = [[labels[name], results.number(entry["values"])]
             + [results.number(entry["stores"].get(store), 2) for store in names]
             for name, entry in summary.items()]
-    print("\nBytes a value takes on disk")
+    print("\nBytes a value takes on disk (stores outside PostgreSQL: of %d days at most)"
+          % PEER_DAYS)
     print(results.table(["data", "values"] + [STORES[name].label for name in names], rows))
 
 
@@ -147,7 +148,8 @@ def targets(summary):
 def draw(summary, stem):
     """Bars, a group a data set."""
     names = stores_in(summary)
-    labels = {dataset.name: dataset.label.replace(" ", "\n", 1) for dataset in datasets.DATASETS}
+    labels = {dataset.name: dataset.label.replace(" of ", "\nof ").replace(", ", ",\n")
+              for dataset in datasets.DATASETS}
     fig, axes = plots.figure(9.0, 3.6)
     width = 0.8 / len(names)
     for place, name in enumerate(names):
