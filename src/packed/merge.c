@@ -504,46 +504,62 @@ VisitRow(void *arg, TupleTableSlot *slot)
 /* ---- the function ---- */
 
 /*
- * FindAttributes finds the parent's columns, which must be those of the day.
+ * FindColumn returns the number of the day's column that is att, or -1.
  */
-static void
+static int
+FindColumn(const DayLayout *layout, Form_pg_attribute att)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		if (strcmp(NameStr(layout->columns[i].name),
+				   NameStr(att->attname)) == 0 &&
+			layout->columns[i].type == att->atttypid)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * FindAttributes finds the parent's columns by those of the day; returns false
+ * if they are not the same.
+ */
+static bool
 FindAttributes(MergeState *state)
 {
-	const DayLayout *layout = state->layout;
 	TupleDesc	desc = RelationGetDescr(state->parent);
 	int			nfound = 0;
 
-	state->attributes = palloc0(sizeof(AttrNumber) * layout->ncolumns);
+	state->attributes = palloc0(sizeof(AttrNumber) * state->layout->ncolumns);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int			number = -1;
+		int			number;
 
 		if (att->attisdropped)
 			continue;
-		for (int j = 0; j < layout->ncolumns; j++)
-		{
-			if (strcmp(NameStr(layout->columns[j].name),
-					   NameStr(att->attname)) == 0 &&
-				layout->columns[j].type == att->atttypid)
-				number = j;
-		}
+		number = FindColumn(state->layout, att);
 		if (number < 0)
-			break;
+			return false;
 		state->attributes[number] = att->attnum;
 		nfound++;
 	}
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		if (state->attributes[i] == InvalidAttrNumber ||
-			nfound != layout->ncolumns)
-			ereport(ERROR,
-					errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("rows cannot be merged into packed day \"%s\", because columns were altered after it was packed",
-						   RelationGetRelationName(state->day)),
-					errhint("Unpack the day with zbxhist.unpack()."),
-					errtable(state->day));
-	}
+	return nfound == state->layout->ncolumns;
+}
+
+/*
+ * RequireSameColumns raises an error unless rows of the parent can be rows of
+ * the day.
+ */
+static void
+RequireSameColumns(MergeState *state)
+{
+	if (!FindAttributes(state))
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("rows cannot be merged into packed day \"%s\", because columns were altered after it was packed",
+					   RelationGetRelationName(state->day)),
+				errhint("Unpack the day with zbxhist.unpack()."),
+				errtable(state->day));
 }
 
 /*
@@ -576,7 +592,7 @@ BeginMerge(MergeState *state, Oid parent, Oid day)
 	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock);
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
-	FindAttributes(state);
+	RequireSameColumns(state);
 	state->has_key = HasUniqueIndex(state->parent);
 	state->rows = palloc(sizeof(LateRow) *
 						 Min(state->max_rows, MAX_BATCH_ROWS));
