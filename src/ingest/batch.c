@@ -622,12 +622,13 @@ ZbxhistFindRowPartition(InsertBatch *batch, Relation parent, int32 clock)
 	{
 		ZbxhistFlushBatch(batch);
 		set = ZbxhistGetPartitionSet(parent);
+		batch->generation = set->generation;
+		batch->hit.relid = InvalidOid;
 	}
 	partition = ZbxhistFindPartition(set, clock);
 	if (partition == NULL)
 		return NULL;
 	batch->hit = *partition;
-	batch->generation = set->generation;
 	return &batch->hit;
 }
 
@@ -669,7 +670,6 @@ ZbxhistBufferTuple(InsertBatch *batch, HeapTuple tuple, Oid partition,
 	if (batch->nrows > 0 && batch->is_sorted &&
 		compare_rows(&row[-1], row) > 0)
 		batch->is_sorted = false;
-	batch->generation = batch->set->generation;
 	batch->nbytes += tuple->t_len;
 	batch->nrows++;
 

@@ -64,7 +64,7 @@ typedef struct InsertBatch
 	RowAction	action;
 	bool		sets_tag;		/* rows count in the statement's command tag */
 	PartitionSet *set;			/* of parent; lives as long as the session */
-	uint32		generation;		/* of set, when hit was found */
+	uint32		generation;		/* of set, when the rows were routed */
 	PartitionBounds hit;		/* the last row's partition; relid 0: none */
 
 	/* buffered rows */

@@ -60,44 +60,49 @@ ZbxhistInsertPathName(InsertPath path)
 /* ---- the table ---- */
 
 /*
- * IsRoutingTrigger says whether a trigger calls our function and nothing
- * else: there may be other functions of that name.
+ * CallsRouting says whether a trigger function is ours: there may be others
+ * of that name.
  */
 static bool
-IsRoutingTrigger(const Trigger *trigger)
+CallsRouting(Oid function)
 {
 	FmgrInfo	flinfo;
 
-	fmgr_info(trigger->tgfoid, &flinfo);
-	return flinfo.fn_addr == zbxhist_route && trigger->tgqual == NULL &&
-		trigger->tgnewtable == NULL;
+	fmgr_info(function, &flinfo);
+	return flinfo.fn_addr == zbxhist_route;
 }
 
 /*
  * HasOnlyRouting says whether our row trigger fires for an INSERT and no
- * trigger of anybody else does.
+ * trigger of anybody else does.  Looking a function up may take in an
+ * invalidation that rebuilds the descriptor, with the same contents, as rel is
+ * locked, but in another place.
  */
 static bool
-HasOnlyRouting(const TriggerDesc *triggers)
+HasOnlyRouting(Relation rel)
 {
 	Oid			route = InvalidOid;
 	bool		result = false;
 
-	if (triggers == NULL || !triggers->trig_insert_before_row ||
-		triggers->trig_insert_after_row)
+	if (rel->trigdesc == NULL || !rel->trigdesc->trig_insert_before_row ||
+		rel->trigdesc->trig_insert_after_row)
 		return false;
-	for (int i = 0; i < triggers->numtriggers; i++)
+	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
 	{
-		const Trigger *trigger = &triggers->triggers[i];
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		Oid			function = trigger->tgfoid;
+		int16		type = trigger->tgtype;
 
-		if (!TRIGGER_FOR_INSERT(trigger->tgtype) ||
+		if (!TRIGGER_FOR_INSERT(type) ||
 			trigger->tgenabled == TRIGGER_DISABLED ||
 			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA)
 			continue;
-		if (trigger->tgfoid != route && !IsRoutingTrigger(trigger))
+		if (trigger->tgqual != NULL || trigger->tgnewtable != NULL)
 			return false;
-		route = trigger->tgfoid;
-		if (TRIGGER_FOR_ROW(trigger->tgtype))
+		if (function != route && !CallsRouting(function))
+			return false;
+		route = function;
+		if (TRIGGER_FOR_ROW(type))
 			result = true;
 	}
 	return result;
@@ -133,7 +138,7 @@ ZbxhistTableInsertPath(Relation rel)
 {
 	if (rel->rd_rel->relrowsecurity)
 		return PATH_ROW_SECURITY;
-	if (!HasOnlyRouting(rel->trigdesc))
+	if (!HasOnlyRouting(rel))
 		return PATH_TRIGGER;
 	if (rel->rd_rules != NULL)
 		return PATH_RULE;

@@ -316,6 +316,27 @@ SELECT * FROM compare('INSERT INTO T VALUES (1, 86400, 1, 1.5, 1), (2, 5, 1, 2.5
                       'INSERT INTO T VALUES (4, 86400, 1, NULL, 1, DEFAULT)');
 DROP TABLE fast, slow, plain CASCADE;
 
+-- a partition that leaves in the midst of a statement is not written to by the rest of it
+CREATE TABLE plain (
+    itemid bigint NOT NULL,
+    clock integer NOT NULL,
+    PRIMARY KEY (itemid, clock));
+SELECT make_parents();
+CREATE FUNCTION let_go() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.itemid = 1 THEN
+        ALTER TABLE fast_p19700103 NO INHERIT fast;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER let_go BEFORE INSERT ON fast_p19700102 FOR EACH ROW EXECUTE FUNCTION let_go();
+SELECT format('INSERT INTO fast VALUES %s, (2000, 172800), (2001, 5), (2002, 172800)', string_agg(format('(%s, 86400)', i), ', ' ORDER BY i)) AS statement
+  FROM generate_series(1, 1023) i \gset
+:statement;
+SELECT tableoid::regclass, * FROM fast WHERE itemid >= 2000 ORDER BY itemid;
+SELECT count(*) FROM fast_p19700103;
+DROP TABLE fast, slow, plain, fast_p19700103 CASCADE;
+
 -- a parent of all kinds of fixed widths, nulls among them, and with a column dropped
 CREATE TABLE plain (
     c "char" NOT NULL DEFAULT 'x',
