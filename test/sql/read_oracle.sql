@@ -203,6 +203,24 @@ SELECT run_steps(:seed, :steps);
 SELECT call, count(*), count(*) FILTER (WHERE empty) AS empty FROM outcome GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM difference;
 
+-- the same with days packed, of which some rows wait in the parent
+DO $$
+DECLARE
+    parent regclass;
+BEGIN
+    FOREACH parent IN ARRAY array(SELECT format('managed.%I', name)::regclass FROM oracle.shape ORDER BY name) LOOP
+        CALL zbxhist.pack(parent, '1970-01-02');
+        CALL zbxhist.pack(parent, '1970-01-05');
+        CALL zbxhist.pack(parent, '1970-01-06');
+    END LOOP;
+END $$;
+SELECT count(*), count(DISTINCT parent) AS parents, sum(nrows) > 1000 AS many FROM zbxhist.packed_day;
+SELECT count(*) > 0 AS still_in_parent FROM ONLY managed.history WHERE clock BETWEEN 86400 AND 172799;
+TRUNCATE outcome;
+SELECT run_steps(:seed + 1000000, :steps);
+SELECT call, count(*), count(*) FILTER (WHERE empty) AS empty FROM outcome GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM difference;
+
 -- text has no statistics
 SELECT * FROM zbxhist.statistics('managed.history_str', 1, 0, 1);
 SELECT * FROM zbxhist.buckets('managed.history_bin', 1, 0, 1, 1);
