@@ -185,6 +185,8 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 	}
 	if (selected->bounds.items != NULL)
 		selected->nitems = selected->bounds.nitems;
+	if (selected->bounds.from_clock == selected->bounds.to_clock)
+		selected->is_one_clock = true;
 }
 
 /*
@@ -213,11 +215,11 @@ CountRows(const PackedRel *packed, Selected *selected)
 	selected->nrows *= share;
 	if (selected->nitems >= 0)
 		selected->nrows *= Min(1, selected->nitems / packed->nitems);
+	/* many have their values at the same seconds, trends all of them */
 	if (selected->is_one_clock && selected->ndays > 0)
 	{
-		selected->nrows = Min(selected->nrows,
-							  selected->nitems >= 0 ? selected->nitems :
-							  packed->nitems);
+		selected->nrows = selected->nitems >= 0 ?
+			Min(selected->nitems, packed->nitems) : packed->nitems;
 		selected->ndays = 1;
 	}
 }

@@ -226,12 +226,12 @@ MapMissing(Relation day, const DayLayout *layout, Relation table,
 	mapped->source = MAP_FIXED;
 	if (GetOption(table, att, mapped) || GetStoredMissing(table, att, mapped))
 		return;
-	if (att->attnotnull)
-		RaiseCannotRead(day, att,
-						_("The column was added later, and its value in older rows is not known."));
 	if (HasOrphan(layout, RelationGetDescr(table)))
 		RaiseCannotRead(day, att,
 						_("A column was renamed, or one was dropped and another added, since the day was packed."));
+	if (att->attnotnull)
+		RaiseCannotRead(day, att,
+						_("The column was added later, and its value in older rows is not known."));
 }
 
 /* ---- the map ---- */

@@ -1,0 +1,89 @@
+--
+-- ALTER TABLE of a parent with packed days: what its rows are then, or why they
+-- cannot be known.
+--
+SELECT zbxhist.version();
+SET client_min_messages = warning;
+CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value numeric(16,4) DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL,
+    PRIMARY KEY (itemid, clock, ns));
+CREATE TABLE history_str (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value varchar(255) DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL,
+    PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history'), zbxhist.create_parent('history_str');
+SELECT zbxhist.create_partition('history', '1970-01-02'), zbxhist.create_partition('history_str', '1970-01-02');
+INSERT INTO history SELECT i, c, i + c / 7.0, 0 FROM generate_series(1, 3) i, generate_series(86400, 172799, 21600) c;
+INSERT INTO history_str SELECT itemid, clock, 'value ' || value FROM history;
+CREATE TABLE kept AS TABLE history;
+CREATE TABLE kept_str AS TABLE history_str;
+CALL zbxhist.pack('history', '1970-01-02');
+CALL zbxhist.pack('history_str', '1970-01-02');
+
+-- Zabbix 6.0 to 7.0: numbers become doubles
+BEGIN;
+ALTER TABLE history ALTER value TYPE double precision, ALTER value SET DEFAULT '0.0000';
+SELECT pg_typeof(h.value), count(*), bool_and(h.value = k.value::double precision) AS same FROM history h JOIN kept k USING (itemid, clock, ns) GROUP BY 1;
+SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
+SELECT count, min, max, first_clock FROM zbxhist.statistics('history', 2, 0, 200000);
+DELETE FROM history WHERE itemid = 1;
+SELECT itemid, count(*) FROM history GROUP BY 1 ORDER BY 1;
+ROLLBACK;
+-- longer and shorter strings, other types
+BEGIN;
+ALTER TABLE history_str ALTER value TYPE varchar(2048);
+SELECT count(*), bool_and(h.value = k.value) AS same FROM history_str h JOIN kept_str k USING (itemid, clock, ns);
+ALTER TABLE history_str ALTER value TYPE text;
+SELECT count(*), bool_and(h.value = k.value) AS same FROM history_str h JOIN kept_str k USING (itemid, clock, ns);
+ALTER TABLE history_str ALTER value TYPE varchar(5);
+SELECT count(*) FROM history_str;
+SELECT max(length(value)) FROM history_str;
+ROLLBACK;
+BEGIN;
+ALTER TABLE history_str ALTER value TYPE bytea USING value::bytea;
+ROLLBACK;
+-- new columns: with a default, without, NOT NULL, with one that differs from row to row
+BEGIN;
+ALTER TABLE history ADD COLUMN extra integer DEFAULT 5, ADD COLUMN more text;
+SELECT extra, more, count(*), count(more) FROM history GROUP BY 1, 2;
+SELECT * FROM zbxhist.nearest(NULL::history, 2, 86400);
+INSERT INTO history VALUES (9, 86400, 1, 1, 6, 'x');
+SELECT extra, more, count(*) FROM history GROUP BY 1, 2 ORDER BY 1;
+DELETE FROM history WHERE itemid = 3 AND extra = 5 AND clock < 100000;
+SELECT count(*) FROM history WHERE itemid = 3;
+UPDATE history SET value = 7 WHERE itemid = 2;
+ROLLBACK;
+BEGIN;
+ALTER TABLE history ADD COLUMN extra integer NOT NULL DEFAULT 5;
+SELECT extra, count(*) FROM history GROUP BY 1;
+ALTER TABLE history ALTER extra SET DEFAULT 6;
+SELECT extra, count(*) FROM history GROUP BY 1;
+ROLLBACK;
+BEGIN;
+ALTER TABLE history ADD COLUMN extra double precision NOT NULL DEFAULT random();
+SELECT count(*) FROM history;
+SAVEPOINT s;
+SELECT count(extra) FROM history;
+ROLLBACK TO s;
+ALTER FOREIGN TABLE history_packed ALTER extra OPTIONS (missing '0.5');
+SELECT extra, count(*) FROM history GROUP BY 1;
+ROLLBACK;
+-- a renamed column is not known from one that was dropped and one that came
+BEGIN;
+ALTER TABLE history RENAME value TO reading;
+SELECT count(*), min(clock) FROM history;
+SAVEPOINT s;
+SELECT reading FROM history;
+ROLLBACK TO s;
+SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
+ROLLBACK;
+BEGIN;
+ALTER TABLE history DROP COLUMN value;
+SELECT * FROM history WHERE itemid = 2 AND clock < 100000;
+ROLLBACK;
+-- other columns of the parent at other places
+BEGIN;
+ALTER TABLE history_str DROP COLUMN ns, ADD COLUMN note text DEFAULT 'none';
+SELECT * FROM history_str WHERE itemid = 2 AND clock < 100000;
+SELECT * FROM zbxhist.range(NULL::history_str, 2, 0, 100000);
+ROLLBACK;
+DROP TABLE history, history_str CASCADE;
+DROP TABLE kept, kept_str;
+SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace;
