@@ -35,6 +35,7 @@ OBJS = \
 	src/packed/codec_buffer.o \
 	src/packed/codec_bytes.o \
 	src/packed/codec_double.o \
+	src/packed/codec_frame.o \
 	src/packed/codec_integer.o \
 	src/packed/day.o \
 	src/packed/day_key.o \

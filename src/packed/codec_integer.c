@@ -3,14 +3,9 @@
  * codec_integer.c
  *	  Integers of 64 bits as a stream.
  *
- * Frame of reference with patched exceptions, on the values, on their
- * differences or on the differences of those, whichever is smallest; values
- * that have a common factor are divided by it first; a few distinct values
- * become a dictionary.  The frame of reference begins at the smallest value,
- * or is centred on the typical one.  Exceptions are values that do not fit
- * into the width chosen; their higher bits follow with their positions
- * (M. Zukowski, S. Heman, N. Nes, P. Boncz: Super-Scalar RAM-CPU Cache
- * Compression, ICDE 2006).
+ * The values, their differences or the differences of those, whichever is
+ * smallest, become a frame (codec_frame.c); values that have a common factor
+ * are divided by it first; a few distinct values become a dictionary.
  *
  * All arithmetic is that of 64 bits with wrap-around, so that signed and
  * unsigned values of any size come back exactly.
@@ -19,15 +14,13 @@
  * STREAM_ bits, and continues:
  *		dictionary: number of values, their stream, the stream of indexes;
  *		else: width (one byte, not if flat), scale and first value if scaled,
- *		as many first values as differences are taken, the base, then the
- *		values in width bits, and with exceptions: before the values their
- *		number and width, after them positions and higher bits.
+ *		as many first values as differences are taken, the frame.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "packed/codec.h"
+#include "packed/codec_frame.h"
 
 #define STREAM_ORDER 0x03		/* how often differences are taken: 0, 1, 2 */
 #define STREAM_DICTIONARY 0x03	/* instead of an order */
@@ -41,144 +34,7 @@
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
 
-/* values that are looked at to find a typical one */
-#define SAMPLE_SIZE 15
-
-/* a guess at bytes of a stream besides its values */
-#define STREAM_OVERHEAD 4
-
-/* how values would be written */
-typedef struct Frame
-{
-	int			order;
-	bool		is_centred;
-	uint64		base;
-	int			width;
-	int			nexceptions;
-	int			exception_width;
-	size_t		size;			/* in bytes, about */
-} Frame;
-
-/* The distance from the base, as it is stored. */
-static inline uint64
-framed(const Frame *frame, uint64 value)
-{
-	value -= frame->base;
-	return frame->is_centred ? codec_zigzag(value) : value;
-}
-
 /* ---------------------------------------------------------------- writing */
-
-/*
- * Chooses the width for values of which counts says how many need which
- * width, and fills in what follows from it.
- */
-static void
-choose_width(Frame *frame, const int *counts, int n)
-{
-	int			position_width = codec_width(n - 1);
-	int			widest = 64;
-	int			nwider = 0;
-	size_t		best = SIZE_MAX;
-	int			width;
-
-	while (widest > 0 && counts[widest] == 0)
-		widest--;
-	for (width = widest; width >= 0; width--)
-	{
-		size_t		bits = (size_t) n * width;
-
-		if (nwider > 0)
-			bits += 24 + (size_t) nwider * (position_width + widest - width);
-		if (bits < best)
-		{
-			best = bits;
-			frame->width = width;
-			frame->nexceptions = nwider;
-			frame->exception_width = nwider > 0 ? widest - width : 0;
-		}
-		nwider += counts[width];
-	}
-	frame->size = (best + 7) / 8 + STREAM_OVERHEAD +
-		(codec_width(codec_zigzag(frame->base)) + 6) / 7;
-}
-
-/* Counts how many distances from the base need which width. */
-static void
-measure_frame(Frame *frame, const uint64 *values, int n)
-{
-	int			counts[4][65] = {{0}};
-	int			i;
-
-	/* four tables: the same counter again and again would have to wait */
-	for (i = 0; i < n; i++)
-		counts[i & 3][codec_width(framed(frame, values[i]))]++;
-	for (i = 0; i <= 64; i++)
-		counts[0][i] += counts[1][i] + counts[2][i] + counts[3][i];
-	choose_width(frame, counts[0], n);
-}
-
-/* The smallest value, with the first one taken for zero. */
-static uint64
-find_smallest(const uint64 *values, int n)
-{
-	int64		smallest = 0;
-	int			i;
-
-	for (i = 1; i < n; i++)
-		smallest = Min(smallest, (int64) (values[i] - values[0]));
-	return values[0] + (uint64) smallest;
-}
-
-/*
- * A value that stands for most of them: the median of a few.  *width is what
- * those around it need.
- */
-static uint64
-find_typical(const uint64 *values, int n, int *width)
-{
-	int64		sample[SAMPLE_SIZE];
-	int			count = Min(n, SAMPLE_SIZE);
-	int			i,
-				j;
-
-	for (i = 0; i < count; i++)
-	{
-		int64		value = values[(size_t) i * n / count] - values[0];
-
-		for (j = i; j > 0 && sample[j - 1] > value; j--)
-			sample[j] = sample[j - 1];
-		sample[j] = value;
-	}
-	*width = codec_width((uint64) sample[count - 1 - count / 4] -
-					  (uint64) sample[count / 4]);
-	return values[0] + (uint64) sample[count / 2];
-}
-
-/* Tries both bases; keeps what is smaller than the best so far. */
-static void
-try_order(Frame *best, const uint64 *values, int n, int order)
-{
-	Frame		frame = {0};
-	uint64		typical;
-	int			width;
-
-	frame.order = order;
-	frame.base = find_smallest(values, n);
-	measure_frame(&frame, values, n);
-	if (frame.size < best->size)
-		*best = frame;
-
-	/* a base in the middle is good only if some values are far away */
-	typical = find_typical(values, n, &width);
-	if (width > 4 && frame.width + frame.exception_width <= width + 2)
-		return;
-	frame.is_centred = true;
-	frame.base = typical;
-	measure_frame(&frame, values, n);
-	if (frame.size < best->size)
-		*best = frame;
-}
 
 /*
  * The differences between values that follow each other: n - 1.  Says whether
@@ -268,64 +124,16 @@ divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
 	}
 }
 
-/* The higher bits of the values that do not fit, and where they are. */
-static void
-put_exceptions(ByteBuffer *buffer, const Frame *frame, const uint64 *distances,
-			   int n)
-{
-	uint64	   *positions = palloc(2 * frame->nexceptions * sizeof(uint64));
-	uint64	   *highs = positions + frame->nexceptions;
-	int			count = 0;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (distances[i] >> frame->width == 0)
-			continue;
-		positions[count] = i;
-		highs[count++] = distances[i] >> frame->width;
-	}
-	Assert(count == frame->nexceptions);
-	ZbxhistPackBits(buffer, positions, count, codec_width(n - 1));
-	ZbxhistPackBits(buffer, highs, count, frame->exception_width);
-	pfree(positions);
-}
-
-/* The base, the values, the exceptions; distances has room for n. */
-static void
-put_frame(ByteBuffer *buffer, const Frame *frame, const uint64 *values, int n,
-		  uint64 *distances)
-{
-	uint64		mask = frame->width == 64 ? ~UINT64CONST(0) :
-		(UINT64CONST(1) << frame->width) - 1;
-	uint64	   *low = distances + n;
-	int			i;
-
-	codec_put_signed(buffer, frame->base);
-	if (frame->nexceptions > 0)
-	{
-		ZbxhistPutVarint(buffer, frame->nexceptions);
-		codec_put_byte(buffer, frame->exception_width);
-	}
-	for (i = 0; i < n; i++)
-	{
-		distances[i] = framed(frame, values[i]);
-		low[i] = distances[i] & mask;
-	}
-	ZbxhistPackBits(buffer, low, n, frame->width);
-	if (frame->nexceptions > 0)
-		put_exceptions(buffer, frame, distances, n);
-}
-
 /* The stream, but for a dictionary; differences[k] are those of order k. */
 static void
-put_stream(ByteBuffer *buffer, const Frame *frame, uint64 *const *differences,
-		   int n, uint64 scale, uint64 first, uint64 *work)
+put_stream(ByteBuffer *buffer, const Frame *frame, int order,
+		   uint64 *const *differences, int n, uint64 scale, uint64 first,
+		   uint64 *work)
 {
 	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
-	int			order;
+	int			i;
 
-	codec_put_byte(buffer, frame->order |
+	codec_put_byte(buffer, order |
 				   (frame->is_centred ? STREAM_CENTRED : 0) |
 				   (scale > 1 ? STREAM_SCALED : 0) |
 				   (frame->nexceptions > 0 ? STREAM_EXCEPTIONS : 0) |
@@ -337,10 +145,9 @@ put_stream(ByteBuffer *buffer, const Frame *frame, uint64 *const *differences,
 		ZbxhistPutVarint(buffer, scale);
 		codec_put_signed(buffer, first);
 	}
-	for (order = 0; order < frame->order; order++)
-		codec_put_signed(buffer, differences[order][0]);
-	put_frame(buffer, frame, differences[frame->order], n - frame->order,
-			  work);
+	for (i = 0; i < order; i++)
+		codec_put_signed(buffer, differences[i][0]);
+	ZbxhistPutFrame(buffer, frame, differences[order], n - order, work);
 }
 
 /*
@@ -371,6 +178,33 @@ find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
 		indexes[i] = table[slot] - 1;
 	}
 	return count;
+}
+
+/*
+ * Chooses how often to take differences, and the frame of what they are.
+ * Those of orders 0 and 1 are there, those of order 2 are filled in.
+ */
+static int
+choose_order(Frame *best, uint64 *const *differences, int n)
+{
+	Frame		frame;
+	int			order;
+	int			best_order = 0;
+
+	ZbxhistChooseFrame(best, differences[0], n);
+	/* what differences do not help, those of theirs will not */
+	for (order = 1; order < 3 && order < n && best_order == order - 1; order++)
+	{
+		if (order == 2)
+			(void) take_differences(differences[2], differences[1], n - 1);
+		ZbxhistChooseFrame(&frame, differences[order], n - order);
+		if (frame.size < best->size)
+		{
+			*best = frame;
+			best_order = order;
+		}
+	}
+	return best_order;
 }
 
 static void encode(ByteBuffer *buffer, const uint64 *values, int n,
@@ -413,8 +247,8 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	uint64	   *work;
 	uint64	   *differences[3];
 	uint64		scale = 1;
-	Frame		best = {0};
-	int			order;
+	Frame		best;
+	int			best_order;
 
 	if (n == 0)
 		return;
@@ -430,17 +264,9 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	else
 		memcpy(differences[0], values, n * sizeof(uint64));
 
-	best.size = SIZE_MAX;
-	for (order = 0; order < 3 && order < n; order++)
-	{
-		if (order == 2)
-			(void) take_differences(differences[2], differences[1], n - 1);
-		try_order(&best, differences[order], n - order, order);
-		/* what differences do not help, those of theirs will not */
-		if (order == 1 && best.order == 0)
-			break;
-	}
-	put_stream(buffer, &best, differences, n, scale, values[0], work);
+	best_order = choose_order(&best, differences, n);
+	put_stream(buffer, &best, best_order, differences, n, scale, values[0],
+			   work);
 	if (allow_dictionary && best.width + best.nexceptions > 0)
 		try_dictionary(buffer, start, values, n, work);
 	pfree(work);
@@ -454,79 +280,6 @@ ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 }
 
 /* ---------------------------------------------------------------- reading */
-
-/* Takes exceptions and adds their higher bits to the values. */
-static bool
-patch(ByteReader *reader, uint64 *values, int n, const Frame *frame)
-{
-	uint64	   *positions = palloc(2 * frame->nexceptions * sizeof(uint64));
-	uint64	   *highs = positions + frame->nexceptions;
-	bool		result = false;
-	int			i;
-
-	if (!ZbxhistUnpackBits(reader, positions, frame->nexceptions,
-						   codec_width(n - 1)) ||
-		!ZbxhistUnpackBits(reader, highs, frame->nexceptions,
-						   frame->exception_width))
-		goto done;
-	for (i = 0; i < frame->nexceptions; i++)
-	{
-		if (positions[i] >= n)
-			goto done;
-		values[positions[i]] |= highs[i] << frame->width;
-	}
-	result = true;
-done:
-	pfree(positions);
-	return result;
-}
-
-/* Takes the number of exceptions among n values and their width. */
-static bool
-get_exceptions(ByteReader *reader, int n, Frame *frame)
-{
-	uint64		count;
-	uint8		width;
-
-	if (!ZbxhistGetVarint(reader, &count) || count == 0 || count > n ||
-		!codec_get_byte(reader, &width) || width == 0 ||
-		width > 64 - frame->width)
-		return false;
-	frame->nexceptions = count;
-	frame->exception_width = width;
-	return true;
-}
-
-/* Adds the base to distances. */
-static void
-add_base(uint64 *values, int n, const Frame *frame)
-{
-	uint64		base = frame->base;
-	int			i;
-
-	if (frame->is_centred)
-		for (i = 0; i < n; i++)
-			values[i] = codec_unzigzag(values[i]) + base;
-	else
-		for (i = 0; i < n; i++)
-			values[i] += base;
-}
-
-/* Takes what put_frame wrote. */
-static bool
-get_frame(ByteReader *reader, uint64 *values, int n, uint8 flags, Frame *frame)
-{
-	if (!codec_get_signed(reader, &frame->base))
-		return false;
-	if ((flags & STREAM_EXCEPTIONS) != 0 && !get_exceptions(reader, n, frame))
-		return false;
-	if (!ZbxhistUnpackBits(reader, values, n, frame->width))
-		return false;
-	if (frame->nexceptions > 0 && !patch(reader, values, n, frame))
-		return false;
-	add_base(values, n, frame);
-	return true;
-}
 
 /* Sums up differences; the first value is there. */
 static void
@@ -547,11 +300,12 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 	uint64		scale = 1;
 	uint64		first = 0;
 	uint8		width = 0;
+	int			order;
 	int			i;
 
-	frame.order = flags & STREAM_ORDER;
+	order = flags & STREAM_ORDER;
 	frame.is_centred = (flags & STREAM_CENTRED) != 0;
-	if (frame.order >= n)
+	if (order >= n)
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
@@ -562,13 +316,13 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 		(!ZbxhistGetVarint(reader, &scale) ||
 		 !codec_get_signed(reader, &first)))
 		return false;
-	for (i = 0; i < frame.order; i++)
+	for (i = 0; i < order; i++)
 		if (!codec_get_signed(reader, &values[i]))
 			return false;
-	if (!get_frame(reader, values + frame.order, n - frame.order, flags,
-				   &frame))
+	if (!ZbxhistGetFrame(reader, values + order, n - order,
+						 (flags & STREAM_EXCEPTIONS) != 0, &frame))
 		return false;
-	for (i = frame.order; i > 0; i--)
+	for (i = order; i > 0; i--)
 		add_up(values + i - 1, n - i + 1);
 	if ((flags & STREAM_SCALED) != 0)
 		for (i = 0; i < n; i++)
