@@ -1,0 +1,248 @@
+# Packing, unpacking and merging are broken off at each of their steps: by a
+# cancel, by the end of the session, by a crash of the server.  The day is then
+# either an ordinary partition or packed, and complete; and the next try
+# succeeds.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use POSIX ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes ();
+use ZbxhistTest;
+
+my $node = test_server('packed_steps', full_page_writes => 'on');
+create_database($node, 'zabbix');
+set_up($node, 'zabbix');
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.alter_parent('history', never_pack => true)");
+
+my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $partition = partition('history', -1);
+my $late = 500;
+
+# rows of many items and clocks, in that order
+sub fill
+{
+	$node->safe_psql('zabbix',
+		    'INSERT INTO history SELECT i, '
+		  . day(-1)
+		  . ' + c * 60, i / 8.0 + c, i * c FROM generate_series(1, 100) i,'
+		  . ' generate_series(0, 99) c');
+}
+
+# rows that come late, with keys of their own
+sub fill_late
+{
+	$node->safe_psql('zabbix',
+		    'INSERT INTO history SELECT i, '
+		  . day(-1)
+		  . " + 30000 + i, i, $late FROM generate_series(50, 250) i");
+	$late++;
+}
+
+# The session that holds the locks is older than the step, but would know what
+# it is asked for.
+sub settle
+{
+	$node->safe_psql('zabbix',
+		"UPDATE zbxhist.packed_day SET settling = '{}'");
+}
+
+sub state
+{
+	return $node->safe_psql('zabbix',
+		"SELECT string_agg(kind || ' ' || state, ', ' ORDER BY kind)"
+		  . " FROM zbxhist.partitions WHERE parent = 'history'::regclass"
+		  . ' AND from_clock = '
+		  . day(-1));
+}
+
+# What a session does, in the order in which it comes to locks: name, state
+# before, what it calls, and the tables, each locked against its writing, at
+# which it waits.
+my $unpack = "SELECT zbxhist.step_unpack('history', d.day)"
+  . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
+my @steps = (
+	{
+		name => 'pack',
+		call => "CALL zbxhist.pack('history', '$day')",
+		before => 'heap open',
+		after => 'packed packed',
+		points => [qw(parent_state packed_day maintenance_log)]
+	},
+	{
+		name => 'merge',
+		prepare => \&fill_late,
+		call => "SELECT zbxhist.run_step('history', 'merge', d.day)"
+		  . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass",
+		before => 'packed packed',
+		after => 'packed packed',
+		points => [qw(parent_state packed_day maintenance_log)]
+	},
+	{
+		name => 'first step of unpack',
+		call => $unpack,
+		before => 'packed packed',
+		after => 'heap open, packed packed',
+		points => [qw(packed_day)]
+	},
+	{
+		name => 'second step of unpack',
+		prepare => \&settle,
+		call => $unpack,
+		before => 'heap open, packed packed',
+		after => 'heap open, packed packed',
+		points => [qw(packed_day maintenance_log)]
+	},
+	{
+		name => 'third step of unpack',
+		prepare => \&settle,
+		call => $unpack,
+		before => 'heap open, packed packed',
+		after => 'heap open',
+		points => [qw(packed_day maintenance_log)]
+	});
+
+# Breaks the call off while it waits for a lock on a table.
+sub break_off
+{
+	my ($step, $table, $how) = @_;
+	my $locker = $node->background_psql('zabbix');
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/out';
+
+	$locker->query_safe("BEGIN; LOCK TABLE zbxhist.$table IN SHARE MODE");
+	my $process = start_psql(
+		$node, 'zabbix', $file,
+		sub {
+			my ($psql) = @_;
+
+			print $psql "load 'zbxhist';\n",
+			  "set zbxhist.maintenance_lock_timeout = '60s';\n",
+			  "$step->{call};\n";
+		});
+	$node->poll_query_until('zabbix',
+		    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
+		  . " AND relation = 'zbxhist.$table'::regclass")
+	  or die "$step->{name} does not come to $table";
+	my $pid = $node->safe_psql('zabbix',
+		    'SELECT pid FROM pg_locks WHERE NOT granted'
+		  . " AND relation = 'zbxhist.$table'::regclass");
+
+	if ($how eq 'crash')
+	{
+		kill_server($node);
+		wait_for_end($process);
+		eval { $locker->quit };
+		start_after_crash($node);
+		return;
+	}
+	$node->safe_psql('zabbix',
+		$how eq 'cancel'
+		? "SELECT pg_cancel_backend($pid)"
+		: "SELECT pg_terminate_backend($pid)");
+	wait_for_end($process);
+	$locker->query_safe('COMMIT');
+	$locker->quit;
+	$node->poll_query_until('zabbix',
+		"SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid");
+}
+
+fill();
+
+# the foreign table comes first, and is known to all
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.pack_partition('history', '$partition')");
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT zbxhist.packed_table_settled('history', zbxhist.packed_table('history'))"
+	),
+	't',
+	'the foreign table is there');
+for my $step (@steps)
+{
+	$step->{prepare}->() if $step->{prepare};
+	my $totals = totals($node, 'zabbix', 'history');
+	is(state(), $step->{before}, "before $step->{name}");
+
+	for my $table (@{ $step->{points} })
+	{
+		for my $how (qw(cancel terminate crash))
+		{
+			my $name = "$step->{name}: $how at $table";
+
+			break_off($step, $table, $how);
+			is(state(), $step->{before}, "$name: nothing is done");
+			is(totals($node, 'zabbix', 'history'),
+				$totals, "$name: every row is there");
+		}
+	}
+	$node->safe_psql('zabbix', $step->{call});
+	is(state(), $step->{after}, "$step->{name} succeeds");
+	is(totals($node, 'zabbix', 'history'),
+		$totals, "after $step->{name} every row is there");
+}
+is(rows_of($node, 'zabbix', $partition),
+	10201, 'in the end all rows are in the partition');
+
+# what is left is finished by maintenance
+$node->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
+$node->safe_psql('zabbix', $unpack);
+my $totals = totals($node, 'zabbix', 'history');
+is( $node->safe_psql(
+		'zabbix', "SELECT code FROM zbxhist.check() WHERE code ~ 'unpack'"),
+	'unpack_unfinished',
+	'check() tells of an unpack that was broken off');
+maintain($node, 'zabbix');
+is(state(), 'heap open', 'maintenance brings it to its end');
+is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace"
+		  . " AND relkind = 'r'"),
+	0,
+	'no table of a day is left');
+
+# an insert that has to look for its key in the moment of the swap
+$node->safe_psql('zabbix', 'LOAD \'zbxhist\'');
+my $locker = $node->background_psql('zabbix');
+$locker->query_safe(
+	'BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
+my $packer = $node->background_psql('zabbix');
+$packer->query_safe(
+	"LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
+$packer->query_until(qr/began/,
+	"\\echo began\nCALL zbxhist.pack('history', '$day');\n");
+$node->poll_query_until('zabbix',
+	    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
+	  . " AND relation = 'zbxhist.maintenance_log'::regclass");
+my $writer = $node->background_psql('zabbix', on_error_stop => 0);
+$writer->query_until(qr/began/,
+	    "\\echo began\n"
+	  . 'INSERT INTO history VALUES (1, '
+	  . day(-1)
+	  . ", 0, 0);\n");
+Time::HiRes::sleep(0.3);
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"
+	),
+	1,
+	'an insert waits for the swap');
+$locker->query_safe('COMMIT');
+my $answer = $writer->query('SELECT 1');
+like(
+	$writer->{stderr} . ($answer // ''),
+	qr/duplicate key value violates unique constraint/,
+	'... and finds its key in the packed day');
+$packer->query_safe('SELECT 1');
+is(state(), 'packed packed', '... while packing succeeds');
+is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
+$_->quit for $locker, $packer, $writer;
+
+log_is_clean($node);
+$node->stop;
+done_testing();
