@@ -28,6 +28,11 @@
 extern PGDLLEXPORT void _PG_init(void);
 #endif
 
+/* 18 has it before the declaration, not after (5a4e4ac4a) */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn __attribute__((noreturn))
+#endif
+
 /* PostgreSQL 18 lets a module say its name and version (9324c8c58) */
 #if PG_VERSION_NUM >= 180000
 #define ZBXHIST_MODULE_MAGIC(module, number) \
@@ -265,6 +270,14 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 	LWLockRelease(AddinShmemInitLock);
 	return memory;
 }
+#endif
+
+/* 18 describes a sort key's direction without btree's words (8123e91f5) */
+#if PG_VERSION_NUM >= 180000
+#define pathkey_is_descending(key) ((key)->pk_cmptype == COMPARE_GT)
+#else
+#include "access/stratnum.h"
+#define pathkey_is_descending(key) ((key)->pk_strategy == BTGreaterStrategyNumber)
 #endif
 
 /* estimate_array_length got the planner's state in 17 (9391f7152) */

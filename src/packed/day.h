@@ -10,6 +10,7 @@
 
 #include "utils/snapshot.h"
 
+#include "compat.h"
 #include "packed/layout.h"
 #include "read/item_range.h"
 
@@ -69,7 +70,7 @@ extern void ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
 									const bool *wanted, SegmentRows *rows);
 
 /* raises XX001 naming the day's table and the item */
-extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid) pg_attribute_noreturn();
+pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
 
 /* ---- changing rows ---- */
 

@@ -104,7 +104,7 @@ MatchPathKey(RelOptInfo *rel, const PathKey *key, AttrNumber attnum,
 		key->pk_eclass->ec_has_volatile ||
 		find_equivalence_member(key->pk_eclass, rel, attnum) == NULL)
 		return false;
-	*is_descending = key->pk_strategy == BTGreaterStrategyNumber;
+	*is_descending = pathkey_is_descending(key);
 	return true;
 }
 

@@ -160,11 +160,11 @@ AppendValue(StringInfo record, const LayoutColumn *column, Datum value)
 }
 
 /*
- * SortTuple gives a row of the partition to the sort: a byte for each column
+ * SortHeapTuple gives a row of the partition to the sort: a byte for each column
  * besides item and clock that says whether it is null, and its value.
  */
 static void
-SortTuple(PackState *state, HeapTuple tuple)
+SortHeapTuple(PackState *state, HeapTuple tuple)
 {
 	const DayLayout *layout = state->layout;
 	SortedRow	row;
@@ -384,7 +384,7 @@ ReadPage(PackState *state, BlockNumber block, BufferAccessStrategy strategy)
 		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 		tuple.t_len = ItemIdGetLength(item);
 		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		SortTuple(state, &tuple);
+		SortHeapTuple(state, &tuple);
 	}
 	state->nread += noffsets;
 	ReleaseBuffer(buffer);
