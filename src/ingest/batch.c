@@ -420,6 +420,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	batch->target_owner = CurrentResourceOwner;
 	batch->target = ZbxhistOpenTarget(rel, RelationGetDescr(parent), kind,
 									  batch->context);
+	if (kind == TARGET_PARTITION)
+		ZbxhistReportForParent(batch->target, parent);
 	return batch->target;
 }
 

@@ -119,6 +119,22 @@ ZbxhistOpenTarget(Relation rel, TupleDesc source, TargetKind kind,
 }
 
 /*
+ * ZbxhistReportForParent has the errors about a partition's rows show what the
+ * user may see of the parent, as for a native partition.  parent must stay open
+ * as long as the target.
+ */
+void
+ZbxhistReportForParent(InsertTarget *target, Relation parent)
+{
+	MemoryContext old = MemoryContextSwitchTo(target->context);
+	ResultRelInfo *root = makeNode(ResultRelInfo);
+
+	root->ri_RelationDesc = parent;
+	target->rri->ri_RootResultRelInfo = root;
+	MemoryContextSwitchTo(old);
+}
+
+/*
  * ZbxhistCloseTarget closes the table and frees everything; the lock stays
  * until the transaction ends.
  */

@@ -37,6 +37,7 @@ typedef enum TargetKind
 
 extern InsertTarget *ZbxhistOpenTarget(Relation rel, TupleDesc source,
 									   TargetKind kind, MemoryContext parent);
+extern void ZbxhistReportForParent(InsertTarget *target, Relation parent);
 extern void ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots,
 							  int nslots, CommandId cid);
 extern void ZbxhistCloseTarget(InsertTarget *target);

@@ -242,6 +242,10 @@ SET ROLE regress_zbxhist_few;
 SELECT * FROM compare('INSERT INTO T (itemid, clock, value) VALUES (1, 86400, 1), (2, 86400, 2)', 'INSERT INTO T (itemid) VALUES (3)',
                       'INSERT INTO T (itemid, ns) VALUES (4, 4)', 'INSERT INTO T VALUES (5, 86400, 1, 0), (6, 86400, 1, 0)',
                       'INSERT INTO T (itemid, clock, ns) VALUES (7, 86400, DEFAULT)');
+-- the rows in errors are those of the parent, which the user may read
+INSERT INTO fast (itemid, clock, value) VALUES (8, 86400, NULL), (9, 86400, 1);
+INSERT INTO slow (itemid, clock, value) VALUES (8, 86400, NULL), (9, 86400, 1);
+INSERT INTO plain (itemid, clock, value) VALUES (8, 86400, NULL), (9, 86400, 1);
 DROP TABLE results;
 RESET ROLE;
 DROP OWNED BY regress_zbxhist_few;
