@@ -43,6 +43,7 @@ SELECT action, relation, rows, bytes > 0 AS freed, lock_wait IS NOT NULL AS wait
 SELECT tableoid::regclass, count(*) FROM history GROUP BY 1 ORDER BY 1;
 CALL zbxhist.pack('history', '1970-01-02');
 SELECT zbxhist.create_partition('history', '1970-01-02');
+SELECT * FROM zbxhist.verify('history');
 SELECT severity, code, object, message FROM zbxhist.check() WHERE object LIKE 'packed.%';
 
 -- rows that come late
