@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use Test::More;
 use ZbxhistTest;
@@ -117,8 +118,25 @@ is( $primary->safe_psql(
 	'it has been dropped');
 compare('drop');
 
+my $day = POSIX::strftime('%Y-%m-%d', gmtime($yesterday));
+$primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
+compare('pack');
+$primary->safe_psql('zabbix', insert_values('history', 9001, 90, $now));
+compare('late rows');
+maintain($primary, 'zabbix');
+is( $primary->safe_psql(
+		'zabbix',
+		"SELECT rows FROM zbxhist.maintenance_log WHERE action = 'merge'"),
+	30,
+	'late rows have been merged');
+compare('merge');
+
 $primary->safe_psql('zabbix', 'DELETE FROM history WHERE itemid < 20');
 compare('DELETE');
+$primary->safe_psql('zabbix', "CALL zbxhist.unpack('history', '$day')");
+compare('unpack');
+$primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
+compare('pack once more');
 
 $primary->safe_psql('zabbix', "CALL zbxhist.undo('trends')");
 is( $primary->safe_psql(
@@ -169,7 +187,8 @@ ok( $standby->poll_query_until(
 is(rows_of($standby, 'zabbix', 'history WHERE itemid > 20000'),
 	300, 'all of them');
 $standby->safe_psql('zabbix', insert_values('history', 30001, 1000, $now));
-is(rows_of($standby, 'zabbix', 'ONLY history'), 0, 'new rows are routed');
+is(rows_of($standby, 'zabbix', "ONLY history WHERE clock >= $now"),
+	0, 'new rows are routed');
 is(rows_of($standby, 'zabbix', 'history WHERE itemid > 30000'),
 	1000, '... and stored');
 

@@ -7,12 +7,14 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
 my $OWNER = 'zabbix';
 my $directory = PostgreSQL::Test::Utils::tempdir();
+my $yesterday = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
 
 my $node = test_server('dump');
 $node->safe_psql('postgres',
@@ -34,6 +36,8 @@ INSERT INTO trends SELECT i, ${\ day(0) }, 60, 1.5, 2.5, 3.5 FROM generate_serie
 SELECT zbxhist.alter_parent('history', retention => '17 days', premake => 5);
 SELECT zbxhist.alter_parent('trends', move_existing => true);
 CALL zbxhist.run_maintenance();
+CALL zbxhist.pack('history', '$yesterday');
+INSERT INTO history SELECT i, ${\ day(-1) } + 70000, 1, 1 FROM generate_series(1, 50) i;
 CALL zbxhist.undo('history_bin');
 CREATE TABLE unmanaged AS SELECT 1 AS a;
 SQL
@@ -76,11 +80,12 @@ sub works
 		"$name: the same rows, policy, partitions, triggers, grants");
 
 	my $all = rows_of($target, $database, 'history');
-	my $kept = rows_of($target, $database, 'ONLY history');
+	my $today = 'ONLY history WHERE clock >= ' . day(0);
+	my $kept = rows_of($target, $database, $today);
 	$target->safe_psql($database,
 		"SET SESSION AUTHORIZATION $OWNER;"
 		  . insert_values('history', 9001, 1000, day(0)));
-	is(rows_of($target, $database, 'ONLY history'),
+	is(rows_of($target, $database, $today),
 		$kept, "$name: new rows are routed");
 
 	$target->safe_psql($database,
@@ -100,6 +105,20 @@ sub works
 	is( rows_of($target, $database, 'history WHERE clock >= ' . day(-17)),
 		$all + 1000,
 		"$name: every row within retention is still there");
+	is( $target->safe_psql(
+			$database,
+			"SELECT count(*) FROM zbxhist.verify('history'), zbxhist.packed_day"
+		),
+		0,
+		"$name: packed days are whole");
+	is( $target->safe_psql(
+			$database,
+			'SELECT count(*) > 0, count(*) = count(p.objid) FROM zbxhist.packed_day d'
+			  . ' LEFT JOIN pg_depend p ON p.objid = d.day'
+			  . " AND p.refobjid = 'history_packed'::regclass AND p.deptype = 'n'"
+		),
+		't|t',
+		"$name: ... and depend on what stands for them");
 }
 
 sub new_database

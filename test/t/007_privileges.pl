@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use POSIX ();
 use Test::More;
 use ZbxhistTest;
 
@@ -112,6 +113,49 @@ is(as('writer', 'SELECT count(*) FROM history'),
 	'42501', 'a writer cannot read');
 is(as('writer', insert_values('history_uint', 1, 1, day(0))),
 	'42501', '... nor write another table');
+
+# packed days belong to the table's owner, and are read through the parent
+my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $packed = 'zbxhist_packed.' . partition('history', -1);
+is(as('owner', "CALL zbxhist.pack('history', '$day')"),
+	'', 'the database owner packs a day');
+is( $node->safe_psql(
+		'zabbix',
+		'SELECT string_agg(DISTINCT relowner::regrole::text, \',\') FROM pg_class'
+		  . " WHERE oid IN ('$packed'::regclass, 'history_packed'::regclass)"),
+	'zabbix',
+	"... which belongs to the table's owner");
+is( as('reader', $reading),
+	$node->safe_psql('zabbix', $reading),
+	'a reader reads it through the parent');
+is(as('reader', 'SELECT count(*) FROM history_packed'),
+	'42501', '... not by the foreign table');
+is(as('reader', "SELECT count(*) FROM $packed"),
+	'42501', '... nor by its table');
+is(as('reader', 'DELETE FROM history WHERE clock < ' . day(0)),
+	'42501', '... nor deletes');
+is( as('writer', 'INSERT INTO history (itemid, clock) VALUES (1, ' . day(-1) . ')'),
+	'', 'a writer writes late rows');
+is(as('owner', 'CALL zbxhist.run_maintenance()'),
+	'', '... which are merged');
+is(rows_of($node, 'zabbix', 'ONLY history'),
+	0, '... and expired ones deleted');
+$node->safe_psql('zabbix',
+	'GRANT USAGE ON FOREIGN SERVER zbxhist TO nobody; GRANT CREATE ON SCHEMA public TO nobody;'
+	  . ' GRANT SELECT ON history TO nobody');
+is( as( 'nobody',
+		"CREATE FOREIGN TABLE mine (itemid bigint) SERVER zbxhist OPTIONS (parent 'public.history');"
+		  . 'SELECT count(*) FROM mine'),
+	'42501',
+	'who makes a foreign table needs SELECT on the days');
+$node->safe_psql('zabbix',
+	'DROP OWNED BY nobody');
+is(as('owner', "CALL zbxhist.unpack('history', '$day')"),
+	'', 'the database owner unpacks it');
+is( as('late', "CALL zbxhist.pack('history', '$day')"),
+	'42501', 'nobody else packs');
+$node->safe_psql('zabbix',
+	'DELETE FROM history WHERE itemid = 1 AND ns = 0 AND clock = ' . day(-1));
 
 # what is granted later is for new partitions, too; inserts need the parent's only
 $node->safe_psql('zabbix', 'GRANT INSERT, SELECT ON history TO late');
@@ -229,7 +273,7 @@ isnt(
 	'',
 	'the database owner alone cannot touch tables of others');
 as('owner', 'CALL zbxhist.run_maintenance()');
-is(rows_of($node, 'zabbix', 'history'), 2101, '... whose rows stay');
+is(rows_of($node, 'zabbix', 'history'), 2100, '... whose rows stay');
 
 log_is_clean($node);
 $node->stop;

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use POSIX ();
 use Test::More;
 use ZbxhistTest;
 
@@ -105,6 +106,31 @@ like(
 		'zabbix', 'SELECT string_agg(message, \' \') FROM zbxhist.check()'),
 	qr/duplicate|same key/i,
 	'... and check() says so');
+
+# ---- packed days ----
+
+$node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
+	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
+	  . '\')');
+my $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
+($code, $out, $err) =
+  $node->psql('zabbix', 'LOAD \'zbxhist\'; DROP EXTENSION zbxhist');
+isnt($code, 0, 'DROP EXTENSION with packed days is refused');
+like($err, qr/1 day is packed.*CALL zbxhist.undo/s, '... with a hint');
+($code, $out, $err) = $node->psql('zabbix', 'DROP TABLE history');
+like($err, qr/table zbxhist_packed.\w+ depends on foreign table history_packed/,
+	'as for DROP TABLE');
+($code, $out, $err) = $node->psql('zabbix',
+	'LOAD \'zbxhist\'; DROP EXTENSION zbxhist CASCADE');
+is($code, 0, 'CASCADE drops');
+like($err, qr/the values of 1 packed day are dropped/, '... with a warning');
+like($err, qr/drop cascades to table zbxhist_packed/, '... and a list');
+is( $node->safe_psql('zabbix',
+		"SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
+	0,
+	'the packed day is gone');
+is(rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0)),
+	$kept, '... and nothing else');
 
 $session->quit;
 log_is_clean($node);

@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -26,6 +27,9 @@ $old->safe_psql('zabbix',
 		insert_values('history', 1, 1000, $now)
 	  . insert_values('history', 2001, 500, day(-5))
 	  . "SELECT zbxhist.alter_parent('history', premake => 4)");
+$old->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
+	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
+	  . '\')');
 
 my $state = join ';',
   'SET timezone = UTC',
@@ -66,8 +70,11 @@ command_ok(
 $new->start;
 is($new->safe_psql('zabbix', $state), $before, 'everything is there');
 $new->safe_psql('zabbix', insert_values('history', 3001, 1000, $now));
-is(rows_of($new, 'zabbix', 'ONLY history WHERE itemid > 3000'),
-	0, 'new rows are routed');
+is( rows_of(
+		$new, 'zabbix',
+		"ONLY history WHERE itemid > 3000 AND clock >= $now"),
+	0,
+	'new rows are routed');
 $new->safe_psql('zabbix',
 	"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 5);"
 	  . "SELECT zbxhist.alter_parent('history', premake => 6)");
@@ -80,6 +87,14 @@ is( $new->safe_psql(
 	't',
 	'... and premakes');
 is(rows_of($new, 'zabbix', 'history'), 2500, 'all rows are there');
+is( $new->safe_psql(
+		'zabbix',
+		"SELECT nrows FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND to_clock = $now"
+	),
+	666,
+	'... some of them packed');
+is($new->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0, '... as they were');
 unlike(
 	slurp_file($new->logfile),
 	qr/launcher.*exited with exit code/,
