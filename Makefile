@@ -70,6 +70,8 @@ OBJS = \
 	src/packed/unpack.o \
 	src/packed/unsigned_numeric.o \
 	src/packed/verify.o \
+	src/plan/clock_bounds.o \
+	src/plan/exclude.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
 	src/plan/literal.o \

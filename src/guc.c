@@ -15,6 +15,7 @@
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
+bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
@@ -60,6 +61,15 @@ DefineEnableSettings(void)
 							 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),
 							 gettext_noop("When off, all packed days are read and their rows are filtered."),
 							 &zbxhist_enable_packed_scan_pruning,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, ForgetPlans, NULL);
+
+	DefineCustomBoolVariable("zbxhist.enable_partition_pruning",
+							 gettext_noop("Leaves partitions out of a plan by comparing clocks."),
+							 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
+							 &zbxhist_enable_partition_pruning,
 							 true,	/* boot value */
 							 PGC_USERSET,
 							 0, /* flags */

@@ -22,6 +22,7 @@
 #include "ingest/frame.h"
 #include "maintenance/counters.h"
 #include "maintenance/worker.h"
+#include "plan/exclude.h"
 #include "plan/fast_insert.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
@@ -50,6 +51,7 @@ _PG_init(void)
 	ZbxhistBatchInit();
 	ZbxhistFrameInit();
 	ZbxhistPruneInit();
+	ZbxhistExcludeInit();
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
 	ZbxhistWorkerInit();

@@ -45,6 +45,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "maintenance/move_lock.h"
+#include "plan/clock_bounds.h"
 #include "plan/prune.h"
 
 /* the name of the range table entry that holds the query as it was */
@@ -56,62 +57,6 @@
 static planner_hook_type prev_planner = NULL;
 
 /* ---- recognising ---- */
-
-/*
- * NarrowBoundsByOne narrows bounds by one condition, if it is one on the
- * clock of the relation varno.
- */
-static void
-NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
-			 PartitionBounds *bounds)
-{
-	OpExpr	   *op = (OpExpr *) expr;
-	Var		   *var;
-	Const	   *value;
-	RegProcedure proc;
-	int64		clock;
-
-	if (!IsA(expr, OpExpr) || list_length(op->args) != 2 ||
-		!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
-		return;
-	var = (Var *) linitial(op->args);
-	value = (Const *) lsecond(op->args);
-	if (var->varno != varno || var->varattno != clock_attnum ||
-		var->varlevelsup != 0 || value->consttype != INT4OID ||
-		value->constisnull)
-		return;
-
-	clock = DatumGetInt32(value->constvalue);
-	proc = get_opcode(op->opno);
-	if (proc == F_INT4EQ || proc == F_INT4GE)
-		bounds->from_clock = Max(bounds->from_clock, clock);
-	if (proc == F_INT4GT)
-		bounds->from_clock = Max(bounds->from_clock, clock + 1);
-	if (proc == F_INT4EQ || proc == F_INT4LE)
-		bounds->to_clock = Min(bounds->to_clock, clock + 1);
-	if (proc == F_INT4LT)
-		bounds->to_clock = Min(bounds->to_clock, clock);
-}
-
-/*
- * NarrowBounds narrows bounds by conditions that are ANDed.
- */
-static void
-NarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
-			 PartitionBounds *bounds)
-{
-	ListCell   *lc;
-
-	if (quals == NULL)
-		return;
-	if (!is_andclause(quals))
-	{
-		NarrowBoundsByOne(quals, varno, clock_attnum, bounds);
-		return;
-	}
-	foreach(lc, ((BoolExpr *) quals)->args)
-		NarrowBounds(lfirst(lc), varno, clock_attnum, bounds);
-}
 
 /*
  * FindOnlyPartition returns the one partition that holds all clocks in
@@ -171,17 +116,6 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * IsRouted says whether a table is a parent with children: a cheap test that
- * keeps other tables out of the cache of partitions.
- */
-static bool
-IsRouted(Relation rel)
-{
-	return rel->rd_rel->relhassubclass && rel->trigdesc != NULL &&
-		rel->trigdesc->trig_insert_before_row && ZbxhistHasRouteTrigger(rel);
-}
-
-/*
  * CanStandIn says whether the partition can take the parent's place: same
  * columns at the same places, no triggers of its own on statements.
  */
@@ -206,15 +140,15 @@ FindStandIn(Query *query)
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
 
-	if (IsRouted(parent) && !HasStatementTriggers(parent))
+	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
 		PartitionBounds bounds;
 
 		bounds.from_clock = ZBXHIST_CLOCK_MIN;
 		bounds.to_clock = ZBXHIST_CLOCK_END;
-		NarrowBounds(query->jointree->quals, query->resultRelation,
-					 set->clock_attnum, &bounds);
+		ZbxhistNarrowBounds(query->jointree->quals, query->resultRelation,
+							set->clock_attnum, &bounds);
 		result = FindOnlyPartition(set, &bounds);
 		if (OidIsValid(result))
 		{
@@ -251,7 +185,7 @@ WaitForMove(const Query *query)
 		rte->relkind != RELKIND_RELATION)
 		return;
 	rel = table_open(rte->relid, NoLock);
-	if (IsRouted(rel))
+	if (ZbxhistIsRouted(rel))
 		ZbxhistBeginChanging(rel);
 	table_close(rel, NoLock);
 }

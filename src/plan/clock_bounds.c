@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * clock_bounds.c
+ *	  The clocks that the conditions of a query on a parent leave.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "plan/clock_bounds.h"
+
+/*
+ * ZbxhistIsRouted says whether a table is a parent with children: a cheap test
+ * that keeps other tables out of the cache of partitions.
+ */
+bool
+ZbxhistIsRouted(Relation rel)
+{
+	return rel->rd_rel->relhassubclass && rel->trigdesc != NULL &&
+		rel->trigdesc->trig_insert_before_row && ZbxhistHasRouteTrigger(rel);
+}
+
+/*
+ * NarrowBoundsByOne narrows bounds by one condition, if it is one on the
+ * clock of the relation varno.
+ */
+static void
+NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
+				  PartitionBounds *bounds)
+{
+	OpExpr	   *op = (OpExpr *) expr;
+	Var		   *var;
+	Const	   *value;
+	RegProcedure proc;
+	int64		clock;
+
+	if (!IsA(expr, OpExpr) || list_length(op->args) != 2 ||
+		!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
+		return;
+	var = (Var *) linitial(op->args);
+	value = (Const *) lsecond(op->args);
+	if (var->varno != varno || var->varattno != clock_attnum ||
+		var->varlevelsup != 0 || value->consttype != INT4OID ||
+		value->constisnull)
+		return;
+
+	clock = DatumGetInt32(value->constvalue);
+	proc = get_opcode(op->opno);
+	if (proc == F_INT4EQ || proc == F_INT4GE)
+		bounds->from_clock = Max(bounds->from_clock, clock);
+	if (proc == F_INT4GT)
+		bounds->from_clock = Max(bounds->from_clock, clock + 1);
+	if (proc == F_INT4EQ || proc == F_INT4LE)
+		bounds->to_clock = Min(bounds->to_clock, clock + 1);
+	if (proc == F_INT4LT)
+		bounds->to_clock = Min(bounds->to_clock, clock);
+}
+
+/*
+ * ZbxhistNarrowBounds narrows bounds by conditions that are ANDed: those on the
+ * clock of the relation varno that compare it with a constant.
+ */
+void
+ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
+					PartitionBounds *bounds)
+{
+	ListCell   *lc;
+
+	if (quals == NULL)
+		return;
+	if (!is_andclause(quals))
+	{
+		NarrowBoundsByOne(quals, varno, clock_attnum, bounds);
+		return;
+	}
+	foreach(lc, ((BoolExpr *) quals)->args)
+		ZbxhistNarrowBounds(lfirst(lc), varno, clock_attnum, bounds);
+}

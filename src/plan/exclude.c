@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * exclude.c
+ *	  Leaves partitions out of a plan by arithmetic.
+ *
+ * The planner proves from each child's CHECK constraint that it has no rows
+ * for a query, reading and simplifying the constraint each time: a third of
+ * what it takes to plan a range of one partition.  The bounds that these
+ * constraints give are in the cache already, so the hook on a relation's
+ * information, which is called for every child, compares the clocks and marks
+ * a child as empty as the planner itself does a moment later for one whose
+ * conditions are false.  The foreign table of packed days has no constraint;
+ * it is left out where no packed day is within the clocks.
+ *
+ * Children are locked by then, so neither can a constraint change nor a day be
+ * packed before the plan is run; whatever happens later invalidates the plan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
+#include "utils/rel.h"
+
+#include "guc.h"
+#include "plan/clock_bounds.h"
+#include "plan/exclude.h"
+
+static get_relation_info_hook_type prev_get_relation_info = NULL;
+
+/*
+ * Overlaps says whether two ranges have a clock in common.
+ */
+static bool
+Overlaps(const PartitionBounds *a, const PartitionBounds *b)
+{
+	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
+}
+
+/*
+ * HasPackedDay says whether some packed day is within bounds.
+ */
+static bool
+HasPackedDay(const PartitionSet *set, const PartitionBounds *bounds)
+{
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (Overlaps(&set->packed_days[i], bounds))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * HasNoRows says whether child surely has no rows within bounds.
+ */
+static bool
+HasNoRows(const PartitionSet *set, Oid child, const PartitionBounds *bounds)
+{
+	if (child == set->packed)
+		return zbxhist_enable_packed_scan_pruning &&
+			!HasPackedDay(set, bounds);
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (set->partitions[i].relid == child)
+			return !Overlaps(&set->partitions[i], bounds);
+	}
+	return false;
+}
+
+/*
+ * GetBounds returns the clocks that the conditions on the relation varno
+ * leave.
+ */
+static PartitionBounds
+GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
+{
+	PartitionBounds bounds = {
+		.from_clock = ZBXHIST_CLOCK_MIN,
+		.to_clock = ZBXHIST_CLOCK_END
+	};
+	ListCell   *lc;
+
+	foreach(lc, root->simple_rel_array[varno]->baserestrictinfo)
+		ZbxhistNarrowBounds((Node *) lfirst_node(RestrictInfo, lc)->clause,
+							varno, clock_attnum, &bounds);
+	return bounds;
+}
+
+/*
+ * IsExcluded says whether a relation is a child of a parent of which the query
+ * wants none of its rows.
+ */
+static bool
+IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
+{
+	AppendRelInfo *appinfo = root->append_rel_array != NULL ?
+		root->append_rel_array[rel->relid] : NULL;
+	Relation	parent;
+	bool		result = false;
+
+	if (appinfo == NULL || appinfo->parent_reloid == child ||
+		!OidIsValid(appinfo->parent_reloid) ||
+		root->simple_rel_array[appinfo->parent_relid]->baserestrictinfo == NIL)
+		return false;
+
+	parent = table_open(appinfo->parent_reloid, NoLock);
+	if (ZbxhistIsRouted(parent))
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+		PartitionBounds bounds = GetBounds(root, appinfo->parent_relid,
+										   set->clock_attnum);
+
+		result = set->clock_attnum != InvalidAttrNumber &&
+			HasNoRows(set, child, &bounds);
+	}
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
+ * GetRelationInfo is the hook.
+ */
+static void
+GetRelationInfo(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+{
+	if (prev_get_relation_info != NULL)
+		prev_get_relation_info(root, relid, inhparent, rel);
+	if (zbxhist_enable_partition_pruning && !inhparent &&
+		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
+		IsExcluded(root, rel, relid))
+		mark_dummy_rel(rel);
+}
+
+/*
+ * ZbxhistExcludeInit puts the hook in place.
+ */
+void
+ZbxhistExcludeInit(void)
+{
+	prev_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = GetRelationInfo;
+}
