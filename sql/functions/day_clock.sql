@@ -2,7 +2,7 @@
 
 CREATE FUNCTION zbxhist.day_clock(day date)
 RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -14,7 +14,7 @@ BEGIN
     END IF;
     moment := extract(epoch FROM day::timestamp);
     IF moment NOT BETWEEN -2147483648 AND 2147483647 THEN
-        RAISE EXCEPTION 'date is out of the range of a clock: %', to_char(day, 'YYYY-MM-DD')
+        RAISE EXCEPTION 'date is out of the range of a clock: %', day
             USING ERRCODE = 'datetime_field_overflow';
     END IF;
     RETURN moment;
