@@ -105,3 +105,44 @@ DROP TABLE trends CASCADE;
 RESET client_min_messages;
 DROP ROLE regress_zbxhist_updater;
 DROP FUNCTION plan_of, tell;
+
+-- what other queries leave out, by arithmetic: here two seconds of the planner's
+-- own reasoning, which does not know that clocks are whole numbers
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
+    PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', premake => 0);
+SELECT zbxhist.create_partition('history', '1970-01-02'), zbxhist.create_partition('history', '1970-01-03');
+DO $$
+BEGIN
+    EXECUTE (SELECT format('DROP TABLE %s', p.partition) FROM zbxhist.list_partitions('history') p WHERE p.from_clock > 300000);
+END $$;
+INSERT INTO history SELECT 1, c, c, 0 FROM generate_series(86400, 259199, 3600) c;
+CALL zbxhist.pack('history', '1970-01-02');
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 172799 AND clock <= 180000;
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock = 90000;
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 180000 AND clock < 90000;
+EXPLAIN (COSTS OFF) SELECT * FROM history h JOIN history g USING (itemid) WHERE h.clock = 90000 AND g.clock = 180000;
+EXPLAIN (COSTS OFF) DELETE FROM history WHERE clock >= 259200;
+PREPARE p (integer) AS SELECT count(*) FROM history WHERE itemid = 1 AND clock >= $1 AND clock < $1 + 7200;
+EXECUTE p (90000);
+EXECUTE p (180000);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE p (90000);
+EXECUTE p (180000);
+RESET plan_cache_mode;
+-- a plan that left a table out is made anew when a day comes to it
+PREPARE q AS SELECT count(*), sum(value) FROM history WHERE itemid = 1 AND clock > 172799 AND clock <= 180000;
+EXECUTE q;
+CALL zbxhist.pack('history', '1970-01-03');
+EXECUTE q;
+CALL zbxhist.unpack('history', '1970-01-02');
+EXECUTE p (90000);
+EXECUTE q;
+SET zbxhist.enable_partition_pruning = off;
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 172799 AND clock <= 180000;
+RESET zbxhist.enable_partition_pruning;
+SET constraint_exclusion = off;
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 172799 AND clock <= 180000;
+RESET constraint_exclusion;
+DEALLOCATE ALL;
+DROP TABLE history CASCADE;
