@@ -122,7 +122,7 @@ ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
 			clock < changes->open[i].bounds.to_clock)
 			return changes->open[i].modify;
 	}
-	found = ZbxhistFindPackedDay(ZbxhistGetPartitionSet(changes->parent),
+	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
 								 clock);
 	if (found == NULL)
 		return NULL;
@@ -164,7 +164,7 @@ uint64
 ZbxhistDeleteFromDays(DayChanges *changes, const ItemRange *ranges,
 					  int nranges)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(changes->parent);
+	PartitionSet *set = ZbxhistGetPartitions(changes->parent);
 	int			ndays = set->npacked_days;
 	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
 	uint64		deleted = 0;

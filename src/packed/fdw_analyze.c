@@ -175,7 +175,7 @@ GetDays(Relation table, int *ndays, double *nrows)
 {
 	Relation	parent = table_open(ZbxhistForeignParent(table),
 									AccessShareLock);
-	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	PartitionBounds *days =
 		palloc(sizeof(PartitionBounds) * Max(set->npacked_days, 1));
 

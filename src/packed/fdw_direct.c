@@ -212,7 +212,7 @@ TruncateDays(Relation table)
 {
 	Relation	parent = table_open(ZbxhistForeignParent(table),
 									AccessShareLock);
-	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	PartitionSet *set = ZbxhistGetPartitions(parent);
 	int			ndays = set->npacked_days;
 	Oid		   *days = palloc(sizeof(Oid) * Max(ndays, 1));
 	List	   *rels = NIL;

@@ -90,6 +90,27 @@ FindNs(Relation table)
 }
 
 /*
+ * OpenParent opens the table whose days a foreign table stands for.  A query
+ * of that table says which it is.
+ */
+static Relation
+OpenParent(PlannerInfo *root, RelOptInfo *rel, Relation table)
+{
+	if (IS_OTHER_REL(rel) && root->append_rel_array != NULL &&
+		root->append_rel_array[rel->relid] != NULL)
+	{
+		Relation	parent =
+			table_open(root->append_rel_array[rel->relid]->parent_reloid,
+					   AccessShareLock);
+
+		if (ZbxhistGetPartitions(parent)->packed == RelationGetRelid(table))
+			return parent;
+		table_close(parent, NoLock);
+	}
+	return table_open(ZbxhistForeignParent(table), AccessShareLock);
+}
+
+/*
  * ZbxhistMakePackedRel collects what planning needs to know of a foreign
  * table, and sets how many rows it has.
  */
@@ -97,21 +118,18 @@ PackedRel *
 ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 {
 	PackedRel  *packed = palloc0(sizeof(PackedRel));
-	Relation	parent;
-	const PartitionSet *set;
+	Relation	parent = OpenParent(root, rel, table);
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
 
-	packed->parent = ZbxhistForeignParent(table);
-	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
-	packed->ns = FindNs(table);
-
-	parent = table_open(packed->parent, AccessShareLock);
-	set = ZbxhistGetPartitionSet(parent);
+	packed->parent = RelationGetRelid(parent);
 	packed->ndays = set->npacked_days;
 	packed->days = palloc(sizeof(PartitionBounds) * Max(packed->ndays, 1));
 	memcpy(packed->days, set->packed_days,
 		   sizeof(PartitionBounds) * packed->ndays);
 	table_close(parent, NoLock);
 
+	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
+	packed->ns = FindNs(table);
 	for (int i = 0; i < packed->ndays; i++)
 		packed->nrows += packed->days[i].nrows;
 	rel->tuples = packed->nrows;
@@ -196,20 +214,25 @@ static void
 CountRows(const PackedRel *packed, Selected *selected)
 {
 	double		share = selected->share;
+	int64		from_clock = selected->bounds.from_clock;
+	int64		to_clock = selected->bounds.to_clock;
 
 	selected->ndays = 0;
 	selected->nrows = 0;
 	for (int i = 0; i < packed->ndays; i++)
 	{
 		const PartitionBounds *day = &packed->days[i];
-		int64		from = Max(day->from_clock, selected->bounds.from_clock);
-		int64		to = Min(day->to_clock - 1, selected->bounds.to_clock);
 
-		if (from > to)
+		if (day->to_clock <= from_clock || day->from_clock > to_clock)
 			continue;
 		selected->ndays++;
-		selected->nrows += (double) day->nrows * (to - from + 1) /
-			(day->to_clock - day->from_clock);
+		if (day->from_clock >= from_clock && day->to_clock - 1 <= to_clock)
+			selected->nrows += day->nrows;
+		else
+			selected->nrows += (double) day->nrows *
+				(Min(day->to_clock - 1, to_clock) -
+				 Max(day->from_clock, from_clock) + 1) /
+				(day->to_clock - day->from_clock);
 	}
 	selected->ndays = ceil(selected->ndays * share);
 	selected->nrows *= share;

@@ -79,14 +79,18 @@ static void
 GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
 	Relation	table = table_open(relid, NoLock);
-	ScanEstimate estimate;
+	List	   *restrictions = rel->baserestrictinfo;
+	PackedRel  *packed = ZbxhistMakePackedRel(root, rel, table);
 
-	rel->fdw_private = ZbxhistMakePackedRel(root, rel, table);
+	rel->fdw_private = packed;
 	table_close(table, NoLock);
-	/* sets the width, too */
+	/* for the width; how much conditions leave, we know better */
+	rel->baserestrictinfo = NIL;
 	set_baserel_size_estimates(root, rel);
-	Estimate(root, rel, rel->baserestrictinfo, &estimate);
-	rel->rows = estimate.rows;
+	rel->baserestrictinfo = restrictions;
+	cost_qual_eval(&rel->baserestrictcost, restrictions, root);
+	Estimate(root, rel, restrictions, &packed->estimate);
+	rel->rows = packed->estimate.rows;
 }
 
 /* ---- order ---- */
@@ -301,12 +305,11 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 static void
 GetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 {
-	ScanEstimate estimate;
+	const PackedRel *packed = rel->fdw_private;
 
-	Estimate(root, rel, rel->baserestrictinfo, &estimate);
-	AddPlainPaths(root, rel, &estimate);
+	AddPlainPaths(root, rel, &packed->estimate);
 	if (rel->consider_parallel && bms_is_empty(rel->lateral_relids))
-		AddPartialPath(root, rel, &estimate);
+		AddPartialPath(root, rel, &packed->estimate);
 	if (zbxhist_enable_packed_scan_pruning)
 		AddJoinPaths(root, rel);
 }

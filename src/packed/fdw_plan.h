@@ -12,6 +12,16 @@
 
 #include "packed/fdw_quals.h"
 
+/* what a scan costs */
+typedef struct ScanEstimate
+{
+	double		rows;			/* given out */
+	double		pages;			/* groups read */
+	Cost		startup_cost;
+	Cost		total_cost;
+	Cost		cpu_cost;		/* part of total_cost that workers share */
+} ScanEstimate;
+
 /* a foreign table in a query; RelOptInfo.fdw_private */
 typedef struct PackedRel
 {
@@ -22,17 +32,8 @@ typedef struct PackedRel
 	PartitionBounds *days;		/* sorted by clock */
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
+	ScanEstimate estimate;		/* of a scan by the query's conditions */
 } PackedRel;
-
-/* what a scan costs */
-typedef struct ScanEstimate
-{
-	double		rows;			/* given out */
-	double		pages;			/* groups read */
-	Cost		startup_cost;
-	Cost		total_cost;
-	Cost		cpu_cost;		/* part of total_cost that workers share */
-} ScanEstimate;
 
 /* members of ForeignScan.fdw_private */
 enum PackedPlanPart

@@ -71,7 +71,7 @@ ZbxhistPackedScanDays(PackedScan *scan)
 	else
 	{
 		Relation	parent = table_open(scan->parent, AccessShareLock);
-		const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+		const PartitionSet *set = ZbxhistGetPartitions(parent);
 
 		scan->ndays = set->npacked_days;
 		size = sizeof(PartitionBounds) * Max(scan->ndays, 1);

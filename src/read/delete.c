@@ -166,7 +166,7 @@ DeletePacked(Relation parent, const ItemRange *range)
 	DayChanges *changes;
 	int64		result;
 
-	if (ZbxhistGetPartitionSet(parent)->npacked_days == 0)
+	if (ZbxhistGetPartitions(parent)->npacked_days == 0)
 		return 0;
 	changes = ZbxhistBeginDayChanges(parent, parent->rd_rel->relowner,
 									 ACL_DELETE, GetActiveSnapshot());

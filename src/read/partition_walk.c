@@ -51,7 +51,7 @@ FindNextOf(const PartitionWalk *walk, const PartitionBounds *bounds, int n,
 static void
 FindNext(PartitionWalk *walk)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(walk->parent);
+	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
 
 	walk->set = set;
 	walk->next = FindNextOf(walk, set->partitions, set->npartitions, false);
@@ -143,7 +143,7 @@ ZbxhistWalkArrived(PartitionWalk *walk, const PartitionBounds *bounds,
 bool
 ZbxhistWalkKnows(PartitionWalk *walk, Oid relid)
 {
-	PartitionSet *set = ZbxhistGetPartitionSet(walk->parent);
+	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
 
 	for (int i = 0; i < set->npartitions; i++)
 	{
