@@ -20,7 +20,7 @@ BEGIN
                 PERFORM zbxhist.lock_exclusively(relation, allowed);
             END LOOP;
             EXIT;
-        EXCEPTION WHEN lock_not_available THEN
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             IF attempt = 5 THEN
                 RAISE EXCEPTION 'could not lock table % within % ms, five times', relation, allowed
                     USING ERRCODE = 'lock_not_available',
