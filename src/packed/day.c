@@ -612,6 +612,20 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 }
 
 /*
+ * ZbxhistDayScanXmin returns the transaction that has stored the group found
+ * last.
+ */
+TransactionId
+ZbxhistDayScanXmin(DayScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MinTransactionIdAttributeNumber,
+												 &isnull));
+}
+
+/*
  * ZbxhistDayScanXmax returns the transaction that has deleted, or is about to
  * delete, the group found last.
  */

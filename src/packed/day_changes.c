@@ -88,7 +88,7 @@ static DayModify *
 OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 {
 	Relation	rel = ZbxhistOpenDay(bounds->relid, changes->owner,
-									 RowExclusiveLock, changes->privilege);
+									 ShareRowExclusiveLock, changes->privilege);
 	ChangedDay *day;
 	MemoryContext old;
 

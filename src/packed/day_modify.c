@@ -740,7 +740,10 @@ DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 
 	if (CountOutside(reader, range) == reader->nsegments)
 		return 0;
-	ZbxhistDeleteGroup(modify->day, &group->tid, IsolationUsesXactSnapshot() ?
+	/* what we have written anew ourselves was compared before that */
+	ZbxhistDeleteGroup(modify->day, &group->tid,
+					   IsolationUsesXactSnapshot() &&
+					   !TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmin(modify->current)) ?
 					   modify->snapshot : InvalidSnapshot);
 	for (int i = 0; i < reader->nsegments; i++)
 	{
@@ -755,6 +758,33 @@ DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 	}
 	ZbxhistDayWriteBreak(writer);
 	return deleted;
+}
+
+/*
+ * RequireUnchanged raises an error if another transaction has changed a group
+ * in which the caller's snapshot sees rows of the range.  Below REPEATABLE READ
+ * that matters only when the rows are elsewhere by now.
+ */
+static void
+RequireUnchanged(DayModify *modify, const ItemRange *range)
+{
+	DayGroup	seen;
+	DayGroup	newest;
+
+	if (!IsolationUsesXactSnapshot() &&
+		!ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)))
+		return;
+	ZbxhistDayScanItem(modify->seen, range);
+	while (ZbxhistDayScanNext(modify->seen, &seen))
+	{
+		if (CountOutside(&seen.reader, range) == seen.reader.nsegments ||
+			TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
+			continue;
+		if (!ZbxhistDayScanRow(modify->current, seen.first_itemid,
+							   seen.first_clock, &newest) ||
+			!ItemPointerEquals(&newest.tid, &seen.tid))
+			RaiseChanged();
+	}
 }
 
 /*
@@ -776,6 +806,7 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	CloseNewest(modify);
 	OpenNewest(modify);
 	old = MemoryContextSwitchTo(modify->scratch);
+	RequireUnchanged(modify, range);
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	ZbxhistDayScanItem(modify->current, range);
 	while (ZbxhistDayScanNext(modify->current, &group))
