@@ -485,7 +485,14 @@ CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 				ZbxhistPartitionSetIsValid(set);
 		}
 		else if (day != NULL)
-			ZbxhistCheckDayKey(parent, day, slot);
+		{
+			PartitionBounds bounds = *day;
+
+			/* before our transaction ends it may have a partition */
+			if (OidIsValid(bounds.partition))
+				ZbxhistNoteStrays(batch, parent);
+			ZbxhistCheckDayKey(parent, &bounds, slot);
+		}
 	}
 	ExecClearTuple(slot);
 }
