@@ -307,16 +307,13 @@ ZbxhistDayReaderSkip(DayReader *reader)
 /*
  * GetPosition returns where a row of the decoded segment is.
  */
-static int64
+static inline int64
 GetPosition(const DayReader *reader, int row)
 {
-	const PackedColumn *ns;
 	int32		clock = (int32) reader->rows.columns[0].ints[row];
+	const PackedColumn *ns = reader->ns;
 
-	if (reader->layout->ns < 0)
-		return make_position(clock, 0);
-	ns = &reader->rows.columns[reader->layout->columns[reader->layout->ns].packed];
-	if (ns->nulls != NULL && ns->nulls[row])
+	if (ns == NULL || (ns->nulls != NULL && ns->nulls[row]))
 		return make_position(clock, 0);
 	return make_position(clock, (int32) ns->ints[row]);
 }
@@ -374,6 +371,8 @@ Decode(DayReader *reader, const SegmentInfo *info)
 	counters->segments_read++;
 	counters->values_decoded += reader->rows.nrows;
 
+	if (reader->layout->ns >= 0)
+		reader->ns = &reader->rows.columns[reader->layout->columns[reader->layout->ns].packed];
 	reader->first_row = is_partly ? FindRow(reader, range->first) : 0;
 	reader->last_row = !is_partly || range->last == PG_INT64_MAX ?
 		reader->rows.nrows - 1 : FindRow(reader, range->last + 1) - 1;

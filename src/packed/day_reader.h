@@ -54,6 +54,7 @@ typedef struct DayReader
 	int			row;
 	int			first_row;		/* of those in the range */
 	int			last_row;
+	const PackedColumn *ns;		/* of rows; NULL: there is none */
 	int			run_start;		/* the first row of some clock, or -1 */
 
 	MemoryContext segment_context;	/* owns rows */

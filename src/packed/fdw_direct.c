@@ -113,18 +113,6 @@ DeleteItems(DayChanges *changes, const ScanBounds *bounds)
 }
 
 /*
- * compare_items orders items.
- */
-static int
-compare_items(const void *a, const void *b)
-{
-	int64		left = *(const int64 *) a;
-	int64		right = *(const int64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/*
  * FindItems finds the items that have rows, for a DELETE that names none.
  */
 static void
@@ -152,13 +140,8 @@ FindItems(ForeignScanState *node, FdwScanState *state, ScanBounds *bounds)
 	}
 	ZbxhistEndPackedScan(scan);
 
-	qsort(items, nitems, sizeof(int64), compare_items);
 	bounds->items = items;
-	for (int i = 0; i < nitems; i++)
-	{
-		if (bounds->nitems == 0 || items[i] != items[bounds->nitems - 1])
-			items[bounds->nitems++] = items[i];
-	}
+	bounds->nitems = ZbxhistSortItems(items, nitems);
 }
 
 /*

@@ -71,25 +71,6 @@ EstimateItems(PlannerInfo *root, RelOptInfo *rel, const PackedRel *packed)
 }
 
 /*
- * FindNs returns the number of a column ns that is never null, or 0.
- */
-static AttrNumber
-FindNs(Relation table)
-{
-	TupleDesc	desc = RelationGetDescr(table);
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && strcmp(NameStr(att->attname), "ns") == 0)
-			return att->atttypid == INT4OID && att->attnotnull ?
-				att->attnum : InvalidAttrNumber;
-	}
-	return InvalidAttrNumber;
-}
-
-/*
  * OpenParent opens the table whose days a foreign table stands for.  A query
  * of that table says which it is.
  */
@@ -129,7 +110,10 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	table_close(parent, NoLock);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
-	packed->ns = FindNs(table);
+	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);
+	if (packed->ns != InvalidAttrNumber &&
+		!TupleDescAttr(RelationGetDescr(table), packed->ns - 1)->attnotnull)
+		packed->ns = InvalidAttrNumber;
 	for (int i = 0; i < packed->ndays; i++)
 		packed->nrows += packed->days[i].nrows;
 	rel->tuples = packed->nrows;

@@ -49,25 +49,6 @@ typedef struct FdwModifyState
 /* ---- planning ---- */
 
 /*
- * find_column returns the number of a column of that name and type, or 0.
- */
-static AttrNumber
-find_column(Relation table, const char *name, Oid type)
-{
-	TupleDesc	desc = RelationGetDescr(table);
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && att->atttypid == type &&
-			strcmp(NameStr(att->attname), name) == 0)
-			return att->attnum;
-	}
-	return InvalidAttrNumber;
-}
-
-/*
  * AddJunk adds a column to the plan's rows.
  */
 static void
@@ -86,11 +67,11 @@ static void
 AddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 						RangeTblEntry *rte, Relation table)
 {
-	AttrNumber	itemid = find_column(table, "itemid", INT8OID);
-	AttrNumber	ns = find_column(table, "ns", INT4OID);
+	AttrNumber	itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
+	AttrNumber	ns = ZbxhistFindTyped(table, "ns", INT4OID);
 
 	if (itemid == InvalidAttrNumber ||
-		find_column(table, "clock", INT4OID) == InvalidAttrNumber)
+		ZbxhistFindTyped(table, "clock", INT4OID) == InvalidAttrNumber)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot change foreign table \"%s\"",
@@ -169,9 +150,9 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	state->itemid = ExecFindJunkAttributeInTlist(targets, JUNK_ITEMID);
 	state->ns = ExecFindJunkAttributeInTlist(targets, JUNK_NS);
 	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
-	state->itemid_attnum = find_column(table, "itemid", INT8OID);
-	state->clock_attnum = find_column(table, "clock", INT4OID);
-	state->ns_attnum = find_column(table, "ns", INT4OID);
+	state->itemid_attnum = ZbxhistFindTyped(table, "itemid", INT8OID);
+	state->clock_attnum = ZbxhistFindTyped(table, "clock", INT4OID);
+	state->ns_attnum = ZbxhistFindTyped(table, "ns", INT4OID);
 	rri->ri_FdwState = state;
 }
 

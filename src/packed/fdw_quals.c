@@ -32,11 +32,14 @@
 /* ---- columns ---- */
 
 /*
- * find_key returns the number of a live column of that name and type, or 0.
+ * ZbxhistFindTyped returns the number of a live column of that name and type,
+ * or 0.
  */
-static AttrNumber
-find_key(TupleDesc desc, const char *name, Oid type)
+AttrNumber
+ZbxhistFindTyped(Relation table, const char *name, Oid type)
 {
+	TupleDesc	desc = RelationGetDescr(table);
+
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -57,8 +60,8 @@ ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
 {
 	columns->root = root;
 	columns->varno = varno;
-	columns->itemid = find_key(RelationGetDescr(table), "itemid", INT8OID);
-	columns->clock = find_key(RelationGetDescr(table), "clock", INT4OID);
+	columns->itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
+	columns->clock = ZbxhistFindTyped(table, "clock", INT4OID);
 }
 
 /* ---- taking conditions apart ---- */
@@ -375,6 +378,23 @@ GetInteger(Oid type, Datum value)
 }
 
 /*
+ * ZbxhistSortItems sorts items, leaves each once and returns their number.
+ */
+int
+ZbxhistSortItems(int64 *items, int nitems)
+{
+	int			nunique = 0;
+
+	qsort(items, nitems, sizeof(int64), compare_int64);
+	for (int i = 0; i < nitems; i++)
+	{
+		if (nunique == 0 || items[i] != items[nunique - 1])
+			items[nunique++] = items[i];
+	}
+	return nunique;
+}
+
+/*
  * GetIntegers returns the members of an array, sorted and each once, palloc'd;
  * nulls are equal to nothing.
  */
@@ -390,7 +410,6 @@ GetIntegers(Datum value, int *n)
 	bool	   *nulls;
 	int			nvalues;
 	int64	   *result;
-	int			nunique = 0;
 
 	get_typlenbyvalalign(type, &length, &byval, &align);
 	deconstruct_array(array, type, length, byval, align, &values, &nulls,
@@ -402,13 +421,7 @@ GetIntegers(Datum value, int *n)
 		if (!nulls[i])
 			result[(*n)++] = GetInteger(type, values[i]);
 	}
-	qsort(result, *n, sizeof(int64), compare_int64);
-	for (int i = 0; i < *n; i++)
-	{
-		if (nunique == 0 || result[i] != result[nunique - 1])
-			result[nunique++] = result[i];
-	}
-	*n = nunique;
+	*n = ZbxhistSortItems(result, *n);
 	return result;
 }
 

@@ -41,11 +41,14 @@ typedef struct KeyColumns
 	AttrNumber	clock;
 } KeyColumns;
 
+extern AttrNumber ZbxhistFindTyped(Relation table, const char *name, Oid type);
 extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
 								  Index varno, KeyColumns *columns);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
 extern bool ZbxhistIsOneItem(const List *conds);
+
+extern int	ZbxhistSortItems(int64 *items, int nitems);
 
 /* bounds with the items in one array */
 extern void ZbxhistInitBounds(ScanBounds *bounds);

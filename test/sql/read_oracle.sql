@@ -214,7 +214,7 @@ BEGIN
         CALL zbxhist.pack(parent, '1970-01-06');
     END LOOP;
 END $$;
-SELECT count(*), count(DISTINCT parent) AS parents, sum(nrows) > 1000 AS many FROM zbxhist.packed_day;
+SELECT count(*), count(DISTINCT parent) AS parents, sum(nrows) > 1000 AS many FROM zbxhist.packed_day WHERE parent::text LIKE 'managed.%';
 SELECT count(*) > 0 AS still_in_parent FROM ONLY managed.history WHERE clock BETWEEN 86400 AND 172799;
 TRUNCATE outcome;
 SELECT run_steps(:seed + 1000000, :steps);
