@@ -37,6 +37,7 @@
 #include "utils/timestamp.h"
 
 #include "catalog/partition_set.h"
+#include "maintenance/move_lock.h"
 #include "packed/day_changes.h"
 #include "read/arguments.h"
 #include "read/parent.h"
@@ -297,6 +298,7 @@ DeleteRange(Oid relid, const ItemRange *range)
 	PreventCommandIfParallelMode("DELETE");
 	parent = ZbxhistOpenParent(relid, RowExclusiveLock,
 							   ACL_SELECT | ACL_DELETE);
+	ZbxhistBeginChanging(parent);
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (!item_range_is_empty(range) &&
