@@ -8,12 +8,18 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/nbtree.h"
+#include "access/nbtxlog.h"
+#include "access/transam.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
 #include "catalog/pg_class.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
@@ -135,4 +141,39 @@ find_equivalence_member(EquivalenceClass *ec, RelOptInfo *rel,
 			return member;
 	}
 	return NULL;
+}
+
+/*
+ * log_snapshot_conflict has standby servers end queries by snapshots that do
+ * not see xid as ended, before they replay what is logged from here on.  There
+ * is a record that does nothing else: a page of an index is used again.  16
+ * renames its members.
+ */
+void
+log_snapshot_conflict(Relation rel, TransactionId xid)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32		epoch = EpochFromFullTransactionId(next);
+	FullTransactionId full;
+	xl_btree_reuse_page record;
+
+	if (!TransactionIdIsNormal(xid) || !RelationNeedsWAL(rel) ||
+		!XLogStandbyInfoActive())
+		return;
+	if (xid > XidFromFullTransactionId(next))
+		epoch--;
+	full = FullTransactionIdFromEpochAndXid(epoch, xid);
+	memset(&record, 0, sizeof(record));
+	record.block = 0;
+#if PG_VERSION_NUM >= 160000
+	record.locator = rel->rd_locator;
+	record.snapshotConflictHorizon = full;
+	record.isCatalogRel = false;
+#else
+	record.node = rel->rd_node;
+	record.latestRemovedFullXid = full;
+#endif
+	XLogBeginInsert();
+	XLogRegisterData((char *) &record, SizeOfBtreeReusePage);
+	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
 }

@@ -311,5 +311,6 @@ extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
 												  RelOptInfo *rel,
 												  AttrNumber attnum);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
+extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 
 #endif							/* ZBXHIST_COMPAT_H */

@@ -66,6 +66,7 @@ typedef struct PackState
 	Relation	day;
 	DayLayout  *layout;
 	TransactionId oldest;		/* what was before it, all can see */
+	TransactionId newest;		/* made some of the rows what they are */
 
 	/* columns of the partition: numbers less one, by packed column */
 	int			itemid;
@@ -308,20 +309,38 @@ RaiseNotSettled(Relation partition)
 }
 
 /*
+ * NoteTransaction notes one that has stored or deleted a row.
+ */
+static void
+NoteTransaction(PackState *state, TransactionId xid)
+{
+	if (TransactionIdIsNormal(xid) &&
+		(!TransactionIdIsValid(state->newest) ||
+		 TransactionIdFollows(xid, state->newest)))
+		state->newest = xid;
+}
+
+/*
  * IsVisibleToAll says whether every transaction sees a row, whose page is
  * locked; no transaction does if not.  Anything else is an error.
  */
 static bool
 IsVisibleToAll(PackState *state, HeapTuple tuple, Buffer buffer)
 {
+	TransactionId xmin;
+
 	switch (HeapTupleSatisfiesVacuum(tuple, state->oldest, buffer))
 	{
 		case HEAPTUPLE_DEAD:
+			NoteTransaction(state, HeapTupleHeaderGetUpdateXid(tuple->t_data));
 			return false;
 		case HEAPTUPLE_LIVE:
-			if (TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data),
-									  state->oldest))
+			xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+			if (TransactionIdPrecedes(xmin, state->oldest))
+			{
+				NoteTransaction(state, xmin);
 				return true;
+			}
 			break;
 		default:
 			break;
@@ -545,6 +564,8 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	initStringInfo(&state->record);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
 	ReadPartition(state);
+	/* snapshots of standby servers may be older than any of ours */
+	log_snapshot_conflict(state->day, state->newest);
 	values[1] = Int64GetDatum((int64) WriteDay(state));
 	values[0] = Int64GetDatum((int64) state->nread);
 	ZbxhistEndRowSort(state->sort);

@@ -8,6 +8,7 @@ use lib "$FindBin::RealBin/../perl";
 
 use POSIX ();
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
@@ -135,8 +136,19 @@ $primary->safe_psql('zabbix', 'DELETE FROM history WHERE itemid < 20');
 compare('DELETE');
 $primary->safe_psql('zabbix', "CALL zbxhist.unpack('history', '$day')");
 compare('unpack');
+my $lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 compare('pack once more');
+
+# a packed row is visible to all: who does not see it yet must not come to it
+command_like(
+	[
+		'pg_waldump', '-r', 'Btree', '-p', $primary->data_dir . '/pg_wal',
+		'-s', $lsn, '-e',
+		$primary->safe_psql('zabbix', 'SELECT pg_current_wal_flush_lsn()')
+	],
+	qr/REUSE_PAGE/,
+	'older snapshots of a standby conflict with packing');
 
 $primary->safe_psql('zabbix', "CALL zbxhist.undo('trends')");
 is( $primary->safe_psql(
