@@ -47,6 +47,17 @@ BEGIN
                'an unpack has begun and has not come to its end', remedy
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing;
+    RETURN QUERY
+        SELECT 'info', 'columns_altered', check_packed.parent::text,
+               format('packed days up to that of %s have other columns than the table: late rows stay in the table itself, and packed ones cannot be updated',
+                      to_char(to_timestamp(max(d.from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
+               format('They can be read.  To change them: CALL zbxhist.unpack(%L, %L);', check_packed.parent,
+                      to_char(to_timestamp(max(d.from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'))
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+         WHERE d.parent = check_packed.parent AND d.partition IS NULL
+           AND NOT zbxhist.has_same_columns(check_packed.parent, d.day)
+        HAVING count(*) > 0;
     IF policy.pack_after IS NULL OR NOT policy.routing THEN
         RETURN;
     END IF;

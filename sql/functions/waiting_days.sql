@@ -2,6 +2,7 @@
 --
 -- In a parent that is large, whose rows from before the set-up may be millions
 -- of items, one look in an hour is enough: late rows can be read where they are.
+-- A day from before an ALTER TABLE takes none: check says so.
 
 CREATE FUNCTION zbxhist.waiting_days(parent regclass)
 RETURNS SETOF regclass
@@ -31,6 +32,7 @@ BEGIN
         SELECT d.day
           FROM zbxhist.packed_day d
          WHERE d.parent = waiting_days.parent AND d.partition IS NULL
+           AND zbxhist.has_same_columns(waiting_days.parent, d.day)
            AND d.to_clock > oldest AND d.from_clock <= newest
            AND zbxhist.waiting_clock(waiting_days.parent, d.from_clock, d.to_clock, true) IS NOT NULL
          ORDER BY d.from_clock DESC;

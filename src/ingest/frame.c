@@ -35,6 +35,7 @@
 #include "ingest/batch.h"
 #include "ingest/frame.h"
 #include "maintenance/drop_guard.h"
+#include "packed/fdw.h"
 #include "plan/prune.h"
 
 static ExecFrame *current_frame = NULL;
@@ -109,6 +110,7 @@ ExecutorFinishHook(QueryDesc *queryDesc)
 	PG_TRY();
 	{
 		ZbxhistFlushQuery(queryDesc);
+		ZbxhistWritePackedChanges(queryDesc);
 		if (prev_executor_finish)
 			(*prev_executor_finish) (queryDesc);
 		else

@@ -613,8 +613,15 @@ MapSlot(DayModify *modify, TupleDesc desc)
 												sizeof(AttrNumber) *
 												layout->ncolumns);
 	for (int i = 0; i < layout->ncolumns; i++)
-		modify->attributes[i] = FindAttribute(modify, desc,
-											  &layout->columns[i]);
+	{
+		AttrNumber	attnum = FindAttribute(modify, desc, &layout->columns[i]);
+
+		/* at another place it is one that was added again */
+		if (i > 0 && attnum < modify->attributes[i - 1] &&
+			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
+			RaiseOtherColumns(modify);
+		modify->attributes[i] = attnum;
+	}
 	modify->slot_desc = desc;
 }
 

@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_FDW_H
 #define ZBXHIST_FDW_H
 
+#include "executor/execdesc.h"
 #include "foreign/fdwapi.h"
 
 /* option of a foreign table: the table whose packed days it has */
@@ -24,6 +25,9 @@ extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
 extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
+
+/* fdw_modify.c */
+extern void ZbxhistWritePackedChanges(QueryDesc *query);
 
 /* fdw_options.c */
 extern Oid	ZbxhistForeignParent(Relation foreign);

@@ -4,7 +4,7 @@
  *	  DELETE and UPDATE of packed rows, one by one.
  *
  * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
- * and written together; the day is locked against other changes before the
+ * and written together, before AFTER triggers fire; the day is locked against other changes before the
  * first one, so what is said of a row then stays true.  The key of a row
  * cannot be changed, and rows are not inserted: new ones go to the parent.
  *
@@ -268,6 +268,19 @@ CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
 }
 
 /*
+ * CheckRow raises an error if the new row breaks a constraint or a policy: of
+ * foreign tables, PostgreSQL leaves that to us.
+ */
+static void
+CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	if (rri->ri_WithCheckOptions != NIL)
+		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, rri, slot, estate);
+	if (rri->ri_RelationDesc->rd_att->constr != NULL)
+		ExecConstraints(rri, slot, estate);
+}
+
+/*
  * ExecForeignUpdate replaces a row by slot.
  */
 static TupleTableSlot *
@@ -280,6 +293,7 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 
 	GetRowId(state, plan_slot, &id);
 	CheckKey(state, slot, plan_slot, &id);
+	CheckRow(estate, rri, slot);
 	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_UPDATE),
 								 id.clock);
 	if (modify == NULL || !ZbxhistDayUpdateRow(modify, &id, slot))
@@ -301,6 +315,37 @@ EndForeignModify(EState *estate, ResultRelInfo *rri)
 	ZbxhistEndDayChanges(state->changes);
 	table_close(state->parent, NoLock);
 	state->changes = NULL;
+}
+
+/*
+ * WriteChangesOf writes the changes of one ModifyTable.
+ */
+static void
+WriteChangesOf(EState *estate, ModifyTableState *node)
+{
+	for (int i = 0; i < node->mt_nrels; i++)
+	{
+		ResultRelInfo *rri = &node->resultRelInfo[i];
+
+		if (rri->ri_FdwRoutine != NULL && !rri->ri_usesFdwDirectModify &&
+			rri->ri_FdwRoutine->EndForeignModify == EndForeignModify)
+			EndForeignModify(estate, rri);
+	}
+}
+
+/*
+ * ZbxhistWritePackedChanges writes the changes that a query has made so far,
+ * so that its AFTER triggers see them.
+ */
+void
+ZbxhistWritePackedChanges(QueryDesc *query)
+{
+	ListCell   *lc;
+
+	if (query->planstate != NULL && IsA(query->planstate, ModifyTableState))
+		WriteChangesOf(query->estate, (ModifyTableState *) query->planstate);
+	foreach(lc, query->estate->es_auxmodifytables)
+		WriteChangesOf(query->estate, lfirst_node(ModifyTableState, lc));
 }
 
 /* ---- INSERT ---- */

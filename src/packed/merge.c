@@ -528,6 +528,7 @@ FindAttributes(MergeState *state)
 {
 	TupleDesc	desc = RelationGetDescr(state->parent);
 	int			nfound = 0;
+	int			last = -1;
 
 	state->attributes = palloc0(sizeof(AttrNumber) * state->layout->ncolumns);
 	for (int i = 0; i < desc->natts; i++)
@@ -538,8 +539,10 @@ FindAttributes(MergeState *state)
 		if (att->attisdropped)
 			continue;
 		number = FindColumn(state->layout, att);
-		if (number < 0)
+		/* at another place it is one that was added again */
+		if (number <= last)
 			return false;
+		last = number;
 		state->attributes[number] = att->attnum;
 		nfound++;
 	}

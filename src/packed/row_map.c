@@ -12,6 +12,10 @@
  * a column that the table lacks: then it may be the same one renamed, and only
  * unpacking the day can tell.
  *
+ * Where the column has a default now, null may be wrong, too: a default that
+ * ADD COLUMN filled in is forgotten when the table is rewritten.  A column
+ * that was dropped and added again is told from its former self by its place.
+ *
  * Memory: a map is in the context that is current when it is made; values
  * passed by reference are palloc'd in that of the call.
  *
@@ -30,7 +34,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
+#include "catalog/partition_set.h"
 #include "packed/fdw.h"
 #include "packed/row_map.h"
 
@@ -67,32 +73,61 @@ struct RowMap
 /* ---- columns that the day has ---- */
 
 /*
- * FindLayoutColumn returns the day's column of that name, or NULL.
+ * FindAttribute returns the table's column of that name, or NULL.
  */
-static const LayoutColumn *
-FindLayoutColumn(const DayLayout *layout, const char *name)
+static Form_pg_attribute
+FindAttribute(TupleDesc desc, const char *name)
 {
-	for (int i = 0; i < layout->ncolumns; i++)
+	for (int i = 0; i < desc->natts; i++)
 	{
-		if (strcmp(NameStr(layout->columns[i].name), name) == 0)
-			return &layout->columns[i];
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
+			return att;
 	}
 	return NULL;
 }
 
 /*
- * RaiseCannotRead raises the error for a column whose value is not known.
+ * IsSameColumn says whether the day's column number is the table's column att
+ * of that name, not one dropped before att was added: then columns that
+ * followed it in the day come before att in the table.  The columns of a
+ * foreign table that was made by hand have any order.
  */
-static void
-RaiseCannotRead(Relation day, Form_pg_attribute att, const char *detail)
+static bool
+IsSameColumn(const DayLayout *layout, int number, Relation table,
+			 Form_pg_attribute att)
 {
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
-				   NameStr(att->attname), RelationGetRelationName(day)),
-			errdetail_internal("%s", detail),
-			errhint("Unpack the day with zbxhist.unpack()."),
-			errtable(day));
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
+		att->attinhcount == 0)
+		return true;
+	for (int i = number + 1; i < layout->ncolumns; i++)
+	{
+		Form_pg_attribute next = FindAttribute(RelationGetDescr(table),
+											   NameStr(layout->columns[i].name));
+
+		if (next != NULL && next->attnum < att->attnum)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindLayoutColumn returns the day's column that is the table's column att, or
+ * NULL.
+ */
+static const LayoutColumn *
+FindLayoutColumn(const DayLayout *layout, Relation table,
+				 Form_pg_attribute att)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		if (strcmp(NameStr(layout->columns[i].name),
+				   NameStr(att->attname)) == 0)
+			return IsSameColumn(layout, i, table, att) ?
+				&layout->columns[i] : NULL;
+	}
+	return NULL;
 }
 
 /*
@@ -117,10 +152,15 @@ MakeCast(Relation day, const LayoutColumn *column, Form_pg_attribute att)
 								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
 								 -1);
 	if (cast == NULL)
-		RaiseCannotRead(day, att,
-						psprintf(_("It was packed as %s, and there is no cast from that to %s."),
-								 format_type_be(column->type),
-								 format_type_be(att->atttypid)));
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("column \"%s\" cannot be read from packed day \"%s\"",
+					   NameStr(att->attname), RelationGetRelationName(day)),
+				errdetail("It was packed as %s, and there is no cast from that to %s.",
+						  format_type_be(column->type),
+						  format_type_be(att->atttypid)),
+				errhint("Unpack the day with zbxhist.unpack() before the column gets another type."),
+				errtable(day));
 	cast = (Node *) expression_planner((Expr *) cast);
 	if (IsA(cast, CaseTestExpr) ||
 		(IsA(cast, RelabelType) &&
@@ -152,20 +192,35 @@ GetSource(const LayoutColumn *column)
  * HasOrphan says whether the day has a column that the table lacks.
  */
 static bool
-HasOrphan(const DayLayout *layout, TupleDesc desc)
+HasOrphan(const DayLayout *layout, Relation table)
 {
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		bool		found = false;
+		Form_pg_attribute att = FindAttribute(RelationGetDescr(table),
+											  NameStr(layout->columns[i].name));
 
-		for (int j = 0; j < desc->natts && !found; j++)
-			found = !TupleDescAttr(desc, j)->attisdropped &&
-				strcmp(NameStr(TupleDescAttr(desc, j)->attname),
-					   NameStr(layout->columns[i].name)) == 0;
-		if (!found)
+		if (att == NULL || !IsSameColumn(layout, i, table, att))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * FindForeignColumn sets attnum to the foreign table's column that is the
+ * table's column att, 0 if there is none; returns the foreign table.
+ */
+static Oid
+FindForeignColumn(Relation table, Form_pg_attribute att, AttrNumber *attnum)
+{
+	Oid			foreign = RelationGetRelid(table);
+
+	*attnum = att->attnum;
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
+		return foreign;
+	foreign = ZbxhistGetPartitions(table)->packed;
+	*attnum = OidIsValid(foreign) ?
+		get_attnum(foreign, NameStr(att->attname)) : InvalidAttrNumber;
+	return foreign;
 }
 
 /*
@@ -175,18 +230,76 @@ HasOrphan(const DayLayout *layout, TupleDesc desc)
 static bool
 GetOption(Relation table, Form_pg_attribute att, MappedColumn *mapped)
 {
+	AttrNumber	attnum;
+	Oid			foreign = FindForeignColumn(table, att, &attnum);
 	char	   *text;
 	Oid			input;
 	Oid			param;
 
-	if (table->rd_rel->relkind != RELKIND_FOREIGN_TABLE ||
-		(text = ZbxhistMissingOption(RelationGetRelid(table),
-									 att->attnum)) == NULL)
+	if (attnum == InvalidAttrNumber ||
+		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
 		return false;
 	getTypeInputInfo(att->atttypid, &input, &param);
 	mapped->value = OidInputFunctionCall(input, text, param, att->atttypmod);
 	mapped->isnull = false;
 	return true;
+}
+
+/*
+ * HasDefault says whether the foreign table's column has a default.
+ */
+static bool
+HasDefault(Relation table, Form_pg_attribute att)
+{
+	AttrNumber	attnum;
+	Oid			foreign = FindForeignColumn(table, att, &attnum);
+	HeapTuple	tuple;
+	bool		result;
+
+	if (attnum == InvalidAttrNumber)
+		return att->atthasdef;
+	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
+							Int16GetDatum(attnum));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->atthasdef;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * RaiseNotKnown raises the error for a column that the day lacks, whose value
+ * is not known.
+ */
+static void
+RaiseNotKnown(Relation day, const DayLayout *layout, Relation table,
+			  Form_pg_attribute att)
+{
+	AttrNumber	attnum;
+	Oid			foreign = FindForeignColumn(table, att, &attnum);
+	const char *column = quote_identifier(NameStr(att->attname));
+	const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(foreign)),
+												  get_rel_name(foreign));
+	bool		has_orphan = HasOrphan(layout, table);
+
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
+				   NameStr(att->attname), RelationGetRelationName(day)),
+			has_orphan ?
+			errdetail("A column was renamed, or one was dropped and another added, since the day was packed.") :
+			errdetail("The column was added later, and its value in older rows is not known."),
+			has_orphan ?
+			errhint("If the column was renamed, rename it in %s, too.  If it was added, say what older rows contain with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day)),
+											   RelationGetRelationName(day)),
+					name, column) :
+			att->attnotnull ?
+			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+					name, column) :
+			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
+					name, column),
+			errtable(day));
 }
 
 /*
@@ -226,12 +339,8 @@ MapMissing(Relation day, const DayLayout *layout, Relation table,
 	mapped->source = MAP_FIXED;
 	if (GetOption(table, att, mapped) || GetStoredMissing(table, att, mapped))
 		return;
-	if (HasOrphan(layout, RelationGetDescr(table)))
-		RaiseCannotRead(day, att,
-						_("A column was renamed, or one was dropped and another added, since the day was packed."));
-	if (att->attnotnull)
-		RaiseCannotRead(day, att,
-						_("The column was added later, and its value in older rows is not known."));
+	if (att->attnotnull || HasDefault(table, att) || HasOrphan(layout, table))
+		RaiseNotKnown(day, layout, table, att);
 }
 
 /* ---- the map ---- */
@@ -246,7 +355,7 @@ MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
 	MappedColumn *mapped = &map->columns[map->ncolumns++];
 
 	mapped->attribute = att->attnum - 1;
-	mapped->column = FindLayoutColumn(layout, NameStr(att->attname));
+	mapped->column = FindLayoutColumn(layout, table, att);
 	if (mapped->column == NULL)
 	{
 		MapMissing(day, layout, table, att, mapped);

@@ -70,6 +70,53 @@ SELECT count(*) AS rows FROM history WHERE itemid < 10060;
 ROLLBACK;
 SELECT different();
 
+-- constraints and policies hold for packed rows, too
+BEGIN;
+SAVEPOINT s;
+UPDATE history SET value = NULL WHERE itemid = 10082;
+ROLLBACK TO s;
+ALTER TABLE history ADD CONSTRAINT small CHECK (value < 1e9) NOT VALID;
+SAVEPOINT s;
+UPDATE history SET value = 1e9 WHERE itemid = 10082;
+ROLLBACK TO s;
+ALTER TABLE history ENABLE ROW LEVEL SECURITY;
+CREATE POLICY updated ON history USING (itemid < 10090) WITH CHECK (value < 5);
+CREATE ROLE regress_zbxhist_updater;
+GRANT SELECT, UPDATE ON history TO regress_zbxhist_updater;
+GRANT USAGE ON SCHEMA packed_modify TO regress_zbxhist_updater;
+SET LOCAL ROLE regress_zbxhist_updater;
+UPDATE history SET value = 4 WHERE itemid IN (10082, 10092);
+SELECT itemid, min(value), max(value) FROM history WHERE itemid IN (10082, 10092) GROUP BY 1;
+UPDATE history SET value = 5 WHERE itemid = 10082;
+ROLLBACK;
+
+-- AFTER triggers see what was done
+CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE WARNING '% of items, % of them are 1', (SELECT count(DISTINCT itemid) FROM history WHERE itemid IN (10082, 10084)),
+        (SELECT count(DISTINCT itemid) FROM history WHERE itemid IN (10082, 10084) AND value = 1);
+    RETURN NULL;
+END
+$$;
+BEGIN;
+CREATE TRIGGER told AFTER DELETE OR UPDATE ON history FOR EACH STATEMENT EXECUTE FUNCTION tell();
+DELETE FROM history WHERE itemid = 10082 AND value IS NOT NULL;
+UPDATE history SET value = 1 WHERE itemid = 10084;
+DELETE FROM history WHERE itemid = 10084;
+ROLLBACK;
+SELECT different();
+
+-- several items of a group, and several statements, with a snapshot that stays
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) > 0 AS rows FROM history;
+DELETE FROM history WHERE itemid IN (10082, 10084, 10088);
+DELETE FROM history WHERE itemid = 10092 AND value IS NOT NULL;
+DELETE FROM history WHERE itemid > 10092;
+SELECT zbxhist.delete_item(10094);
+SELECT count(*) = (SELECT count(*) FROM plain WHERE itemid NOT IN (10082, 10084, 10088) AND itemid < 10092) AS right FROM history;
+ROLLBACK;
+SELECT different();
+
 -- ranges, with what is kept of a segment
 WITH gone AS (DELETE FROM plain WHERE itemid = 10082 AND (clock, ns) <= (1704170000, 500000000) RETURNING 1)
 SELECT zbxhist.delete_values('history', 10082, 1704170000, 500000000, 'less_or_equal') - (SELECT count(*) FROM gone) AS more;
