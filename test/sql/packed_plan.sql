@@ -179,3 +179,4 @@ REVOKE ALL ON FOREIGN SERVER zbxhist FROM zbxhist_stranger;
 REVOKE ALL ON SCHEMA public FROM zbxhist_stranger;
 DROP TABLE history CASCADE;
 DROP ROLE zbxhist_stranger;
+DROP FUNCTION plan_of, read_by, estimate;
