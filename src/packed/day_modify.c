@@ -452,6 +452,23 @@ WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
 }
 
 /*
+ * RefuseSecondChange raises an error if the group found last in the newest
+ * version has been changed again by our own transaction: by another part of
+ * the statement, or a function that it calls.  To repeat it would not help.
+ */
+static void
+RefuseSecondChange(DayModify *modify)
+{
+	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
+		ereport(ERROR,
+				errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+				errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+					   RelationGetRelationName(modify->day)),
+				errhint("Change them in two statements."),
+				errtable(modify->day));
+}
+
+/*
  * RewriteGroup applies changes to a group, all of which are in it.
  */
 static void
@@ -502,6 +519,7 @@ Flush(DayModify *modify)
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &group))
 			elog(ERROR, "group of a row to be changed is not there");
+		RefuseSecondChange(modify);
 		for (end = first + 1; end < modify->nchanges; end++)
 		{
 			id = &modify->changes[end].id;
