@@ -9,8 +9,8 @@
  * One that came later has the value that ADD COLUMN gave to the rows of that
  * time: the column option "missing" of the foreign table or what the catalog
  * keeps for the parent.  Where neither is there it is null, unless the day has
- * a column that the table lacks: then it may be the same one renamed, and only
- * unpacking the day can tell.
+ * a column at its place that the table lacks: then it may be the same one
+ * renamed.
  *
  * Where the column has a default now, null may be wrong, too: a default that
  * ADD COLUMN filled in is forgotten when the table is rewritten.  A column
@@ -189,17 +189,44 @@ GetSource(const LayoutColumn *column)
 /* ---- columns that the day lacks ---- */
 
 /*
- * HasOrphan says whether the day has a column that the table lacks.
+ * MayBeRenamed says whether the day's column number, which the table lacks,
+ * may be the table's column att under an older name: it is between the same
+ * columns then.  Those of a foreign table made by hand have any order.
  */
 static bool
-HasOrphan(const DayLayout *layout, Relation table)
+MayBeRenamed(const DayLayout *layout, int number, Relation table,
+			 Form_pg_attribute att)
+{
+	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
+		att->attinhcount == 0)
+		return true;
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		Form_pg_attribute other = FindAttribute(RelationGetDescr(table),
+												NameStr(layout->columns[i].name));
+
+		if (other != NULL && i != number &&
+			IsSameColumn(layout, i, table, other) &&
+			(i < number) != (other->attnum < att->attnum))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * HasOrphan says whether the day has a column that the table lacks and that
+ * may be the table's column att.
+ */
+static bool
+HasOrphan(const DayLayout *layout, Relation table, Form_pg_attribute att)
 {
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		Form_pg_attribute att = FindAttribute(RelationGetDescr(table),
-											  NameStr(layout->columns[i].name));
+		Form_pg_attribute same = FindAttribute(RelationGetDescr(table),
+											   NameStr(layout->columns[i].name));
 
-		if (att == NULL || !IsSameColumn(layout, i, table, att))
+		if ((same == NULL || !IsSameColumn(layout, i, table, same)) &&
+			MayBeRenamed(layout, i, table, att))
 			return true;
 	}
 	return false;
@@ -280,7 +307,7 @@ RaiseNotKnown(Relation day, const DayLayout *layout, Relation table,
 	const char *column = quote_identifier(NameStr(att->attname));
 	const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(foreign)),
 												  get_rel_name(foreign));
-	bool		has_orphan = HasOrphan(layout, table);
+	bool		has_orphan = HasOrphan(layout, table, att);
 
 	ereport(ERROR,
 			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -339,7 +366,7 @@ MapMissing(Relation day, const DayLayout *layout, Relation table,
 	mapped->source = MAP_FIXED;
 	if (GetOption(table, att, mapped) || GetStoredMissing(table, att, mapped))
 		return;
-	if (att->attnotnull || HasDefault(table, att) || HasOrphan(layout, table))
+	if (att->attnotnull || HasDefault(table, att) || HasOrphan(layout, table, att))
 		RaiseNotKnown(day, layout, table, att);
 }
 

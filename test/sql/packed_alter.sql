@@ -100,6 +100,12 @@ UPDATE history SET value = 8 WHERE itemid = 2;
 ROLLBACK TO s;
 SELECT zbxhist.merge_rows('history', 'zbxhist_packed.history_p19700102', 86400, 172800, 10);
 ROLLBACK;
+-- one that comes after all that the day has is none of those renamed
+BEGIN;
+ALTER TABLE history DROP COLUMN value;
+ALTER TABLE history ADD COLUMN extra integer;
+SELECT extra, count(*) FROM history GROUP BY 1;
+ROLLBACK;
 -- late rows wait until the day has been unpacked, which check() says
 BEGIN;
 ALTER TABLE history ADD COLUMN extra integer DEFAULT 5;
