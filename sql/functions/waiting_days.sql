@@ -1,6 +1,6 @@
 -- sql/functions/waiting_days.sql
 --
--- In a parent that is large, whose rows from before the set-up may be millions
+-- In a parent of more than 1 GB, whose rows from before the set-up may be millions
 -- of items, one look in an hour is enough: late rows can be read where they are.
 -- A day from before an ALTER TABLE takes none: check says so.
 
@@ -17,7 +17,7 @@ BEGIN
     SELECT min(d.from_clock) AS from_clock, max(d.to_clock) AS to_clock INTO bounds
       FROM zbxhist.packed_day d WHERE d.parent = waiting_days.parent;
     IF bounds.from_clock IS NULL OR zbxhist.own_pages(parent) = 0
-       OR zbxhist.own_pages(parent) >= 1000
+       OR zbxhist.own_pages(parent) > 131072
           AND EXISTS (SELECT FROM zbxhist.parent_state s
                        WHERE s.parent = waiting_days.parent
                          AND s.merged_at > clock_timestamp() - interval '1 hour') THEN

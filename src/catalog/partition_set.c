@@ -36,6 +36,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
@@ -229,6 +230,25 @@ compare_bounds(const void *a, const void *b)
 }
 
 /*
+ * IsPlainTable says whether a child is there and a table like others: a
+ * temporary one is some session's own business.
+ */
+static bool
+IsPlainTable(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result =
+		((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		((Form_pg_class) GETSTRUCT(tuple))->relpersistence != RELPERSISTENCE_TEMP;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * ZbxhistReadPartitions returns the partitions of parent as the catalogs say
  * now, sorted by clock, in an array palloc'd in the current context.
  */
@@ -245,10 +265,7 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		/* a temporary child is some session's own business */
-		if (get_rel_relkind(relid) == RELKIND_RELATION &&
-			get_rel_persistence(relid) != RELPERSISTENCE_TEMP &&
-			ZbxhistReadBounds(relid, &partitions[n]))
+		if (IsPlainTable(relid) && ZbxhistReadBounds(relid, &partitions[n]))
 			n++;
 	}
 	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
@@ -554,6 +571,23 @@ AddChildren(PartitionSet *set)
 }
 
 /*
+ * HasChildren says whether a table has children.  Unlike has_subclass(), it
+ * does not mind that the table may have been dropped since it was listed.
+ */
+static bool
+HasChildren(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relhassubclass;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
  * IsExhaustive says whether the parent has no other children, and its
  * partitions and packed days have no children themselves and do not overlap.
  */
@@ -566,7 +600,7 @@ IsExhaustive(const PartitionSet *set)
 	{
 		const PartitionBounds *partition = &set->partitions[i];
 
-		if (has_subclass(partition->relid) ||
+		if (HasChildren(partition->relid) ||
 			(i > 0 && partition->from_clock < partition[-1].to_clock))
 			return false;
 	}
