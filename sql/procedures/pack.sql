@@ -20,6 +20,8 @@ BEGIN
             PERFORM pg_sleep(0.25);
         END IF;
     END LOOP;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
 END
 $$;
 

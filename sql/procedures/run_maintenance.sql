@@ -15,15 +15,17 @@ BEGIN
     IF parent IS NOT NULL THEN
         PERFORM zbxhist.require_parent(parent);
         CALL zbxhist.maintain_parent(parent);
-        RETURN;
+    ELSE
+        PERFORM zbxhist.forget_dropped();
+        FOREACH target IN ARRAY ARRAY(SELECT zbxhist.new_tables()) LOOP
+            CALL zbxhist.repeat_step(target, 'take_up', NULL::regclass, answer);
+        END LOOP;
+        FOREACH target IN ARRAY zbxhist.parent_list() LOOP
+            CALL zbxhist.maintain_parent(target);
+        END LOOP;
     END IF;
-    PERFORM zbxhist.forget_dropped();
-    FOREACH target IN ARRAY ARRAY(SELECT zbxhist.new_tables()) LOOP
-        CALL zbxhist.repeat_step(target, 'take_up', NULL::regclass, answer);
-    END LOOP;
-    FOREACH target IN ARRAY zbxhist.parent_list() LOOP
-        CALL zbxhist.maintain_parent(target);
-    END LOOP;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
 END
 $$;
 

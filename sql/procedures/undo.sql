@@ -32,6 +32,8 @@ BEGIN
                      cardinality(zbxhist.work_list(parent, 'unpack'))
             USING HINT = format('Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log, then repeat CALL zbxhist.undo(%L).  All rows can be read at any time.', parent);
     END IF;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
 END
 $$;
 

@@ -172,3 +172,12 @@ CALL zbxhist.run_maintenance();
 SELECT count(*) FROM zbxhist.parent_config;
 TRUNCATE zbxhist.maintenance_log;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
+
+-- a procedure leaves the search_path as it was
+DO $$
+DECLARE
+    path text := current_setting('search_path');
+BEGIN
+    CALL zbxhist.run_maintenance();
+    ASSERT current_setting('search_path') = path, 'search_path was changed';
+END $$;
