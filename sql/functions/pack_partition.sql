@@ -48,7 +48,7 @@ BEGIN
     PERFORM set_config('lock_timeout', allowed::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
     -- what has been written just now is the same for all when these have ended
-    PERFORM zbxhist.wait_for_transactions(allowed);
+    PERFORM zbxhist.wait_for_transactions(least(allowed, 1000));
     day := zbxhist.create_day(parent, partition);
     SELECT r.rows INTO rows FROM zbxhist.pack_rows(partition, day) r;
     before := pg_total_relation_size(partition);
