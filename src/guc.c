@@ -34,64 +34,55 @@ ForgetPlans(bool newval, void *extra)
 }
 
 /*
+ * DefineSwitch registers the off switch of an optimisation on which plans
+ * depend.
+ */
+static void
+DefineSwitch(const char *name, const char *summary, const char *details,
+			 bool *variable)
+{
+	DefineCustomBoolVariable(name, summary, details, variable,
+							 true,	/* boot value */
+							 PGC_USERSET,
+							 0, /* flags */
+							 NULL, ForgetPlans, NULL);
+}
+
+/*
  * DefineEnableSettings registers the off switches of the optimisations.
  */
 static void
 DefineEnableSettings(void)
 {
-	DefineCustomBoolVariable("zbxhist.enable_batching",
-							 gettext_noop("Buffers a statement's rows and inserts them together."),
-							 gettext_noop("When off, each row is inserted by itself as it comes."),
-							 &zbxhist_enable_batching,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_batching",
+				 gettext_noop("Buffers a statement's rows and inserts them together."),
+				 gettext_noop("When off, each row is inserted by itself as it comes."),
+				 &zbxhist_enable_batching);
 
-	DefineCustomBoolVariable("zbxhist.enable_fast_insert",
-							 gettext_noop("Plans an INSERT of literals without the planner."),
-							 gettext_noop("When off, it is planned as any other and each row goes through the trigger."),
-							 &zbxhist_enable_fast_insert,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_fast_insert",
+				 gettext_noop("Plans an INSERT of literals without the planner."),
+				 gettext_noop("When off, it is planned as any other and each row goes through the trigger."),
+				 &zbxhist_enable_fast_insert);
 
-	DefineCustomBoolVariable("zbxhist.enable_packed_scan_pruning",
-							 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),
-							 gettext_noop("When off, all packed days are read and their rows are filtered."),
-							 &zbxhist_enable_packed_scan_pruning,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_packed_scan_pruning",
+				 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),
+				 gettext_noop("When off, all packed days are read and their rows are filtered."),
+				 &zbxhist_enable_packed_scan_pruning);
 
-	DefineCustomBoolVariable("zbxhist.enable_partition_pruning",
-							 gettext_noop("Leaves partitions out of a plan by comparing clocks."),
-							 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
-							 &zbxhist_enable_partition_pruning,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_partition_pruning",
+				 gettext_noop("Leaves partitions out of a plan by comparing clocks."),
+				 gettext_noop("When off, PostgreSQL proves from each partition's constraint that it has no rows for a query."),
+				 &zbxhist_enable_partition_pruning);
 
-	DefineCustomBoolVariable("zbxhist.enable_range_scan",
-							 gettext_noop("Reads the rows of the function range in FROM as they are asked for."),
-							 gettext_noop("When off, they are all read and kept first, as of any function."),
-							 &zbxhist_enable_range_scan,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_range_scan",
+				 gettext_noop("Reads the rows of the function range in FROM as they are asked for."),
+				 gettext_noop("When off, they are all read and kept first, as of any function."),
+				 &zbxhist_enable_range_scan);
 
-	DefineCustomBoolVariable("zbxhist.enable_routing",
-							 gettext_noop("Routes new rows to the partition of their clock."),
-							 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
-							 &zbxhist_enable_routing,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, ForgetPlans, NULL);
+	DefineSwitch("zbxhist.enable_routing",
+				 gettext_noop("Routes new rows to the partition of their clock."),
+				 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
+				 &zbxhist_enable_routing);
 
 	DefineCustomBoolVariable("zbxhist.enable_update_pruning",
 							 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),

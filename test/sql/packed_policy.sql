@@ -185,3 +185,4 @@ SET client_min_messages = warning;
 DROP SCHEMA packed, packed2 CASCADE;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relkind = 'r';
 SELECT zbxhist.forget_dropped();
+TRUNCATE zbxhist.maintenance_log;

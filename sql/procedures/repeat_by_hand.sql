@@ -1,0 +1,29 @@
+-- sql/procedures/repeat_by_hand.sql
+
+CREATE PROCEDURE zbxhist.repeat_by_hand(parent regclass, step text, relation regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    answer text;
+    tries  integer := 0;
+BEGIN
+    LOOP
+        answer := zbxhist.run_by_hand(parent, step, relation);
+        CALL zbxhist.next_transaction();
+        EXIT WHEN answer = 'done';
+        IF answer = 'wait' THEN
+            tries := tries + 1;
+            PERFORM zbxhist.refuse_to_wait(parent, tries);
+            PERFORM pg_sleep(0.25);
+        END IF;
+    END LOOP;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) IS
+'Runs a step of packing or unpacking until it is done, each time in a transaction of its own (internal)';
+
+REVOKE ALL ON PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) TO pg_database_owner;
