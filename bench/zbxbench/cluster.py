@@ -1,8 +1,10 @@
 """A private PostgreSQL cluster: started for a run, removed after it."""
+import contextlib
 import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -65,6 +67,18 @@ class ServerError(Exception):
     """The cluster could not be started or used."""
 
 
+@contextlib.contextmanager
+def uninterrupted():
+    """A second Ctrl-C, or one passed on by `timeout`, must not leave a server behind."""
+    handlers = {number: signal.signal(number, signal.SIG_IGN)
+                for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
 class Cluster:
     """One server with its own data and socket directory."""
 
@@ -99,14 +113,15 @@ class Cluster:
 
     def stop(self):
         """Stops the server, and those of other databases; removes everything they wrote."""
-        while self.peers:
-            self.peers.popitem()[1].stop()
-        if self.directory is None:
-            return
-        if (self.data / "postmaster.pid").exists():
-            self._pg_ctl("stop", "-m", "immediate", "-w", check=False)
-        shutil.rmtree(self.directory, ignore_errors=True)
-        self.directory = None
+        with uninterrupted():
+            while self.peers:
+                self.peers.popitem()[1].stop()
+            if self.directory is None:
+                return
+            if (self.data / "postmaster.pid").exists():
+                self._pg_ctl("stop", "-m", "immediate", "-w", check=False)
+            shutil.rmtree(self.directory, ignore_errors=True)
+            self.directory = None
 
     def peer(self, server_class):
         """Another database's server: started when first asked for, stopped with the cluster."""

@@ -8,6 +8,7 @@ DECLARE
     tries  integer := 0;
 BEGIN
     LOOP
+        CALL zbxhist.next_transaction();
         answer := zbxhist.run_by_hand(parent, step, relation);
         CALL zbxhist.next_transaction();
         EXIT WHEN answer = 'done';
