@@ -13,16 +13,18 @@ use Exporter 'import';
 use File::Temp ();
 use IO::Handle;
 use IPC::Run ();
-use POSIX    ();
+use PgWire;
+use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes ();
 
 our @EXPORT = qw(
   test_server create_database create_zabbix_tables set_up day partition
   value_rows insert_values psql_script start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
-  start_after_crash log_is_clean
+  start_after_crash log_is_clean any in_background outcome_of
 );
 
 my $SECONDS_A_DAY = 86400;
@@ -260,6 +262,58 @@ sub wait_for_end
 
 	waitpid($pid, 0);
 	return $? >> 8;
+}
+
+# ---- sessions at work ----
+
+sub any { return $_[ int rand @_ ]; }
+
+# Runs the code again and again for so many seconds, with a client, in a
+# process of its own, which is returned.  What the code counts, such as
+# SQLSTATEs, and how many rounds there were, outcome_of() tells afterwards.
+sub in_background
+{
+	my ($node, $database, $name, $seconds, $seed, $code) = @_;
+	my $pid = fork() // die "fork: $!";
+
+	return $pid if $pid;
+
+	# without the END blocks of the test, which stop its servers
+	srand($seed * 100 + length($name) + ord(substr($name, -1)));
+	my %counts;
+	my $rounds = 0;
+	my $lived = eval {
+		my $client = PgWire->new($node, $database);
+		my $end = Time::HiRes::time() + $seconds;
+
+		while (Time::HiRes::time() < $end)
+		{
+			$code->($client, \%counts);
+			$rounds++;
+		}
+		$client->close;
+		1;
+	};
+	$counts{"lost connection: $@"}++ unless $lived;
+	append_to_file(outcome_file($node, $name),
+		join('', map { "$_ $counts{$_}\n" } sort keys %counts)
+		  . "rounds $rounds\n");
+	POSIX::_exit(0);
+}
+
+sub outcome_file
+{
+	my ($node, $name) = @_;
+
+	return $node->basedir . '/outcome_' . ($name =~ s/ /_/gr);
+}
+
+# What a process in the background has counted, by line, and its rounds.
+sub outcome_of
+{
+	my ($node, $name) = @_;
+
+	return slurp_file(outcome_file($node, $name));
 }
 
 # ---- looking ----

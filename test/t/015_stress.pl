@@ -10,8 +10,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use PgWire;
-use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
@@ -40,43 +38,6 @@ $node->safe_psql(
 # have a partition now and then.
 my @days = (86400, 172800);
 my @other_days = (259200, 345600);
-
-sub any { return $_[ int rand @_ ]; }
-
-# Runs the code again and again, with a client, in a process of its own, which
-# ends with the SQLSTATEs that it got in the file.
-sub in_background
-{
-	my ($name, $code) = @_;
-	my $pid = fork() // die "fork: $!";
-
-	return $pid if $pid;
-	srand($seed * 100 + length($name) + ord(substr($name, -1)));
-	my %errors;
-	my $rounds = 0;
-	my $lived = eval {
-		my $client = PgWire->new($node, 'zabbix');
-		my $end = time() + $seconds;
-
-		while (time() < $end)
-		{
-			$code->($client, \%errors);
-			$rounds++;
-		}
-		$client->close;
-		1;
-	};
-	$errors{"lost connection: $@"}++ unless $lived;
-	append_to_file(outcome_file($name),
-		join('', map { "$_ $errors{$_}\n" } sort keys %errors)
-		  . "rounds $rounds\n");
-	POSIX::_exit(0);
-}
-
-sub outcome_file
-{
-	return "${PostgreSQL::Test::Utils::tmp_check}/stress_$_[0]";
-}
 
 # One statement; returns its result if it went well.
 sub try
@@ -232,17 +193,20 @@ sub maintain_something
 
 # ---- the run ----
 
-my @processes = (
-	(map { my $n = $_; in_background("writer$n", sub { write_something($n, @_) }) } 1 .. 4),
-	in_background('mover', \&move_something),
-	in_background('maintainer', \&maintain_something));
+my %workers = (
+	(map { my $n = $_; ("writer$n" => sub { write_something($n, @_) }) } 1 .. 4),
+	mover => \&move_something,
+	maintainer => \&maintain_something);
+my @processes =
+  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) }
+  sort keys %workers;
 waitpid($_, 0) for @processes;
 
 my %errors;
 my $rounds = 0;
 for my $n (1 .. 4)
 {
-	for (split /\n/, slurp_file(outcome_file("writer$n")))
+	for (split /\n/, outcome_of($node, "writer$n"))
 	{
 		my ($what, $times) = /^(.*) (\d+)$/;
 		if ($what eq 'rounds') { $rounds += $times; }

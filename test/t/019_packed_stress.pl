@@ -12,8 +12,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use PgWire;
-use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
@@ -43,43 +41,6 @@ $node->safe_psql(
 
 # what is dropped is not compared
 my $END = 259200;
-
-sub any { return $_[ int rand @_ ]; }
-
-# Runs the code again and again, with a client, in a process of its own, which
-# ends with the SQLSTATEs that it got, and other remarks, in the file.
-sub in_background
-{
-	my ($name, $code) = @_;
-	my $pid = fork() // die "fork: $!";
-
-	return $pid if $pid;
-	srand($seed * 100 + length($name) + ord(substr($name, -1)));
-	my %errors;
-	my $rounds = 0;
-	my $lived = eval {
-		my $client = PgWire->new($node, 'zabbix');
-		my $end = time() + $seconds;
-
-		while (time() < $end)
-		{
-			$code->($client, \%errors);
-			$rounds++;
-		}
-		$client->close;
-		1;
-	};
-	$errors{"lost connection: $@"}++ unless $lived;
-	append_to_file(outcome_file($name),
-		join('', map { "$_ $errors{$_}\n" } sort keys %errors)
-		  . "rounds $rounds\n");
-	POSIX::_exit(0);
-}
-
-sub outcome_file
-{
-	return "${PostgreSQL::Test::Utils::tmp_check}/packed_stress_$_[0]";
-}
 
 # A transaction; returns the rows of its last query if it went well.
 sub run
@@ -248,12 +209,14 @@ my %workers = (
 	'change' => \&delete_or_update,
 	'duplicate' => \&insert_duplicate,
 	'maintain' => \&maintain_days);
-my @pids = map { in_background($_ =~ s/ /_/gr, $workers{$_}) } sort keys %workers;
+my @pids =
+  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) }
+  sort keys %workers;
 waitpid($_, 0) for @pids;
 
 for my $name (sort keys %workers)
 {
-	my $outcome = slurp_file(outcome_file($name =~ s/ /_/gr));
+	my $outcome = outcome_of($node, $name);
 	my ($rounds) = $outcome =~ /^rounds (\d+)$/m;
 	my @trouble = grep { !/^(?:rounds|did) |^(?:40001|40P01) \d+$/ } split /\n/, $outcome;
 
