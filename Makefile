@@ -37,6 +37,7 @@ OBJS = \
 	src/packed/codec_double.o \
 	src/packed/codec_frame.o \
 	src/packed/codec_integer.o \
+	src/packed/codec_line.o \
 	src/packed/day.o \
 	src/packed/day_key.o \
 	src/packed/day_changes.o \

@@ -4,8 +4,8 @@
  *	  Integers of 64 bits as their distances from a base.
  *
  * Frame of reference with patched exceptions: the base is the smallest value,
- * or in the middle of most of them, and all distances have the same width in
- * bits.  Exceptions are values whose distance does not fit into the width;
+ * or zero if that costs no bit, or in the middle of most of them, and all
+ * distances have the same width in bits.  Exceptions are values whose distance does not fit into the width;
  * their higher bits follow with their positions (M. Zukowski, S. Heman,
  * N. Nes, P. Boncz: Super-Scalar RAM-CPU Cache Compression, ICDE 2006).
  *
@@ -120,6 +120,23 @@ find_typical(const uint64 *values, int n, int *width)
 	return values[0] + (uint64) sample[count / 2];
 }
 
+/* Makes the base zero, which is shorter, if distances stay as wide. */
+static void
+try_zero_base(Frame *frame, const uint64 *values, int n)
+{
+	uint64		all = 0;
+	int			i;
+
+	if (frame->nexceptions > 0 || codec_width(frame->base) > frame->width)
+		return;
+	for (i = 0; i < n; i++)
+		all |= values[i];
+	if (codec_width(all) > frame->width)
+		return;
+	frame->size -= (codec_width(codec_zigzag(frame->base)) + 6) / 7;
+	frame->base = 0;
+}
+
 /* Chooses the base and the width for n values, one at least. */
 void
 ZbxhistChooseFrame(Frame *frame, const uint64 *values, int n)
@@ -130,6 +147,7 @@ ZbxhistChooseFrame(Frame *frame, const uint64 *values, int n)
 	memset(frame, 0, sizeof(*frame));
 	frame->base = find_smallest(values, n);
 	measure_frame(frame, values, n);
+	try_zero_base(frame, values, n);
 
 	/* a base in the middle is good only if some values are far away */
 	centred.base = find_typical(values, n, &width);

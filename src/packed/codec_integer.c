@@ -3,9 +3,10 @@
  * codec_integer.c
  *	  Integers of 64 bits as a stream.
  *
- * The values, their differences or the differences of those, whichever is
- * smallest, become a frame (codec_frame.c); values that have a common factor
- * are divided by it first; a few distinct values become a dictionary.
+ * The values, their differences, the differences of those or the distances
+ * from a line (codec_line.c), whichever is smallest, become a frame
+ * (codec_frame.c); values that have a common factor are divided by it first;
+ * a few distinct values become a dictionary.
  *
  * All arithmetic is that of 64 bits with wrap-around, so that signed and
  * unsigned values of any size come back exactly.
@@ -14,13 +15,15 @@
  * STREAM_ bits, and continues:
  *		dictionary: number of values, their stream, the stream of indexes;
  *		else: width (one byte, not if flat), scale and first value if scaled,
- *		as many first values as differences are taken, the frame.
+ *		slope of the line if there is one, as many first values as differences
+ *		are taken (not the very first if it is zero), the frame.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "packed/codec_frame.h"
+#include "packed/codec_line.h"
 
 #define STREAM_ORDER 0x03		/* how often differences are taken: 0, 1, 2 */
 #define STREAM_DICTIONARY 0x03	/* instead of an order */
@@ -28,11 +31,22 @@
 #define STREAM_SCALED 0x08		/* values have a common factor */
 #define STREAM_EXCEPTIONS 0x10
 #define STREAM_FLAT 0x20		/* all differ from the base by nothing */
-#define STREAM_ALL 0x3F
+#define STREAM_LINE 0x40		/* distances from a line; of order 0 */
+#define STREAM_FROM_ZERO 0x80	/* the first value is zero; not of order 0 */
 
 /* distinct values that are worth a dictionary */
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
+
+/* how a stream is written */
+typedef struct Plan
+{
+	Frame		frame;
+	int			order;
+	bool		has_line;
+	uint64		slope;			/* of the line */
+	const uint64 *framed;		/* what the frame is of */
+} Plan;
 
 /* ---------------------------------------------------------------- writing */
 
@@ -124,20 +138,26 @@ divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
 	}
 }
 
-/* The stream, but for a dictionary; differences[k] are those of order k. */
+/*
+ * The stream of n values, but for a dictionary; differences[k] are those of
+ * order k.
+ */
 static void
-put_stream(ByteBuffer *buffer, const Frame *frame, int order,
-		   uint64 *const *differences, int n, uint64 scale, uint64 first,
-		   uint64 *work)
+put_stream(ByteBuffer *buffer, const Plan *plan, uint64 *const *differences,
+		   int n, uint64 scale, uint64 first, uint64 *work)
 {
+	const Frame *frame = &plan->frame;
 	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
+	bool		is_from_zero = plan->order > 0 && differences[0][0] == 0;
 	int			i;
 
-	codec_put_byte(buffer, order |
+	codec_put_byte(buffer, plan->order |
 				   (frame->is_centred ? STREAM_CENTRED : 0) |
 				   (scale > 1 ? STREAM_SCALED : 0) |
 				   (frame->nexceptions > 0 ? STREAM_EXCEPTIONS : 0) |
-				   (is_flat ? STREAM_FLAT : 0));
+				   (is_flat ? STREAM_FLAT : 0) |
+				   (plan->has_line ? STREAM_LINE : 0) |
+				   (is_from_zero ? STREAM_FROM_ZERO : 0));
 	if (!is_flat)
 		codec_put_byte(buffer, frame->width);
 	if (scale > 1)
@@ -145,9 +165,11 @@ put_stream(ByteBuffer *buffer, const Frame *frame, int order,
 		ZbxhistPutVarint(buffer, scale);
 		codec_put_signed(buffer, first);
 	}
-	for (i = 0; i < order; i++)
+	if (plan->has_line)
+		codec_put_signed(buffer, plan->slope);
+	for (i = is_from_zero; i < plan->order; i++)
 		codec_put_signed(buffer, differences[i][0]);
-	ZbxhistPutFrame(buffer, frame, differences[order], n - order, work);
+	ZbxhistPutFrame(buffer, frame, plan->framed, n - plan->order, work);
 }
 
 /*
@@ -184,27 +206,54 @@ find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
  * Chooses how often to take differences, and the frame of what they are.
  * Those of orders 0 and 1 are there, those of order 2 are filled in.
  */
-static int
-choose_order(Frame *best, uint64 *const *differences, int n)
+static void
+choose_order(Plan *plan, uint64 *const *differences, int n)
 {
 	Frame		frame;
 	int			order;
-	int			best_order = 0;
 
-	ZbxhistChooseFrame(best, differences[0], n);
+	memset(plan, 0, sizeof(*plan));
+	ZbxhistChooseFrame(&plan->frame, differences[0], n);
 	/* what differences do not help, those of theirs will not */
-	for (order = 1; order < 3 && order < n && best_order == order - 1; order++)
+	for (order = 1; order < 3 && order < n && plan->order == order - 1; order++)
 	{
 		if (order == 2)
 			(void) take_differences(differences[2], differences[1], n - 1);
 		ZbxhistChooseFrame(&frame, differences[order], n - order);
-		if (frame.size < best->size)
+		if (frame.size < plan->frame.size)
 		{
-			*best = frame;
-			best_order = order;
+			plan->frame = frame;
+			plan->order = order;
 		}
 	}
-	return best_order;
+	plan->framed = differences[plan->order];
+}
+
+/*
+ * Plans for distances from a line instead of differences, if that is smaller;
+ * distances has room for n.
+ */
+static void
+try_line(Plan *plan, const uint64 *values, uint64 *distances, int n)
+{
+	Frame		frame;
+	uint64		slope;
+
+	/* what differences do not help does not follow a line either */
+	if (plan->order == 0 ||
+		plan->frame.width + plan->frame.nexceptions == 0 ||
+		!ZbxhistFindLine(values, n, plan->frame.size * 8 / n, &slope))
+		return;
+	ZbxhistSubtractLine(distances, values, n, slope);
+	ZbxhistChooseFrame(&frame, distances, n);
+	frame.size += (codec_width(codec_zigzag(slope)) + 6) / 7;
+	if (frame.size >= plan->frame.size)
+		return;
+	plan->frame = frame;
+	plan->order = 0;
+	plan->has_line = true;
+	plan->slope = slope;
+	plan->framed = distances;
 }
 
 static void encode(ByteBuffer *buffer, const uint64 *values, int n,
@@ -247,12 +296,11 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	uint64	   *work;
 	uint64	   *differences[3];
 	uint64		scale = 1;
-	Frame		best;
-	int			best_order;
+	Plan		plan;
 
 	if (n == 0)
 		return;
-	work = palloc(5 * (size_t) n * sizeof(uint64));
+	work = palloc(6 * (size_t) n * sizeof(uint64));
 	differences[0] = work + 2 * n;
 	differences[1] = work + 3 * n;
 	differences[2] = work + 4 * n;
@@ -264,10 +312,10 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 	else
 		memcpy(differences[0], values, n * sizeof(uint64));
 
-	best_order = choose_order(&best, differences, n);
-	put_stream(buffer, &best, best_order, differences, n, scale, values[0],
-			   work);
-	if (allow_dictionary && best.width + best.nexceptions > 0)
+	choose_order(&plan, differences, n);
+	try_line(&plan, differences[0], work + 5 * n, n);
+	put_stream(buffer, &plan, differences, n, scale, values[0], work);
+	if (allow_dictionary && plan.frame.width + plan.frame.nexceptions > 0)
 		try_dictionary(buffer, start, values, n, work);
 	pfree(work);
 }
@@ -292,6 +340,16 @@ add_up(uint64 *values, int n)
 		values[i] = sum += values[i];
 }
 
+/* Do the bits of a stream that is no dictionary suit each other? */
+static bool
+are_flags_right(uint8 flags, int n)
+{
+	int			order = flags & STREAM_ORDER;
+
+	return order < n && (order > 0 ? (flags & STREAM_LINE) == 0 :
+						 (flags & STREAM_FROM_ZERO) == 0);
+}
+
 /* Takes a stream that is not a dictionary. */
 static bool
 get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
@@ -299,24 +357,27 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 	Frame		frame = {0};
 	uint64		scale = 1;
 	uint64		first = 0;
+	uint64		slope = 0;
 	uint8		width = 0;
-	int			order;
+	int			order = flags & STREAM_ORDER;
 	int			i;
 
-	order = flags & STREAM_ORDER;
-	frame.is_centred = (flags & STREAM_CENTRED) != 0;
-	if (order >= n)
+	if (!are_flags_right(flags, n))
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
 	if (width > 64)
 		return false;
 	frame.width = width;
+	frame.is_centred = (flags & STREAM_CENTRED) != 0;
 	if ((flags & STREAM_SCALED) != 0 &&
 		(!ZbxhistGetVarint(reader, &scale) ||
 		 !codec_get_signed(reader, &first)))
 		return false;
-	for (i = 0; i < order; i++)
+	if ((flags & STREAM_LINE) != 0 && !codec_get_signed(reader, &slope))
+		return false;
+	values[0] = 0;
+	for (i = (flags & STREAM_FROM_ZERO) != 0; i < order; i++)
 		if (!codec_get_signed(reader, &values[i]))
 			return false;
 	if (!ZbxhistGetFrame(reader, values + order, n - order,
@@ -324,6 +385,8 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 		return false;
 	for (i = order; i > 0; i--)
 		add_up(values + i - 1, n - i + 1);
+	if ((flags & STREAM_LINE) != 0)
+		ZbxhistAddLine(values, n, slope);
 	if ((flags & STREAM_SCALED) != 0)
 		for (i = 0; i < n; i++)
 			values[i] = values[i] * scale + first;
@@ -363,11 +426,12 @@ decode(ByteReader *reader, uint64 *values, int n, bool allow_dictionary)
 
 	if (n == 0)
 		return true;
-	if (!codec_get_byte(reader, &flags) || (flags & ~STREAM_ALL) != 0)
+	if (!codec_get_byte(reader, &flags))
 		return false;
 	if ((flags & STREAM_ORDER) != STREAM_DICTIONARY)
 		return get_stream(reader, values, n, flags);
-	return allow_dictionary && get_dictionary(reader, values, n);
+	return flags == STREAM_DICTIONARY && allow_dictionary &&
+		get_dictionary(reader, values, n);
 }
 
 /* Takes n values that ZbxhistEncodeIntegers added. */

@@ -12,6 +12,14 @@
 
 #include "packed/segment_format.h"
 
+/* Do statistics say what the smallest of a column's unsigned numbers is? */
+static inline bool
+has_smallest(const SegmentStats *stats, PackedKind kind)
+{
+	return kind == PACKED_UNSIGNED && stats->is_set && stats->count > 0 &&
+		stats->kind == PACKED_UNSIGNED;
+}
+
 /* ---------------------------------------------------------------- writing */
 
 /* The size of a value in the array of a kind. */
@@ -101,23 +109,46 @@ put_others(ByteBuffer *buffer, PackedKind kind, const char *values,
 	pfree(others);
 }
 
-/* Adds a column: rows from `from` on. */
+/* Adds values, some of which may be null. */
 static void
-put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
+put_nullable(ByteBuffer *buffer, PackedKind kind, uint8 flags,
+			 const void *values, const bool *nulls, int n)
+{
+	if (count_nulls(nulls, n) == 0)
+	{
+		codec_put_byte(buffer, kind | flags);
+		put_values(buffer, kind, values, n);
+		return;
+	}
+	codec_put_byte(buffer, kind | flags | COLUMN_NULLS);
+	put_nulls(buffer, nulls, n);
+	put_others(buffer, kind, values, nulls, n);
+}
+
+/*
+ * Adds a column: rows from `from` on.  stats are those of the column, or null
+ * if it has none.
+ */
+static void
+put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n,
+		   const SegmentStats *stats)
 {
 	const char *values = array_of(column);
 	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
+	uint64	   *distances;
+	int			i;
 
 	values += from * size_of_kind(column->kind);
-	if (count_nulls(nulls, n) == 0)
+	if (stats == NULL || !has_smallest(stats, column->kind))
 	{
-		codec_put_byte(buffer, column->kind);
-		put_values(buffer, column->kind, values, n);
+		put_nullable(buffer, column->kind, 0, values, nulls, n);
 		return;
 	}
-	codec_put_byte(buffer, column->kind | COLUMN_NULLS);
-	put_nulls(buffer, nulls, n);
-	put_others(buffer, column->kind, values, nulls, n);
+	distances = palloc(n * sizeof(uint64));
+	for (i = 0; i < n; i++)
+		distances[i] = column->unsigneds[from + i] - stats->min_unsigned;
+	put_nullable(buffer, column->kind, COLUMN_FROM_MIN, distances, nulls, n);
+	pfree(distances);
 }
 
 /* Adds the column of clocks, less the first one. */
@@ -129,14 +160,17 @@ put_clocks(ByteBuffer *buffer, const int64 *clocks, int n)
 
 	for (i = 0; i < n; i++)
 		seconds[i] = (uint64) clocks[i] - (uint64) clocks[0];
-	codec_put_byte(buffer, PACKED_INT);
 	ZbxhistEncodeIntegers(buffer, seconds, n);
 	pfree(seconds);
 }
 
-/* Adds a segment of n rows from `from` on, with its checksum. */
+/*
+ * Adds a segment of n rows from `from` on, with its checksum; stats are those
+ * of stats_column (-1: none has any).
+ */
 void
-ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n)
+ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n,
+				  int stats_column, const SegmentStats *stats)
 {
 	size_t		start = buffer->length;
 	ByteBuffer	columns;
@@ -151,7 +185,8 @@ ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n)
 		if (i == 0)
 			put_clocks(&columns, rows->columns[0].ints + from, n);
 		else
-			put_column(&columns, &rows->columns[i], from, n);
+			put_column(&columns, &rows->columns[i], from, n,
+					   i == stats_column ? stats : NULL);
 		if (i < rows->ncolumns - 1)
 			ZbxhistPutVarint(buffer, columns.length - begin);
 	}
@@ -238,18 +273,38 @@ spread(char *values, size_t size, const bool *nulls, int n, int count)
 	}
 }
 
-/* Takes a column of n rows, to the reader's end. */
-static bool
-get_column(ByteReader *reader, PackedColumn *column, int n)
+/* Adds what all numbers have been written less. */
+static void
+add_smallest(uint64 *values, int n, uint64 smallest)
 {
-	uint8		flags;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		values[i] += smallest;
+}
+
+/* Takes a column's byte of flags, which must suit its statistics. */
+static bool
+get_flags(ByteReader *reader, PackedColumn *column, const SegmentStats *stats,
+		  uint8 *flags)
+{
+	if (!codec_get_byte(reader, flags) || (*flags & ~COLUMN_ALL) != 0)
+		return false;
+	column->kind = *flags & COLUMN_KIND;
+	return column->kind >= PACKED_INT && column->kind <= PACKED_BYTES &&
+		((*flags & COLUMN_FROM_MIN) == 0 || has_smallest(stats, column->kind));
+}
+
+/* Takes a column of the segment's rows, to the reader's end. */
+static bool
+get_column(ByteReader *reader, PackedColumn *column, const SegmentInfo *info)
+{
+	int			n = info->nrows;
 	int			count = n;
+	uint8		flags;
 	void	   *values;
 
-	if (!codec_get_byte(reader, &flags) || (flags & ~COLUMN_ALL) != 0)
-		return false;
-	column->kind = flags & COLUMN_KIND;
-	if (column->kind < PACKED_INT || column->kind > PACKED_BYTES)
+	if (!get_flags(reader, column, &info->stats, &flags))
 		return false;
 	if ((flags & COLUMN_NULLS) != 0)
 	{
@@ -261,6 +316,8 @@ get_column(ByteReader *reader, PackedColumn *column, int n)
 	if (!get_values(reader, column->kind, values, count) ||
 		codec_left(reader) != 0)
 		return false;
+	if ((flags & COLUMN_FROM_MIN) != 0)
+		add_smallest(values, count, info->stats.min_unsigned);
 	if (count < n)
 		spread(values, size_of_kind(column->kind), column->nulls, n, count);
 	return true;
@@ -268,15 +325,13 @@ get_column(ByteReader *reader, PackedColumn *column, int n)
 
 /* Makes clocks of the seconds since the first one; they must be sorted. */
 static bool
-restore_clocks(const PackedColumn *column, const SegmentInfo *info)
+restore_clocks(int64 *clocks, const SegmentInfo *info)
 {
-	int64	   *clocks = column->ints;
 	int64		last = (int64) info->last_clock - info->first_clock;
 	bool		is_sorted = true;
 	int			i;
 
-	if (column->kind != PACKED_INT || column->nulls != NULL ||
-		clocks[0] != 0 || clocks[info->nrows - 1] != last)
+	if (clocks[0] != 0 || clocks[info->nrows - 1] != last)
 		return false;
 	for (i = 1; i < (int) info->nrows; i++)
 		is_sorted &= clocks[i - 1] <= clocks[i];
@@ -286,6 +341,16 @@ restore_clocks(const PackedColumn *column, const SegmentInfo *info)
 	for (i = 0; i < (int) info->nrows; i++)
 		clocks[i] += info->first_clock;
 	return true;
+}
+
+/* Takes the column of clocks, to the reader's end. */
+static bool
+get_clocks(ByteReader *reader, PackedColumn *column, const SegmentInfo *info)
+{
+	column->kind = PACKED_INT;
+	return ZbxhistDecodeIntegers(reader, make_array(column, info->nrows),
+								 info->nrows) &&
+		codec_left(reader) == 0 && restore_clocks(column->ints, info);
 }
 
 /*
@@ -319,9 +384,8 @@ ZbxhistDecodeRows(ByteReader *reader, const SegmentInfo *info,
 		}
 		if (wanted != NULL && !wanted[i])
 			continue;
-		if (!get_column(&column, &rows->columns[i], info->nrows))
-			return false;
-		if (i == 0 && !restore_clocks(&rows->columns[0], info))
+		if (!(i == 0 ? get_clocks(&column, &rows->columns[0], info) :
+			  get_column(&column, &rows->columns[i], info)))
 			return false;
 	}
 	return true;

@@ -12,11 +12,13 @@
  *		the segments, one after the other:
  *			CRC-32C (4) of the rest
  *			varints: length of each column but the last
- *			the columns: a byte of COLUMN_ bits; if there are nulls, the length
- *			of their stream and the stream (0, 1); values that are not null
+ *			the columns: a byte of COLUMN_ bits, not for clocks; if there are
+ *			nulls, the length of their stream and the stream (0, 1); values
+ *			that are not null
  *
- * Clocks of a segment are written less the first clock.  A segment that is
- * damaged does not hinder those beside it.
+ * Clocks of a segment are written less the first clock, unsigned numbers that
+ * have statistics less the smallest: the directory says what these are.  A
+ * segment that is damaged does not hinder those beside it.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +31,7 @@
 
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
-#define GROUP_VERSION 1
+#define GROUP_VERSION 2
 #define GROUP_CRC_OFFSET 4
 #define GROUP_FIXED_LENGTH 8	/* up to the varints */
 
@@ -37,14 +39,16 @@
 
 #define COLUMN_KIND 0x07		/* PackedKind */
 #define COLUMN_NULLS 0x08
-#define COLUMN_ALL 0x0F
+#define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
+#define COLUMN_ALL 0x1F
 
 /* what the directory's entries begin with, at least */
 #define MIN_ENTRY_LENGTH 6
 
 /* segment.c */
 extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,
-							  int from, int n);
+							  int from, int n, int stats_column,
+							  const SegmentStats *stats);
 extern bool ZbxhistDecodeRows(ByteReader *reader, const SegmentInfo *info,
 							  const bool *wanted, SegmentRows *rows);
 

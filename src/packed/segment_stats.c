@@ -3,10 +3,11 @@
  * segment_stats.c
  *	  Statistics of a segment, which its group's directory holds.
  *
- * Doubles that are decimals are written as integers, with the greatest as the
- * difference from the smallest, and the sum as what it exceeds the smallest
- * value times the count by.  A sum of doubles has rounding errors, therefore
- * the difference of the bits follows.
+ * The greatest is written as the difference from the smallest, and the sum as
+ * the difference from what it would be were all values in the middle between
+ * both, as they mostly are on average.  Doubles that are decimals are written
+ * as integers; a sum of doubles has rounding errors, therefore the difference
+ * of the bits follows.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +24,11 @@
 #define STATS_DECIMAL 0x03		/* doubles that are decimals */
 #define STATS_NULLS 0x04		/* the number of nulls follows */
 #define STATS_EMPTY 0x08		/* nothing but nulls: nothing else follows */
+#define STATS_WIDE 0x10			/* unsigned: the sum as 128 bits */
 #define STATS_DECIMALS_SHIFT 4
+
+/* a greater range, times a count, may need more than 63 bits */
+#define MAX_NARROW_RANGE (UINT64CONST(1) << 47)
 
 /* the numbers as they are written */
 typedef struct ScaledStats
@@ -153,6 +158,13 @@ put_double_bits(ByteBuffer *buffer, const SegmentStats *stats)
 	codec_store64(bytes + 16, codec_bits(stats->sum_double));
 }
 
+/* What count values in the middle of a range sum up to. */
+static inline uint64
+half_sum(uint64 range, uint32 count)
+{
+	return range * count / 2;
+}
+
 /* Adds doubles that are decimals. */
 static void
 put_scaled(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
@@ -161,14 +173,23 @@ put_scaled(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
 
 	codec_put_signed(buffer, min);
 	codec_put_signed(buffer, scaled->max - min);
-	codec_put_signed(buffer, scaled->sum - min * count);
+	codec_put_signed(buffer, scaled->sum - min * count -
+					 half_sum(scaled->max - min, count));
 	codec_put_signed(buffer, scaled->correction);
+}
+
+/* Must the sum be written as 128 bits? */
+static inline bool
+is_wide(const SegmentStats *stats)
+{
+	return stats->max_unsigned - stats->min_unsigned >= MAX_NARROW_RANGE;
 }
 
 /* Adds unsigned numbers; the sum is at least count times the smallest. */
 static void
 put_unsigned(ByteBuffer *buffer, const SegmentStats *stats)
 {
+	uint64		range = stats->max_unsigned - stats->min_unsigned;
 	uint64		high,
 				low;
 
@@ -176,9 +197,14 @@ put_unsigned(ByteBuffer *buffer, const SegmentStats *stats)
 	high = stats->sum_high - high - (stats->sum_low < low);
 	low = stats->sum_low - low;
 	ZbxhistPutVarint(buffer, stats->min_unsigned);
-	ZbxhistPutVarint(buffer, stats->max_unsigned - stats->min_unsigned);
-	ZbxhistPutVarint(buffer, low);
-	ZbxhistPutVarint(buffer, high);
+	ZbxhistPutVarint(buffer, range);
+	if (is_wide(stats))
+	{
+		ZbxhistPutVarint(buffer, low);
+		ZbxhistPutVarint(buffer, high);
+	}
+	else
+		codec_put_signed(buffer, low - half_sum(range, stats->count));
 }
 
 /* Adds the statistics of a segment of nrows rows. */
@@ -191,7 +217,7 @@ ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
 	if (stats->is_set)
 	{
 		if (stats->kind == PACKED_UNSIGNED)
-			flags = STATS_UNSIGNED;
+			flags = STATS_UNSIGNED | (is_wide(stats) ? STATS_WIDE : 0);
 		else if (stats->count > 0 && scale_stats(stats, &scaled))
 			flags = STATS_DECIMAL | scaled.decimals << STATS_DECIMALS_SHIFT;
 		else
@@ -240,8 +266,8 @@ get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
 		!codec_get_signed(reader, &sum) ||
 		!codec_get_signed(reader, &correction))
 		return false;
+	sum += min * stats->count + half_sum(max, stats->count);
 	max += min;
-	sum += min * stats->count;
 	stats->min_double = ZbxhistUnscaleDouble((int64) min, decimals);
 	stats->max_double = ZbxhistUnscaleDouble((int64) max, decimals);
 	stats->sum_double = ZbxhistUnscaleDouble((int64) sum, decimals);
@@ -251,17 +277,29 @@ get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
 
 /* Takes what put_unsigned wrote. */
 static bool
-get_unsigned(ByteReader *reader, SegmentStats *stats)
+get_unsigned(ByteReader *reader, SegmentStats *stats, bool is_wide)
 {
-	uint64		high,
+	uint64		range,
+				high,
 				low;
 
 	if (!ZbxhistGetVarint(reader, &stats->min_unsigned) ||
-		!ZbxhistGetVarint(reader, &stats->max_unsigned) ||
-		!ZbxhistGetVarint(reader, &stats->sum_low) ||
-		!ZbxhistGetVarint(reader, &stats->sum_high))
+		!ZbxhistGetVarint(reader, &range))
 		return false;
-	stats->max_unsigned += stats->min_unsigned;
+	if (is_wide)
+	{
+		if (!ZbxhistGetVarint(reader, &stats->sum_low) ||
+			!ZbxhistGetVarint(reader, &stats->sum_high))
+			return false;
+	}
+	else
+	{
+		if (range >= MAX_NARROW_RANGE ||
+			!codec_get_signed(reader, &stats->sum_low))
+			return false;
+		stats->sum_low += half_sum(range, stats->count);
+	}
+	stats->max_unsigned = stats->min_unsigned + range;
 	multiply(stats->min_unsigned, stats->count, &high, &low);
 	stats->sum_high += high;
 	add_unsigned(stats, low);
@@ -291,7 +329,7 @@ ZbxhistGetStats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
 		return false;
 	stats->count = nrows - nulls;
 	if (form == STATS_UNSIGNED)
-		return get_unsigned(reader, stats);
+		return get_unsigned(reader, stats, (flags & STATS_WIDE) != 0);
 	if (form == STATS_BITS)
 		return get_double_bits(reader, stats);
 	return get_scaled(reader, stats, flags >> STATS_DECIMALS_SHIFT);

@@ -14,13 +14,19 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "packed/segment_format.h"
 
 /* less than this left in a group is not worth the part of an item's rows */
 #define MIN_PART_SIZE 128
 
 /* a part of an item's rows may leave this unused */
-#define GOOD_WASTE 48
+#define GOOD_WASTE 12
+
+/* what a segment takes besides its rows, about; how far off that may be */
+#define SEGMENT_OVERHEAD 40
+#define OVERHEAD_ERROR 3
 
 /* guesses at how many rows fit */
 #define MAX_GUESSES 6
@@ -48,7 +54,7 @@ struct GroupWriter
 	ByteBuffer	directory;
 	ByteBuffer	segments;
 	Trial		trials[2];
-	double		row_size;		/* what a row took lately */
+	double		row_size;		/* what a row more took lately */
 };
 
 /* Makes an empty writer for rows of so many columns besides itemid. */
@@ -111,17 +117,18 @@ try_rows(const GroupWriter *writer, Trial *trial, const SegmentRows *rows,
 {
 	SegmentInfo *info = &trial->info;
 
-	trial->bytes.length = 0;
-	ZbxhistEncodeRows(&trial->bytes, rows, from, n);
 	memset(info, 0, sizeof(*info));
 	info->itemid = rows->itemid;
 	info->first_clock = rows->columns[0].ints[from];
 	info->last_clock = rows->columns[0].ints[from + n - 1];
 	info->nrows = n;
-	info->length = trial->bytes.length;
 	if (writer->stats_column >= 0)
 		ZbxhistComputeStats(&rows->columns[writer->stats_column], from, n,
 							&info->stats);
+	trial->bytes.length = 0;
+	ZbxhistEncodeRows(&trial->bytes, rows, from, n, writer->stats_column,
+					  &info->stats);
+	info->length = trial->bytes.length;
 	make_entry(writer, trial);
 }
 
@@ -230,6 +237,15 @@ count_allowed(const SegmentRows *rows, int from, int first)
 	return Max(first, round_down(rows, from, n));
 }
 
+/* What a row of a trial takes, without its part of the overhead. */
+static double
+row_size_of(const Trial *trial)
+{
+	double		size = size_of(trial);
+
+	return Max(size - SEGMENT_OVERHEAD, size / 8) / trial->info.nrows;
+}
+
 /*
  * The next guess at how many rows fit into room, after a trial; more than
  * fits, less than too_many.  Returns 0 if there is nothing between them.
@@ -238,13 +254,11 @@ static int
 guess(const SegmentRows *rows, int from, const Trial *trial, size_t room,
 	  int fits, int too_many)
 {
-	double		row_size = (double) size_of(trial) / trial->info.nrows;
-	double		more = ((double) room - size_of(trial)) / row_size;
+	double		more = (double) room - size_of(trial) - OVERHEAD_ERROR;
 	int			n;
 
-	/* a little less, so that it fits rather than not */
-	more = trial->info.nrows + more - GOOD_WASTE / 2 / row_size;
-	n = Max(fits + 1, Min(too_many - 1, more));
+	n = trial->info.nrows + (int) floor(more / row_size_of(trial));
+	n = Max(fits + 1, Min(too_many - 1, n));
 	n = round_down(rows, from, n);
 	if (n <= fits)
 		n = round_up(rows, from, fits + 1);
@@ -261,7 +275,8 @@ fit_rows(GroupWriter *writer, const SegmentRows *rows, int from, int first,
 {
 	Trial	   *best = NULL;
 	int			too_many = allowed + 1;
-	int			n = Min(allowed, room / writer->row_size);
+	double		left = Max((double) room - SEGMENT_OVERHEAD, 0);
+	int			n = Min(allowed, left / writer->row_size);
 	int			i;
 
 	n = Max(first, round_down(rows, from, n));
@@ -270,12 +285,14 @@ fit_rows(GroupWriter *writer, const SegmentRows *rows, int from, int first,
 		Trial	   *trial = &writer->trials[best == &writer->trials[0]];
 
 		try_rows(writer, trial, rows, from, n);
-		writer->row_size = Max((double) size_of(trial) / n, 0.01);
+		writer->row_size = Max(row_size_of(trial), 0.01);
 		if (size_of(trial) <= room)
 			best = trial;
 		else
 			too_many = n;
-		if (best == trial && (n == allowed || room - size_of(best) < GOOD_WASTE))
+		if (best == trial &&
+			(n == allowed ||
+			 room - size_of(best) < Max(GOOD_WASTE, writer->row_size)))
 			break;
 		n = guess(rows, from, trial, room, best == NULL ? 0 : best->info.nrows,
 				  too_many);

@@ -60,7 +60,7 @@ double_of(uint64 bits)
 
 /* ----------------------------------------------------------------- integers */
 
-/* The value of row i in the pattern of a number; patterns end at 100. */
+/* The value of row i in the pattern of a number; patterns end at 102. */
 static uint64
 pattern(int number, int i)
 {
@@ -124,6 +124,23 @@ pattern(int number, int i)
 			return (uint64) (i / 40) * 1000003;
 		case 92:				/* a counter with a reset */
 			return i < 100 ? UINT64CONST(5000000000) + i * 77 : (uint64) i * 77;
+		case 93:				/* about a line: steady, falling */
+			return 1000 + (uint64) i * 65536 + random_number() % 65536;
+		case 94:
+			return 0 - (uint64) i * 777 - random_number() % 1000;
+		case 95:				/* steep, up to the limit and beyond it */
+			return (uint64) i * (UINT64CONST(1) << 34) + random_number() % 65536;
+		case 96:
+			return (uint64) i * (UINT64CONST(1) << 46) +
+				random_number() % (UINT64CONST(1) << 45);
+		case 97:				/* through the greatest and on from zero */
+			return PG_UINT64_MAX - 30000 + (uint64) i * 300 +
+				random_number() % 400;
+		case 98:				/* two lines, and a jump */
+			return (uint64) i * (i < 150 ? 100 : 200) + random_number() % 100;
+		case 99:
+			return (uint64) i * 1000 + random_number() % 1000 +
+				(i == 77 ? UINT64CONST(1) << 60 : 0);
 		default:				/* anything at all */
 			return random_number() << random_number() % 64;
 	}
@@ -138,7 +155,7 @@ test_integers(void)
 				c,
 				i;
 
-	for (number = 0; number <= 100; number++)
+	for (number = 0; number <= 102; number++)
 	{
 		for (c = 0; c < lengthof(row_counts); c++)
 		{
@@ -155,6 +172,46 @@ test_integers(void)
 			report(round_trip(&rows, 1, 2, PAGE, &size), "integers", number, n);
 			if (size.bytes > 1000 + (size_t) n * 26)
 				report("more than the values themselves", "integers", number, n);
+			shim_reset();
+		}
+	}
+}
+
+/*
+ * Values that scatter about a line of any slope, by less than they grow, take
+ * the bits by which they scatter, and not one more; clocks, too.
+ */
+static void
+test_lines(void)
+{
+	static const int64 slopes[] = {1, 7, 300, -300, 12345, -65536, 1000000};
+	PackedKind	kinds[] = {PACKED_INT, PACKED_UNSIGNED, PACKED_INT};
+	int			s,
+				width,
+				i;
+
+	for (s = 0; s < lengthof(slopes); s++)
+	{
+		for (width = 1; width <= 16; width++)
+		{
+			int			n = 1000;
+			SegmentRows rows = {s, n, 3, make_columns(kinds, 3, n)};
+			uint64		mask = (UINT64CONST(1) << width) - 1;
+			PackedSize	size;
+
+			for (i = 0; i < n; i++)
+			{
+				rows.columns[0].ints[i] = 1700000000 + i * 300 +
+					random_number() % 2;
+				rows.columns[1].unsigneds[i] = UINT64CONST(1) << 40;
+				rows.columns[1].unsigneds[i] += i * slopes[s] +
+					(random_number() & mask);
+				rows.columns[2].ints[i] = i * slopes[s] + (random_number() & mask);
+			}
+			report(round_trip(&rows, 1, 1, PAGE, &size), "lines", width, n);
+			if (mask <= (uint64) (slopes[s] < 0 ? -slopes[s] : slopes[s]) * n / 2 &&
+				size.bytes > 150 + (size_t) n * (1 + 2 * width) / 8)
+				report("more than what is not on a line", "lines", width, n);
 			shim_reset();
 		}
 	}
@@ -520,6 +577,7 @@ int
 main(void)
 {
 	test_integers();
+	test_lines();
 	test_doubles();
 	test_strings();
 	test_nulls();

@@ -27,19 +27,20 @@
 typedef enum Series
 {
 	DECIMALS, WALK, FULL_PRECISION, CONSTANT_DOUBLE, STATES, COUNTER, GAUGE,
-	TICKS, STRINGS, LINES, FROM_FILE
+	STEADY_COUNTER, TICKS, STRINGS, LINES, FROM_FILE
 } Series;
 
 static const char *const names[] = {
 	"4 decimals, random", "4 decimals, walk", "doubles, random",
 	"doubles, constant", "uint, 0 or 1", "uint, counter of bytes",
-	"uint, gauge", "uint, clock ticks", "strings, repeated", "log lines"
+	"uint, gauge", "uint, steady counter", "uint, clock ticks",
+	"strings, repeated", "log lines"
 };
 
 static const PackedKind kinds[] = {
 	PACKED_DOUBLE, PACKED_DOUBLE, PACKED_DOUBLE, PACKED_DOUBLE,
 	PACKED_UNSIGNED, PACKED_UNSIGNED, PACKED_UNSIGNED, PACKED_UNSIGNED,
-	PACKED_BYTES, PACKED_BYTES, PACKED_DOUBLE
+	PACKED_UNSIGNED, PACKED_BYTES, PACKED_BYTES, PACKED_DOUBLE
 };
 
 static uint64 state = UINT64CONST(88172645463325252);
@@ -83,6 +84,10 @@ make_value(Series series, PackedColumn *column, int row, double *last)
 			break;
 		case GAUGE:
 			column->unsigneds[row] = (4096 + random_number() % 800) * 4096;
+			break;
+		case STEADY_COUNTER:
+			column->unsigneds[row] = UINT64CONST(123456789) +
+				(row + 1) * UINT64CONST(65536) + random_number() % 65536;
 			break;
 		case TICKS:
 			column->unsigneds[row] = UINT64CONST(900000000) + row * 30000;
