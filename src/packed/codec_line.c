@@ -33,7 +33,7 @@
 /* fewer values are not worth the bytes of a slope */
 #define MIN_VALUES 16
 
-/* slopes and values beyond this are not looked at: they would wrap around */
+/* what is higher or steeper is not looked at: it would wrap around */
 #define MAX_HEIGHT ((double) (INT64CONST(1) << 46))
 
 #define MAX_ROUNDS 8
@@ -108,10 +108,12 @@ meet(const Spread *left, const Spread *right, double *slope)
 	return left->height + left->gradient * (*slope - left->slope);
 }
 
-/* The bits that distances need. */
+/* The bits that distances need; too many for what has wrapped around. */
 static int
 width_of(double height)
 {
+	if (height >= (double) PG_INT64_MAX)
+		return 64;
 	return codec_width((uint64) Max(height, 0));
 }
 
