@@ -178,9 +178,13 @@ PrepareRow(InsertTarget *target, TupleTableSlot *slot)
 {
 	slot->tts_tableOid = RelationGetRelid(target->rel);
 
-	if (target->fires_before &&
-		!ExecBRInsertTriggers(target->estate, target->rri, slot))
-		return false;
+	if (target->fires_before)
+	{
+		if (!ExecBRInsertTriggers(target->estate, target->rri, slot))
+			return false;
+		/* a trigger's row is in the memory that is reset below */
+		ExecMaterializeSlot(slot);
+	}
 
 	if (target->needs_generated)
 		ExecComputeStoredGenerated(target->rri, target->estate, slot,

@@ -10,11 +10,31 @@
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
 #include "packed/fdw.h"
 #include "packed/fdw_scan.h"
+
+/*
+ * AsExternal makes the executor's parameters in an expression ones from
+ * outside.  The nodes that set them are not known here, and PostgreSQL takes
+ * it for a mistake if it cannot find them.
+ */
+static Node *
+AsExternal(Node *node, void *context)
+{
+	Param	   *param;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Param))
+		return expression_tree_mutator(node, AsExternal, context);
+	param = copyObject((Param *) node);
+	param->paramkind = PARAM_EXTERN;
+	return (Node *) param;
+}
 
 /*
  * ExplainConditions shows the conditions that decide what is read.  Values
@@ -25,14 +45,16 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	bool		with_names = es->verbose || list_length(es->rtable) > 1;
+	Node	   *conditions;
 	List	   *context;
 
 	if (plan->fdw_recheck_quals == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	conditions = AsExternal((Node *) make_ands_explicit(plan->fdw_recheck_quals),
+							NULL);
 	ExplainPropertyText("Packed Cond",
-						deparse_expression((Node *) make_ands_explicit(plan->fdw_recheck_quals),
-										   context, with_names, false),
+						deparse_expression(conditions, context, with_names, false),
 						es);
 }
 

@@ -63,6 +63,17 @@ SELECT zbxhist.create_parent('history');
 SELECT zbxhist.create_partition('history', '1970-01-02');
 INSERT INTO history VALUES (1, 86400, 'a'), (2, 86400, 'skip'), (3, 86400, 'b'), (4, 5, 'c');
 SELECT tableoid::regclass, * FROM history ORDER BY itemid;
+-- a trigger of the partition, whose row is larger than what it was given
+CREATE FUNCTION enlarge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    NEW.value := repeat(NEW.value, 1000000);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER enlarge BEFORE INSERT ON history_p19700102 FOR EACH ROW EXECUTE FUNCTION enlarge();
+INSERT INTO history VALUES (5, 86400, 'd'), (6, 86400, 'e');
+SELECT tableoid::regclass, itemid, length(value), left(value, 9) FROM history WHERE itemid > 4 ORDER BY itemid;
+DROP TRIGGER enlarge ON history_p19700102;
+DELETE FROM history WHERE itemid > 4;
+DROP FUNCTION enlarge;
 -- transition tables need the rows where the statement put them
 DROP TRIGGER b_upper ON history;
 DROP TRIGGER a_tell_all ON history;
