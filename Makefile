@@ -65,6 +65,7 @@ OBJS = \
 	src/packed/scan.o \
 	src/packed/segment.o \
 	src/packed/source.o \
+	src/packed/segment_directory.o \
 	src/packed/segment_reader.o \
 	src/packed/segment_stats.o \
 	src/packed/segment_writer.o \

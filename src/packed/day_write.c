@@ -29,6 +29,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "packed/day.h"
 #include "packed/day_write.h"
 
 /* rows, and bytes of their values, that are collected before packing */
@@ -440,7 +441,8 @@ ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 	{
 		FlushGroup(writer);
-		(void) ZbxhistGroupCopy(writer->group, reader, segment, MaxAllocSize);
+		if (!ZbxhistGroupCopy(writer->group, reader, segment, MaxAllocSize))
+			ZbxhistRaiseCorrupt(writer->day, info->itemid);
 	}
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
 				info->nrows);

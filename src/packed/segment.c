@@ -283,41 +283,49 @@ add_smallest(uint64 *values, int n, uint64 smallest)
 		values[i] += smallest;
 }
 
-/* Takes a column's byte of flags, which must suit its statistics. */
+/*
+ * Takes a column's byte of flags, and the statistics if the column needs
+ * them, which they must suit.
+ */
 static bool
-get_flags(ByteReader *reader, PackedColumn *column, const SegmentStats *stats,
-		  uint8 *flags)
+get_flags(ByteReader *bytes, const GroupReader *reader, int segment,
+		  PackedColumn *column, uint8 *flags, SegmentStats *stats)
 {
-	if (!codec_get_byte(reader, flags) || (*flags & ~COLUMN_ALL) != 0)
+	if (!codec_get_byte(bytes, flags) || (*flags & ~COLUMN_ALL) != 0)
 		return false;
 	column->kind = *flags & COLUMN_KIND;
-	return column->kind >= PACKED_INT && column->kind <= PACKED_BYTES &&
-		((*flags & COLUMN_FROM_MIN) == 0 || has_smallest(stats, column->kind));
+	if (column->kind < PACKED_INT || column->kind > PACKED_BYTES)
+		return false;
+	return (*flags & COLUMN_FROM_MIN) == 0 ||
+		(ZbxhistReadStats(reader, segment, stats) &&
+		 has_smallest(stats, column->kind));
 }
 
-/* Takes a column of the segment's rows, to the reader's end. */
+/* Takes a column of the segment's rows, to the end of the bytes. */
 static bool
-get_column(ByteReader *reader, PackedColumn *column, const SegmentInfo *info)
+get_column(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
+		   int segment)
 {
-	int			n = info->nrows;
+	int			n = reader->segments[segment].nrows;
 	int			count = n;
 	uint8		flags;
+	SegmentStats stats;
 	void	   *values;
 
-	if (!get_flags(reader, column, &info->stats, &flags))
+	if (!get_flags(bytes, reader, segment, column, &flags, &stats))
 		return false;
 	if ((flags & COLUMN_NULLS) != 0)
 	{
-		if (!get_nulls(reader, column, n))
+		if (!get_nulls(bytes, column, n))
 			return false;
 		count -= count_nulls(column->nulls, n);
 	}
 	values = make_array(column, n);
-	if (!get_values(reader, column->kind, values, count) ||
-		codec_left(reader) != 0)
+	if (!get_values(bytes, column->kind, values, count) ||
+		codec_left(bytes) != 0)
 		return false;
 	if ((flags & COLUMN_FROM_MIN) != 0)
-		add_smallest(values, count, info->stats.min_unsigned);
+		add_smallest(values, count, stats.min_unsigned);
 	if (count < n)
 		spread(values, size_of_kind(column->kind), column->nulls, n, count);
 	return true;
@@ -359,33 +367,34 @@ get_clocks(ByteReader *reader, PackedColumn *column, const SegmentInfo *info)
  * columns stay null.  The checksum is the caller's business.
  */
 bool
-ZbxhistDecodeRows(ByteReader *reader, const SegmentInfo *info,
+ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 				  const bool *wanted, SegmentRows *rows)
 {
-	ByteReader	lengths = *reader;
+	ByteReader	lengths = *bytes;
 	uint64		length = 0;
 	int			i;
 
 	/* lengths come first, then the columns */
 	for (i = 0; i < rows->ncolumns - 1; i++)
-		if (!ZbxhistGetVarint(reader, &length))
+		if (!ZbxhistGetVarint(bytes, &length))
 			return false;
 	for (i = 0; i < rows->ncolumns; i++)
 	{
-		ByteReader	column = *reader;
+		ByteReader	column = *bytes;
 
 		if (i < rows->ncolumns - 1)
 		{
 			if (!ZbxhistGetVarint(&lengths, &length) ||
-				length > codec_left(reader))
+				length > codec_left(bytes))
 				return false;
 			column.end = column.next + length;
-			reader->next = column.end;
+			bytes->next = column.end;
 		}
 		if (wanted != NULL && !wanted[i])
 			continue;
-		if (!(i == 0 ? get_clocks(&column, &rows->columns[0], info) :
-			  get_column(&column, &rows->columns[i], info)))
+		if (!(i == 0 ? get_clocks(&column, &rows->columns[0],
+							   &reader->segments[segment]) :
+			  get_column(&column, &rows->columns[i], reader, segment)))
 			return false;
 	}
 	return true;

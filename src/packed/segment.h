@@ -79,12 +79,12 @@ typedef struct SegmentInfo
 	int32		first_clock;
 	int32		last_clock;
 	uint32		nrows;
-	SegmentStats stats;
 	uint32		offset;			/* of its bytes in the group */
 	uint32		length;
 } SegmentInfo;
 
 typedef struct GroupWriter GroupWriter;
+typedef struct StatsReader StatsReader;
 
 /* a group being read; the bytes stay the caller's */
 typedef struct GroupReader
@@ -94,6 +94,7 @@ typedef struct GroupReader
 	int			ncolumns;
 	int			nsegments;
 	SegmentInfo *segments;		/* palloc'd, sorted */
+	StatsReader *stats;			/* palloc'd */
 } GroupReader;
 
 /* rows in a segment, unless all have the same clock */
@@ -121,6 +122,10 @@ extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
 extern bool ZbxhistCheckSegment(const GroupReader *reader, int segment);
 extern bool ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 								 const bool *wanted, SegmentRows *rows);
+
+/* segment_directory.c */
+extern bool ZbxhistReadStats(const GroupReader *reader, int segment,
+							 SegmentStats *stats);
 
 /* segment_stats.c */
 extern void ZbxhistComputeStats(const PackedColumn *column, int from, int n,

@@ -6,9 +6,13 @@
  *		magic (2 bytes), version (1), zero (1)
  *		CRC-32C (4) of the bytes before it and of all to the directory's end
  *		varints: columns, segments, length of the directory
- *		the directory: for each segment
- *			itemid, first clock, seconds to the last clock, rows and length,
- *			each as the difference from the segment before; statistics
+ *		the directory:
+ *			itemid of the first segment
+ *			a column each of what the itemid of a segment is more than that of
+ *			the one before, first clocks, seconds to the last clock, rows and
+ *			lengths: the least number (a varint), the width in bits (1) of the
+ *			distances from it, and these
+ *			statistics, segment after segment
  *		the segments, one after the other:
  *			CRC-32C (4) of the rest
  *			varints: length of each column but the last
@@ -42,21 +46,66 @@
 #define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
 #define COLUMN_ALL 0x1F
 
-/* what the directory's entries begin with, at least */
-#define MIN_ENTRY_LENGTH 6
+/* columns of the directory */
+#define DIRECTORY_NUMBERS 5
+
+/* the least and the greatest number of a column */
+typedef struct NumberRange
+{
+	uint64		least;
+	uint64		greatest;
+} NumberRange;
+
+/* a directory being written */
+typedef struct Directory
+{
+	int			nsegments;
+	int64		first_itemid;
+	int64		last_itemid;
+	NumberRange ranges[DIRECTORY_NUMBERS];
+	ByteBuffer	numbers;		/* uint64, so many for each segment */
+	ByteBuffer	stats;
+} Directory;
+
+/* the statistics in a directory being read */
+struct StatsReader
+{
+	const uint8 *first;
+	const uint8 *end;
+	const uint8 *next;			/* those of: */
+	int			segment;
+};
 
 /* segment.c */
 extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,
 							  int from, int n, int stats_column,
 							  const SegmentStats *stats);
-extern bool ZbxhistDecodeRows(ByteReader *reader, const SegmentInfo *info,
-							  const bool *wanted, SegmentRows *rows);
+extern bool ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader,
+							  int segment, const bool *wanted,
+							  SegmentRows *rows);
+
+/* segment_directory.c */
+extern void ZbxhistInitDirectory(Directory *directory);
+extern void ZbxhistResetDirectory(Directory *directory);
+extern void ZbxhistFreeDirectory(Directory *directory);
+extern size_t ZbxhistDirectoryLength(const Directory *directory);
+extern size_t ZbxhistDirectoryGrowth(const Directory *directory,
+									 const SegmentInfo *info);
+extern void ZbxhistDirectoryAdd(Directory *directory, const SegmentInfo *info,
+								const ByteBuffer *stats);
+extern void ZbxhistPutDirectory(ByteBuffer *buffer,
+								const Directory *directory);
+extern bool ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader,
+								uint32 offset);
+extern bool ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader,
+							 int segment);
 
 /* segment_stats.c */
 extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
 							uint32 nrows);
 extern bool ZbxhistGetStats(ByteReader *reader, SegmentStats *stats,
 							uint32 nrows);
+extern bool ZbxhistSkipStats(ByteReader *reader);
 
 /* segment_reader.c */
 extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);

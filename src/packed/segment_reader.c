@@ -44,75 +44,6 @@ ZbxhistSegmentChecksum(const uint8 *data, size_t length)
 	return crc;
 }
 
-/* Takes a difference and adds it to a number; the sum must be in a range. */
-static bool
-get_difference(ByteReader *reader, int64 last, int64 least, int64 most,
-			   int64 *value)
-{
-	uint64		difference;
-	uint64		sum;
-
-	if (!codec_get_signed(reader, &difference))
-		return false;
-	sum = (uint64) last + difference;
-	*value = (int64) sum;
-	return *value >= least && *value <= most;
-}
-
-/* Takes a segment's entry; last is the one before, zeros for the first. */
-static bool
-get_entry(ByteReader *reader, const SegmentInfo *last, bool is_first,
-		  uint32 room, SegmentInfo *info)
-{
-	uint64		itemid;
-	int64		first_clock,
-				seconds,
-				nrows,
-				length;
-
-	if (!ZbxhistGetVarint(reader, &itemid) ||
-		!get_difference(reader, last->first_clock, PG_INT32_MIN, PG_INT32_MAX,
-						&first_clock) ||
-		!get_difference(reader, (int64) last->last_clock - last->first_clock,
-						0, PG_INT32_MAX - first_clock, &seconds) ||
-		!get_difference(reader, last->nrows, 1,
-						seconds == 0 ? ZBXHIST_MAX_CLOCK_ROWS :
-						ZBXHIST_MAX_SEGMENT_ROWS, &nrows) ||
-		!get_difference(reader, last->length, SEGMENT_CRC_LENGTH, room,
-						&length) ||
-		!ZbxhistGetStats(reader, &info->stats, nrows))
-		return false;
-	info->itemid = (int64) ((uint64) last->itemid + itemid);
-	info->first_clock = first_clock;
-	info->last_clock = first_clock + seconds;
-	info->nrows = nrows;
-	info->length = length;
-	/* sorted, and not overlapping */
-	return is_first || info->itemid > last->itemid ||
-		(itemid == 0 && info->first_clock > last->last_clock);
-}
-
-/* Takes the directory; segments begin at offset and fill the group. */
-static bool
-get_directory(ByteReader *directory, GroupReader *reader, uint32 offset)
-{
-	static const SegmentInfo zeros;
-	const SegmentInfo *last = &zeros;
-	int			i;
-
-	for (i = 0; i < reader->nsegments; i++)
-	{
-		SegmentInfo *info = &reader->segments[i];
-
-		if (!get_entry(directory, last, i == 0, reader->length - offset, info))
-			return false;
-		info->offset = offset;
-		offset += info->length;
-		last = info;
-	}
-	return offset == reader->length && codec_left(directory) == 0;
-}
-
 /* Takes the numbers before the directory, and the directory's bytes. */
 static bool
 get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
@@ -130,9 +61,9 @@ get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
 		!ZbxhistGetVarint(bytes, &nsegments) ||
 		!codec_get_part(bytes, directory))
 		return false;
-	if (nsegments == 0 ||
-		nsegments > codec_left(directory) / MIN_ENTRY_LENGTH ||
-		nsegments > MaxAllocSize / sizeof(SegmentInfo))
+	/* each has a byte of statistics, at least */
+	if (nsegments == 0 || nsegments > codec_left(directory) ||
+		nsegments > MaxAllocSize / sizeof(uint64) / DIRECTORY_NUMBERS)
 		return false;
 	reader->nsegments = nsegments;
 	return true;
@@ -163,8 +94,7 @@ ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 	if (codec_load32(data + GROUP_CRC_OFFSET) !=
 		ZbxhistGroupChecksum(data, header))
 		return false;
-	reader->segments = palloc(reader->nsegments * sizeof(SegmentInfo));
-	return get_directory(&directory, reader, header);
+	return ZbxhistGetDirectory(&directory, reader, header);
 }
 
 /*
@@ -222,5 +152,5 @@ ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 	rows->nrows = info->nrows;
 	rows->ncolumns = reader->ncolumns;
 	rows->columns = palloc0(rows->ncolumns * sizeof(PackedColumn));
-	return ZbxhistDecodeRows(&bytes, info, wanted, rows);
+	return ZbxhistDecodeRows(&bytes, reader, segment, wanted, rows);
 }

@@ -27,6 +27,9 @@
 #define STATS_WIDE 0x10			/* unsigned: the sum as 128 bits */
 #define STATS_DECIMALS_SHIFT 4
 
+/* three doubles */
+#define DOUBLE_BITS_LENGTH 24
+
 /* a greater range, times a count, may need more than 63 bits */
 #define MAX_NARROW_RANGE (UINT64CONST(1) << 47)
 
@@ -151,7 +154,7 @@ scale_stats(const SegmentStats *stats, ScaledStats *scaled)
 static void
 put_double_bits(ByteBuffer *buffer, const SegmentStats *stats)
 {
-	uint8	   *bytes = ZbxhistExtendBuffer(buffer, 24);
+	uint8	   *bytes = ZbxhistExtendBuffer(buffer, DOUBLE_BITS_LENGTH);
 
 	codec_store64(bytes, codec_bits(stats->min_double));
 	codec_store64(bytes + 8, codec_bits(stats->max_double));
@@ -244,12 +247,12 @@ ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
 static bool
 get_double_bits(ByteReader *reader, SegmentStats *stats)
 {
-	if (codec_left(reader) < 24)
+	if (codec_left(reader) < DOUBLE_BITS_LENGTH)
 		return false;
 	stats->min_double = codec_double(codec_load64(reader->next));
 	stats->max_double = codec_double(codec_load64(reader->next + 8));
 	stats->sum_double = codec_double(codec_load64(reader->next + 16));
-	reader->next += 24;
+	reader->next += DOUBLE_BITS_LENGTH;
 	return true;
 }
 
@@ -303,6 +306,41 @@ get_unsigned(ByteReader *reader, SegmentStats *stats, bool is_wide)
 	multiply(stats->min_unsigned, stats->count, &high, &low);
 	stats->sum_high += high;
 	add_unsigned(stats, low);
+	return true;
+}
+
+/* Passes over so many varints. */
+static bool
+skip_varints(ByteReader *reader, int n)
+{
+	while (n > 0)
+	{
+		if (reader->next == reader->end)
+			return false;
+		n -= (*reader->next++ & 0x80) == 0;
+	}
+	return true;
+}
+
+/* Passes over the statistics of a segment. */
+bool
+ZbxhistSkipStats(ByteReader *reader)
+{
+	uint8		flags;
+
+	if (!codec_get_byte(reader, &flags))
+		return false;
+	if ((flags & STATS_FORM) == STATS_NONE || (flags & STATS_EMPTY) != 0)
+		return true;
+	if ((flags & STATS_NULLS) != 0 && !skip_varints(reader, 1))
+		return false;
+	if ((flags & STATS_FORM) == STATS_UNSIGNED)
+		return skip_varints(reader, (flags & STATS_WIDE) != 0 ? 4 : 3);
+	if ((flags & STATS_FORM) == STATS_DECIMAL)
+		return skip_varints(reader, 4);
+	if (codec_left(reader) < DOUBLE_BITS_LENGTH)
+		return false;
+	reader->next += DOUBLE_BITS_LENGTH;
 	return true;
 }
 

@@ -42,16 +42,15 @@ typedef struct Trial
 {
 	SegmentInfo info;
 	ByteBuffer	bytes;
-	ByteBuffer	entry;			/* in the directory */
+	ByteBuffer	stats;
+	size_t		growth;			/* of the directory's numbers */
 } Trial;
 
 struct GroupWriter
 {
 	int			ncolumns;
 	int			stats_column;	/* -1: none */
-	int			nsegments;
-	SegmentInfo last;			/* the segment added last */
-	ByteBuffer	directory;
+	Directory	directory;
 	ByteBuffer	segments;
 	Trial		trials[2];
 	double		row_size;		/* what a row more took lately */
@@ -67,12 +66,12 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 	writer->ncolumns = ncolumns;
 	writer->stats_column = stats_column;
 	writer->row_size = 8;
-	ZbxhistInitBuffer(&writer->directory, 1024);
+	ZbxhistInitDirectory(&writer->directory);
 	ZbxhistInitBuffer(&writer->segments, 8192);
 	for (i = 0; i < lengthof(writer->trials); i++)
 	{
 		ZbxhistInitBuffer(&writer->trials[i].bytes, 8192);
-		ZbxhistInitBuffer(&writer->trials[i].entry, 64);
+		ZbxhistInitBuffer(&writer->trials[i].stats, 64);
 	}
 	return writer;
 }
@@ -81,33 +80,15 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 size_t
 ZbxhistGroupSize(const GroupWriter *writer)
 {
-	return GROUP_FIXED_LENGTH + HEADER_RESERVE + writer->directory.length +
-		writer->segments.length;
+	return GROUP_FIXED_LENGTH + HEADER_RESERVE +
+		ZbxhistDirectoryLength(&writer->directory) + writer->segments.length;
 }
 
 /* How many segments have been added. */
 int
 ZbxhistGroupNumSegments(const GroupWriter *writer)
 {
-	return writer->nsegments;
-}
-
-/* Writes a trial's entry for the directory. */
-static void
-make_entry(const GroupWriter *writer, Trial *trial)
-{
-	const SegmentInfo *last = &writer->last;
-	const SegmentInfo *info = &trial->info;
-	ByteBuffer *entry = &trial->entry;
-
-	entry->length = 0;
-	ZbxhistPutVarint(entry, (uint64) info->itemid - (uint64) last->itemid);
-	codec_put_signed(entry, (int64) info->first_clock - last->first_clock);
-	codec_put_signed(entry, ((int64) info->last_clock - info->first_clock) -
-					 ((int64) last->last_clock - last->first_clock));
-	codec_put_signed(entry, (int64) info->nrows - last->nrows);
-	codec_put_signed(entry, (int64) info->length - last->length);
-	ZbxhistPutStats(entry, &info->stats, info->nrows);
+	return writer->directory.nsegments;
 }
 
 /* Encodes n rows. */
@@ -116,6 +97,7 @@ try_rows(const GroupWriter *writer, Trial *trial, const SegmentRows *rows,
 		 int from, int n)
 {
 	SegmentInfo *info = &trial->info;
+	SegmentStats stats = {0};
 
 	memset(info, 0, sizeof(*info));
 	info->itemid = rows->itemid;
@@ -124,19 +106,21 @@ try_rows(const GroupWriter *writer, Trial *trial, const SegmentRows *rows,
 	info->nrows = n;
 	if (writer->stats_column >= 0)
 		ZbxhistComputeStats(&rows->columns[writer->stats_column], from, n,
-							&info->stats);
+							&stats);
 	trial->bytes.length = 0;
 	ZbxhistEncodeRows(&trial->bytes, rows, from, n, writer->stats_column,
-					  &info->stats);
+					  &stats);
 	info->length = trial->bytes.length;
-	make_entry(writer, trial);
+	trial->stats.length = 0;
+	ZbxhistPutStats(&trial->stats, &stats, n);
+	trial->growth = ZbxhistDirectoryGrowth(&writer->directory, info);
 }
 
 /* What a trial would add to the group. */
 static size_t
 size_of(const Trial *trial)
 {
-	return trial->bytes.length + trial->entry.length;
+	return trial->bytes.length + trial->stats.length + trial->growth;
 }
 
 /* Adds a trial to the group. */
@@ -145,10 +129,7 @@ add_trial(GroupWriter *writer, const Trial *trial)
 {
 	ZbxhistPutBytes(&writer->segments, trial->bytes.data,
 					trial->bytes.length);
-	ZbxhistPutBytes(&writer->directory, trial->entry.data,
-					trial->entry.length);
-	writer->last = trial->info;
-	writer->nsegments++;
+	ZbxhistDirectoryAdd(&writer->directory, &trial->info, &trial->stats);
 }
 
 /* Is the row before `row` the last one of its clock? */
@@ -323,16 +304,16 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
 	Assert(rows->ncolumns == writer->ncolumns && from < rows->nrows);
 	if (allowed == 0)
 		return -1;
-	if (writer->nsegments > 0 && room < MIN_PART_SIZE / 2)
+	if (writer->directory.nsegments > 0 && room < MIN_PART_SIZE / 2)
 		return 0;
 	trial = fit_rows(writer, rows, from, first, allowed, room);
-	if (trial == NULL && writer->nsegments == 0)
+	if (trial == NULL && writer->directory.nsegments == 0)
 	{
 		trial = &writer->trials[0];
 		try_rows(writer, trial, rows, from, first);
 	}
 	if (trial == NULL ||
-		(writer->nsegments > 0 && (int) trial->info.nrows < allowed &&
+		(writer->directory.nsegments > 0 && (int) trial->info.nrows < allowed &&
 		 size_of(trial) < MIN_PART_SIZE))
 		return 0;
 	add_trial(writer, trial);
@@ -342,7 +323,8 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
 /*
  * Adds a segment of another group as it is.  Returns false, having added
  * nothing, if the group is not empty and would be larger than max_size.
- * The segment's checksum must have been found right.
+ * The segment's checksum must have been found right.  The same if its
+ * statistics are damaged.
  */
 bool
 ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
@@ -355,8 +337,11 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 	trial->bytes.length = 0;
 	ZbxhistPutBytes(&trial->bytes, reader->data + trial->info.offset,
 					trial->info.length);
-	make_entry(writer, trial);
-	if (writer->nsegments > 0 &&
+	trial->stats.length = 0;
+	if (!ZbxhistCopyStats(&trial->stats, reader, segment))
+		return false;
+	trial->growth = ZbxhistDirectoryGrowth(&writer->directory, &trial->info);
+	if (writer->directory.nsegments > 0 &&
 		ZbxhistGroupSize(writer) + size_of(trial) > max_size)
 		return false;
 	add_trial(writer, trial);
@@ -372,7 +357,7 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 {
 	ByteBuffer	group;
 
-	Assert(writer->nsegments > 0);
+	Assert(writer->directory.nsegments > 0);
 	ZbxhistInitBuffer(&group, ZbxhistGroupSize(writer));
 	memset(ZbxhistExtendBuffer(&group, GROUP_FIXED_LENGTH), 0,
 		   GROUP_FIXED_LENGTH);
@@ -380,17 +365,15 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 	group.data[1] = GROUP_MAGIC_1;
 	group.data[2] = GROUP_VERSION;
 	ZbxhistPutVarint(&group, writer->ncolumns);
-	ZbxhistPutVarint(&group, writer->nsegments);
-	ZbxhistPutVarint(&group, writer->directory.length);
-	ZbxhistPutBytes(&group, writer->directory.data, writer->directory.length);
+	ZbxhistPutVarint(&group, writer->directory.nsegments);
+	ZbxhistPutVarint(&group, ZbxhistDirectoryLength(&writer->directory));
+	ZbxhistPutDirectory(&group, &writer->directory);
 	codec_store32(group.data + GROUP_CRC_OFFSET,
 				  ZbxhistGroupChecksum(group.data, group.length));
 	ZbxhistPutBytes(&group, writer->segments.data, writer->segments.length);
 
-	writer->nsegments = 0;
-	writer->directory.length = 0;
+	ZbxhistResetDirectory(&writer->directory);
 	writer->segments.length = 0;
-	memset(&writer->last, 0, sizeof(writer->last));
 	*length = group.length;
 	return group.data;
 }
@@ -404,9 +387,9 @@ ZbxhistFreeGroupWriter(GroupWriter *writer)
 	for (i = 0; i < lengthof(writer->trials); i++)
 	{
 		pfree(writer->trials[i].bytes.data);
-		pfree(writer->trials[i].entry.data);
+		pfree(writer->trials[i].stats.data);
 	}
-	pfree(writer->directory.data);
+	ZbxhistFreeDirectory(&writer->directory);
 	pfree(writer->segments.data);
 	pfree(writer);
 }

@@ -32,7 +32,8 @@ typedef struct PackedSource
 
 static void StartPackedSource(ItemSource *base, const ItemRange *range);
 static bool NextOfPackedSource(ItemSource *base);
-static bool PeekSegment(ItemSource *base, const SegmentInfo **segment);
+static bool PeekSegment(ItemSource *base, const SegmentInfo **segment,
+						SegmentStats *stats);
 static void SkipSegment(ItemSource *base);
 static void ClosePackedSource(ItemSource *base);
 
@@ -152,7 +153,8 @@ NextOfPackedSource(ItemSource *base)
  * PeekSegment is the method "peek_segment".
  */
 static bool
-PeekSegment(ItemSource *base, const SegmentInfo **segment)
+PeekSegment(ItemSource *base, const SegmentInfo **segment,
+			SegmentStats *stats)
 {
 	PackedSource *source = (PackedSource *) base;
 	DayReader  *reader = source->reader;
@@ -162,10 +164,14 @@ PeekSegment(ItemSource *base, const SegmentInfo **segment)
 	if (reader->row < reader->last_row)
 		return true;
 	info = ZbxhistDayReaderFind(reader);
-	if (info != NULL && source->has_statistics && info->stats.is_set &&
-		ZbxhistIsWithinRange(info, &reader->range))
+	if (info == NULL || !source->has_statistics ||
+		!ZbxhistIsWithinRange(info, &reader->range))
+		return info != NULL;
+	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats))
+		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
+	if (stats->is_set)
 		*segment = info;
-	return info != NULL;
+	return true;
 }
 
 /*

@@ -124,6 +124,7 @@ WhatIsWrong(const VerifyState *state, int segment)
 	int			stats_column = ZbxhistStatsColumn(state->layout);
 	SegmentRows rows;
 	SegmentStats stats;
+	SegmentStats stored;
 
 	if (!ZbxhistCheckSegment(reader, segment))
 		return "wrong checksum";
@@ -142,7 +143,8 @@ WhatIsWrong(const VerifyState *state, int segment)
 		return NULL;
 	memset(&stats, 0, sizeof(stats));
 	ZbxhistComputeStats(&rows.columns[stats_column], 0, rows.nrows, &stats);
-	return SameStats(&stats, &info->stats) ? NULL : "wrong statistics";
+	return ZbxhistReadStats(reader, segment, &stored) &&
+		SameStats(&stats, &stored) ? NULL : "wrong statistics";
 }
 
 /*

@@ -419,9 +419,8 @@ AddUnsignedStats(Accumulator *acc, const SegmentStats *stats)
  * returns false if that cannot be done.
  */
 bool
-ZbxhistAccumulateSegment(Accumulator *acc, const SegmentInfo *segment)
+ZbxhistAccumulateSegment(Accumulator *acc, const SegmentStats *stats)
 {
-	const SegmentStats *stats = &segment->stats;
 	bool		is_float = acc->columns->is_float;
 
 	if (!stats->is_set || acc->columns->num != InvalidAttrNumber ||

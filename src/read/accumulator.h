@@ -12,7 +12,7 @@
 #include "utils/numeric.h"
 #include "utils/relcache.h"
 
-struct SegmentInfo;
+struct SegmentStats;
 
 /* the columns of a parent that hold its values */
 typedef struct ValueColumns
@@ -60,7 +60,7 @@ extern void ZbxhistInitAccumulator(Accumulator *acc,
 extern void ZbxhistResetAccumulator(Accumulator *acc);
 extern void ZbxhistAccumulate(Accumulator *acc, TupleTableSlot *slot);
 extern bool ZbxhistAccumulateSegment(Accumulator *acc,
-									 const struct SegmentInfo *segment);
+									 const struct SegmentStats *stats);
 extern Datum ZbxhistAccumulatedMin(const Accumulator *acc);
 extern Datum ZbxhistAccumulatedMax(const Accumulator *acc);
 extern Datum ZbxhistAccumulatedSum(const Accumulator *acc);

@@ -37,12 +37,13 @@ AddSegments(ItemReader *reader, Accumulator *acc, int32 *first_clock,
 			int32 *last_clock)
 {
 	const SegmentInfo *segment;
+	SegmentStats stats;
 
-	while ((segment = ZbxhistPeekSegment(reader)) != NULL)
+	while ((segment = ZbxhistPeekSegment(reader, &stats)) != NULL)
 	{
 		bool		is_first = acc->rows == 0;
 
-		if (!ZbxhistAccumulateSegment(acc, segment))
+		if (!ZbxhistAccumulateSegment(acc, &stats))
 			return;
 		if (is_first)
 			*first_clock = segment->first_clock;
@@ -206,14 +207,15 @@ static void
 FillBySegments(Buckets *buckets, ItemReader *reader)
 {
 	const SegmentInfo *segment;
+	SegmentStats stats;
 
-	while ((segment = ZbxhistPeekSegment(reader)) != NULL)
+	while ((segment = ZbxhistPeekSegment(reader, &stats)) != NULL)
 	{
 		EnterBucket(buckets, segment->first_clock);
 		if (GetBucket(segment->last_clock, buckets->from_clock,
 					  buckets->to_clock,
 					  buckets->nbuckets) != buckets->bucket ||
-			!ZbxhistAccumulateSegment(&buckets->acc, segment))
+			!ZbxhistAccumulateSegment(&buckets->acc, &stats))
 			return;
 		buckets->last_clock = segment->last_clock;
 		ZbxhistSkipSegment(reader);

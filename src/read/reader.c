@@ -493,7 +493,7 @@ ZbxhistReadNext(ItemReader *reader)
  * continues with; NULL if it does not continue with a whole one.
  */
 static const SegmentInfo *
-FindSegment(ItemReader *reader)
+FindSegment(ItemReader *reader, SegmentStats *stats)
 {
 	const SegmentInfo *segment;
 
@@ -505,7 +505,7 @@ FindSegment(ItemReader *reader)
 			continue;
 		if (!open->is_behind || open->source->methods->peek_segment == NULL)
 			return NULL;
-		if (open->source->methods->peek_segment(open->source, &segment))
+		if (open->source->methods->peek_segment(open->source, &segment, stats))
 			return segment;
 	} while (OpenNext(reader));
 	return NULL;
@@ -513,10 +513,11 @@ FindSegment(ItemReader *reader)
 
 /*
  * ZbxhistPeekSegment returns the segment whose rows come next, all of them and
- * no others in between; NULL if there is none.  Good until the next call.
+ * no others in between, and its statistics; NULL if there is none.  Good until
+ * the next call.
  */
 const SegmentInfo *
-ZbxhistPeekSegment(ItemReader *reader)
+ZbxhistPeekSegment(ItemReader *reader, SegmentStats *stats)
 {
 	const SegmentInfo *segment;
 	ListCell   *lc;
@@ -524,7 +525,7 @@ ZbxhistPeekSegment(ItemReader *reader)
 	if (item_range_is_empty(&reader->range) || reader->range.is_descending)
 		return NULL;
 	LeaveRow(reader);
-	segment = FindSegment(reader);
+	segment = FindSegment(reader, stats);
 	if (segment == NULL)
 		return NULL;
 	foreach(lc, reader->fixed)

@@ -23,7 +23,8 @@ extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 extern void ZbxhistSkipPackedDays(ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
 extern bool ZbxhistReadNext(ItemReader *reader);
-extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader);
+extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader,
+													struct SegmentStats *stats);
 extern void ZbxhistSkipSegment(ItemReader *reader);
 extern int64 ZbxhistReadPosition(const ItemReader *reader);
 extern ItemSource *ZbxhistReadSource(const ItemReader *reader);

@@ -20,6 +20,7 @@
 
 struct ItemSource;
 struct SegmentInfo;
+struct SegmentStats;
 
 typedef struct ItemSourceMethods
 {
@@ -33,10 +34,12 @@ typedef struct ItemSourceMethods
 	 * Optional, for ranges that are not descending.  When the row that next
 	 * would go to begins a segment all of whose rows are in the range, and
 	 * whose values have statistics, sets *segment to it, which skip_segment
-	 * passes over; NULL otherwise.  Returns false when there are no more rows.
+	 * passes over, and *stats; NULL otherwise.  Returns false when there are
+	 * no more rows.
 	 */
 	bool		(*peek_segment) (struct ItemSource *source,
-								 const struct SegmentInfo **segment);
+								 const struct SegmentInfo **segment,
+								 struct SegmentStats *stats);
 	void		(*skip_segment) (struct ItemSource *source);
 
 	/* closes the table, keeping its lock, and frees the source */

@@ -78,7 +78,10 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		for (i = 0; i < reader.nsegments; i++)
 		{
 			SegmentRows rows;
+			SegmentStats stats;
 
+			(void) ZbxhistReadStats(&reader, reader.nsegments - 1 - i, &stats);
+			(void) ZbxhistReadStats(&reader, i, &stats);
 			(void) ZbxhistFindSegment(&reader, reader.segments[i].itemid, 0);
 			if (ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
 				touch_strings(&rows) <= MAX_STRINGS)

@@ -110,16 +110,19 @@ compare_rows(Cursor *cursor, const SegmentRows *rows, const bool *wanted)
 
 /* Compares the statistics of a segment with those of the rows that went in. */
 static const char *
-compare_stats(const Cursor *cursor, const SegmentInfo *info)
+compare_stats(const Cursor *cursor, const GroupReader *reader, int segment)
 {
 	const SegmentRows *item = &cursor->items[cursor->item];
 	SegmentStats stats;
+	SegmentStats stored;
 
+	if (!ZbxhistReadStats(reader, segment, &stored))
+		return "statistics cannot be read";
 	if (cursor->stats_column < 0)
-		return info->stats.is_set ? "statistics from nowhere" : NULL;
+		return stored.is_set ? "statistics from nowhere" : NULL;
 	ZbxhistComputeStats(&item->columns[cursor->stats_column], cursor->row,
-						info->nrows, &stats);
-	if (memcmp(&stats, &info->stats, sizeof(stats)) != 0)
+						reader->segments[segment].nrows, &stats);
+	if (memcmp(&stats, &stored, sizeof(stats)) != 0)
 		return "statistics have changed";
 	return NULL;
 }
@@ -142,7 +145,7 @@ check_segment(Cursor *cursor, const GroupReader *reader, int segment,
 	memset(wanted, true, sizeof(wanted));
 	error = compare_rows(cursor, &rows, wanted);
 	if (error == NULL)
-		error = compare_stats(cursor, info);
+		error = compare_stats(cursor, reader, segment);
 	if (error != NULL)
 		return error;
 
