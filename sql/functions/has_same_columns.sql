@@ -13,7 +13,9 @@ AS $$
                         FILTER (WHERE a.attrelid = day), false)
       FROM pg_attribute a
      WHERE NOT a.attisdropped
-       AND (a.attrelid = parent AND a.attnum > 0 OR a.attrelid = day AND a.attnum > 6)
+       AND (a.attrelid = parent AND a.attnum > 0
+            OR a.attrelid = day AND a.attnum > 6
+               AND a.attname NOT IN (SELECT zbxhist.new_columns(zbxhist.packed_table(parent))))
 $$;
 
 COMMENT ON FUNCTION zbxhist.has_same_columns(regclass, regclass) IS

@@ -59,6 +59,7 @@ BEGIN
     -- who lists the children without the partition waits for the foreign table,
     -- and by then has heard of the day
     waited := zbxhist.lock_with_patience(partition, packed);
+    PERFORM zbxhist.note_columns(parent, packed, day);
     EXECUTE format('DROP TABLE %s', partition);
     PERFORM zbxhist.invalidate(parent);
     PERFORM zbxhist.log_action(parent, 'pack', label, rows, before - pg_total_relation_size(day),

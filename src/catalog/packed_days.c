@@ -4,7 +4,10 @@
  *	  Which of a parent's days are packed, and what stands for them.
  *
  * The days are rows of zbxhist.packed_day.  One of the parent's children, a
- * foreign table of our wrapper, stands for all of them in queries.
+ * foreign table of our wrapper, stands for all of them in queries.  Those of
+ * its columns that days have been packed with have an option that says so
+ * (sql/functions/note_columns.sql); it goes when the column is dropped, and a
+ * dump keeps it.
  *
  * A day may be dropped at any time by whoever has the right to; that its row
  * is still there then does no harm, as long as tables are opened with
@@ -20,6 +23,7 @@
 #include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_data_wrapper.h"
 #include "catalog/pg_foreign_server.h"
@@ -273,4 +277,59 @@ ZbxhistIsPackedTable(Oid relid)
 	Oid			server = GetServer(relid, &names_parent);
 
 	return OidIsValid(server) && !names_parent && IsOurServer(server);
+}
+
+/*
+ * HasPackedOption says whether a column of a foreign table, of whose catalog
+ * row tuple is, has been packed.
+ */
+static bool
+HasPackedOption(HeapTuple tuple)
+{
+	bool		isnull;
+	Datum		options = SysCacheGetAttr(ATTNUM, tuple,
+										  Anum_pg_attribute_attfdwoptions,
+										  &isnull);
+	ListCell   *lc;
+
+	if (isnull)
+		return false;
+	foreach(lc, untransformRelOptions(options))
+	{
+		if (strcmp(lfirst_node(DefElem, lc)->defname,
+				   ZBXHIST_PACKED_OPTION) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistReadNewColumns returns the names of those columns of a foreign table
+ * that no day has been packed with: what a day has under such a name is
+ * another column, which was dropped.  If none is known to have been packed,
+ * neither is any to be new.  Allocates in the current context.
+ */
+List *
+ZbxhistReadNewColumns(Oid foreign)
+{
+	List	   *names = NIL;
+	bool		is_known = false;
+
+	/* there is a row for each that was dropped, too */
+	for (AttrNumber attnum = 1;; attnum++)
+	{
+		HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
+											Int16GetDatum(attnum));
+		Form_pg_attribute att;
+
+		if (!HeapTupleIsValid(tuple))
+			break;
+		att = (Form_pg_attribute) GETSTRUCT(tuple);
+		if (HasPackedOption(tuple))
+			is_known = true;
+		else if (!att->attisdropped && att->attinhcount > 0)
+			names = lappend(names, pstrdup(NameStr(att->attname)));
+		ReleaseSysCache(tuple);
+	}
+	return is_known ? names : NIL;
 }

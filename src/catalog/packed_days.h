@@ -8,6 +8,8 @@
 #ifndef ZBXHIST_PACKED_DAYS_H
 #define ZBXHIST_PACKED_DAYS_H
 
+#include "nodes/pg_list.h"
+
 #include "catalog/bounds.h"
 
 /* the foreign-data wrapper of packed days, a member of the extension */
@@ -16,9 +18,13 @@
 /* the foreign table's option that names the parent, if it has no such */
 #define ZBXHIST_PARENT_OPTION "parent"
 
+/* the option of those of its columns that days have been packed with */
+#define ZBXHIST_PACKED_OPTION "packed"
+
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
 extern int	ZbxhistCountPackedDays(void);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
+extern List *ZbxhistReadNewColumns(Oid foreign);
 
 #endif							/* ZBXHIST_PACKED_DAYS_H */

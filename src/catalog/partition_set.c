@@ -113,6 +113,21 @@ ZbxhistGetPartitionSet(Relation parent)
 }
 
 /*
+ * ZbxhistFindPartitions returns the set that a relation is part of, NULL if
+ * none is known that is up to date.
+ */
+PartitionSet *
+ZbxhistFindPartitions(Oid member)
+{
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
+	PartitionSet *set = entry == NULL ? NULL :
+		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
+
+	return set != NULL && ZbxhistPartitionSetIsValid(set) ? set : NULL;
+}
+
+/*
  * FindBounds returns the element of a sorted array that holds clock, or NULL.
  */
 static const PartitionBounds *
@@ -478,6 +493,7 @@ FreePartitions(PartitionSet *set)
 	set->nothers = 0;
 	set->npacked_days = 0;
 	set->packed = InvalidOid;
+	set->new_columns = NIL;
 	if (set->context != NULL)
 		MemoryContextReset(set->context);
 	else
@@ -614,6 +630,22 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
+ * ReadNewColumns notes which columns packed days do not have, whatever the
+ * names of theirs.
+ */
+static void
+ReadNewColumns(PartitionSet *set)
+{
+	MemoryContext old;
+
+	if (!OidIsValid(set->packed) || set->npacked_days == 0)
+		return;
+	old = MemoryContextSwitchTo(set->context);
+	set->new_columns = ZbxhistReadNewColumns(set->packed);
+	MemoryContextSwitchTo(old);
+}
+
+/*
  * ReadChildren fills in partitions, packed days and others.
  */
 static void
@@ -634,6 +666,7 @@ ReadChildren(PartitionSet *set)
 	pfree(bounds);
 
 	AddChildren(set);
+	ReadNewColumns(set);
 	set->is_exhaustive = IsExhaustive(set);
 }
 

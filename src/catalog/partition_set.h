@@ -9,6 +9,7 @@
 #define ZBXHIST_PARTITION_SET_H
 
 #include "access/attnum.h"
+#include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
@@ -41,6 +42,8 @@ typedef struct PartitionSet
 	Oid		   *others;			/* children that are not partitions */
 	Oid			packed;			/* the foreign table that stands for packed
 								 * days, or InvalidOid */
+	List	   *new_columns;	/* names of those of its columns that no day
+								 * has been packed with */
 	int			npacked_days;
 	PartitionBounds *packed_days;	/* sorted by from_clock; a table may have
 									 * been dropped: open with try_table_open */
@@ -50,6 +53,7 @@ typedef struct PartitionSet
 extern bool ZbxhistHasRouteTrigger(Relation rel);
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
+extern PartitionSet *ZbxhistFindPartitions(Oid member);
 extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);

@@ -93,7 +93,8 @@ typedef struct DayModify DayModify;
  * it, and for both above READ COMMITTED).  The slot has the columns of the
  * day by name and type.
  */
-extern DayModify *ZbxhistBeginDayModify(Relation day, Snapshot snapshot);
+extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
+										Snapshot snapshot);
 extern bool ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
 extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 								TupleTableSlot *slot);

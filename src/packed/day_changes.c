@@ -100,7 +100,8 @@ OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 	day->bounds = *bounds;
 	day->rel = rel;
 	old = MemoryContextSwitchTo(changes->context);
-	day->modify = ZbxhistBeginDayModify(rel, changes->snapshot);
+	day->modify = ZbxhistBeginDayModify(rel, changes->parent,
+										changes->snapshot);
 	MemoryContextSwitchTo(old);
 	changes->nopen++;
 	return day->modify;

@@ -38,6 +38,7 @@
 #include "packed/day.h"
 #include "packed/day_write.h"
 #include "packed/row_compare.h"
+#include "packed/row_map.h"
 
 /* rows, and bytes of their values, that are collected at most */
 #define MAX_CHANGES		100000
@@ -83,11 +84,11 @@ struct DayModify
 /* ---- life ---- */
 
 /*
- * ZbxhistBeginDayModify prepares for changes of the day, which the caller has
- * opened, and locks it.  The snapshot must stay registered.
+ * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
+ * caller has opened, and locks it.  The snapshot must stay registered.
  */
 DayModify *
-ZbxhistBeginDayModify(Relation day, Snapshot snapshot)
+ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist day modify",
@@ -107,6 +108,7 @@ ZbxhistBeginDayModify(Relation day, Snapshot snapshot)
 													ALLOCSET_DEFAULT_SIZES);
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
+	ZbxhistMarkReplaced(modify->layout, parent);
 	modify->snapshot = snapshot;
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
 	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
@@ -603,7 +605,7 @@ FindAttribute(DayModify *modify, TupleDesc desc, const LayoutColumn *column)
 
 		if (!att->attisdropped &&
 			strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
-			att->atttypid == column->type)
+			att->atttypid == column->type && !column->is_replaced)
 			return att->attnum;
 	}
 	RaiseOtherColumns(modify);

@@ -77,6 +77,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	reader->spec = spec;
 	reader->rel = day;
 	reader->layout = ZbxhistDayLayout(day);
+	ZbxhistMarkReplaced(reader->layout, spec->table);
 	reader->map = ZbxhistCreateRowMap(day, reader->layout, spec->table,
 									  spec->wanted);
 	SetWanted(reader);

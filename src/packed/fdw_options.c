@@ -6,7 +6,7 @@
  * A foreign table that maintenance has made needs none: it has the packed
  * days of the table that it inherits from.  One that is made by hand may name
  * that table.  A column that was added after days had been packed says what
- * those have in it.
+ * those have in it; one that days have been packed with says so.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,6 +28,7 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
+#include "catalog/packed_days.h"
 #include "packed/fdw.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_fdw_validator);
@@ -41,7 +42,8 @@ IsKnownOption(const char *name, Oid catalog)
 	if (catalog == ForeignTableRelationId)
 		return strcmp(name, FDW_OPTION_PARENT) == 0;
 	if (catalog == AttributeRelationId)
-		return strcmp(name, FDW_OPTION_MISSING) == 0;
+		return strcmp(name, FDW_OPTION_MISSING) == 0 ||
+			strcmp(name, ZBXHIST_PACKED_OPTION) == 0;
 	return false;
 }
 
@@ -68,8 +70,8 @@ zbxhist_fdw_validator(PG_FUNCTION_ARGS)
 					errhint("Valid options in this context are: %s",
 							FDW_OPTION_PARENT) :
 					catalog == AttributeRelationId ?
-					errhint("Valid options in this context are: %s",
-							FDW_OPTION_MISSING) :
+					errhint("Valid options in this context are: %s, %s",
+							FDW_OPTION_MISSING, ZBXHIST_PACKED_OPTION) :
 					errhint("There are no valid options in this context."));
 	}
 	PG_RETURN_VOID();

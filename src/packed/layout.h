@@ -38,6 +38,7 @@ typedef struct LayoutColumn
 	bool		typbyval;
 	PackedKind	kind;			/* numbers that are not unsigned: bytes */
 	int			packed;			/* index in SegmentRows.columns; -1: itemid */
+	bool		is_replaced;	/* the table's column of that name is another */
 } LayoutColumn;
 
 typedef struct DayLayout

@@ -42,6 +42,7 @@
 #include "packed/day.h"
 #include "packed/day_write.h"
 #include "packed/row_compare.h"
+#include "packed/row_map.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_rows);
 
@@ -513,7 +514,8 @@ FindColumn(const DayLayout *layout, Form_pg_attribute att)
 	{
 		if (strcmp(NameStr(layout->columns[i].name),
 				   NameStr(att->attname)) == 0 &&
-			layout->columns[i].type == att->atttypid)
+			layout->columns[i].type == att->atttypid &&
+			!layout->columns[i].is_replaced)
 			return i;
 	}
 	return -1;
@@ -595,6 +597,7 @@ BeginMerge(MergeState *state, Oid parent, Oid day)
 	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock);
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
+	ZbxhistMarkReplaced(state->layout, state->parent);
 	RequireSameColumns(state);
 	state->has_key = HasUniqueIndex(state->parent);
 	state->rows = palloc(sizeof(LateRow) *

@@ -14,7 +14,9 @@
  *
  * Where the column has a default now, null may be wrong, too: a default that
  * ADD COLUMN filled in is forgotten when the table is rewritten.  A column
- * that was dropped and added again is told from its former self by its place.
+ * that was dropped and added again is told from its former self by an option
+ * of the foreign table's column (packed_days.c), which a new one lacks, and by
+ * its place.
  *
  * Memory: a map is in the context that is current when it is made; values
  * passed by reference are palloc'd in that of the call.
@@ -98,6 +100,8 @@ static bool
 IsSameColumn(const DayLayout *layout, int number, Relation table,
 			 Form_pg_attribute att)
 {
+	if (layout->columns[number].is_replaced)
+		return false;
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
 		att->attinhcount == 0)
 		return true;
@@ -110,6 +114,55 @@ IsSameColumn(const DayLayout *layout, int number, Relation table,
 			return false;
 	}
 	return true;
+}
+
+/*
+ * GetNewColumns returns the names of the columns that no day has been packed
+ * with.
+ */
+static const List *
+GetNewColumns(Relation table)
+{
+	PartitionSet *set;
+	Relation	parent;
+
+	if (table->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		return ZbxhistGetPartitions(table)->new_columns;
+	set = ZbxhistFindPartitions(RelationGetRelid(table));
+	if (set == NULL)
+	{
+		parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
+		set = ZbxhistGetPartitions(parent);
+		table_close(parent, NoLock);
+	}
+	/* one made by hand is for what the days have */
+	return set->packed == RelationGetRelid(table) ? set->new_columns : NIL;
+}
+
+/*
+ * ZbxhistMarkReplaced marks those of the layout's columns that were dropped,
+ * and others of their names added, since days were packed last.  The table is
+ * the parent or the foreign table.
+ */
+void
+ZbxhistMarkReplaced(DayLayout *layout, Relation table)
+{
+	const List *names = GetNewColumns(table);
+	ListCell   *lc;
+
+	foreach(lc, names)
+	{
+		for (int i = 0; i < layout->ncolumns; i++)
+		{
+			if (strcmp(NameStr(layout->columns[i].name), lfirst(lc)) != 0)
+				continue;
+			layout->columns[i].is_replaced = true;
+			if (i == layout->ns)
+				layout->ns = -1;
+			if (i == layout->value)
+				layout->value = -1;
+		}
+	}
 }
 
 /*

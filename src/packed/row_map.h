@@ -12,6 +12,7 @@
 
 typedef struct RowMap RowMap;
 
+extern void ZbxhistMarkReplaced(DayLayout *layout, Relation table);
 extern RowMap *ZbxhistCreateRowMap(Relation day, const DayLayout *layout,
 								   Relation table, const bool *wanted);
 extern void ZbxhistAddPackedWanted(const RowMap *map, bool *packed);

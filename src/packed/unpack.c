@@ -172,6 +172,7 @@ OpenUnpack(UnpackState *state, Oid day, Oid partition)
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
 	state->table = OpenTable(partition);
+	ZbxhistMarkReplaced(state->layout, state->table);
 	desc = RelationGetDescr(state->table);
 	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
 									 NULL);

@@ -39,6 +39,13 @@ CALL zbxhist.run_maintenance();
 CALL zbxhist.pack('history', '$yesterday');
 INSERT INTO history SELECT i, ${\ day(-1) } + 70000, 1, 1 FROM generate_series(1, 50) i;
 CALL zbxhist.undo('history_bin');
+CREATE TABLE readings (itemid bigint NOT NULL, clock integer NOT NULL, value integer);
+SELECT zbxhist.create_parent('readings'), zbxhist.create_partition('readings', '$yesterday');
+INSERT INTO readings SELECT i, ${\ day(-1) } + i, i FROM generate_series(1, 50) i;
+CALL zbxhist.pack('readings', '$yesterday');
+ALTER TABLE readings DROP COLUMN value;
+ALTER TABLE readings ADD COLUMN value integer DEFAULT 7;
+CALL zbxhist.run_maintenance('readings');
 CREATE TABLE unmanaged AS SELECT 1 AS a;
 SQL
 
@@ -46,7 +53,7 @@ SQL
 my $state = join ";\n", (
 	map {
 		"SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t"
-	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged)
+	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings)
   ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
@@ -58,6 +65,10 @@ my $state = join ";\n", (
   . " WHERE relnamespace = 'public'::regnamespace ORDER BY 1";
 
 my $expected = $node->safe_psql('original', $state);
+is( $node->safe_psql(
+		'original', 'SELECT value, count(*) FROM readings GROUP BY 1'),
+	'7|50',
+	'a packed column that was dropped does not come back');
 
 # Runs a program of the server's version as the owner.
 sub run_as_owner
@@ -115,7 +126,7 @@ sub works
 			$database,
 			'SELECT count(*) > 0, count(*) = count(p.objid) FROM zbxhist.packed_day d'
 			  . ' LEFT JOIN pg_depend p ON p.objid = d.day'
-			  . " AND p.refobjid = 'history_packed'::regclass AND p.deptype = 'n'"
+			  . " AND p.refobjid = zbxhist.packed_table(d.parent) AND p.deptype = 'n'"
 		),
 		't|t',
 		"$name: ... and depend on what stands for them");
