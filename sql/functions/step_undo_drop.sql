@@ -18,6 +18,8 @@ BEGIN
     IF zbxhist.has_own_rows(partition, NULL) THEN
         RETURN 'again';
     END IF;
+    PERFORM zbxhist.end_older_snapshots(partition, s.last_move)
+       FROM zbxhist.parent_state s WHERE s.parent = step_undo_drop.parent;
     EXECUTE format('DROP TABLE %s', partition);
     PERFORM zbxhist.invalidate(parent);
     PERFORM zbxhist.log_action(parent, 'undo_drop', label, 0, NULL, started, waited);

@@ -55,6 +55,7 @@ BEGIN
             RETURN 'more';
         ELSE
             waited := zbxhist.lock_exclusively(day, zbxhist.short_lock_timeout());
+            PERFORM zbxhist.end_older_snapshots(day, entry.changed);
             EXECUTE format('DROP TABLE %s', day);
             DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
             PERFORM zbxhist.invalidate(parent);

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -31,6 +32,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/xid8.h"
 
 #include "catalog/packed_days.h"
 #include "compat.h"
@@ -41,6 +43,7 @@
 PG_FUNCTION_INFO_V1(zbxhist_packed_table);
 PG_FUNCTION_INFO_V1(zbxhist_why_not_packable);
 PG_FUNCTION_INFO_V1(zbxhist_attach_day);
+PG_FUNCTION_INFO_V1(zbxhist_end_older_snapshots);
 PG_FUNCTION_INFO_V1(zbxhist_lock_packing);
 PG_FUNCTION_INFO_V1(zbxhist_lock_moves);
 PG_FUNCTION_INFO_V1(zbxhist_lock_packed_table);
@@ -185,5 +188,25 @@ zbxhist_attach_day(PG_FUNCTION_ARGS)
 	ObjectAddressSet(day, RelationRelationId, PG_GETARG_OID(0));
 	ObjectAddressSet(packed, RelationRelationId, PG_GETARG_OID(1));
 	recordDependencyOn(&day, &packed, DEPENDENCY_NORMAL);
+	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_end_older_snapshots(relation regclass, changed xid8) has standby
+ * servers end queries by snapshots that do not see that transaction, before
+ * the table is dropped that has the rows for them.  A transaction of another
+ * cluster, whose dump has been restored, is nobody's.
+ */
+Datum
+zbxhist_end_older_snapshots(PG_FUNCTION_ARGS)
+{
+	FullTransactionId changed = PG_GETARG_FULLTRANSACTIONID(1);
+	Relation	rel;
+
+	RequireOwner(PG_GETARG_OID(0));
+	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	if (FullTransactionIdPrecedes(changed, ReadNextFullTransactionId()))
+		log_snapshot_conflict(rel, XidFromFullTransactionId(changed));
+	table_close(rel, NoLock);
 	PG_RETURN_VOID();
 }
