@@ -42,9 +42,9 @@ BEGIN
                    'A long transaction holds it: see pg_stat_activity and pg_locks.  The next maintenance tries again.'
               FROM zbxhist.maintenance_log l
              WHERE l.parent = check_maintenance.parent AND l.sqlstate = '55P03'
-               AND l.action IN ('drop', 'drop_day', 'truncate', 'premake')
+               AND l.action IN ('drop', 'truncate', 'premake')
                AND l.started_at > shown.last_run - interval '1 day'
-               AND (l.action IN ('drop', 'drop_day') AND to_regclass(l.relation) IS NOT NULL
+               AND (l.action = 'drop' AND to_regclass(l.relation) IS NOT NULL
                     OR l.action = 'truncate' AND zbxhist.own_pages(l.parent) > 0
                        AND NOT EXISTS (SELECT FROM zbxhist.maintenance_log n
                                         WHERE n.parent = l.parent AND n.action = 'truncate'

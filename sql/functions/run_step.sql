@@ -40,7 +40,6 @@ BEGIN
             WHEN 'attach' THEN zbxhist.step_attach(parent)
             WHEN 'unpack' THEN zbxhist.step_unpack(parent, relation)
             WHEN 'drop' THEN zbxhist.step_drop(parent, relation)
-            WHEN 'drop_day' THEN zbxhist.step_drop_day(parent, relation)
             WHEN 'pack' THEN zbxhist.step_pack(parent, relation)
             WHEN 'merge' THEN zbxhist.step_merge(parent, relation)
             WHEN 'expire' THEN zbxhist.step_expire(parent)

@@ -15,8 +15,8 @@ BEGIN
     RETURN CASE step
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist.waiting_partitions(parent) w
                                 WHERE zbxhist.may_wait(parent))
-        WHEN 'drop' THEN ARRAY(SELECT zbxhist.expired_partitions(parent))
-        WHEN 'drop_day' THEN ARRAY(SELECT zbxhist.expired_days(parent))
+        WHEN 'drop' THEN ARRAY(SELECT zbxhist.expired_partitions(parent)
+                                UNION ALL SELECT zbxhist.expired_days(parent))
         WHEN 'pack' THEN ARRAY(SELECT zbxhist.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT zbxhist.waiting_days(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d

@@ -29,9 +29,6 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist.work_list(parent, 'drop') LOOP
         CALL zbxhist.repeat_step(parent, 'drop', partition, answer);
     END LOOP;
-    FOREACH partition IN ARRAY zbxhist.work_list(parent, 'drop_day') LOOP
-        CALL zbxhist.repeat_step(parent, 'drop_day', partition, answer);
-    END LOOP;
     FOREACH partition IN ARRAY zbxhist.work_list(parent, 'pack') LOOP
         CALL zbxhist.repeat_step(parent, 'pack', partition, answer);
     END LOOP;
