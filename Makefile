@@ -21,6 +21,7 @@ OBJS = \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
+	src/ingest/row_type.o \
 	src/ingest/stray.o \
 	src/ingest/target.o \
 	src/maintenance/counters.o \

@@ -14,6 +14,8 @@ AS $$
                             UNION ALL SELECT * FROM zbxhist.check_maintenance(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_triggers(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_partitions(u.parent)
+                            UNION ALL SELECT * FROM zbxhist.check_columns(u.parent)
+                            UNION ALL SELECT * FROM zbxhist.check_row_triggers(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_packed(u.parent)
                             UNION ALL SELECT * FROM zbxhist.check_rows(u.parent)) c
            ) AS a (place, severity, code, object, message, hint),

@@ -1,8 +1,8 @@
 -- sql/functions/clone_indexes.sql
 --
--- Primary key, unique, exclusion and foreign key constraints first, then the
--- other indexes, each in the tablespace and with the storage settings that
--- the parent's has.  The names are chosen by PostgreSQL.
+-- Primary key, unique and exclusion constraints first, then the other
+-- indexes, each in the tablespace and with the storage settings that the
+-- parent's has.  The names are chosen by PostgreSQL.
 
 CREATE FUNCTION zbxhist.clone_indexes(parent regclass, partition regclass)
 RETURNS void
@@ -59,14 +59,6 @@ BEGIN
             EXECUTE format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', partition,
                            (SELECT k.relname FROM pg_class k WHERE k.oid = copy));
         END IF;
-    END LOOP;
-    FOR item IN
-        SELECT pg_get_constraintdef(c.oid) AS definition
-          FROM pg_constraint c
-         WHERE c.conrelid = parent AND c.contype = 'f'
-         ORDER BY c.conname
-    LOOP
-        EXECUTE format('ALTER TABLE %s ADD %s', partition, item.definition);
     END LOOP;
 END
 $$;

@@ -1,7 +1,4 @@
 -- sql/functions/clone_triggers.sql
---
--- The row triggers that PostgreSQL fires on the table a row is stored in.
--- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
 
 CREATE FUNCTION zbxhist.clone_triggers(parent regclass, partition regclass)
 RETURNS void
@@ -17,12 +14,9 @@ DECLARE
 BEGIN
     FOR item IN
         SELECT t.tgname, t.tgenabled, pg_get_triggerdef(t.oid) AS definition
-          FROM pg_trigger t
-         WHERE t.tgrelid = parent AND NOT t.tgisinternal
-           AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
-           AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
-           AND t.tgnewtable IS NULL AND t.tgoldtable IS NULL
-           AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+          FROM zbxhist.row_triggers(parent) t
+         WHERE NOT EXISTS (SELECT FROM pg_trigger o
+                            WHERE o.tgrelid = partition AND o.tgname = t.tgname)
          ORDER BY t.tgname
     LOOP
         definition := regexp_replace(item.definition, '^(CREATE TRIGGER .* BEFORE) INSERT OR ', '\1 ');
@@ -46,7 +40,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.clone_triggers(regclass, regclass) IS
-'Gives a new partition the row triggers of its parent, except those before INSERT and those with transition tables (internal)';
+'Gives a partition the row triggers of its parent that it has not, except those before INSERT and those with transition tables (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.clone_triggers(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.clone_triggers(regclass, regclass) TO pg_database_owner;

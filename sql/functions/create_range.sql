@@ -59,6 +59,7 @@ BEGIN
         EXECUTE format('ALTER TABLE %s OWNER TO %I', result, pg_get_userbyid(source.relowner));
     END IF;
     PERFORM zbxhist.clone_indexes(parent, result);
+    PERFORM zbxhist.clone_foreign_keys(parent, result);
     PERFORM zbxhist.clone_columns(parent, result);
     PERFORM zbxhist.clone_triggers(parent, result);
     PERFORM zbxhist.clone_grants(parent, result);

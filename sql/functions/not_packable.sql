@@ -11,16 +11,9 @@ BEGIN
     IF problem IS NOT NULL THEN
         RETURN problem;
     END IF;
-    SELECT format('partition %s has a column "%s" that table %s has not', partition, a.attname, parent)
-      INTO problem
-      FROM pg_attribute a
-     WHERE a.attrelid = not_packable.partition AND a.attnum > 0 AND NOT a.attisdropped
-       AND NOT EXISTS (SELECT FROM pg_attribute b
-                        WHERE b.attrelid = not_packable.parent AND b.attname = a.attname
-                          AND NOT b.attisdropped)
-     ORDER BY a.attnum LIMIT 1;
-    IF FOUND THEN
-        RETURN problem;
+    problem := zbxhist.own_column(parent, partition);
+    IF problem IS NOT NULL THEN
+        RETURN format('partition %s has a column "%s" that table %s has not', partition, problem, parent);
     END IF;
     SELECT format('%s depends on partition %s',
                   pg_describe_object(d.classid, d.objid, d.objsubid), partition)

@@ -26,6 +26,7 @@ BEGIN
          WHERE p.to_clock > oldest AND p.from_clock <= newest
            AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
                             WHERE d.partition = p.partition AND NOT d.unpacked)
+           AND zbxhist.own_column(parent, p.partition) IS NULL
          ORDER BY p.from_clock DESC;
 END
 $$;

@@ -19,8 +19,9 @@
  * resource owner has closed the relations.
  *
  * Locks: a partition is locked conditionally.  If maintenance or anybody else
- * holds a lock that conflicts with inserting, or has dropped it, its rows go
- * to the parent: an insert never waits for that and never fails by it.
+ * holds a lock that conflicts with inserting, or has dropped it, or has given
+ * it a column of its own, its rows go to the parent: an insert never waits for
+ * that and never fails by it.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,6 +43,7 @@
 #include "ingest/batch.h"
 #include "ingest/lookup.h"
 #include "ingest/probe.h"
+#include "ingest/row_type.h"
 #include "ingest/stray.h"
 #include "ingest/target.h"
 #include "maintenance/counters.h"
@@ -370,7 +372,8 @@ RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
 
 /*
  * OpenPartition locks and opens the partition of a run of rows; returns NULL
- * if that is not possible at once, or not the rows' place any more.
+ * if that is not possible at once, it is not the rows' place any more, or they
+ * do not fit it.
  */
 static Relation
 OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
@@ -378,6 +381,7 @@ OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 {
 	Oid			relid = rows->partition;
 	PartitionSet *set;
+	Relation	rel;
 
 	if (!ConditionalLockRelationOid(relid, RowExclusiveLock))
 		return NULL;
@@ -390,7 +394,14 @@ OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		UnlockRelationOid(relid, RowExclusiveLock);
 		return NULL;
 	}
-	return try_table_open(relid, NoLock);
+	rel = try_table_open(relid, NoLock);
+	if (rel != NULL &&
+		!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)))
+	{
+		table_close(rel, RowExclusiveLock);
+		return NULL;
+	}
+	return rel;
 }
 
 /*

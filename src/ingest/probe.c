@@ -29,6 +29,7 @@
 
 #include "compat.h"
 #include "ingest/probe.h"
+#include "ingest/row_type.h"
 
 /*
  * ZbxhistOpenProbe opens the indexes of rel, which the caller has locked,
@@ -47,7 +48,7 @@ ZbxhistOpenProbe(Relation rel, TupleDesc source)
 	probe->context = context;
 	probe->rel = rel;
 	probe->estate = CreateExecutorState();
-	probe->map = convert_tuples_by_name(source, RelationGetDescr(rel));
+	probe->map = ZbxhistMapColumns(source, RelationGetDescr(rel));
 	if (probe->map != NULL)
 		probe->converted =
 			MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(rel)),
@@ -107,8 +108,7 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 	bool		result = false;
 
 	if (probe->map != NULL)
-		slot = execute_attr_map_slot(probe->map->attrMap, slot,
-									 probe->converted);
+		slot = execute_attr_map_slot(probe->map, slot, probe->converted);
 
 	for (int i = 0; i < probe->rri->ri_NumIndices && !result; i++)
 	{

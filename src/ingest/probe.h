@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_PROBE_H
 #define ZBXHIST_PROBE_H
 
-#include "access/tupconvert.h"
+#include "access/attmap.h"
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 
@@ -18,7 +18,7 @@ typedef struct KeyProbe
 	Relation	rel;			/* borrowed, locked by the caller */
 	EState	   *estate;
 	ResultRelInfo *rri;
-	TupleConversionMap *map;	/* from the source's row type, or NULL */
+	AttrMap    *map;			/* from the source's row type, or NULL */
 	TupleTableSlot *converted;	/* for map */
 	MemoryContext context;		/* owns all this */
 } KeyProbe;

@@ -25,7 +25,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/tupconvert.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -44,6 +43,7 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
+#include "ingest/row_type.h"
 #include "maintenance/move_lock.h"
 #include "plan/clock_bounds.h"
 #include "plan/prune.h"
@@ -122,11 +122,9 @@ HasStatementTriggers(Relation rel)
 static bool
 CanStandIn(Relation parent, Relation partition)
 {
-	TupleConversionMap *map =
-		convert_tuples_by_name(RelationGetDescr(parent),
-							   RelationGetDescr(partition));
-
-	return map == NULL && !HasStatementTriggers(partition);
+	return ZbxhistMapColumns(RelationGetDescr(parent),
+							 RelationGetDescr(partition)) == NULL &&
+		!HasStatementTriggers(partition);
 }
 
 /*

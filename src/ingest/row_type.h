@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_type.h
+ *	  Whether rows of one table fit another one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ROW_TYPE_H
+#define ZBXHIST_ROW_TYPE_H
+
+#include "access/attmap.h"
+#include "access/tupdesc.h"
+
+extern bool ZbxhistRowsFit(TupleDesc source, TupleDesc target);
+extern AttrMap *ZbxhistMapColumns(TupleDesc source, TupleDesc target);
+
+#endif							/* ZBXHIST_ROW_TYPE_H */

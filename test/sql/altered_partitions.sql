@@ -1,0 +1,106 @@
+--
+-- What somebody gives to one partition by hand, or to the parent after its
+-- partitions were made: columns, constraints, triggers, foreign keys.
+--
+SELECT zbxhist.version();
+\set SHOW_CONTEXT never
+CREATE SCHEMA altered;
+SET search_path = altered, public;
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, note text, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', premake => 1);
+SELECT zbxhist.create_partition('history', '1970-01-02');
+SELECT zbxhist.create_partition('history', '1970-01-03');
+CREATE VIEW stored AS SELECT tableoid::regclass AS stored_in, * FROM history;
+CREATE VIEW found AS SELECT severity, code, object, message, hint FROM zbxhist.check()
+    WHERE object ~ 'history_p1970' OR code = 'rows_in_parent' AND object ~ 'altered';
+INSERT INTO history VALUES (1, 86400, 1), (1, 172800, 1);
+SELECT * FROM found;
+
+-- a column that the rows do not tell: they stay in the parent, by each path
+ALTER TABLE history_p19700102 ADD COLUMN extra integer NOT NULL DEFAULT 5;
+ALTER TABLE history_p19700102 ALTER COLUMN extra DROP DEFAULT;
+INSERT INTO history VALUES (2, 86400, 1), (2, 172800, 1);
+INSERT INTO history SELECT 3, clock, 1 FROM generate_series(86400, 172800, 86400) clock;
+COPY history (itemid, clock, value) FROM stdin;
+4	86400	1
+4	172800	1
+\.
+SELECT zbxhist.add(NULL::history, '{5,5}', '{86400,172800}', '{0,0}', '{1,1}'::float8[]);
+INSERT INTO history VALUES (6, 86400, 1), (6, 172800, 1) RETURNING itemid;
+INSERT INTO history VALUES (7, 86400, 1), (7, 172800, 1) ON CONFLICT DO NOTHING;
+SET zbxhist.enable_batching = off;
+INSERT INTO history VALUES (8, 86400, 1), (8, 172800, 1);
+RESET zbxhist.enable_batching;
+SELECT stored_in, clock, array_agg(itemid ORDER BY itemid) FROM stored GROUP BY 1, 2 ORDER BY 2, 1;
+
+-- keys are looked up on both sides
+\set VERBOSITY terse
+INSERT INTO history VALUES (1, 86400, 2);
+INSERT INTO history SELECT 2, 86400, 2;
+INSERT INTO history VALUES (9, 172800, 2), (2, 86400, 2);
+SELECT zbxhist.add(NULL::history, '{1}', '{86400}', '{0}', '{2}'::float8[]);
+INSERT INTO history VALUES (1, 86400, 2), (2, 86400, 2) ON CONFLICT DO NOTHING;
+SELECT zbxhist.add(NULL::history, '{1,2}', '{86400,86400}', '{0,0}', '{3,3}'::float8[], on_conflict => 'ignore');
+SELECT zbxhist.add(NULL::history, '{1,2}', '{86400,86400}', '{0,0}', '{4,4}'::float8[], on_conflict => 'update');
+\set VERBOSITY default
+SELECT itemid, clock, value FROM stored WHERE itemid IN (1, 2, 9) ORDER BY 1, 2;
+
+-- so they can be read, updated and deleted
+SELECT i, r.clock, r.value FROM generate_series(1, 2) i, zbxhist.range(NULL::history, i, 0, 90000) r ORDER BY 1, 2;
+UPDATE history SET value = 5 WHERE itemid IN (1, 2) AND clock = 86400;
+DELETE FROM history WHERE itemid = 3 AND clock = 86400;
+SELECT stored_in, itemid, value FROM stored WHERE itemid <= 3 AND clock = 86400 ORDER BY 2;
+
+-- maintenance leaves them there, check() says why, and what mends it
+CALL zbxhist.run_maintenance('history');
+SELECT count(*) FROM ONLY history;
+SELECT * FROM found \gx
+SELECT rtrim(hint, ';') FROM found WHERE code = 'own_column' \gexec
+CALL zbxhist.run_maintenance('history');
+SELECT stored_in, clock, array_agg(itemid ORDER BY itemid) FROM stored GROUP BY 1, 2 ORDER BY 2, 1;
+INSERT INTO history VALUES (10, 86400, 1);
+SELECT stored_in FROM stored WHERE itemid = 10;
+SELECT * FROM found;
+
+-- a dropped column is none
+ALTER TABLE history ADD COLUMN gone integer;
+ALTER TABLE history DROP COLUMN gone;
+INSERT INTO history VALUES (11, 86400, 1);
+SELECT stored_in FROM stored WHERE itemid = 11;
+
+-- what somebody wants for one partition is heeded, and said
+ALTER TABLE history_p19700102 ADD CONSTRAINT positive CHECK (value >= 0);
+UPDATE history SET note = '';
+ALTER TABLE history_p19700102 ALTER COLUMN note SET NOT NULL;
+CREATE FUNCTION say() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% % %', tg_name, tg_op, tg_table_name; RETURN new; END $$;
+CREATE TRIGGER own BEFORE INSERT ON history_p19700102 FOR EACH ROW EXECUTE FUNCTION say();
+INSERT INTO history (itemid, clock, value, note) VALUES (12, 86400, 1, '');
+INSERT INTO history (itemid, clock, value, note) VALUES (13, 172800, 1, ''), (13, 86400, -1, '');
+INSERT INTO history (itemid, clock, value) VALUES (13, 172800, 1), (13, 86400, 1);
+SELECT stored_in, itemid FROM stored WHERE itemid > 11;
+SELECT * FROM found \gx
+SELECT regexp_replace(hint, ';.*', '') FROM found \gexec
+SELECT * FROM found;
+
+-- row triggers and foreign keys of the parent reach new partitions only
+CREATE TABLE items (itemid bigint PRIMARY KEY);
+INSERT INTO items SELECT generate_series(1, 20);
+CREATE TRIGGER later AFTER INSERT OR DELETE ON history FOR EACH ROW EXECUTE FUNCTION say();
+ALTER TABLE history ADD CONSTRAINT history_items FOREIGN KEY (itemid) REFERENCES items ON DELETE CASCADE;
+SELECT zbxhist.create_partition('history', '1970-01-04');
+INSERT INTO history VALUES (14, 86400), (14, 259200);
+INSERT INTO history VALUES (30, 259200);
+INSERT INTO history VALUES (30, 86400);
+DELETE FROM history WHERE itemid = 30;
+SELECT * FROM found ORDER BY code, object \gx
+SELECT DISTINCT hint FROM found ORDER BY 1 \gexec
+SELECT * FROM found;
+INSERT INTO history VALUES (15, 86400), (15, 259200);
+INSERT INTO history VALUES (30, 86400);
+SET client_min_messages = warning;
+DELETE FROM items WHERE itemid = 15;
+SELECT count(*) FROM history WHERE itemid = 15;
+DROP SCHEMA altered CASCADE;
+CALL zbxhist.run_maintenance();
+TRUNCATE zbxhist.maintenance_log;
