@@ -7,7 +7,7 @@ CREATE SCHEMA packed;
 SET search_path = packed, public;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value double precision DEFAULT 0 NOT NULL,
-    ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));
+    ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns)) WITH (autovacuum_enabled = off);
 SELECT zbxhist.create_parent('history', retention => '100 years', premake => 1);
 SELECT zbxhist.create_partition('history', '1970-01-02'), zbxhist.create_partition('history', '1970-01-03');
 INSERT INTO history SELECT i, 86400 + j * 60, i * j, j FROM generate_series(1, 20) i, generate_series(0, 1439) j;
