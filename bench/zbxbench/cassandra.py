@@ -35,9 +35,7 @@ class CassandraServer(Peer):
     @classmethod
     def missing(cls):
         """Why there can be no server; None when there can."""
-        if not maven.java():
-            return "Java 17 or 11 is not installed"
-        return maven.fetch_jars(SOURCE)
+        return maven.missing(SOURCE)
 
     @property
     def heap_mb(self):
@@ -64,7 +62,7 @@ class CassandraServer(Peer):
             "-Djava.io.tmpdir=%s" % self.directory, "-Dcassandra.storagedir=%s" % self.directory,
             "-Dcassandra.config=file://%s/cassandra.yaml" % self.directory,
             "-Dlogback.configurationFile=%s/logback.xml" % self.directory,
-            "-cp", str(JARS / "*")]
+            "-cp", "%s:%s" % (maven.classes(SOURCE), JARS / "*")]
 
     def command(self):
         memory = "%dM" % self.heap_mb
@@ -100,6 +98,21 @@ class CassandraServer(Peer):
         """Cassandra's own tool."""
         self.run(self._java() + ["org.apache.cassandra.tools.NodeTool",
                                  "-p", str(self.jmx_port)] + list(words))
+
+    def load(self, keyspace, table, definition, columns, stream):
+        """Adds the rows of COPY text; columns are its (name, type), the second is the clock.
+
+        Files are written beside the server and imported, and not merged with others.
+        """
+        directory = self.directory / "load" / table
+        self.run(["mkdir", "-p", str(directory)])
+        names = [name for name, _ in columns] + ["day"]
+        insert = "INSERT INTO %s.%s (%s) VALUES (%s)" % (
+            keyspace, table, ", ".join(names), ", ".join("?" for _ in names))
+        self.run(self._java() + ["-Xmx%dM" % (self.heap_mb // 2), "SstableWriter",
+                                 str(directory), definition, insert,
+                                 ",".join(kind for _, kind in columns)], stream)
+        self.nodetool("import", "--quick", keyspace, table, str(directory))
 
     def version(self):
         return self.execute("SELECT release_version FROM system.local")[0][0]

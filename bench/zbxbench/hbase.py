@@ -1,7 +1,5 @@
 """A private HBase, standalone, from the jars in Maven Central."""
 import json
-import os
-import shutil
 import subprocess
 
 from . import environment, maven
@@ -10,7 +8,6 @@ from .peer import Peer
 
 SOURCE = environment.BENCH / "hbase"
 JARS = SOURCE / "jars"
-CLASSES = SOURCE / "classes"
 
 # of bin/hbase in its distribution, for Java 11 and later
 OPENS = ("java.base/java.io", "java.base/java.lang", "java.base/java.lang.reflect",
@@ -22,22 +19,6 @@ EXPORTS = ("java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/su
            "java.security.jgss/sun.security.krb5")
 
 
-def compile_loader():
-    """Compiles the loader when its sources are newer than what there is; why not, or None."""
-    sources = sorted(SOURCE.glob("*.java"))
-    made = CLASSES / "HbaseLoader.class"
-    if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources):
-        return None
-    compiler = os.path.join(os.path.dirname(os.path.realpath(maven.java())), "javac")
-    if not os.path.exists(compiler):
-        return "the package openjdk-17-jdk-headless is not installed: there is no javac"
-    shutil.rmtree(CLASSES, ignore_errors=True)
-    done = subprocess.run([compiler, "-nowarn", "-cp", str(JARS / "*"), "-d", str(CLASSES)]
-                          + [str(path) for path in sources], capture_output=True, text=True,
-                          check=False)
-    return "its loader does not compile: " + done.stderr[-500:] if done.returncode else None
-
-
 class HbaseServer(Peer):
     """Master, region server and ZooKeeper in one process on loopback."""
     NAME = "hbase"
@@ -46,9 +27,7 @@ class HbaseServer(Peer):
     @classmethod
     def missing(cls):
         """Why there can be no server; None when there can."""
-        if not maven.java():
-            return "Java 17 or 11 is not installed"
-        return maven.fetch_jars(SOURCE) or compile_loader()
+        return maven.missing(SOURCE)
 
     @property
     def heap_mb(self):
@@ -68,7 +47,7 @@ class HbaseServer(Peer):
     def _java(self, *options):
         return [maven.java()] + maven.modules(OPENS, EXPORTS) + list(options) + [
             "-Djava.io.tmpdir=%s" % self.directory,
-            "-cp", "%s:%s:%s" % (self.directory, CLASSES, JARS / "*")]
+            "-cp", "%s:%s:%s" % (self.directory, maven.classes(SOURCE), JARS / "*")]
 
     def command(self):
         memory = "%dM" % self.heap_mb

@@ -9,11 +9,12 @@ import os
 import threading
 import time
 
-from . import counters, drivers, environment, periods, plots, results, spread, upkeep
-from .cluster import SUPERUSER, Cluster, tuned_settings
+from . import counters, drivers, periods, plots, results, spread, upkeep
+from .cluster import SUPERUSER
 from .contents import Contents
-from .progress import Progress, say
-from .stores import STORES, select
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 from .stream import Stream, fill, latencies
 
 NAME = "housekeeper"
@@ -328,10 +329,10 @@ def targets(summary):
     return entries
 
 
-def draw(summary, stem):
+def draw(result, stem):
     """Latency and CPU over the hours."""
     fig, (top, middle, bottom) = plots.panels(3, 8.0, 2.2)
-    for name, entry in summary.items():
+    for name, entry in result["summary"].items():
         line = {"color": plots.colour(name), "linewidth": 1.2}
         label = "%s, %s" % (STORES[name].label, entry["removal"])
         points = entry["latency_by_hour"]
@@ -357,35 +358,20 @@ def draw(summary, stem):
     plots.save(fig, stem)
 
 
-def report(arguments, cluster, summary, skipped, problems):
-    """Table, plot, file; the exit code."""
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, seconds=arguments.seconds, rate=arguments.rate,
-                  items=arguments.items, step=arguments.step, skipped=skipped,
-                  problems=problems, targets=targets(summary), summary=summary)
-    show(result)
-    results.print_targets(result["targets"])
-    draw(summary, str(results.path_of(name, "", arguments.output)))
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    settings = dict(tuned_settings(arguments.shared_buffers), **SETTINGS)
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    with bench(arguments, arguments.stores, **SETTINGS) as own:
         summary, problems = {}, []
-        contents, reference = Contents(stores), {}
-        progress = Progress(len(stores), NAME)
-        for store in stores:
+        contents, reference = Contents(own.stores), {}
+        progress = Progress(len(own.stores), NAME)
+        for store in own.stores:
             summary[store.name] = run_store(store, arguments, progress)
             verify(store, summary[store.name], arguments, contents, reference, problems)
             store.drop()
             progress.step()
         progress.finish()
-        return report(arguments, cluster, summary, skipped, problems)
+        return own.conclude(NAME, {
+            "seconds": arguments.seconds, "rate": arguments.rate, "items": arguments.items,
+            "step": arguments.step, "targets": targets(summary), "summary": summary},
+            problems, show, draw)

@@ -10,11 +10,11 @@ import random
 import statistics
 import time
 
-from . import counters, drivers, environment, periods, plots, results, upkeep
-from .cluster import Cluster, tuned_settings
+from . import counters, drivers, periods, plots, results, upkeep
 from .contents import Contents
-from .progress import Progress, say
-from .stores import STORES, select
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 from .stream import Stream, fill, latencies
 
 NAME = "limit"
@@ -281,10 +281,11 @@ def targets(summary):
             if own and summary.get(name, {}).get("nvps")]
 
 
-def draw(steps_of, stem):
+def draw(result, stem):
     """Delay and CPU against the offered rate, a line a store."""
     fig, (top, bottom) = plots.panels(2)
-    for name, steps in steps_of.items():
+    for name in result["summary"]:
+        steps = [step for step in result["runs"] if step["store"] == name]
         rates = [step["rate"] / 1000 for step in steps]
         style = {"marker": "o", "markersize": 3.5, "color": plots.colour(name),
                  "label": STORES[name].label}
@@ -303,37 +304,21 @@ def draw(steps_of, stem):
     plots.save(fig, stem)
 
 
-def report(arguments, cluster, steps_of, skipped, problems):
-    """Tables, plots, file; the exit code."""
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    summary = {store: summarize(steps) for store, steps in steps_of.items()}
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, rows=arguments.rows, connections=arguments.connections,
-                  seconds=arguments.seconds, skipped=skipped, problems=problems,
-                  targets=targets(summary), summary=summary,
-                  runs=[dict(step, store=store) for store, steps in steps_of.items()
-                        for step in steps])
-    show(result)
-    results.print_targets(result["targets"])
-    draw(steps_of, str(results.path_of(name, "", arguments.output)))
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, tuned_settings(arguments.shared_buffers),
-                 arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
-        checks = Checks(stores)
-        progress = Progress(len(stores) * (arguments.halvings + 7), NAME)
-        for store in stores:
+    with bench(arguments, arguments.stores) as own:
+        checks = Checks(own.stores)
+        progress = Progress(len(own.stores) * (arguments.halvings + 7), NAME)
+        for store in own.stores:
             store.create(("history",), periods.days(FIRST_DAY, LAST_DAY))
-        steps_of = climb_all(stores, arguments, checks, progress)
-        for store in stores:
+        steps_of = climb_all(own.stores, arguments, checks, progress)
+        for store in own.stores:
             store.drop()
         progress.finish()
-        return report(arguments, cluster, steps_of, skipped, checks.problems)
+        summary = {name: summarize(steps) for name, steps in steps_of.items()}
+        return own.conclude(NAME, {
+            "rows": arguments.rows, "connections": arguments.connections,
+            "seconds": arguments.seconds, "targets": targets(summary), "summary": summary,
+            "runs": [dict(step, store=name) for name, steps in steps_of.items()
+                     for step in steps]}, checks.problems, show, draw)

@@ -8,10 +8,11 @@ loader that waits for it.
 import threading
 import time
 
-from . import drivers, environment, periods, plots, results
-from .cluster import SUPERUSER, Cluster, tuned_settings
+from . import drivers, periods, plots, results
+from .cluster import SUPERUSER
+from .experiment import bench
 from .progress import say
-from .stores import STORES, select
+from .stores import STORES
 from .stream import Stream, latencies
 
 NAME = "maintenance"
@@ -376,7 +377,7 @@ def targets(measured):
     return entries
 
 
-def draw(measured, name, directory):
+def draw(measured, stem):
     """Latency over time, a plot a store, stages shaded."""
     for store, entry in measured.items():
         fig, axes = plots.figure()
@@ -388,7 +389,7 @@ def draw(measured, name, directory):
         axes.set_xlabel("seconds")
         axes.set_ylabel("latency of a 1000-row insert, ms")
         axes.set_title("Ingest during maintenance: " + STORES[store].label, fontsize=10, pad=26)
-        plots.save(fig, str(results.path_of("%s-%s" % (name, store), "", directory)))
+        plots.save(fig, "%s-%s" % (stem, store))
 
 
 def draw_session(axes, session, store, offset, drawn):
@@ -406,34 +407,18 @@ def draw_session(axes, session, store, offset, drawn):
     return session["stages"][-1]["to"] - start
 
 
-def report(arguments, cluster, measured, skipped, problems):
-    """Tables, plots, file; the exit code."""
-    for store, entry in measured.items():
-        print_table(store, entry["stages"])
-    reached = targets(measured)
-    results.print_targets(reached)
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    draw(measured, name, arguments.output)
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, rate=arguments.rate, connections=arguments.connections,
-                  move_rows=arguments.move_rows, drop_rows=arguments.drop_rows, skipped=skipped,
-                  problems=problems, targets=reached,
-                  summary={store: entry["stages"] for store, entry in measured.items()})
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    settings = dict(tuned_settings(arguments.shared_buffers), autovacuum="on")
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    with bench(arguments, arguments.stores, autovacuum="on") as own:
         measured, problems = {}, []
-        for store in stores:
+        for store in own.stores:
             sessions, wrong = run_store(store, arguments)
             measured[store.name] = {"sessions": sessions, "stages": stages_of(sessions)}
             problems.extend(wrong)
-        return report(arguments, cluster, measured, skipped, problems)
+        return own.conclude(NAME, {
+            "rate": arguments.rate, "connections": arguments.connections,
+            "move_rows": arguments.move_rows, "drop_rows": arguments.drop_rows,
+            "targets": targets(measured),
+            "summary": {name: entry["stages"] for name, entry in measured.items()}},
+            problems, show, lambda _, stem: draw(measured, stem))

@@ -1,6 +1,7 @@
 """Servers from Maven Central: a Java to run them, and their jars, fetched once."""
 import functools
 import glob
+import os
 import re
 import shutil
 import socket
@@ -70,6 +71,34 @@ def fetch_jars(source):
     shutil.rmtree(source / "jars", ignore_errors=True)
     partial.rename(source / "jars")
     return None
+
+
+def classes(source):
+    """Where a directory's own Java classes go."""
+    return source / "classes"
+
+
+def compile_java(source):
+    """Compiles a directory's own sources when they are newer; returns why not, or None."""
+    sources = sorted(source.glob("*.java"))
+    made = classes(source) / (sources[0].stem + ".class")
+    if made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources):
+        return None
+    compiler = os.path.join(os.path.dirname(os.path.realpath(java())), "javac")
+    if not os.path.exists(compiler):
+        return "the package openjdk-17-jdk-headless is not installed: there is no javac"
+    shutil.rmtree(classes(source), ignore_errors=True)
+    done = subprocess.run([compiler, "-nowarn", "-cp", str(source / "jars" / "*"),
+                           "-d", str(classes(source))] + [str(path) for path in sources],
+                          capture_output=True, text=True, check=False)
+    return "its sources do not compile: " + done.stderr[-500:] if done.returncode else None
+
+
+def missing(source):
+    """Why a directory's server cannot be run; None when it can."""
+    if not java():
+        return "Java 17 or 11 is not installed"
+    return fetch_jars(source) or compile_java(source)
 
 
 def fill(source, target, values):

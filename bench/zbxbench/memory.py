@@ -7,10 +7,10 @@ of several partitions a statement are among those repeated.
 import re
 import time
 
-from . import counters, drivers, environment, periods, plots, results
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .stores import STORES, select
+from . import counters, drivers, periods, plots, results
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "memory"
 HELP = "private memory and memory contexts of one session over 100,000 batches"
@@ -158,23 +158,24 @@ def leaks(cluster):
     return [line for line in cluster.log_text().splitlines() if LEAK.search(line)]
 
 
-def print_table(summaries, all_measured):
-    """A line a store."""
+def show(result):
+    """The table of a result, a line a store."""
+    all_measured = result["runs"]
     rows = [[STORES[name].label, results.number(all_measured[name]["statements"]),
              results.number(entry["context_bytes"] / 1024),
              results.number(entry["context_growth"] / 1024, 1),
              results.number(entry["context_peak"] / 1024),
              results.number(entry["private_peak"] / 1024),
              results.number(entry["private_growth"] / 1024)]
-            for name, entry in summaries.items()]
+            for name, entry in result["summary"].items()]
     print(results.table(["store", "INSERTs", "contexts kB", "growth kB", "peak kB",
                          "private kB", "growth kB"], rows))
 
 
-def draw(all_measured, name, directory):
+def draw(result, stem):
     """Memory over the session."""
     fig, axes = plots.figure()
-    for store, measured in all_measured.items():
+    for store, measured in result["runs"].items():
         for key, values, style in (
                 ("private memory", measured["private_bytes"], "-"),
                 ("memory contexts", [entry[1] for entry in measured["contexts"]], ":")):
@@ -186,41 +187,21 @@ def draw(all_measured, name, directory):
     axes.set_ylabel("MB")
     axes.set_title("Memory of one session", fontsize=10)
     plots.legend_beside(axes)
-    plots.save(fig, str(results.path_of(name, "", directory)))
-
-
-def show(result):
-    """The table of a result."""
-    print_table(result["summary"], result["runs"])
-
-
-def report(arguments, cluster, all_measured, summaries, skipped, problems):
-    """Table, plot, file; the exit code."""
-    lines = leaks(cluster)
-    problems = problems + ["server log: " + line for line in lines[:10]]
-    print_table(summaries, all_measured)
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    draw(all_measured, name, arguments.output)
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, batches=arguments.batches, rows=ROWS,
-                  items=arguments.items, skipped=skipped, problems=problems,
-                  log_warnings=len(lines), summary=summaries, runs=all_measured)
-    return results.conclude(name, result, problems, arguments.output)
+    plots.save(fig, stem)
 
 
 def run(arguments):
     """The experiment."""
     arguments.batches = arguments.batches or (5000 if arguments.quick else 100000)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    settings = dict(tuned_settings(arguments.shared_buffers), log_min_error_statement="panic")
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores.split(","))
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    with bench(arguments, arguments.stores.split(","), log_min_error_statement="panic") as own:
         all_measured, summaries, problems = {}, {}, []
-        for store in stores:
+        for store in own.stores:
             store.create(drivers.tables("zabbix"), periods.days(1 - DAYS, 10))
             all_measured[store.name] = run_store(store, arguments)
             summaries[store.name], wrong = judge(store, all_measured[store.name])
             problems.extend(wrong)
-        return report(arguments, cluster, all_measured, summaries, skipped, problems)
+        lines = leaks(own.cluster)
+        return own.conclude(NAME, {
+            "batches": arguments.batches, "rows": ROWS, "items": arguments.items,
+            "log_warnings": len(lines), "summary": summaries, "runs": all_measured},
+            problems + ["server log: " + line for line in lines[:10]], show, draw)

@@ -6,10 +6,10 @@ speed, memory and WAL; the second while values are stored at a fixed rate.
 import threading
 import time
 
-from . import counters, datasets, drivers, environment, periods, plots, results, spread
-from .cluster import Cluster, tuned_settings
+from . import counters, datasets, drivers, periods, plots, results, spread
+from .experiment import bench
 from .progress import say
-from .stores import STORES, select
+from .stores import STORES
 from .stream import Stream, latencies
 
 NAME = "pack"
@@ -228,8 +228,14 @@ def targets(summary, settings):
     return entries
 
 
-def draw(name, statements, stages, stem):
-    """Latency over time, stages shaded."""
+def draw(summary, statements_of, stem):
+    """Latency over time, stages shaded; there is one store at most."""
+    for name, entry in summary.items():
+        draw_store(name, statements_of[name], entry["stages"], stem)
+
+
+def draw_store(name, statements, stages, stem):
+    """The plot of a store."""
     fig, axes = plots.figure()
     start = stages[0]["from"]
     axes.plot([statement["start"] - start for statement in statements],
@@ -247,36 +253,16 @@ def draw(name, statements, stages, stem):
     plots.save(fig, stem)
 
 
-def report(arguments, cluster, measured, skipped, problems):
-    """Tables, plot, file; the exit code."""
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    summary = {store: entry for store, (entry, _) in measured.items()}
-    for store, (entry, statements) in measured.items():
-        draw(store, statements, entry["stages"],
-             str(results.path_of(name, "", arguments.output)))
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, rows=arguments.rows, rate=arguments.rate,
-                  connections=arguments.connections, skipped=skipped, problems=problems,
-                  targets=targets(summary, cluster.settings), summary=summary)
-    show(result)
-    results.print_targets(result["targets"])
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    settings = dict(tuned_settings(arguments.shared_buffers), autovacuum="on")
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, [STORE])
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
-        measured, problems = {}, []
-        for store in stores:
-            entry, statements, wrong = run_store(store, arguments)
-            measured[store.name] = (entry, statements)
+    with bench(arguments, [STORE], autovacuum="on") as own:
+        summary, statements_of, problems = {}, {}, []
+        for store in own.stores:
+            summary[store.name], statements_of[store.name], wrong = run_store(store, arguments)
             problems.extend(wrong)
-        if not stores:
-            return 0
-        return report(arguments, cluster, measured, skipped, problems)
+        return own.conclude(NAME, {
+            "rows": arguments.rows, "rate": arguments.rate,
+            "connections": arguments.connections,
+            "targets": targets(summary, own.cluster.settings), "summary": summary},
+            problems, show, lambda _, stem: draw(summary, statements_of, stem))

@@ -102,20 +102,20 @@ class Peer:
         """Variables for the server's processes."""
         return dict(os.environ, HOME=str(self.directory), TMPDIR=str(self.directory))
 
-    def _popen(self, command, log_path):
+    def _popen(self, command, log_path, stream=subprocess.DEVNULL):
         """Starts a command as the user who runs the PostgreSQL servers too."""
         as_user = {}
         if os.geteuid() == 0:
             user = pwd.getpwnam(SUPERUSER)
             as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         with open(log_path, "ab") as log:
-            return subprocess.Popen(command, cwd=self.directory, stdin=subprocess.DEVNULL,
+            return subprocess.Popen(command, cwd=self.directory, stdin=stream,
                                     stdout=log, stderr=log, start_new_session=True,
                                     env=self.environment(), **as_user)
 
-    def run(self, command):
-        """Runs a command of the preparation to its end."""
-        process = self._popen(command, self.log_path)
+    def run(self, command, stream=subprocess.DEVNULL):
+        """Runs a command of the preparation to its end; stream: its standard input."""
+        process = self._popen(command, self.log_path, stream)
         try:
             if process.wait() != 0:
                 raise self._failure("%s failed" % os.path.basename(command[0]))

@@ -11,9 +11,9 @@ import tempfile
 from typing import NamedTuple
 
 from . import datasets, drivers, environment, histogram, periods, plots, results, spread
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .stores import STORES, select
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "pgbench"
 HELP = "Zabbix's INSERTs and main SELECTs as pgbench scripts, and what they reach"
@@ -223,8 +223,9 @@ def update_readme(result):
                     encoding="utf-8")
 
 
-def draw(summary, stem):
+def draw(result, stem):
     """Rates to the plain table's, a group a script."""
+    summary = result["summary"]
     names = sorted(names_in(summary), key=list(STORES).index)
     reference = REFERENCE if REFERENCE in names else names[0]
     fig, axes = plots.figure(9.5, 3.8)
@@ -244,39 +245,29 @@ def draw(summary, stem):
     plots.save(fig, stem)
 
 
-def report(arguments, cluster, runs, skipped, problems):
-    """Tables, plot, file; the exit code."""
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    summary = summarize(runs)
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, items=arguments.items, seconds=arguments.seconds,
-                  rounds=arguments.rounds, connections=arguments.connections, skipped=skipped,
-                  problems=problems, summary=summary, runs=runs)
+def show_and_tell(result):
+    """The tables, also in bench/README.md."""
     show(result)
-    if arguments.readme:
-        update_readme(result)
-    draw(summary, str(results.path_of(name, "", arguments.output)))
-    return results.conclude(name, result, problems, arguments.output)
+    update_readme(result)
 
 
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, tuned_settings(arguments.shared_buffers),
-                 arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    with bench(arguments, arguments.stores) as own:
         account = Account()
-        progress = Progress(len(stores), "fill")
-        for store in stores:
+        progress = Progress(len(own.stores), "fill")
+        for store in own.stores:
             progress.show(store.name)
             fill(store, arguments)
             account.start(store)
             progress.step()
         progress.finish()
-        runs = run_rounds(stores, arguments, account)
-        for store in stores:
+        runs = run_rounds(own.stores, arguments, account)
+        for store in own.stores:
             account.end(store)
-        return report(arguments, cluster, runs, skipped, account.problems)
+        return own.conclude(NAME, {
+            "items": arguments.items, "seconds": arguments.seconds,
+            "rounds": arguments.rounds, "connections": arguments.connections,
+            "summary": summarize(runs), "runs": runs}, account.problems,
+            show_and_tell if arguments.readme else show, draw)

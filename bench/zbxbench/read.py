@@ -5,11 +5,11 @@ a random item, of installations with 90, 5,610 and 27,690 items.
 """
 import math
 
-from . import environment, plots, read_parts, results, spread
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .read_data import Installation, Size, fill_all, label_of
-from .stores import select
+from . import plots, read_parts, results, spread
+from .experiment import bench
+from .progress import Progress
+from .read_data import RECENT, Installation, Size, fill_all, label_of
+from .stores import STORES
 
 NAME = "read"
 HELP = "rows per second and latency of reading items, by SQL and by functions, warm and cold"
@@ -21,6 +21,8 @@ PARTS = ("durations", "writes", "short", "latest", "cold", "planning")
 # items, and seconds between two values of one: past days hold 13 to 17 million rows
 SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
 QUICK_SIZES = [Size(90, 1800), Size(920, 14400)]
+# loading is not logged, which reading does not notice
+SETTINGS = {"wal_level": "minimal", "max_wal_senders": "0", "checkpoint_timeout": "1d"}
 # of the planning part: only the number of days counts
 YEAR = Size(20, 3600)
 
@@ -66,12 +68,6 @@ def fill_defaults(arguments):
         raise RuntimeError("--parts: there is no %s" % ", ".join(sorted(unknown)))
 
 
-def settings(arguments):
-    """The common settings; loading is not logged, which reading does not notice."""
-    return dict(tuned_settings(arguments.shared_buffers), wal_level="minimal",
-                max_wal_senders="0", checkpoint_timeout="1d")
-
-
 def duration_questions(arguments):
     """10, 20 ... days."""
     return [read_parts.days_question(days) for days in range(10, arguments.days + 1, 10)]
@@ -108,7 +104,8 @@ def measure_warm(asker, arguments, progress):
 
 
 def measure(cluster, installations, arguments, answers):
-    """All parts but planning."""
+    """Fills and asks: all parts but planning."""
+    fill_all(installations)
     warm = [part for part in PARTS[:4] if part in arguments.parts]
     progress = Progress(len(installations) * (len(warm) + 1) + 1, "read")
     askers = [read_parts.Asker(installation, answers) for installation in installations]
@@ -129,9 +126,8 @@ def measure(cluster, installations, arguments, answers):
     return runs
 
 
-def measure_year(cluster, arguments, answers):
+def measure_year(stores, arguments, answers):
     """Planning, and short reads, with a year of partitions."""
-    stores, _ = select(cluster, arguments.stores, "_year")
     installation = Installation(YEAR, stores, arguments.year)
     fill_all([installation])
     asker = read_parts.Asker(installation, answers)
@@ -263,10 +259,14 @@ CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
 
 # ---- targets ----
 
+def sizes_of(result):
+    """The installations of a result."""
+    return [Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]]
+
+
 def show(result):
     """The tables of a result."""
-    print_tables(result["summary"], [
-        Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]])
+    print_tables(result["summary"], sizes_of(result))
 
 
 def ratio(summary, metric, series, reference, **key):
@@ -384,18 +384,18 @@ def draw_latency(axes, cells):
         axes.set_ylabel("ms a query: p50, p99 dotted")
 
 
-def draw_durations(summary, installations, stem):
+def draw_durations(summary, sizes, stem):
     """Throughput and latency against the duration, a column a size."""
     for writes, suffix in ((False, ""), (True, "-writes")):
         if not find_cells(summary, part="durations", writes=writes):
             continue
-        fig, grid = plots.grid(2, len(installations))
-        for column, installation in enumerate(installations):
+        fig, grid = plots.grid(2, len(sizes))
+        for column, size in enumerate(sizes):
             cells = find_cells(summary, part="durations", writes=writes,
-                               items=installation.size.items)
+                               items=size.items)
             draw_throughput(grid[0][column], cells)
             draw_latency(grid[1][column], cells)
-            grid[0][column].set_title(installation.size.label, fontsize=10)
+            grid[0][column].set_title(size.label, fontsize=10)
         plots.legend_beside(grid[0][-1])
         plots.save(fig, stem + suffix)
 
@@ -426,11 +426,11 @@ def group_name(cell):
     return text + "\n" + CONNECTIONS.get(cell.get("connection"), "")
 
 
-def draw(summary, installations, name, directory):
+def draw(result, stem):
     """All plots of the experiment."""
-    stem = str(results.path_of(name, "", directory))
-    draw_durations(summary, installations, stem)
-    smallest = installations[0].size
+    summary, sizes = result["summary"], sizes_of(result)
+    draw_durations(summary, sizes, stem)
+    smallest = sizes[0]
     draw_bars([cell for cell in find_cells(summary, part="short", items=smallest.items)
                if cell["connection"] in ("kept", "fresh")],
               "Short reads (%s)" % smallest.label, "milliseconds, median", stem + "-short")
@@ -445,42 +445,31 @@ def draw(summary, installations, name, directory):
 
 # ---- the whole ----
 
-def report(arguments, head, installations, runs, skipped, problems):
-    """Files, tables, plots; the exit code."""
-    order = [series.key for series in installations[0].series]
-    summary = summarize(runs, order)
-    reached = targets(summary, arguments)
-    print_tables(summary, [installation.size for installation in installations])
-    results.print_targets(reached)
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    draw(summary, installations, name, arguments.output)
-    result = dict(head, experiment=NAME, quick=arguments.quick, days=arguments.days,
-                  year=arguments.year, rounds=arguments.rounds, slice_seconds=arguments.slice,
-                  write_rate=arguments.rate, recent_seconds_with_a_value_a_minute=7200,
-                  sizes=[{"items": each.size.items, "seconds_between_values": each.size.step,
-                          "rows": each.rows} for each in installations],
-                  cold="restart of the server, posix_fadvise(DONTNEED) on all its files",
-                  skipped=skipped, problems=problems, targets=reached, summary=summary)
-    return results.conclude(name, result, problems, arguments.output)
+def figures(arguments, installations, runs):
+    """What was measured, and how."""
+    summary = summarize(runs, [series.key for series in installations[0].series])
+    return {"days": arguments.days, "year": arguments.year, "rounds": arguments.rounds,
+            "slice_seconds": arguments.slice, "write_rate": arguments.rate,
+            "recent_seconds_with_a_value_a_minute": RECENT,
+            "sizes": [{"items": each.size.items, "seconds_between_values": each.size.step,
+                       "rows": each.rows} for each in installations],
+            "cold": "restart of the server, posix_fadvise(DONTNEED) on all its files",
+            "targets": targets(summary, arguments), "summary": summary}
 
 
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, settings(arguments), arguments.data_directory) as cluster:
-        installations = []
-        for size in arguments.sizes:
-            stores, skipped = select(cluster, arguments.stores, "_%d" % size.items)
-            installations.append(Installation(size, stores, arguments.days))
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    unreadable = {name: STORES[name].unreadable for name in arguments.stores
+                  if STORES[name].unreadable}
+    with bench(arguments, arguments.stores, unreadable, **SETTINGS) as own:
+        installations = [Installation(size, own.copies("_%d" % size.items), arguments.days)
+                         for size in arguments.sizes]
         answers = read_parts.Answers()
         runs = []
         if set(arguments.parts) != {"planning"}:
-            fill_all(installations)
-            runs += measure(cluster, installations, arguments, answers)
+            runs += measure(own.cluster, installations, arguments, answers)
         if "planning" in arguments.parts:
-            runs += measure_year(cluster, arguments, answers)
-        head = environment.description(cluster, arguments.command_line)
-        return report(arguments, head, installations, runs, skipped, answers.problems)
+            runs += measure_year(own.copies("_year"), arguments, answers)
+        return own.conclude(NAME, figures(arguments, installations, runs), answers.problems,
+                            show, draw)

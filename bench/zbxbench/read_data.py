@@ -1,10 +1,9 @@
 """What the read experiment reads: months of an installation's values, in each store."""
 import contextlib
 import dataclasses
-import random
 import subprocess
 
-from . import drivers, environment, periods
+from . import drivers, periods
 from .progress import Progress
 from .stores import STORES
 

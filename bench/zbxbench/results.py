@@ -14,6 +14,11 @@ def path_of(name, suffix, directory=None):
     return target / (name + suffix)
 
 
+def base_name(arguments, name):
+    """Base name of an experiment's files, unless the command line has one."""
+    return arguments.name or name + ("-quick" if arguments.quick else "")
+
+
 def _text(result):
     """JSON with a line an entry and a line a run: readable, and small in a diff."""
     entries = []

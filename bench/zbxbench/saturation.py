@@ -6,10 +6,10 @@ is raised until the store saturates, and a step beyond.
 """
 import random
 
-from . import drivers, environment, periods, plots, results, spread
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .stores import STORES, select
+from . import drivers, periods, plots, results, spread
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "saturation"
 HELP = "values stored in a window against the number of monitored items, for every store"
@@ -231,36 +231,21 @@ def targets(summary):
             if own and summary.get(name, {}).get("at_most_per_second")]
 
 
-def report(arguments, cluster, stores, windows, skipped):
-    """Files, table, plot; the exit code."""
-    problems = ["%s, %d items, round %d: %s" % (window["store"], window["items"],
-                                                window["round"] + 1, problem)
-                for window in windows for problem in window["problems"]]
-    summary = {store.name: summarize_store(
-        [window for window in windows if window["store"] == store.name], arguments.window)
-        for store in stores}
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, items=arguments.items, interval=arguments.interval,
-                  window=arguments.window, connections=arguments.connections,
-                  rounds=arguments.rounds, skipped=skipped, problems=problems,
-                  targets=targets(summary), summary=summary, runs=windows)
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    show(result)
-    results.print_targets(result["targets"])
-    draw(result, str(results.path_of(name, "", arguments.output)))
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, tuned_settings(arguments.shared_buffers),
-                 arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
-        for store in stores:
+    with bench(arguments, arguments.stores) as own:
+        for store in own.stores:
             store.create(("history",), periods.days(FIRST_DAY, LAST_DAY))
-        windows = run_rounds(stores, arguments)
-        return report(arguments, cluster, stores, windows, skipped)
+        windows = run_rounds(own.stores, arguments)
+        problems = ["%s, %d items, round %d: %s" % (window["store"], window["items"],
+                                                    window["round"] + 1, problem)
+                    for window in windows for problem in window["problems"]]
+        summary = {store.name: summarize_store(
+            [window for window in windows if window["store"] == store.name], arguments.window)
+            for store in own.stores}
+        return own.conclude(NAME, {
+            "items": arguments.items, "interval": arguments.interval,
+            "window": arguments.window, "connections": arguments.connections,
+            "rounds": arguments.rounds, "targets": targets(summary), "summary": summary,
+            "runs": windows}, problems, show, draw)

@@ -1,11 +1,11 @@
 """The size experiment: bytes on disk that a value takes, everything counted."""
 import time
 
-from . import datasets, environment, plots, results
-from .cluster import Cluster, tuned_settings
+from . import datasets, plots, results
 from .contents import Contents
-from .progress import Progress, say
-from .stores import STORES, select
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "size"
 HELP = "bytes a value takes on disk, tables, indexes and maps counted, for real and made-up data"
@@ -145,8 +145,9 @@ def targets(summary):
     return entries
 
 
-def draw(summary, stem):
+def draw(result, stem):
     """Bars, a group a data set."""
+    summary = result["summary"]
     names = stores_in(summary)
     labels = {dataset.name: dataset.label.replace(" of ", "\nof ").replace(", ", ",\n")
               for dataset in datasets.DATASETS}
@@ -170,29 +171,13 @@ def draw(summary, stem):
     plots.save(fig, stem)
 
 
-def report(arguments, cluster, runs, skipped, problems):
-    """Table, plot, file; the exit code."""
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    summary = summarize(runs)
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, items=arguments.items, skipped=skipped,
-                  problems=problems, targets=[] if arguments.quick else targets(summary),
-                  summary=summary, runs=runs)
-    show(result)
-    results.print_targets(result["targets"])
-    draw(summary, str(results.path_of(name, "", arguments.output)))
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, tuned_settings(arguments.shared_buffers),
-                 arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
+    with bench(arguments, arguments.stores) as own:
         problems = []
-        runs = run_all(stores, arguments, problems)
-        return report(arguments, cluster, runs, skipped, problems)
+        runs = run_all(own.stores, arguments, problems)
+        summary = summarize(runs)
+        return own.conclude(NAME, {
+            "items": arguments.items, "targets": [] if arguments.quick else targets(summary),
+            "summary": summary, "runs": runs}, problems, show, draw)

@@ -9,10 +9,10 @@ within the hour (select, look up, update).
 import random
 import time
 
-from . import counters, environment, periods, plots, results, spread
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .stores import STORES, select
+from . import counters, periods, plots, results, spread
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "trends"
 HELP = "Zabbix's burst of trends after the hour, with a year of monthly partitions"
@@ -262,8 +262,9 @@ def targets(summary):
              "value": ratio["median"], "met": ratio["median"] <= TARGET}]
 
 
-def draw(summary, name, directory):
+def draw(result, stem):
     """Stacked bars of the parts."""
+    summary = result["summary"]
     fig, axes = plots.figure()
     names = list(summary)
     bottom = [0.0] * len(names)
@@ -276,7 +277,7 @@ def draw(summary, name, directory):
     axes.set_ylabel("milliseconds a burst")
     axes.set_title("Zabbix's trends after the hour, a year of monthly partitions", fontsize=10)
     plots.legend_beside(axes)
-    plots.save(fig, str(results.path_of(name, "", directory)))
+    plots.save(fig, stem)
 
 
 def show(result):
@@ -284,39 +285,21 @@ def show(result):
     print_table(result["summary"], result["items"])
 
 
-def report(arguments, cluster, runs, skipped, problems):
-    """Table, plot, file; the exit code."""
-    names = [name for name in arguments.stores if name not in skipped]
-    summary = summarize(runs, names)
-    reached = targets(summary)
-    print_table(summary, arguments.items)
-    results.print_targets(reached)
-    name = arguments.name or NAME + ("-quick" if arguments.quick else "")
-    draw(summary, name, arguments.output)
-    result = dict(environment.description(cluster, arguments.command_line), experiment=NAME,
-                  quick=arguments.quick, items=arguments.items, hours=arguments.hours,
-                  rounds=arguments.rounds, skipped=skipped, problems=problems, targets=reached,
-                  summary=summary, runs=runs)
-    return results.conclude(name, result, problems, arguments.output)
-
-
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
     months = periods.months(MONTHS_BACK, MONTHS_AHEAD)
-    settings = tuned_settings(arguments.shared_buffers)
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
-        progress = Progress(len(stores), "fill")
-        for store in stores:
+    with bench(arguments, arguments.stores) as own:
+        progress = Progress(len(own.stores), "fill")
+        for store in own.stores:
             progress.show(store.name)
             store.create(("trends",), months, "monthly")
             fill(store, months, arguments)
             progress.step()
         progress.finish()
-        runs = run_rounds(stores, months, arguments)
-        problems = verify(stores, months, arguments)
-        return report(arguments, cluster, runs, skipped, problems)
+        runs = run_rounds(own.stores, months, arguments)
+        problems = verify(own.stores, months, arguments)
+        summary = summarize(runs, [store.name for store in own.stores])
+        return own.conclude(NAME, {
+            "items": arguments.items, "hours": arguments.hours, "rounds": arguments.rounds,
+            "targets": targets(summary), "summary": summary, "runs": runs}, problems, show, draw)

@@ -4,10 +4,10 @@ import math
 import random
 import shutil
 
-from . import counters, drivers, environment, periods, plots, results, spread
-from .cluster import Cluster, tuned_settings
-from .progress import Progress, say
-from .stores import STORES, select
+from . import counters, drivers, periods, plots, results, spread
+from .experiment import bench
+from .progress import Progress
+from .stores import STORES
 
 NAME = "write"
 HELP = "values per second and per CPU second, CPU and WAL per value, for every store"
@@ -407,10 +407,10 @@ def plot_lines(summary, x_key, fixed, title, x_label, stem):
     plots.save(fig, stem)
 
 
-def draw(summary, name, directory):
+def draw(result, stem):
     """All plots of the experiment."""
+    summary = result["summary"]
     cell = main_cell(summary)
-    stem = str(results.path_of(name, "", directory))
     plot_bars(cell, "values_per_cpu_second", "Values stored per CPU second of the backends",
               "values per CPU second", stem + "-cpu")
     plot_bars(cell, "wal_bytes_per_value", "Write-ahead log per value",
@@ -425,54 +425,38 @@ def draw(summary, name, directory):
 
 
 def result_name(arguments):
-    """Base name of the files."""
-    if arguments.name:
-        return arguments.name
+    """Base name of the files, when none is given."""
     name = NAME + ("-day%d" % arguments.day_rows if arguments.day_rows else "")
-    name += "-" + arguments.mix if arguments.mix != "float" else ""
-    return name + ("-quick" if arguments.quick else "")
+    return name + ("-" + arguments.mix if arguments.mix != "float" else "")
 
 
-def report(arguments, cluster, loads, runs, skipped, verification):
-    """Files, tables, plots; the exit code."""
-    names = [name for name in arguments.stores if name not in skipped]
-    summary = summarize(runs, loads, names)
-    reached = targets(summary, runs)
-    result = dict(environment.description(cluster, arguments.command_line),
-                  experiment=NAME, quick=arguments.quick, items=arguments.items,
-                  mix=arguments.mix, day_rows=arguments.day_rows, rounds=arguments.rounds,
-                  skipped=skipped, problems=verification.problems, targets=reached,
-                  summary=summary, runs=runs)
-    print_tables(summary)
-    results.print_targets(reached)
-    name = result_name(arguments)
-    draw(summary, name, arguments.output)
-    return results.conclude(name, result, verification.problems, arguments.output)
+def create_stores(stores, arguments):
+    """All stores, empty."""
+    for store in stores:
+        if arguments.day_rows and not store.is_postgres:
+            raise RuntimeError("--day-rows fills PostgreSQL's stores only, not " + store.name)
+        store.create(drivers.tables(arguments.mix), periods.days(FIRST_DAY, LAST_DAY))
 
 
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    arguments.stores = arguments.stores.split(",")
-    bindir = environment.pg_config(arguments.pg_config, "bindir")
-    settings = tuned_settings(arguments.shared_buffers)
-    with Cluster(bindir, settings, arguments.data_directory) as cluster:
-        stores, skipped = select(cluster, arguments.stores)
-        for name, reason in skipped.items():
-            say("%s is skipped: %s" % (name, reason))
-        for store in stores:
-            if arguments.day_rows and not store.is_postgres:
-                raise RuntimeError("--day-rows fills PostgreSQL's stores only, not " + store.name)
-            store.create(drivers.tables(arguments.mix), periods.days(FIRST_DAY, LAST_DAY))
+    with bench(arguments, arguments.stores.split(",")) as own:
+        create_stores(own.stores, arguments)
         loads = cells(arguments)
         schedule = Schedule(arguments, loads)
-        verification = Verification(all(store.is_postgres for store in stores),
+        verification = Verification(all(store.is_postgres for store in own.stores),
                                     arguments.mix)
-        wal = counters.Wal(cluster)
+        wal = counters.Wal(own.cluster)
         if arguments.day_rows:
-            fill_day(stores, arguments, schedule)
-        runs = run_rounds(stores, loads, schedule, arguments, wal, verification)
+            fill_day(own.stores, arguments, schedule)
+        runs = run_rounds(own.stores, loads, schedule, arguments, wal, verification)
         if arguments.day_rows:
-            verify_day(stores, runs, arguments, verification)
+            verify_day(own.stores, runs, arguments, verification)
         wal.close()
-        return report(arguments, cluster, loads, runs, skipped, verification)
+        summary = summarize(runs, loads, [store.name for store in own.stores])
+        return own.conclude(NAME, {
+            "name": result_name(arguments), "items": arguments.items, "mix": arguments.mix,
+            "day_rows": arguments.day_rows, "rounds": arguments.rounds,
+            "targets": targets(summary, runs), "summary": summary, "runs": runs},
+            verification.problems, show, draw)

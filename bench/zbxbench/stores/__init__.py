@@ -17,16 +17,13 @@ STORES = {store.name: store for store in (
     Cassandra, CassandraSync, Hbase, Riak)}
 
 
-def select(cluster, names, *arguments):
-    """The stores of these names: those to measure, and why the others cannot be.
-
-    Further arguments go to each store's class.
-    """
+def select(cluster, names):
+    """The stores of these names: those to measure, and why the others cannot be."""
     present, skipped = [], {}
     for name in names:
         reason = STORES[name].missing(cluster)
         if reason:
             skipped[name] = reason
         else:
-            present.append(STORES[name](cluster, *arguments))
+            present.append(STORES[name](cluster))
     return present, skipped

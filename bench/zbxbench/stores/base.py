@@ -43,13 +43,15 @@ class Store(abc.ABC):
     keeps_rows:  False for Null Write: then no rows are expected
     is_postgres: False for stores in another database system
     ways:        how values can be read, by name: the addition to the label.  The
-                 first is the plain one; a store that cannot be read has none
+                 first is the plain one
+    unreadable:  why the read experiment leaves the store out, if it does
     """
     name = ""
     label = ""
     keeps_rows = True
     is_postgres = True
     ways = {}
+    unreadable = ""
 
     @classmethod
     def missing(cls, cluster):

@@ -8,6 +8,8 @@ class Hbase(PeerStore):
     name = "hbase"
     label = "HBase"
     server_class = HbaseServer
+    unreadable = ("its client is for Java only, whose times would not be those of the "
+                  "clients in C and Python")
 
     def loader_arguments(self):
         return self.server.loader(self.target("history"))

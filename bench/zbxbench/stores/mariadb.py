@@ -6,7 +6,7 @@ import threading
 
 from ..mariadb import MariadbServer
 from . import schema
-from .peer import PeerStore
+from .peer import PeerStore, joined
 from .postgres import SqlReader
 
 
@@ -91,24 +91,14 @@ class Mariadb(PeerStore):
         """Those parts of a bulk load that go in together."""
         return [parts]
 
-    def _open_streams(self, parts, sorter):
-        """Sends the parts' rows to who sorts them."""
-        for _, open_stream in parts:
-            with open_stream() as stream:
-                shutil.copyfileobj(stream, sorter.stdin, 1 << 20)
-        sorter.stdin.close()
-
     def bulk_load(self, table, parts):
         """In the order of the primary key, in which InnoDB keeps its rows."""
         command = ["sort", "-n", "-k1,1", "-k2,2", "-S", "512M", "-T", str(self.server.base)]
         for group in self.groups(list(parts)):
-            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  env=dict(os.environ, LC_ALL="C")) as sorter:
-                feeder = threading.Thread(target=self._open_streams, args=(group, sorter),
-                                          daemon=True)
-                feeder.start()
+            with joined(group) as rows, subprocess.Popen(
+                    command, stdin=rows, stdout=subprocess.PIPE,
+                    env=dict(os.environ, LC_ALL="C")) as sorter:
                 self.copy_period(table, group[0][0], sorter.stdout)
-                feeder.join()
         self.settle()
 
     def warm(self, table):

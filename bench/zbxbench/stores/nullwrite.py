@@ -12,6 +12,7 @@ class NullWrite(PostgresStore):
     name = "nullwrite"
     label = "Null Write"
     keeps_rows = False
+    unreadable = "keeps no rows"
     ways = {}
 
     def prepare_database(self):

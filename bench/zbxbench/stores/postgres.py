@@ -199,9 +199,10 @@ class PostgresStore(Store):
         keyed = self.indexed_tables(table, [period for period, _ in parts])
         for name in keyed:
             self._drop_primary_key(name)
-        for holder, group in itertools.groupby(
-                parts, lambda part: self.partition(table, part[0])):
-            self._copy_parts(holder, group)
+        # all names first: what is being filled is locked, and a look-up may wait for it
+        named = [(self.partition(table, part[0]), part) for part in parts]
+        for holder, group in itertools.groupby(named, lambda pair: pair[0]):
+            self._copy_parts(holder, [part for _, part in group])
         for name in keyed:
             self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)"
                          % (name, schema.primary_key(table)))
