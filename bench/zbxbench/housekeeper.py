@@ -331,7 +331,7 @@ def targets(summary):
 
 def draw(result, stem):
     """Latency and CPU over the hours."""
-    fig, (top, middle, bottom) = plots.panels(3, 8.0, 2.2)
+    fig, (top, middle, bottom) = plots.panels(3, 10.0, 2.2)
     for name, entry in result["summary"].items():
         line = {"color": plots.colour(name), "linewidth": 1.2}
         label = "%s, %s" % (STORES[name].label, entry["removal"])
@@ -354,7 +354,7 @@ def draw(result, stem):
         for midnight in range(24 - START_HOUR, HOURS, 24):
             axes.axvline(midnight, color="#bbbbbb", linewidth=0.8, linestyle="--")
     fig.suptitle("The housekeeper's DELETEs, or partitions dropped", fontsize=10)
-    top.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    plots.legend_beside(top)
     plots.save(fig, stem)
 
 

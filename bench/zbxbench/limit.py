@@ -283,7 +283,7 @@ def targets(summary):
 
 def draw(result, stem):
     """Delay and CPU against the offered rate, a line a store."""
-    fig, (top, bottom) = plots.panels(2)
+    fig, (top, bottom) = plots.panels(2, 8.5, 2.6)
     for name in result["summary"]:
         steps = [step for step in result["runs"] if step["store"] == name]
         rates = [step["rate"] / 1000 for step in steps]
@@ -294,9 +294,9 @@ def draw(result, stem):
     plots.logarithmic_y(top)
     for axes, limit in ((top, DELAY_LIMIT), (bottom, CPU_LIMIT * 100)):
         axes.axhline(limit, color="#333333", linewidth=0.8, linestyle=":")
-        axes.annotate("limit", (1, limit), xycoords=("axes fraction", "data"), fontsize=7,
-                      ha="right", va="bottom")
-    top.set_ylabel("delay from due to commit, p99, ms")
+        axes.annotate("limit", (0.01, limit), xycoords=("axes fraction", "data"), fontsize=7,
+                      ha="left", va="bottom")
+    top.set_ylabel("delay from due\nto commit, p99, ms")
     bottom.set_ylabel("CPU of the database,\n% of the machine")
     bottom.set_xlabel("values offered, thousands per second")
     top.set_title("Delay and CPU by offered rate, with maintenance in each step", fontsize=10)

@@ -192,11 +192,11 @@ def tables(summary):
     """(title, Markdown table) of the rates and of the latencies."""
     names = sorted(names_in(summary), key=list(STORES).index)
     labels = {script.name: script.label for script in SCRIPTS}
-    for title, metric, digits in (("Transactions per second, medians", "rate", 0),
-                                  ("99th percentile of the latency, milliseconds",
-                                   "p99_ms", 2)):
+    for title, metric, digits in (
+            ("Transactions per second, median [least-greatest] of the rounds", "rate", 0),
+            ("99th percentile of the latency, milliseconds, likewise", "p99_ms", 2)):
         rows = [[script + ".sql", labels[script]]
-                + [results.number(entry[name][metric]["median"], digits) for name in names]
+                + [results.spread_text(entry[name][metric], digits) for name in names]
                 for script, entry in summary.items()]
         yield title, results.table(["script", "what"] + [STORES[name].label for name in names],
                                    rows)

@@ -1,14 +1,18 @@
 """Plots in one style; a store has the same colour in every one of them."""
+import io
+import textwrap
+
 import matplotlib
+from PIL import Image
 
 matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "zbxhist"     # the same data, the same file
 matplotlib.rcParams["axes.labelsize"] = 9
 matplotlib.rcParams["legend.fontsize"] = 8
 matplotlib.rcParams["legend.frameon"] = False
 from matplotlib import pyplot, ticker  # noqa: E402
 
-# Okabe and Ito's palette, readable with any colour vision, then related shades
+# Okabe and Ito's palette, readable with any colour vision, then related shades;
+# other database systems than PostgreSQL have black, olive, violet and their like
 COLOURS = {
     "zbxhist": "#D55E00",
     "zbxhist-trigger": "#F0E442",
@@ -23,14 +27,15 @@ COLOURS = {
     "plpgsql": "#CC79A7",
     "plpgsql-wiki": "#882255",
     "nullwrite": "#999999",
-    "mem": "#332288",
-    "mariadb": "#117733",
-    "mariadb-partitioned": "#44AA99",
-    "cassandra": "#661100",
-    "cassandra-sync": "#AA4466",
-    "hbase": "#DDCC77",
+    "mem": "#A6761D",
+    "mariadb": "#000000",
+    "mariadb-partitioned": "#7A7A00",
+    "cassandra": "#6A3D9A",
+    "cassandra-sync": "#B79FD8",
+    "hbase": "#BDB76B",
 }
 OTHER = "#444444"
+COLOURS_IN_FILE = 64
 
 
 def colour(name):
@@ -93,6 +98,11 @@ def logarithmic_y(axes):
     axes.tick_params(axis="y", which="both", labelsize=8)
 
 
+def wrapped(label, width=12):
+    """A label in short lines, for below an axis."""
+    return "\n".join(textwrap.wrap(label, width, break_long_words=False))
+
+
 def legend_beside(axes):
     """A legend that hides no data."""
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -110,7 +120,7 @@ def bars(axes, names, labels, spreads):
     axes.bar(range(len(names)), medians, color=[colour(name) for name in names],
              yerr=errors(spreads), ecolor="#333333", capsize=3)
     axes.set_xticks(range(len(names)))
-    axes.set_xticklabels(labels, fontsize=8)
+    axes.set_xticklabels([wrapped(label) for label in labels], fontsize=8)
     for place, spread in enumerate(spreads):
         axes.annotate("%.3g" % spread["median"] if spread["median"] < 1000
                       else "{:,.0f}".format(spread["median"]),
@@ -119,7 +129,9 @@ def bars(axes, names, labels, spreads):
 
 
 def save(fig, path_stem):
-    """Writes SVG and a small PNG."""
-    fig.savefig("%s.svg" % path_stem, metadata={"Date": None})
-    fig.savefig("%s.png" % path_stem, dpi=110)
+    """Writes a PNG, a small one: plots have few colours."""
+    image = io.BytesIO()
+    fig.savefig(image, format="png", dpi=120)
     pyplot.close(fig)
+    Image.open(image).convert("RGB").quantize(COLOURS_IN_FILE, dither=Image.Dither.NONE).save(
+        "%s.png" % path_stem, optimize=True)

@@ -356,14 +356,14 @@ def duration_of(cell):
     return int(words[0]) if words[-1] == "days" and words[0].isdigit() else None
 
 
-def draw_lines(axes, cells, value, style="-", labelled=True):
+def draw_lines(axes, cells, value):
     """A line a series over the days."""
     cells = sorted((cell for cell in cells if duration_of(cell)), key=duration_of)
     for series in cells[0]["series"] if cells else []:
         axes.plot([duration_of(cell) for cell in cells],
-                  [value(cell["series"][series]) for cell in cells], style, marker="o",
+                  [value(cell["series"][series]) for cell in cells], marker="o",
                   markersize=3, linewidth=1.2, color=plots.colour(series),
-                  label=label_of(series) if labelled else None)
+                  label=label_of(series))
     axes.set_xticks([duration_of(cell) for cell in cells])
     axes.set_xlabel("days of history requested")
     return bool(cells)
@@ -376,12 +376,11 @@ def draw_throughput(axes, cells):
         axes.set_ylabel("rows per second")
 
 
-def draw_latency(axes, cells):
-    """Milliseconds over the days: the median drawn through, the 99th percentile dashed."""
-    if draw_lines(axes, cells, lambda entry: entry["latency_ms"]["p50"]):
-        draw_lines(axes, cells, lambda entry: entry["latency_ms"]["p99"], ":", False)
+def draw_latency(axes, cells, key, name):
+    """Milliseconds over the days."""
+    if draw_lines(axes, cells, lambda entry: entry["latency_ms"][key]):
         plots.logarithmic_y(axes)
-        axes.set_ylabel("ms a query: p50, p99 dotted")
+        axes.set_ylabel("ms a query, " + name)
 
 
 def draw_durations(summary, sizes, stem):
@@ -389,12 +388,13 @@ def draw_durations(summary, sizes, stem):
     for writes, suffix in ((False, ""), (True, "-writes")):
         if not find_cells(summary, part="durations", writes=writes):
             continue
-        fig, grid = plots.grid(2, len(sizes))
+        fig, grid = plots.grid(3, len(sizes), 12.0, 2.7)
         for column, size in enumerate(sizes):
             cells = find_cells(summary, part="durations", writes=writes,
                                items=size.items)
             draw_throughput(grid[0][column], cells)
-            draw_latency(grid[1][column], cells)
+            draw_latency(grid[1][column], cells, "p50", "median")
+            draw_latency(grid[2][column], cells, "p99", "p99")
             grid[0][column].set_title(size.label, fontsize=10)
         plots.legend_beside(grid[0][-1])
         plots.save(fig, stem + suffix)
@@ -412,7 +412,8 @@ def draw_bars(cells, title, unit, stem):
                  [cell["series"][series]["latency_ms"]["p50"] for cell in cells], width,
                  color=plots.colour(series), label=label_of(series))
     axes.set_xticks([group + 0.4 - width / 2 for group in range(len(cells))])
-    axes.set_xticklabels([group_name(cell) for cell in cells], fontsize=8)
+    kinds = {cell.get("connection") for cell in cells}
+    axes.set_xticklabels([group_name(cell, len(kinds) > 1) for cell in cells], fontsize=8)
     plots.logarithmic_y(axes)
     axes.set_ylabel(unit)
     axes.set_title(title, fontsize=10)
@@ -420,10 +421,10 @@ def draw_bars(cells, title, unit, stem):
     plots.save(fig, stem)
 
 
-def group_name(cell):
+def group_name(cell, has_connection):
     """What is below a group of bars."""
     text = cell["question"].replace(", ", ",\n")
-    return text + "\n" + CONNECTIONS.get(cell.get("connection"), "")
+    return text + "\n" + CONNECTIONS[cell["connection"]] if has_connection else text
 
 
 def draw(result, stem):

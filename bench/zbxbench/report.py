@@ -165,7 +165,7 @@ def markdown_block(kind, content):
     if kind == "table":
         return results.table(content[0], content[1:])
     if kind == "plot":
-        return "![%s](%s)" % (content.stem, content.with_suffix(".svg").name)
+        return "![%s](%s)" % (content.stem, content.name)
     return content
 
 

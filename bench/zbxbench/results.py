@@ -64,6 +64,11 @@ def number(value, digits=0):
     return "{:,.{}f}".format(value, digits)
 
 
+def spread_text(values, digits=0):
+    """A spread for people."""
+    return "%s [%s-%s]" % tuple(number(values[key], digits) for key in ("median", "min", "max"))
+
+
 def print_targets(entries):
     """One line a target."""
     if entries:

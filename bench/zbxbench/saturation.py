@@ -180,7 +180,7 @@ def row_of(name, entry):
     most = entry["at_most"]
     return [STORES[name].label, results.number(entry["items_kept_up"]),
             results.number(entry["at_most_per_second"]),
-            "%s [%s-%s]" % tuple(results.number(most[key]) for key in ("median", "min", "max")),
+            results.spread_text(most),
             results.number(entry["server_cpu_us_per_value"]["median"], 2), note_of(entry)]
 
 

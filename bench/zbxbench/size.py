@@ -149,9 +149,8 @@ def draw(result, stem):
     """Bars, a group a data set."""
     summary = result["summary"]
     names = stores_in(summary)
-    labels = {dataset.name: dataset.label.replace(" of ", "\nof ").replace(", ", ",\n")
-              for dataset in datasets.DATASETS}
-    fig, axes = plots.figure(9.0, 3.6)
+    labels = {dataset.name: plots.wrapped(dataset.label) for dataset in datasets.DATASETS}
+    fig, axes = plots.figure(10.0, 3.8)
     width = 0.8 / len(names)
     for place, name in enumerate(names):
         bars = [(x + (place - (len(names) - 1) / 2) * width, entry["stores"][name])

@@ -273,7 +273,7 @@ def draw(result, stem):
         axes.bar(range(len(names)), heights, bottom=bottom, color=colour, label=part)
         bottom = [low + height for low, height in zip(bottom, heights)]
     axes.set_xticks(range(len(names)))
-    axes.set_xticklabels([STORES[store].label for store in names], fontsize=8)
+    axes.set_xticklabels([plots.wrapped(STORES[store].label) for store in names], fontsize=8)
     axes.set_ylabel("milliseconds a burst")
     axes.set_title("Zabbix's trends after the hour, a year of monthly partitions", fontsize=10)
     plots.legend_beside(axes)

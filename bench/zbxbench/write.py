@@ -374,8 +374,8 @@ def targets(summary, runs):
 def plot_bars(cell, metric, title, unit, stem):
     """One metric of one cell, a bar a store."""
     names = [name for name, store in cell["stores"].items() if store[metric]]
-    fig, axes = plots.figure()
-    plots.bars(axes, names, [STORES[name].label.replace(" ", "\n", 1) for name in names],
+    fig, axes = plots.figure(max(7.0, 1.0 + 0.85 * len(names)))
+    plots.bars(axes, names, [STORES[name].label for name in names],
                [cell["stores"][name][metric] for name in names])
     axes.set_ylabel(unit)
     axes.set_title("%s\n(%s, %d rows a statement, %s)" % (
