@@ -15,6 +15,7 @@ DECLARE
 BEGIN
     IF packed IS NOT NULL THEN
         PERFORM zbxhist.wait_for_readers(packed, allowed);
+        PERFORM zbxhist.lock_patiently(day);
         waited := zbxhist.lock_exclusively(packed, allowed);
     END IF;
     waited := waited + zbxhist.lock_exclusively(day, allowed);

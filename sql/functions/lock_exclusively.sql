@@ -13,14 +13,13 @@ DECLARE
         EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
     started timestamptz;
 BEGIN
-    PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
     IF foreign_table THEN
         started := clock_timestamp();
         PERFORM set_config('lock_timeout', milliseconds::text, true);
         PERFORM zbxhist.lock_packed_table(relation);
         RETURN clock_timestamp() - started;
     END IF;
-    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', relation);
+    PERFORM zbxhist.lock_patiently(relation);
     PERFORM set_config('lock_timeout', milliseconds::text, true);
     started := clock_timestamp();
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);

@@ -43,8 +43,7 @@ BEGIN
     PERFORM zbxhist.wait_for_readers(partition, allowed);
     PERFORM zbxhist.wait_for_readers(packed, allowed);
     PERFORM zbxhist.lock_packing(partition);
-    PERFORM set_config('lock_timeout', zbxhist.patient_lock_timeout()::text, true);
-    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', partition);
+    PERFORM zbxhist.lock_patiently(partition);
     PERFORM set_config('lock_timeout', allowed::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
     -- what has been written just now is the same for all when these have ended

@@ -15,6 +15,7 @@ BEGIN
         RETURN 'again';
     END IF;
     IF packed IS NOT NULL THEN
+        PERFORM zbxhist.lock_patiently(parent);
         waited := zbxhist.lock_exclusively(packed, zbxhist.short_lock_timeout());
         EXECUTE format('DROP FOREIGN TABLE %s', packed);
     END IF;
