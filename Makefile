@@ -42,6 +42,7 @@ OBJS = \
 	src/packed/day.o \
 	src/packed/day_key.o \
 	src/packed/day_changes.o \
+	src/packed/day_conflicts.o \
 	src/packed/day_modify.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \

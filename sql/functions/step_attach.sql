@@ -2,7 +2,7 @@
 --
 -- A dump does not hold the dependencies.  What a column contains that has been
 -- added since a day was packed is known to the parent only until it is
--- rewritten.
+-- rewritten.  Who deletes packed rows says how many.
 
 CREATE FUNCTION zbxhist.step_attach(parent regclass)
 RETURNS text
@@ -14,6 +14,16 @@ DECLARE
     item   record;
 BEGIN
     PERFORM zbxhist.require_parent(parent);
+    WITH known AS (
+        DELETE FROM zbxhist.packed_change c USING zbxhist.packed_day d
+         WHERE c.day = d.day AND d.parent = step_attach.parent
+        RETURNING c.day, c.removed),
+    total AS (
+        SELECT k.day, sum(k.removed) AS removed FROM known k GROUP BY k.day)
+    UPDATE zbxhist.packed_day d SET nrows = greatest(d.nrows - t.removed, 0)
+      FROM total t WHERE d.day = t.day AND t.removed > 0;
+    DELETE FROM zbxhist.packed_change c
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day);
     DELETE FROM zbxhist.packed_day d
      WHERE d.parent = step_attach.parent
        AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
@@ -46,7 +56,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.step_attach(regclass) IS
-'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them (internal)';
+'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them and how many values have been deleted (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.step_attach(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.step_attach(regclass) TO pg_database_owner;

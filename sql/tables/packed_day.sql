@@ -27,7 +27,7 @@ COMMENT ON COLUMN zbxhist.packed_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.packed_day.day IS 'The table in schema zbxhist_packed that holds the day';
 COMMENT ON COLUMN zbxhist.packed_day.from_clock IS 'First clock of the day';
 COMMENT ON COLUMN zbxhist.packed_day.to_clock IS 'End of the day: the first clock that is not in it';
-COMMENT ON COLUMN zbxhist.packed_day.nrows IS 'Number of values when it was last written by maintenance';
+COMMENT ON COLUMN zbxhist.packed_day.nrows IS 'Number of values, less what maintenance has yet to hear was deleted';
 COMMENT ON COLUMN zbxhist.packed_day.heap_bytes IS 'Disk space, with indexes, of the partition that it was';
 COMMENT ON COLUMN zbxhist.packed_day.packed_at IS 'When it was packed';
 COMMENT ON COLUMN zbxhist.packed_day.partition IS 'The partition that it is being unpacked to';

@@ -150,14 +150,14 @@ ZbxhistReadPackedDays(Oid parent, int *ndays)
 }
 
 /*
- * ZbxhistDayIsUnpacked says whether the rows of a packed day are in a
- * partition by now, and in the day only for older snapshots.
+ * ZbxhistReadPackedDay says whether a day is known to a snapshot, NULL for the
+ * newest, and has been unpacked.
  */
 bool
-ZbxhistDayIsUnpacked(Oid day)
+ZbxhistReadPackedDay(Oid day, Snapshot snapshot, bool *is_unpacked)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	bool		result = false;
+	bool		found = false;
 	PackedDayColumns columns;
 	ScanKeyData key;
 	SysScanDesc scan;
@@ -168,17 +168,30 @@ ZbxhistDayIsUnpacked(Oid day)
 	FindColumns(rel, &columns);
 	ScanKeyInit(&key, columns.day, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(day));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	scan = systable_beginscan(rel, InvalidOid, false, snapshot, 1, &key);
 	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		PartitionBounds bounds;
 
 		ReadDay(rel, &columns, tuple, &bounds);
-		result = bounds.is_unpacked;
+		*is_unpacked = bounds.is_unpacked;
+		found = true;
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	return result;
+	return found;
+}
+
+/*
+ * ZbxhistDayIsUnpacked says whether the rows of a packed day are in a
+ * partition by now, and in the day only for older snapshots.
+ */
+bool
+ZbxhistDayIsUnpacked(Oid day)
+{
+	bool		is_unpacked;
+
+	return ZbxhistReadPackedDay(day, NULL, &is_unpacked) && is_unpacked;
 }
 
 /*

@@ -9,6 +9,7 @@
 #define ZBXHIST_PACKED_DAYS_H
 
 #include "nodes/pg_list.h"
+#include "utils/snapshot.h"
 
 #include "catalog/bounds.h"
 
@@ -23,6 +24,8 @@
 
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
 extern int	ZbxhistCountPackedDays(void);
+extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
+								 bool *is_unpacked);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern List *ZbxhistReadNewColumns(Oid foreign);

@@ -22,6 +22,7 @@
 
 #include "catalog/partition_set.h"
 #include "packed/day_changes.h"
+#include "packed/day_conflicts.h"
 #include "packed/scan.h"
 
 /* days that are open at a time */
@@ -63,6 +64,8 @@ ZbxhistBeginDayChanges(Relation parent, Oid owner, AclMode privilege,
 	changes->privilege = privilege;
 	changes->snapshot = snapshot;
 	changes->context = context;
+	/* to find rows by their keys is to read */
+	ZbxhistNotePackedRead(parent, snapshot);
 	return changes;
 }
 
@@ -104,6 +107,7 @@ OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 										changes->snapshot);
 	MemoryContextSwitchTo(old);
 	changes->nopen++;
+	ZbxhistCheckPackedChange(bounds->relid, changes->snapshot);
 	return day->modify;
 }
 

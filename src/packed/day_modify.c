@@ -36,6 +36,7 @@
 
 #include "catalog/packed_days.h"
 #include "packed/day.h"
+#include "packed/day_conflicts.h"
 #include "packed/day_write.h"
 #include "packed/row_compare.h"
 #include "packed/row_map.h"
@@ -72,6 +73,7 @@ struct DayModify
 	RowChange  *changes;
 	int			nchanges;
 	Size		nbytes;			/* of their tuples */
+	int64		nremoved;		/* rows deleted so far */
 	AttrNumber *attributes;		/* of a slot, by layout column */
 	TupleDesc	slot_desc;		/* that they belong to */
 
@@ -484,6 +486,7 @@ RewriteGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 		nupdates += changes[i].tuple != NULL;
 
 	ZbxhistDeleteGroup(modify->day, &group->tid, InvalidSnapshot);
+	modify->nremoved += nchanges - nupdates;
 	if (nupdates == 0 && nchanges == group->nrows)
 		return;
 	/* one that may outgrow its page becomes two of the same size */
@@ -684,6 +687,7 @@ void
 ZbxhistEndDayModify(DayModify *modify)
 {
 	Flush(modify);
+	ZbxhistNotePackedChange(RelationGetRelid(modify->day), modify->nremoved);
 	CloseNewest(modify);
 	ZbxhistEndDayScan(modify->seen);
 	MemoryContextDelete(modify->context);
@@ -838,6 +842,7 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	ZbxhistDayScanItem(modify->current, range);
 	while (ZbxhistDayScanNext(modify->current, &group))
 		deleted += DeleteFromGroup(modify, writer, &group, range);
+	modify->nremoved += deleted;
 	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->scratch);

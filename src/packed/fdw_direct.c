@@ -23,6 +23,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "packed/day_changes.h"
+#include "packed/day_conflicts.h"
 #include "packed/fdw.h"
 #include "packed/fdw_plan.h"
 #include "packed/fdw_scan.h"
@@ -197,22 +198,22 @@ TruncateDays(Relation table)
 									AccessShareLock);
 	PartitionSet *set = ZbxhistGetPartitions(parent);
 	int			ndays = set->npacked_days;
-	Oid		   *days = palloc(sizeof(Oid) * Max(ndays, 1));
+	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
 	List	   *rels = NIL;
 	List	   *relids = NIL;
 	ListCell   *lc;
 
-	for (int i = 0; i < ndays; i++)
-		days[i] = set->packed_days[i].relid;
+	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
 	for (int i = 0; i < ndays; i++)
 	{
-		Relation	day = ZbxhistOpenDay(days[i], table->rd_rel->relowner,
+		Relation	day = ZbxhistOpenDay(days[i].relid, table->rd_rel->relowner,
 										 AccessExclusiveLock, ACL_TRUNCATE);
 
 		if (day == NULL)
 			continue;
 		rels = lappend(rels, day);
-		relids = lappend_oid(relids, days[i]);
+		relids = lappend_oid(relids, days[i].relid);
+		ZbxhistNotePackedChange(days[i].relid, days[i].nrows);
 	}
 	if (rels != NIL)
 		ExecuteTruncateGutsCompat(rels, relids, NIL, DROP_RESTRICT, false);

@@ -14,12 +14,14 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/table.h"
 #include "access/transam.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "packed/day_conflicts.h"
 #include "packed/fdw.h"
 #include "packed/fdw_plan.h"
 #include "packed/fdw_scan.h"
@@ -104,6 +106,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 {
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	FdwScanState *state = ZbxhistBeginFdwScan(node);
+	Relation	parent;
 
 	node->fdw_state = state;
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -111,6 +114,9 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 	/* columns that nobody wants stay null */
 	memset(slot->tts_isnull, true,
 		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	parent = table_open(state->parent, AccessShareLock);
+	ZbxhistNotePackedRead(parent, node->ss.ps.state->es_snapshot);
+	table_close(parent, NoLock);
 	state->scan = ZbxhistBeginPackedScan(node->ss.ss_currentRelation,
 										 state->parent,
 										 node->ss.ps.state->es_snapshot,

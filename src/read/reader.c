@@ -38,6 +38,7 @@
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "packed/day_conflicts.h"
 #include "packed/scan.h"
 #include "read/partition_walk.h"
 #include "read/reader.h"
@@ -242,7 +243,10 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 	reader->keeps_sources = keeps_sources;
 	ZbxhistMakeEmpty(&reader->range);
 	if (OidIsValid(reader->set->packed))
+	{
 		LockRelationOid(reader->set->packed, lockmode);
+		ZbxhistNotePackedRead(parent, snapshot);
+	}
 	OpenFixedSources(reader);
 	MemoryContextSwitchTo(old);
 	return reader;

@@ -139,6 +139,14 @@ SELECT different();
 CALL zbxhist.run_maintenance('history');
 SELECT count(*) AS not_merged FROM ONLY history;
 SELECT different();
+-- by now maintenance has heard how many are gone
+SELECT rows = (SELECT count(*) FROM history) AS rows_are_known FROM zbxhist.partitions WHERE partition IN (SELECT day FROM zbxhist.packed_day WHERE parent = 'history'::regclass);
+SELECT count(*) FROM zbxhist.packed_change c JOIN zbxhist.packed_day d USING (day) WHERE d.parent = 'history'::regclass;
+BEGIN;
+TRUNCATE history;
+SELECT zbxhist.step_attach('history');
+SELECT nrows FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
+ROLLBACK;
 
 -- all of it
 DELETE FROM history;

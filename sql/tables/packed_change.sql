@@ -1,0 +1,18 @@
+-- sql/tables/packed_change.sql
+--
+-- Written by the C code for whoever changes packed rows, see
+-- src/packed/day_conflicts.c, which knows its columns and their order.
+
+CREATE TABLE zbxhist.packed_change (
+    day     regclass NOT NULL,
+    removed bigint NOT NULL
+);
+
+COMMENT ON TABLE zbxhist.packed_change IS
+'Changes of packed days since maintenance last looked';
+COMMENT ON COLUMN zbxhist.packed_change.day IS 'The packed day';
+COMMENT ON COLUMN zbxhist.packed_change.removed IS 'Number of values that were deleted';
+
+REVOKE ALL ON zbxhist.packed_change FROM PUBLIC;
+GRANT SELECT ON zbxhist.packed_change TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.packed_change TO pg_database_owner;
