@@ -22,6 +22,12 @@ BEGIN
           FROM zbxhist.preload_command() c
          WHERE c IS NOT NULL AND cardinality(zbxhist.parent_list()) > 0;
     RETURN QUERY
+        SELECT 'info', 'role_not_preloaded', r.role::text,
+               format('session_preload_libraries is set for role %s, which counts before the setting of the database: its sessions load the library in their first INSERT',
+                      quote_ident(r.role)),
+               r.command || ';'
+          FROM zbxhist.overriding_roles() r;
+    RETURN QUERY
         SELECT 'warning', 'timescaledb', 'timescaledb',
                'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT',
                'DROP EXTENSION timescaledb; if nothing else in this database needs it.'

@@ -6,15 +6,12 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    libraries text[] := zbxhist.session_libraries();
+    libraries CONSTANT text := zbxhist.with_library(zbxhist.session_libraries());
 BEGIN
-    IF zbxhist.is_preloaded()
-       OR EXISTS (SELECT FROM unnest(libraries) l WHERE l ~ '(^|/)zbxhist(\.\w+)?$') THEN
+    IF zbxhist.is_preloaded() OR libraries IS NULL THEN
         RETURN NULL;
     END IF;
-    RETURN format('ALTER DATABASE %I SET session_preload_libraries = %s', current_database(),
-                  (SELECT string_agg(quote_literal(l), ', ' ORDER BY place)
-                     FROM unnest(libraries || 'zbxhist'::text) WITH ORDINALITY AS u (l, place)));
+    RETURN format('ALTER DATABASE %I SET session_preload_libraries = %s', current_database(), libraries);
 END
 $$;
 

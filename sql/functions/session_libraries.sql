@@ -27,11 +27,7 @@ BEGIN
             RETURN NULL;
         END IF;
     END IF;
-    -- names with commas or spaces are in double quotes
-    RETURN ARRAY(SELECT coalesce(replace(m.parts[1], '""', '"'), rtrim(m.parts[2]))
-                   FROM regexp_matches(value, '"((?:[^"]|"")+)"|([^",\s][^",]*)', 'g')
-                        WITH ORDINALITY AS m (parts, place)
-                  ORDER BY m.place);
+    RETURN zbxhist.library_list(value);
 END
 $$;
 

@@ -66,6 +66,9 @@ BEGIN
     IF detail IS NOT NULL THEN
         RETURN NEXT;
     END IF;
+    FOR detail IN SELECT 'left to a superuser: ' || r.command FROM zbxhist.overriding_roles() r LOOP
+        RETURN NEXT;
+    END LOOP;
     -- last: its lock stops writers until the end of the transaction
     IF NOT dry_run THEN
         PERFORM zbxhist.attach_triggers(fresh);

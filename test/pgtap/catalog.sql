@@ -61,6 +61,7 @@ SELECT bag_eq(
         check,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_clock,day_name,day_to_unpack,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
+        is_shared,library_list,overriding_roles,with_library,
         check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,
