@@ -29,6 +29,7 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
@@ -69,6 +70,8 @@ struct DayScan
 	int64		itemid;
 	int32		first_clock;
 	int32		last_clock;
+	bool		has_hint;
+	int64		hint;			/* where a group found lately begins */
 	ScanKeyData keys[NUM_KEYS];
 	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
 
@@ -180,12 +183,12 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
- * ZbxhistEndDayScan closes the scan; locks stay.
+ * CloseScans ends what has been begun in the scan's day; locks stay.
  */
-void
-ZbxhistEndDayScan(DayScan *scan)
+static void
+CloseScans(DayScan *scan)
 {
-	ExecDropSingleTupleTableSlot(scan->slot);
+	ExecClearTuple(scan->slot);
 	if (scan->index_scan != NULL)
 	{
 		index_endscan(scan->index_scan);
@@ -195,6 +198,40 @@ ZbxhistEndDayScan(DayScan *scan)
 		table_endscan(scan->table_scan);
 	if (scan->block_scan != NULL)
 		table_endscan(scan->block_scan);
+	scan->index_scan = NULL;
+	scan->index = NULL;
+	scan->table_scan = NULL;
+	scan->block_scan = NULL;
+}
+
+/*
+ * ZbxhistMoveDayScan makes the scan one of another day that the same layout
+ * suits.
+ */
+void
+ZbxhistMoveDayScan(DayScan *scan, Relation day)
+{
+	CloseScans(scan);
+	scan->day = day;
+	scan->phase = SCAN_DONE;
+	if (scan->slot->tts_ops != table_slot_callbacks(day))
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+		ExecDropSingleTupleTableSlot(scan->slot);
+		scan->slot = table_slot_create(day, NULL);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * ZbxhistEndDayScan closes the scan; locks stay.
+ */
+void
+ZbxhistEndDayScan(DayScan *scan)
+{
+	CloseScans(scan);
+	ExecDropSingleTupleTableSlot(scan->slot);
 	MemoryContextDelete(scan->context);
 }
 
@@ -371,15 +408,14 @@ StartScan(DayScan *scan)
 
 /*
  * StartBackward starts the index scan at the last group that does not begin
- * after the scan's item at clock.
+ * after the scan's item at clock, back to item `from`.
  */
 static void
-StartBackward(DayScan *scan, int32 clock)
+StartBackward(DayScan *scan, int32 clock, int64 from)
 {
 	/* a scan has the same number of keys each time */
 	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
-						BTGreaterEqualStrategyNumber, PG_INT64_MIN,
-						PG_INT32_MIN);
+						BTGreaterEqualStrategyNumber, from, PG_INT32_MIN);
 	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
 						BTLessEqualStrategyNumber, scan->itemid, clock);
 	StartScan(scan);
@@ -431,6 +467,36 @@ NextTuple(DayScan *scan, DayGroup *group)
 }
 
 /*
+ * FindBackward finds the last group that does not begin after the range.  An
+ * index scan looks at all that its page has on the way back; where the group
+ * was in the day before, it probably is now, too.
+ */
+static bool
+FindBackward(DayScan *scan, DayGroup *group)
+{
+	bool		found = false;
+	int64		span;
+	int64		from;
+
+	if (scan->has_hint && scan->hint <= scan->itemid &&
+		!pg_sub_s64_overflow(scan->itemid, scan->hint, &span) &&
+		!pg_sub_s64_overflow(scan->hint, span, &from))
+	{
+		StartBackward(scan, scan->first_clock, from);
+		found = NextTuple(scan, group);
+	}
+	if (!found)
+	{
+		StartBackward(scan, scan->first_clock, PG_INT64_MIN);
+		found = NextTuple(scan, group);
+	}
+	if (found)
+		scan->hint = group->first_itemid;
+	scan->has_hint = found;
+	return found;
+}
+
+/*
  * NextAscending finds the next group of a range, oldest first: what contains
  * its beginning, if that is in a group, then those that begin in it.
  */
@@ -441,8 +507,7 @@ NextAscending(DayScan *scan, DayGroup *group)
 
 	if (scan->phase == SCAN_FIRST)
 	{
-		StartBackward(scan, scan->first_clock);
-		found = NextTuple(scan, group) &&
+		found = FindBackward(scan, group) &&
 			!IsBefore(scan, group->last_itemid, group->last_clock,
 					  scan->first_clock);
 		scan->phase = SCAN_REST;
@@ -469,7 +534,7 @@ NextDescending(DayScan *scan, DayGroup *group)
 	bool		found;
 
 	if (!scan->is_started)
-		StartBackward(scan, scan->last_clock);
+		StartBackward(scan, scan->last_clock, PG_INT64_MIN);
 	found = NextTuple(scan, group) &&
 		!IsBefore(scan, group->last_itemid, group->last_clock,
 				  scan->first_clock);
@@ -559,7 +624,7 @@ ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 	ZbxhistWholeItem(&range, itemid);
 	ZbxhistDayScanItem(scan, &range);
 	old = MemoryContextSwitchTo(scan->context);
-	StartBackward(scan, clock);
+	StartBackward(scan, clock, PG_INT64_MIN);
 	scan->phase = SCAN_BACKWARD;
 	found = NextTuple(scan, group) ||
 		FindBeginning(scan, itemid, clock, group);

@@ -41,6 +41,7 @@ typedef struct DayPlace
 /* one item's groups that overlap the range, by the index; both directions */
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
+extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* all groups, in the order of the heap */

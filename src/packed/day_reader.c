@@ -114,6 +114,26 @@ Rewind(DayReader *reader)
 }
 
 /*
+ * ZbxhistMoveDayReader makes a reader one of another day's table, whose
+ * reference it takes over: days mostly have the same columns.  Returns false,
+ * having done nothing, if this one has others.
+ */
+bool
+ZbxhistMoveDayReader(DayReader *reader, Relation day)
+{
+	if (!ZbxhistLayoutSuits(reader->layout, day))
+		return false;
+	ZbxhistMoveDayScan(reader->scan, day);
+	table_close(reader->rel, NoLock);
+	reader->rel = day;
+	Rewind(reader);
+	reader->has_group = false;
+	reader->is_last_group = true;
+	reader->spec->counters->days++;
+	return true;
+}
+
+/*
  * FindFirstOf returns the first segment of the group whose item is not before
  * itemid; nsegments if there is none.
  */

@@ -63,6 +63,7 @@ typedef struct DayReader
 
 extern DayReader *ZbxhistOpenDayReader(Relation day,
 									   const DayReaderSpec *spec);
+extern bool ZbxhistMoveDayReader(DayReader *reader, Relation day);
 extern void ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range);
 extern void ZbxhistDayReaderStartWhole(DayReader *reader,
 									   const ItemRange *range);

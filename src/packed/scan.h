@@ -48,6 +48,7 @@ typedef struct PackedScan
 	int			ndays;
 	PartitionBounds *days;
 	DayReader **readers;		/* of days that are open, or NULL */
+	DayReader  *idle;			/* of a day that has been read, or NULL */
 	SharedDays *shared;			/* NULL: not a parallel scan */
 
 	/* what is being read */

@@ -100,6 +100,24 @@ ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot)
 }
 
 /*
+ * ZbxhistMovePackedSource makes a source that ZbxhistOpenPackedSource has made
+ * one of another day, whose reference it takes over.  Returns false, having
+ * done nothing, if that has other columns.
+ */
+bool
+ZbxhistMovePackedSource(ItemSource *base, Relation day)
+{
+	PackedSource *source = (PackedSource *) base;
+
+	Assert(base->methods == &packed_methods);
+	if (!ZbxhistMoveDayReader(source->reader, day))
+		return false;
+	base->rel = day;
+	base->has_row = false;
+	return true;
+}
+
+/*
  * ClosePackedSource is the method "close".
  */
 static void

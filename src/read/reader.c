@@ -48,6 +48,7 @@ typedef struct OpenSource
 {
 	ItemSource *source;
 	Oid			relid;
+	bool		is_day;			/* a packed day */
 	bool		is_behind;		/* its next row has not been asked for yet */
 	bool		is_converted;	/* rows go through converted */
 	TupleConversionMap *map;	/* NULL: same columns at the same places */
@@ -67,6 +68,7 @@ struct ItemReader
 	List	   *kept;			/* of OpenSource: partitions read before */
 	int			kept_hint;		/* where in kept the next one probably is */
 	OpenSource *partition;		/* being read, or NULL */
+	OpenSource *idle;			/* a packed day that has been read, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
 
 	PartitionWalk walk;			/* over partitions and packed days */
@@ -111,15 +113,36 @@ AddSource(ItemReader *reader, Relation rel)
 }
 
 /*
+ * MoveIdle makes the idle source one of the table of another packed day;
+ * returns NULL if it cannot be.
+ */
+static OpenSource *
+MoveIdle(ItemReader *reader, Relation rel)
+{
+	OpenSource *open = reader->idle;
+
+	if (open == NULL || !ZbxhistMovePackedSource(open->source, rel))
+		return NULL;
+	reader->idle = NULL;
+	open->relid = RelationGetRelid(rel);
+	return open;
+}
+
+/*
  * AddDay makes a source of a packed day's table.
  */
 static OpenSource *
 AddDay(ItemReader *reader, Relation rel)
 {
-	MemoryContext old = MemoryContextSwitchTo(reader->context);
-	OpenSource *open = palloc0(sizeof(OpenSource));
+	OpenSource *open = MoveIdle(reader, rel);
+	MemoryContext old;
 
+	if (open != NULL)
+		return open;
+	old = MemoryContextSwitchTo(reader->context);
+	open = palloc0(sizeof(OpenSource));
 	open->relid = RelationGetRelid(rel);
+	open->is_day = true;
 	open->source = ZbxhistOpenPackedSource(rel, reader->parent,
 										   reader->snapshot);
 	MemoryContextSwitchTo(old);
@@ -266,6 +289,8 @@ ZbxhistCloseReader(ItemReader *reader)
 		CloseSource(lfirst(lc));
 	if (reader->partition != NULL && !reader->keeps_sources)
 		CloseSource(reader->partition);
+	if (reader->idle != NULL)
+		CloseSource(reader->idle);
 	MemoryContextDelete(reader->context);
 }
 
@@ -371,14 +396,21 @@ OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 }
 
 /*
- * LeavePartition closes the partition in hand, unless sources are kept open.
+ * LeavePartition closes the partition in hand, unless sources are kept open;
+ * the source of a packed day is for the next one.
  */
 static void
 LeavePartition(ItemReader *reader)
 {
-	if (reader->partition != NULL && !reader->keeps_sources)
-		CloseSource(reader->partition);
+	OpenSource *open = reader->partition;
+
 	reader->partition = NULL;
+	if (open == NULL || reader->keeps_sources)
+		return;
+	if (open->is_day && reader->idle == NULL)
+		reader->idle = open;
+	else
+		CloseSource(open);
 }
 
 /*

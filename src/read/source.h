@@ -58,5 +58,6 @@ typedef struct ItemSource
 extern ItemSource *ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot);
 extern ItemSource *ZbxhistOpenPackedSource(Relation day, Relation parent,
 										   Snapshot snapshot);
+extern bool ZbxhistMovePackedSource(ItemSource *base, Relation day);
 
 #endif							/* ZBXHIST_SOURCE_H */
