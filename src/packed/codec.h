@@ -136,6 +136,13 @@ codec_double(uint64 bits)
 	return value;
 }
 
+/* The bytes that ZbxhistPutVarint writes. */
+static inline int
+codec_varint_length(uint64 value)
+{
+	return value == 0 ? 1 : (codec_width(value) + 6) / 7;
+}
+
 /* Signed numbers so that small ones of both signs are small. */
 static inline uint64
 codec_zigzag(uint64 value)

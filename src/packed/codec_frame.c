@@ -65,7 +65,7 @@ choose_width(Frame *frame, const int *counts, int n)
 		nwider += counts[width];
 	}
 	frame->size = (best + 7) / 8 + FRAME_OVERHEAD +
-		(codec_width(codec_zigzag(frame->base)) + 6) / 7;
+		codec_varint_length(codec_zigzag(frame->base));
 }
 
 /* Counts how many distances from the base need which width. */
@@ -133,7 +133,7 @@ try_zero_base(Frame *frame, const uint64 *values, int n)
 		all |= values[i];
 	if (codec_width(all) > frame->width)
 		return;
-	frame->size -= (codec_width(codec_zigzag(frame->base)) + 6) / 7;
+	frame->size -= codec_varint_length(codec_zigzag(frame->base)) - 1;
 	frame->base = 0;
 }
 

@@ -246,7 +246,7 @@ try_line(Plan *plan, const uint64 *values, uint64 *distances, int n)
 		return;
 	ZbxhistSubtractLine(distances, values, n, slope);
 	ZbxhistChooseFrame(&frame, distances, n);
-	frame.size += (codec_width(codec_zigzag(slope)) + 6) / 7;
+	frame.size += codec_varint_length(codec_zigzag(slope));
 	if (frame.size >= plan->frame.size)
 		return;
 	plan->frame = frame;

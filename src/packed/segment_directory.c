@@ -65,13 +65,6 @@ count_numbers(int nsegments, int column)
 	return nsegments - (column == NUMBER_STEP);
 }
 
-/* Bytes of a varint. */
-static inline size_t
-varint_length(uint64 value)
-{
-	return value == 0 ? 1 : (codec_width(value) + 6) / 7;
-}
-
 /* Bytes of the directory but for the statistics. */
 static size_t
 numbers_length(int nsegments, int64 itemid, const NumberRange *ranges)
@@ -81,14 +74,14 @@ numbers_length(int nsegments, int64 itemid, const NumberRange *ranges)
 
 	if (nsegments == 0)
 		return 0;
-	length = varint_length(codec_zigzag(itemid));
+	length = codec_varint_length(codec_zigzag(itemid));
 	for (i = 0; i < DIRECTORY_NUMBERS; i++)
 	{
 		int			n = count_numbers(nsegments, i);
 		int			width = codec_width(ranges[i].greatest - ranges[i].least);
 
 		if (n > 0)
-			length += varint_length(ranges[i].least) + 1 +
+			length += codec_varint_length(ranges[i].least) + 1 +
 				((size_t) n * width + 7) / 8;
 	}
 	return length;

@@ -31,8 +31,8 @@
 /* guesses at how many rows fit */
 #define MAX_GUESSES 6
 
-/* bytes that the numbers after a group's fixed part may need */
-#define HEADER_RESERVE 12
+/* a directory with one segment more is not longer than that */
+#define MAX_DIRECTORY(length) ((length) * 32 + 127)
 
 /* a segment holds no more bytes of strings than this and one clock's */
 #define SOFT_MAX_BYTES (256 * 1024)
@@ -76,12 +76,19 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 	return writer;
 }
 
-/* The size of the group with what has been added, at most. */
+/*
+ * The size of the group with what has been added.  The numbers before the
+ * directory count as what they take with one segment more, at most.
+ */
 size_t
 ZbxhistGroupSize(const GroupWriter *writer)
 {
-	return GROUP_FIXED_LENGTH + HEADER_RESERVE +
-		ZbxhistDirectoryLength(&writer->directory) + writer->segments.length;
+	size_t		length = ZbxhistDirectoryLength(&writer->directory);
+
+	return GROUP_FIXED_LENGTH + codec_varint_length(writer->ncolumns) +
+		codec_varint_length(writer->directory.nsegments + 1) +
+		codec_varint_length(MAX_DIRECTORY(length)) +
+		length + writer->segments.length;
 }
 
 /* How many segments have been added. */

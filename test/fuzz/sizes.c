@@ -19,7 +19,7 @@
 #include "rows.h"
 #include "shim.h"
 
-#define PAGE 8060
+#define PAGE 8092
 #define DAY 288
 #define MAX_DAYS 512
 
