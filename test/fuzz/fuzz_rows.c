@@ -61,6 +61,7 @@ make_numbers(Input *input, uint64 *numbers, int n)
 	uint64		last = 0;
 	uint64		step = 0;
 	uint64		mask = 0;
+	uint64		jitter = 0;
 	int			mode = 0;
 	int			left = 0;
 	int			i;
@@ -84,9 +85,10 @@ make_numbers(Input *input, uint64 *numbers, int n)
 		{
 			case 0:				/* the same */
 				break;
-			case 1:				/* more, or less */
+			case 1:				/* more, or less: about a line */
 			case 2:
 				last += step;
+				jitter = random_number(input) & mask;
 				break;
 			case 3:				/* faster and faster */
 				step += step;
@@ -105,7 +107,8 @@ make_numbers(Input *input, uint64 *numbers, int n)
 				last = (random_number(input) & mask) % 5 * mask;
 				break;
 		}
-		numbers[i] = last;
+		numbers[i] = last + jitter;
+		jitter = 0;
 	}
 }
 
