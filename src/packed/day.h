@@ -101,6 +101,7 @@ extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 								TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
+extern void ZbxhistFlushDayChanges(Oid day);
 
 /*
  * says whether the day has a row of that key, seen by a fresh snapshot; waits

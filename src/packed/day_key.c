@@ -129,6 +129,7 @@ ZbxhistDayHasKey(Relation day, int64 itemid, int32 clock, int32 ns)
 	ItemPointerData tid;
 	bool		found;
 
+	ZbxhistFlushDayChanges(RelationGetRelid(day));
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();

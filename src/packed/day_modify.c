@@ -18,6 +18,11 @@
  * they are if no row of theirs changes.  Groups that become small are not
  * joined with their neighbours.
  *
+ * Several parts of a statement, or a function that it calls, may change the
+ * same day.  Only one of them has changes that are not written yet: another
+ * one, and who looks for a key, has those written first.  What one has changed
+ * is gone for the others.
+ *
  * Locks: SHARE ROW EXCLUSIVE on the day's table until the transaction ends.
  * Memory: everything is in a context of its own.
  *
@@ -27,11 +32,13 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "catalog/packed_days.h"
@@ -77,13 +84,46 @@ struct DayModify
 	AttrNumber *attributes;		/* of a slot, by layout column */
 	TupleDesc	slot_desc;		/* that they belong to */
 
+	SubTransactionId subid;		/* that it began in */
+	ResourceOwner owner;		/* of its snapshots */
+	dlist_node	node;			/* in open_modifies */
+	MemoryContextCallback unlink;
+
 	MemoryContext context;		/* owns all this */
 	MemoryContext changes_context;	/* owns tuples */
 	MemoryContext scratch;		/* reset when changes are written */
 	MemoryContext segment_context;	/* reset with each segment */
 };
 
+/* all that are open, of any day */
+static dlist_head open_modifies = DLIST_STATIC_INIT(open_modifies);
+
+static void Flush(DayModify *modify);
+
 /* ---- life ---- */
+
+/*
+ * Unlink is the callback of a context that goes, be it by an error.
+ */
+static void
+Unlink(void *arg)
+{
+	dlist_delete(&((DayModify *) arg)->node);
+}
+
+/*
+ * Link makes others know of the changes.
+ */
+static void
+Link(DayModify *modify)
+{
+	modify->subid = GetCurrentSubTransactionId();
+	modify->owner = CurrentResourceOwner;
+	dlist_push_tail(&open_modifies, &modify->node);
+	modify->unlink.func = Unlink;
+	modify->unlink.arg = modify;
+	MemoryContextRegisterResetCallback(modify->context, &modify->unlink);
+}
 
 /*
  * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
@@ -115,6 +155,7 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
 	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
 	MemoryContextSwitchTo(old);
+	Link(modify);
 	return modify;
 }
 
@@ -150,6 +191,42 @@ CloseNewest(DayModify *modify)
 	modify->newest = NULL;
 	modify->current = NULL;
 	modify->has_group = false;
+}
+
+/*
+ * FlushOthers has the changes of a day written that others than modify have
+ * collected, unless they were collected outside of this subtransaction: they
+ * must stay when it is rolled back.
+ */
+static void
+FlushOthers(Oid day, DayModify *modify)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_modifies)
+	{
+		DayModify  *other = dlist_container(DayModify, node, iter.cur);
+		ResourceOwner old = CurrentResourceOwner;
+
+		if (other == modify || RelationGetRelid(other->day) != day ||
+			other->subid != GetCurrentSubTransactionId() ||
+			other->newest == NULL)
+			continue;
+		CurrentResourceOwner = other->owner;
+		Flush(other);
+		CloseNewest(other);
+		CurrentResourceOwner = old;
+	}
+}
+
+/*
+ * ZbxhistFlushDayChanges has all changes of a day written that have been
+ * collected so far.
+ */
+void
+ZbxhistFlushDayChanges(Oid day)
+{
+	FlushOthers(day, NULL);
 }
 
 /* ---- finding the newest version of a row ---- */
@@ -268,7 +345,8 @@ FindSame(const DayModify *modify, const SegmentRows *rows, int first,
 
 /*
  * FindByValues makes id the row's number in the newest version, when its group
- * has been written anew; returns false if the row is not there any more.
+ * has been written anew; returns false if the row is not there any more, or
+ * another part of our own statement has changed it.
  */
 static bool
 FindByValues(DayModify *modify, PackedRowId *id)
@@ -280,6 +358,7 @@ FindByValues(DayModify *modify, PackedRowId *id)
 	int			first_now;
 	int			row;
 	bool		has_key;
+	bool		is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen));
 
 	first_seen = DecodeClock(modify, &modify->group, id->itemid, id->clock,
 							 &seen);
@@ -294,7 +373,7 @@ FindByValues(DayModify *modify, PackedRowId *id)
 		return false;
 	row = FindSame(modify, &now, first_now, &seen, row,
 				   CountSame(&seen, first_seen, row, row), &has_key);
-	if (row < 0 && has_key)
+	if (row < 0 && has_key && !is_own)
 		RaiseChanged();
 	id->ordinal = (uint16) (row - first_now + 1);
 	return row >= 0;
@@ -559,6 +638,7 @@ NewChange(DayModify *modify, const PackedRowId *id)
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
 	modify->nbytes >= MAX_BYTES;
 
+	FlushOthers(RelationGetRelid(modify->day), modify);
 	if (is_full ||
 		(has_many && !(modify->has_group &&
 					   InGroup(&modify->group, id->itemid, id->clock))))
@@ -833,6 +913,7 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	uint64		nrows;
 	uint64		nbytes;
 
+	FlushOthers(RelationGetRelid(modify->day), modify);
 	Flush(modify);
 	CloseNewest(modify);
 	OpenNewest(modify);

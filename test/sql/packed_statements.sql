@@ -128,6 +128,20 @@ UPDATE managed.history SET clock = clock + 1 WHERE itemid = 26 AND clock < 10000
 UPDATE managed.history SET itemid = 200 WHERE itemid = 26 AND clock < 100000;
 INSERT INTO managed.history_packed VALUES (1, 86400, 1, 1);
 COPY managed.history_packed FROM '/dev/null';
+-- several parts of a statement change the same group, and the same rows
+CREATE FUNCTION change(statement text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN EXECUTE statement; RETURN true; END $$;
+BEGIN;
+SELECT * FROM on_both('WITH a AS (DELETE FROM history WHERE itemid = 12 AND value > 0 RETURNING 1), b AS (UPDATE history SET value = -7 WHERE itemid = 13 RETURNING 1) SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)');
+SELECT * FROM on_both('WITH a AS (UPDATE history SET value = -8 WHERE itemid = 14 AND clock < 130000) UPDATE history SET value = -9 WHERE itemid = 14 AND clock >= 130000');
+SELECT * FROM on_both('WITH a AS (UPDATE history SET value = -8 WHERE itemid = 14 RETURNING 1) DELETE FROM history WHERE itemid = 13 AND (SELECT count(*) FROM a) > 0');
+SELECT * FROM on_both('WITH a AS (UPDATE history SET value = -5 WHERE itemid = 16 RETURNING 1) UPDATE history SET value = -6 WHERE itemid = 16 AND (SELECT count(*) FROM a) > 0');
+SELECT * FROM on_both('WITH a AS (DELETE FROM history WHERE itemid = 17 AND value IS NOT NULL RETURNING *) UPDATE history h SET value = a.value FROM a WHERE h.itemid = 17 AND h.clock = a.clock AND h.ns = a.ns');
+SELECT * FROM on_both('WITH a AS (DELETE FROM history WHERE itemid = 18 AND value IS NOT NULL RETURNING *) INSERT INTO history (itemid, clock, value, ns) SELECT itemid, clock, value + 1, ns FROM a');
+SELECT * FROM on_both('WITH a AS (DELETE FROM history WHERE itemid = 19) UPDATE history SET value = 3 WHERE itemid IN (18, 20)');
+-- ... or a function does
+SELECT * FROM on_both($$UPDATE history SET value = 4 WHERE itemid = 20 AND (clock > 90000 OR public.change('UPDATE history SET value = 5 WHERE itemid = 21'))$$);
+ROLLBACK;
+DROP FUNCTION change;
 -- a trigger on the foreign table sees each row
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING '% % %', TG_OP, OLD.itemid, OLD.clock; RETURN OLD; END $$;
 CREATE TRIGGER note BEFORE DELETE ON managed.history_packed FOR EACH ROW EXECUTE FUNCTION note();
