@@ -1,4 +1,5 @@
 """The data sets of the size experiment: what they are, and how they get into a store."""
+import contextlib
 import subprocess
 from typing import NamedTuple
 
@@ -56,12 +57,19 @@ def command(dataset, items, day, first_day):
     return words + (series_files() if dataset.kind == "series" else [])
 
 
+def opener(words):
+    """What opens the output of a command line, as often as it is asked for."""
+    @contextlib.contextmanager
+    def open_stream():
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as source:
+            yield source.stdout
+        if source.returncode != 0:
+            raise RuntimeError("%s failed" % words[0])
+    return open_stream
+
+
 def fill(store, dataset, items, days, first_day):
     """Loads some days, in the order of time, of a data set that begins with first_day."""
-    for day in days:
-        with subprocess.Popen(command(dataset, items, day, first_day),
-                              stdout=subprocess.PIPE) as source:
-            store.copy_period(dataset.table, day, source.stdout)
-        if source.returncode != 0:
-            raise RuntimeError("bench/dataset failed")
+    store.copy_periods(dataset.table, [
+        (day, opener(command(dataset, items, day, first_day))) for day in days])
     return items * PASSES_A_DAY * len(days)

@@ -7,6 +7,17 @@ from .progress import say
 from .stores import select
 
 
+# which --quick leaves out unless it is asked for them
+SLOW_TO_START = ("cassandra",)
+
+
+def names_of(arguments, names, slow=()):
+    """The stores of --stores; without it these, --quick without the slow ones."""
+    if arguments.stores:
+        return arguments.stores.split(",")
+    return [name for name in names if not (arguments.quick and name in slow)]
+
+
 class Bench:
     """A running cluster with the stores that can be measured.
 

@@ -12,7 +12,7 @@ import time
 
 from . import counters, drivers, periods, plots, results, upkeep
 from .contents import Contents
-from .experiment import bench
+from .experiment import SLOW_TO_START, bench, names_of
 from .progress import Progress
 from .stores import STORES
 from .stream import Stream, fill, latencies
@@ -31,7 +31,7 @@ CPU_LIMIT = 0.5         # of the machine, by the database server
 QUEUE_LIMIT = 0.02      # seconds which the delay grows in a second
 QUEUE_FLOOR = 100.0     # ms of delay below which nothing queues
 HOSTS_PER_NVPS = 200000 / 2270
-EXPIRED_ROWS = 150000
+EXPIRED_ROWS, QUICK_EXPIRED_ROWS = 150000, 20000
 MAX_STEPS = 20
 FIRST_DAY, LAST_DAY = -MAX_STEPS - 1, 3
 
@@ -44,9 +44,9 @@ def add_arguments(parser):
                         help="values a batch (default: %(default)s, Zabbix's greatest)")
     parser.add_argument("--connections", type=int, default=4,
                         help="history syncers (default: %(default)s, Zabbix's default)")
-    parser.add_argument("--seconds", type=float, help="of a step (default: 5; --quick: 1.5)")
+    parser.add_argument("--seconds", type=float, help="of a step (default: 5; --quick: 1)")
     parser.add_argument("--first", type=float, metavar="N",
-                        help="values a second in the first step (default: 15,000; --quick: 20,000)")
+                        help="values a second in the first step (default: 15,000; --quick: 40,000)")
     parser.add_argument("--halvings", type=int,
                         help="steps after the first limit (default: 2; --quick: 1)")
 
@@ -54,13 +54,12 @@ def add_arguments(parser):
 def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
-    arguments.seconds = arguments.seconds or (1.5 if quick else 5)
-    arguments.first = arguments.first or (20000 if quick else 15000)
+    arguments.seconds = arguments.seconds or (1 if quick else 5)
+    arguments.first = arguments.first or (40000 if quick else 15000)
     if arguments.halvings is None:
         arguments.halvings = 1 if quick else 2
     arguments.growth = QUICK_GROWTH if quick else GROWTH
-    arguments.stores = arguments.stores.split(",") if arguments.stores else [
-        name for name in DEFAULT_STORES if not (quick and name == "cassandra")]
+    arguments.stores = names_of(arguments, DEFAULT_STORES, SLOW_TO_START)
 
 
 def growth_of_delay(statements):
@@ -97,8 +96,9 @@ def limits_met(step):
 class Maintenance:
     """A partition made and an old day dropped, in the middle of each step."""
 
-    def __init__(self, store):
+    def __init__(self, store, is_quick):
         self.upkeep = upkeep.upkeep_of(store)
+        self.expired_rows = QUICK_EXPIRED_ROWS if is_quick else EXPIRED_ROWS
         self.store = store
         self.old = periods.days(FIRST_DAY, FIRST_DAY + MAX_STEPS - 1)
         self.ahead = LAST_DAY
@@ -109,7 +109,7 @@ class Maintenance:
             return
         if not self.old:
             raise RuntimeError("more than %d steps: raise --first" % MAX_STEPS)
-        load = drivers.Load("loader", 1000, 1, EXPIRED_ROWS, 0, self.old[0].start, items=ITEMS)
+        load = drivers.Load("loader", 1000, 1, self.expired_rows, 0, self.old[0].start, items=ITEMS)
         fill(self.store, "history", self.old[0], load)
 
     def run(self):
@@ -193,7 +193,7 @@ class Climb:
 
     def __init__(self, store, arguments):
         self.store = store
-        self.maintenance = Maintenance(store)
+        self.maintenance = Maintenance(store, arguments.quick)
         self.arguments = arguments
         self.steps = []
         self.low, self.high = 0.0, None

@@ -1,9 +1,7 @@
 """What the read experiment reads: months of an installation's values, in each store."""
-import contextlib
 import dataclasses
-import subprocess
 
-from . import drivers, periods
+from . import datasets, drivers, periods
 from .progress import Progress
 from .stores import STORES
 
@@ -89,14 +87,7 @@ class Installation:
 
     def _opener(self, period):
         """What gives the day's values as COPY text."""
-        @contextlib.contextmanager
-        def open_stream():
-            command = [drivers.loader_path()] + self._stream_arguments(period)
-            with subprocess.Popen(command, stdout=subprocess.PIPE) as loader:
-                yield loader.stdout
-            if loader.returncode != 0:
-                raise drivers.Failed("loader --copy failed")
-        return open_stream
+        return datasets.opener([drivers.loader_path()] + self._stream_arguments(period))
 
     @property
     def rows(self):

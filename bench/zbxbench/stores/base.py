@@ -130,17 +130,18 @@ class Store(abc.ABC):
         """
         raise NotImplementedError
 
-    def holds(self, table):
-        """Whether the store has a place for the values of that table."""
-        del table
-        return True
-
     def copy_period(self, table, period, stream):
         """Adds rows of one period in the order in which they come, as a server would have them.
 
         stream: a binary file of COPY text, the columns of Zabbix's table in its order.
         """
         raise NotImplementedError
+
+    def copy_periods(self, table, parts):
+        """The same of several periods; parts as bulk_load() has them, of any type of value."""
+        for period, open_stream in parts:
+            with open_stream() as stream:
+                self.copy_period(table, period, stream)
 
     def close_period(self, table, period):
         """What the store does with a period that gets no more values, if anything."""

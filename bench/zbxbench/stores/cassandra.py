@@ -153,9 +153,13 @@ class Cassandra(PeerStore):
         self.server.load(self.namespace, table, self._definition(table), columns_of(table),
                          stream)
 
-    def bulk_load(self, table, parts):
+    def copy_periods(self, table, parts):
+        """All at once: each load starts two programs in Java."""
         with joined(parts) as stream:
             self.copy_period(table, None, stream)
+
+    def bulk_load(self, table, parts):
+        self.copy_periods(table, parts)
         self.settle()
 
     def drop(self):

@@ -53,6 +53,9 @@ class Plpgsql(PostgresStore):
                          child=self.partition(table, period), start=period.start,
                          stop=period.stop, key=schema.primary_key(table), parent=table))
 
+    def indexed_tables(self, table, periods):
+        return [self.partition(table, period) for period in periods]
+
     def check(self):
         return [problem for table in self.tables
                 for problem in self.rows_outside(table, "ONLY " + table)]
