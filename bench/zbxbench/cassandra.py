@@ -3,7 +3,6 @@ import glob
 import os
 
 from . import cql, environment, maven
-from .peer import Peer
 
 SOURCE = environment.BENCH / "cassandra"
 JARS = SOURCE / "jars"
@@ -23,24 +22,14 @@ OPENS = ("java.base/java.lang.module", "java.base/jdk.internal.loader",
          "java.base/java.nio", "java.rmi/sun.rmi.transport.tcp")
 
 
-class CassandraServer(Peer):
+class CassandraServer(maven.JavaServer):
     """One node on loopback."""
     NAME = "cassandra"
-    START_SECONDS = 120
+    SOURCE = SOURCE
 
     def __init__(self, base="/var/tmp"):
         super().__init__(base)
         self.port = self.jmx_port = None
-
-    @classmethod
-    def missing(cls):
-        """Why there can be no server; None when there can."""
-        return maven.missing(SOURCE)
-
-    @property
-    def heap_mb(self):
-        """By cassandra-env.sh: a quarter of the memory, 8 GB at most."""
-        return min(environment.memory_mb() // 4, 8192)
 
     @property
     def settings(self):

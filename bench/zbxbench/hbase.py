@@ -4,7 +4,6 @@ import subprocess
 
 from . import environment, maven
 from .cluster import ServerError
-from .peer import Peer
 
 SOURCE = environment.BENCH / "hbase"
 JARS = SOURCE / "jars"
@@ -19,20 +18,10 @@ EXPORTS = ("java.base/jdk.internal.misc", "java.base/sun.net.dns", "java.base/su
            "java.security.jgss/sun.security.krb5")
 
 
-class HbaseServer(Peer):
+class HbaseServer(maven.JavaServer):
     """Master, region server and ZooKeeper in one process on loopback."""
     NAME = "hbase"
-    START_SECONDS = 120
-
-    @classmethod
-    def missing(cls):
-        """Why there can be no server; None when there can."""
-        return maven.missing(SOURCE)
-
-    @property
-    def heap_mb(self):
-        """As the other servers have for their caches: a quarter of the memory."""
-        return min(environment.memory_mb() // 4, 8192)
+    SOURCE = SOURCE
 
     @property
     def settings(self):

@@ -7,6 +7,8 @@ import shutil
 import socket
 import subprocess
 
+from . import environment
+from .peer import Peer
 from .progress import say
 
 FETCH_SECONDS = 400
@@ -94,11 +96,22 @@ def compile_java(source):
     return "its sources do not compile: " + done.stderr[-500:] if done.returncode else None
 
 
-def missing(source):
-    """Why a directory's server cannot be run; None when it can."""
-    if not java():
-        return "Java 17 or 11 is not installed"
-    return fetch_jars(source) or compile_java(source)
+class JavaServer(Peer):
+    """A server that runs in Java; SOURCE is the directory with its pom.xml."""
+    SOURCE = None
+    START_SECONDS = 120
+
+    @classmethod
+    def missing(cls):
+        """Why there can be no server; None when there can."""
+        if not java():
+            return "Java 17 or 11 is not installed"
+        return fetch_jars(cls.SOURCE) or compile_java(cls.SOURCE)
+
+    @property
+    def heap_mb(self):
+        """As the other servers have for their caches: a quarter of the memory, 8 GB at most."""
+        return min(environment.memory_mb() // 4, 8192)
 
 
 def fill(source, target, values):

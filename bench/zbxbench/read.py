@@ -230,13 +230,21 @@ def print_cells(title, first, cells):
                              "to native", "by CPU"], rows))
 
 
+def few(cells):
+    """Of the durations the shortest, the middle and the longest: plots and JSON have them all."""
+    days = sorted(filter(None, map(duration_of, cells)))
+    shown = {days[0], days[(len(days) - 1) // 2], days[-1], None} if days else {None}
+    return [cell for cell in cells if duration_of(cell) in shown]
+
+
 def print_tables(summary, sizes):
-    """All results, a table a part and size."""
+    """The results, a table a part and size."""
     for size in sizes:
         for writes in (False, True):
             print_cells("%s, %s" % (size.label, "while values are written" if writes else "warm"),
                         lambda cell: cell["question"],
-                        find_cells(summary, part="durations", items=size.items, writes=writes))
+                        few(find_cells(summary, part="durations", items=size.items,
+                                       writes=writes)))
         print_cells("%s, short reads" % size.label,
                     lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
                     find_cells(summary, part="short", items=size.items))
