@@ -206,11 +206,6 @@ def find_cells(summary, **key):
 
 # ---- tables ----
 
-def ratio_text(ratio):
-    """A median ratio."""
-    return "-" if ratio is None else "%.2f" % ratio["median"]
-
-
 def print_cells(title, first, cells):
     """A line a cell and series."""
     rows = []
@@ -219,11 +214,11 @@ def print_cells(title, first, cells):
             rows.append([first(cell), label_of(series),
                          results.number(entry["latency_ms"]["p50"], 3),
                          results.number(entry["latency_ms"]["p99"], 3),
-                         ratio_text(entry["median_ms_ratio"]),
+                         results.ratio_text(entry["median_ms_ratio"]),
                          results.number(entry["rows_per_second"]["median"]),
-                         ratio_text(entry["rows_per_second_ratio"])
+                         results.ratio_text(entry["rows_per_second_ratio"])
                          if entry["rows_per_query"] else "-",
-                         ratio_text(entry["rows_per_cpu_second_ratio"])])
+                         results.ratio_text(entry["rows_per_cpu_second_ratio"])])
     if rows:
         print("\n" + title)
         print(results.table(["", "series", "p50 ms", "p99 ms", "to native", "rows/s",

@@ -58,7 +58,8 @@ def plots_of(name, names, directory):
         return max((other for other in names
                     if path.stem == other or path.stem.startswith(other + "-")),
                    key=len, default=None)
-    return [path for path in sorted(directory.glob(name + "*.png")) if owner(path) == name]
+    return sorted((path for path in directory.glob(name + "*.png") if owner(path) == name),
+                  key=lambda path: path.stem)
 
 
 def shown(module, result):

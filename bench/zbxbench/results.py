@@ -69,6 +69,11 @@ def spread_text(values, digits=0):
     return "%s [%s-%s]" % tuple(number(values[key], digits) for key in ("median", "min", "max"))
 
 
+def ratio_text(ratio):
+    """The spread of a ratio, if there is one."""
+    return spread_text(ratio, 2) if ratio else "-"
+
+
 def print_targets(entries):
     """One line a target."""
     if entries:

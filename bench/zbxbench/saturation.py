@@ -203,7 +203,8 @@ def draw(result, stem):
         stored = [step["stored"] for step in steps]
         axes.errorbar([step["items"] for step in steps],
                       [each["median"] / 1000 for each in stored],
-                      yerr=[[part / 1000 for part in side] for side in plots.errors(stored)], marker="o", markersize=3.5, capsize=2,
+                      yerr=[[part / 1000 for part in side] for side in plots.errors(stored)],
+                      marker="o", markersize=3.5, capsize=2,
                       color=plots.colour(name), label=STORES[name].label)
     span = [result["items"][0], result["items"][-1]]
     axes.plot(span, [items / result["interval"] * result["window"] / 1000 for items in span],

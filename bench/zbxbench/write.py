@@ -292,13 +292,6 @@ def summarize(runs, loads, names):
             for load in loads]
 
 
-def ratio_text(ratio):
-    """A median ratio with its spread."""
-    if ratio is None:
-        return "-"
-    return "%.2f [%.2f-%.2f]" % (ratio["median"], ratio["min"], ratio["max"])
-
-
 HEADER = ["store", "values/s", "values per CPU s", "to native", "CPU us/value",
           "server us/value", "WAL B/value", "to native", "of it images", "p50 ms", "p99 ms"]
 
@@ -308,9 +301,9 @@ def cell_row(name, summary):
     def median(metric, digits=0):
         return results.number(summary[metric] and summary[metric]["median"], digits)
     return [STORES[name].label, median("values_per_second"), median("values_per_cpu_second"),
-            ratio_text(summary["values_per_cpu_second_ratio"]), median("cpu_us_per_value", 2),
-            median("server_cpu_us_per_value", 2), median("wal_bytes_per_value"),
-            ratio_text(summary["wal_bytes_per_value_ratio"]),
+            results.ratio_text(summary["values_per_cpu_second_ratio"]),
+            median("cpu_us_per_value", 2), median("server_cpu_us_per_value", 2), median("wal_bytes_per_value"),
+            results.ratio_text(summary["wal_bytes_per_value_ratio"]),
             median("wal_image_bytes_per_value"),
             results.number(summary["latency_ms"]["p50"]["median"], 2),
             results.number(summary["latency_ms"]["p99"]["median"], 2)]
