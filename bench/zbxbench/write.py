@@ -302,7 +302,8 @@ def cell_row(name, summary):
         return results.number(summary[metric] and summary[metric]["median"], digits)
     return [STORES[name].label, median("values_per_second"), median("values_per_cpu_second"),
             results.ratio_text(summary["values_per_cpu_second_ratio"]),
-            median("cpu_us_per_value", 2), median("server_cpu_us_per_value", 2), median("wal_bytes_per_value"),
+            median("cpu_us_per_value", 2), median("server_cpu_us_per_value", 2),
+            median("wal_bytes_per_value"),
             results.ratio_text(summary["wal_bytes_per_value_ratio"]),
             median("wal_image_bytes_per_value"),
             results.number(summary["latency_ms"]["p50"]["median"], 2),
