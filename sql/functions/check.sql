@@ -21,7 +21,7 @@ AS $$
            ) AS a (place, severity, code, object, message, hint),
            LATERAL (SELECT a.severity, a.code, a.object, a.message, a.hint) f
      ORDER BY CASE a.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
-              a.place, a.code, a.object
+              a.place, a.code, a.object, a.message COLLATE "C"
 $$;
 
 COMMENT ON FUNCTION zbxhist.check() IS
