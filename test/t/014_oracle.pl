@@ -1,7 +1,7 @@
 # What a client is told (rows, command tags, SQLSTATEs, transaction states) and
 # what is stored afterwards is the same for managed tables as for plain ones:
 # random statements, the same ones in each run, by each protocol, while
-# partitions come and go, are locked, and rows are moved.
+# partitions come and go, are locked, packed and unpacked, and rows are moved.
 #
 # ZBXHIST_SEED=7 ZBXHIST_STEPS=20000 for others, and more, of them.
 use strict;
@@ -159,10 +159,14 @@ sub both
 	{
 		my $result = $result{$side} = $code->($client{$side});
 
+		# a partition's key has its own name
+		my @duplicates = grep { /duplicate key/ } @{ $result->{messages} };
+		s/_p\d{6,8}(?=_)// for @duplicates;
+
 		# the statement that loads the library may not know its count
 		$said{$side} = join('; ',
 			join(',', $tags_are_known ? @{ $result->{tags} } : ()),
-			join(',', @{ $result->{errors} }),
+			join(',', @{ $result->{errors} }, @duplicates),
 			join(',',
 				map { join('|', map { $_ // 'null' } @$_) } @{ $result->{rows} }),
 			$result->{status});
@@ -299,10 +303,49 @@ sub change
 			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t"));
 }
 
+# zbxhist.add() and the statement that it stands for.
+sub add
+{
+	my ($table, $is_fresh) = @_;
+	my %types = (
+		history => 'float8', history_uint => 'numeric', history_str => 'text',
+		history_text => 'text', history_bin => 'bytea');
+	my @types = ('bigint', 'integer', 'integer', $types{$table});
+	# DO UPDATE does not change a row twice
+	my %row = map { join(' ', @$_[ 0 .. 2 ]) => $_ } make_rows($table, $is_fresh);
+	my @rows = map { $row{$_} } sort keys %row;
+	my $arrays = join ', ', map {
+		my $i = $_;
+		'ARRAY[' . join(',', quoted(map { $_->[$i] } @rows)) . "]::$types[$i]\[]"
+	} 0 .. 3;
+	my $action = choose('error', 'ignore', 'update');
+	my $clause =
+		$action eq 'ignore' ? 'ON CONFLICT DO NOTHING'
+	  : $action eq 'update' ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
+	  : '';
+	my $statement =
+	  "INSERT INTO $table ($columns{$table}) SELECT * FROM unnest($arrays) $clause";
+	my $call = "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
+
+	return both(
+		$call,
+		sub {
+			my ($c) = @_;
+			my $result = $c->query($c == $client{plain} ? $statement : $call);
+
+			$result->{$_} = [] for qw(tags rows);
+			return $result;
+		});
+}
+
 sub insert
 {
 	my ($table, $is_fresh) = @_;
-	my $kind = pick(10);
+	my $kind = pick(12);
+
+	# it has to wait for the partition, too
+	return add($table, $is_fresh // pick(2))
+	  if $kind >= 10 && $is_locked != 2 && $table =~ /^history/ && $table ne 'history_log';
 	my $insert = insert_of($table, make_rows($table, $is_fresh // pick(2)));
 
 	return simple("$insert returning itemid, clock") if $kind == 0;
@@ -344,6 +387,21 @@ sub lock_partition
 	$steps_locked = 5;
 }
 
+# Days are packed, get late rows, and are unpacked; this would wait for the
+# client's transaction.
+sub pack_some
+{
+	my ($table) = @_;
+	my $day = choose('1970-01-01', '1970-01-02', '1970-01-02', '1970-01-03');
+	my $what = choose('pack', 'pack', 'unpack', 'run_maintenance');
+
+	return if $status ne 'I';
+	$admin->query("select zbxhist.create_partition('$table', '$day')");
+	my $result = $admin->query("call zbxhist.$what('$table'"
+		  . ($what eq 'run_maintenance' ? ')' : ", '$day')"));
+	$seen{$what}++ if !@{ $result->{errors} };
+}
+
 sub disturb
 {
 	my ($table) = @_;
@@ -361,6 +419,7 @@ sub disturb
 	my $kind = pick(9);
 
 	$admin->query('set lock_timeout = 50; set client_min_messages = error');
+	return pack_some($table) if pick(3) == 0;
 	if ($kind < 2) { $admin->query("select zbxhist.create_partition('$table', '$day')"); }
 	elsif ($kind == 2) { lock_partition($table); }
 	elsif ($kind == 3)
@@ -451,6 +510,8 @@ $locker->query('rollback');
 compare_tables('at the end');
 is($differences, 0, "$statements statements, no difference");
 cmp_ok($seen{'23505'} // 0, '>', $steps / 50, 'duplicates were among them');
+cmp_ok($seen{$_} // 0, '>', $steps / 200, "... and $_")
+  for qw(pack unpack run_maintenance);
 cmp_ok($statements, '>=', $steps, 'all have run');
 log_is_clean($node);
 
