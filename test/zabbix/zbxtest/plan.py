@@ -8,12 +8,13 @@ from .site import Site
 
 # what an administrator and the clock do to a running Zabbix
 ALL_PARTS = ("arrival", "duplicates", "calculated", "reads", "maintenance",
-             "trends", "clear_history", "housekeeper", "retention", "undo",
-             "check_logs")
+             "packing", "packed_reads", "packed_triggers", "late_values",
+             "trends", "clear_history", "delete_items", "housekeeper",
+             "retention", "undo", "check_logs")
 # ... and what of it must be seen again on 7.0's own schema, after the story of
 # the upgraded database has been told
-CORE_PARTS = ("arrival", "duplicates", "maintenance", "retention",
-              "check_logs")
+CORE_PARTS = ("arrival", "duplicates", "maintenance", "packing",
+              "retention", "check_logs")
 
 
 class Plan:

@@ -34,14 +34,16 @@ class Reading(Story):
                 site, "history.get returns what was sent"), *wrong[:5])
             self._pages(site)
             self._last_values(site)
-        self._same_charts()
+        self._same_charts(self.midnight - 2 * DAY, self.now)
 
-    def _history_get(self, site, key):
-        """Asks in several ways for one item; returns the differences."""
+    def _history_get(self, site, key, low=None, high=None):
+        """Asks in several ways for one item, also for a time from low to
+        high; returns the differences."""
         clip = int(time.time()) - self._history_seconds(site) + 60
         rows = [row for row in self.model.of_item(key) if row[0] > clip
                 and (key, *row[:2]) not in site.lost]
-        low, high = self.now - HOUR, self.midnight + DAY
+        if low is None:
+            low, high = self.now - HOUR, self.midnight + DAY
         between = [row for row in rows if low <= row[0] <= high]
         wrong = []
         for what, expected, options in (
@@ -121,28 +123,33 @@ class Reading(Story):
             *wrong[:5])
 
     def _widget(self, site, function):
-        """A graph of a dashboard, with each way to aggregate."""
+        """Returns what is wrong with a graph of a dashboard."""
+        status, answer = self.widget_answer(site, function, "now-2d", "now")
+        if status != 200 or b"<path" not in answer.replace(b"\\u003C", b"<"):
+            return [f"widget {function}: {status} {answer[:600]!r}"]
+        return []
+
+    def widget_answer(self, site, function, from_, to):
+        """A graph of a dashboard, with one of the ways to aggregate."""
         data_set = {"hosts": [HOST], "items": ["u.*"], "color": "FF465C",
                     "type": 0, "transparency": 5, "axisy": 0,
                     "timeshift": "", "aggregate_function": function,
                     "aggregate_interval": "1h", "aggregate_grouping": 0,
                     "width": 1, "fill": 3, "missingdatafunc": 0}
-        fields = {"ds": [data_set], "graph_time": 1, "time_from": "now-2d",
-                  "time_to": "now"}
+        fields = {"ds": [data_set], "graph_time": 1, "time_from": from_,
+                  "time_to": to}
         body = {"name": "e2e", "content_width": 500, "content_height": 300,
-                "from": "now-2d", "to": "now", "preview": 1,
+                "from": from_, "to": to, "preview": 1,
                 "fields": json.dumps(fields)}
         if self.version != "6.0":
             data_set.update(dataset_type=1, aggregate_function=function)
-            period = {"from": "now-2d", "to": "now"}
+            period = {"from": from_, "to": to}
             body.update(fields={"ds": [data_set], "time_period": period},
                         contents_width=500, contents_height=300)
         status, _, answer = site.frontend.page(
             "zabbix.php", body=body, action="widget.svggraph.view",
             sid=site.frontend.form_token())
-        if status != 200 or b"<path" not in answer.replace(b"\\u003C", b"<"):
-            return [f"widget {function}: {status} {answer[:600]!r}"]
-        return []
+        return status, answer
 
     def _chart(self, site, from_, to):
         """A graph over two items."""
@@ -166,18 +173,18 @@ class Reading(Story):
             return [f"{what}: {bad.group(0)!r}"]
         return [] if contains in body else [f"{what}: no {contains!r}"]
 
-    def _same_charts(self):
+    def _same_charts(self, first, last):
         """Both sites have the same values, so they draw the same picture."""
         if len(self.sites) < 2:
             return
         from_, to = (time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(clock))
-                     for clock in (self.midnight - 2 * DAY, self.now))
+                     for clock in (first, last))
         images = [site.frontend.page("chart.php",
                                      **self._chart(site, from_, to))[2]
                   for site in self.sites]
         self.tap.ok(images[0][:4] == b"\x89PNG" and images[0] == images[1],
-                    f"{self.version}: a graph is the same on both sites,"
-                    " byte by byte")
+                    f"{self.version}: a graph from {from_} on is the same on"
+                    " both sites, byte by byte")
 
     def calculated(self):
         """Calculated items read through the value cache and write."""

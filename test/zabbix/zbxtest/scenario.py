@@ -1,11 +1,10 @@
 """The whole story of a Zabbix: set-up, values of all kinds, duplicates, and
-a look at the logs at the end; the rest is in reading and upkeep."""
+a look at the logs at the end; the rest is in reading, packing and upkeep."""
 
 import re
 import time
 
 from . import proc
-from .reading import Reading
 from .upkeep import Upkeep
 from .values import DAY, HOUR
 
@@ -16,10 +15,12 @@ QUERY_TROUBLE = re.compile(r"\[Z\d{4}\]|query failed|PGRES_|database is down"
                            r"|skipped \d+ duplicates")
 DUPLICATE = re.compile(r"\[Z3008\]|skipped \d+ duplicates|duplicate key value"
                        r"|Key \(itemid, ?clock")
-POSTGRES_ALLOWED = (r"duplicate key value violates unique constraint",)
+POSTGRES_ALLOWED = (r"duplicate key value violates unique constraint",
+                    # a process of a Zabbix that is being stopped
+                    r"connection to client lost")
 
 
-class Scenario(Reading, Upkeep):
+class Scenario(Upkeep):
     """Each method is one part of the story; plan says in which order."""
 
     def set_up(self, site):

@@ -59,7 +59,8 @@ class Server:
         self.mark = len(self.read_log())
         self.process = proc.start([self.release.server, "-f", "-c", self.conf],
                                   f"{self.directory}/server.out",
-                                  env=self.release.environment)
+                                  env={**self.release.environment,
+                                       "TZ": "UTC"})
         proc.wait_for(f"zabbix_server on {self.database}", self._is_up,
                       timeout)
 

@@ -67,6 +67,20 @@ class Site:
         self._create_items(_calculated())
         api("trigger.create", _triggers())
 
+    def create_late_items(self, keys, formulas, triggers):
+        """More trapper items, and calculated items and triggers by their
+        formulas, as far as they are not there."""
+        items = [_trapper(key) for key in keys] + _formulas(formulas)
+        self._create_items([item for item in items
+                            if item["key_"] not in self.itemids])
+        there = {trigger["description"] for trigger in self.frontend.api(
+            "trigger.get", hostids=[self.hostid], output=["description"])}
+        new = [{"description": name, "expression": expression}
+               for name, expression in triggers.items() if name not in there]
+        if new:
+            self.frontend.api("trigger.create", new)
+        self.reload()
+
     def _create_items(self, items):
         """Creates items; remembers their ids by key."""
         items = [{"hostid": self.hostid, "name": item["key_"], **item}
@@ -152,6 +166,11 @@ class Site:
                 f" zbxhist.list_partitions('{table}') p"
                 f" ON r.clock >= p.from_clock AND r.clock < p.to_clock"
                 f" WHERE r.place <> coalesce(p.partition, '{table}'::regclass)"
+                # those of a packed day are in the foreign table
+                f" AND (r.place <> coalesce(zbxhist.packed_table('{table}'),"
+                f" '{table}') OR NOT EXISTS (SELECT FROM zbxhist.packed_day d"
+                f" WHERE d.parent = '{table}'::regclass AND"
+                f" r.clock >= d.from_clock AND r.clock < d.to_clock))"
                 f" GROUP BY 1, 2")
             if rows:
                 found[table] = rows
@@ -181,11 +200,16 @@ def _calculated():
         "calc.count": f"count(/{HOST}/u.2,30d)+count(/{HOST}/t.2,2d)",
         "calc.trend": f"trendcount(/{HOST}/f.trend.1,1d:now/d)",
     }
-    items = [{"key_": key, "type": 15, "value_type": FLOAT, "delay": "2s",
-              "history": "90d", "trends": "365d", "params": formula}
-             for key, formula in formulas.items()]
-    return items + [{"key_": "canary", "type": 2, "value_type": UINT,
-                     "history": "0", "trends": "0"}]
+    return _formulas(formulas) + [{
+        "key_": "canary", "type": 2, "value_type": UINT, "history": "0",
+        "trends": "0"}]
+
+
+def _formulas(formulas):
+    """Calculated items of these formulas."""
+    return [{"key_": key, "type": 15, "value_type": FLOAT, "delay": "2s",
+             "history": "90d", "trends": "365d", "params": formula}
+            for key, formula in formulas.items()]
 
 
 def _triggers():

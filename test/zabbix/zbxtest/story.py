@@ -126,3 +126,19 @@ class Story:
         if site.has_extension:
             self.tap.equal(site.misplaced(), {}, self.name(
                 site, f"{what}: each row is in its partition"))
+
+    def check(self, site):
+        """zbxhist.check() has nothing bad to say."""
+        found = site.query("SELECT severity, code, object, message FROM"
+                           " zbxhist.check() WHERE severity IN"
+                           " ('error', 'critical')")
+        self.tap.equal(found, [], self.name(
+            site, "zbxhist.check() is content"))
+
+    def restart(self):
+        """An ordinary shutdown flushes the trends; then on again."""
+        for site in self.sites:
+            self.tap.ok(site.server.stop(), self.name(
+                site, "the server shuts down by itself"))
+        for site in self.sites:
+            site.server.start()

@@ -5,13 +5,13 @@ import math
 import re
 import time
 
+from .packing import Packing
 from .site import HOST
-from .story import Story
 from .tap import some
 from .values import DAY, HOUR, TABLES
 
 
-class Upkeep(Story):
+class Upkeep(Packing):
     """Each part leaves every value where it was, except those it removes."""
 
     def clear_history(self):
@@ -51,8 +51,10 @@ class Upkeep(Story):
         Within a run of the server an item's hours only go forward: Zabbix
         7.0 itself loses trends otherwise ("duplicate key" on trends)."""
         hour = self.now - self.now % HOUR
-        hours = (hour - 20 * DAY, hour - 2 * DAY, hour - DAY, hour - 2 * HOUR,
-                 hour - HOUR, hour)
+        hours = [self.month(), hour - 20 * DAY, hour - 2 * DAY, hour - DAY,
+                 hour - 2 * HOUR, hour - HOUR, hour]
+        for site in self.managed:
+            self.make_partitions(site, "trends", self.month())
         for values, what in ((3, "written at shutdown"),
                              (2, "updated after a restart")):
             before = self._values_of_trends()
@@ -67,6 +69,12 @@ class Upkeep(Story):
             more = self._values_of_trends() - before
             self.tap.equal(more, values * len(hours), f"{self.version}: trends"
                            f" of an item grew by {more} values")
+            # from then on a month that is over is packed: a trend of it is
+            # updated, and one is new
+            for site in self.managed:
+                self.pack(site, [self.month()], "trends")
+            hours.insert(1, self.month() + HOUR)
+            self.check_packed_trends()
 
     def _trend_values(self, hour, count):
         """Some values for one hour of the items with trends."""
@@ -79,14 +87,6 @@ class Upkeep(Story):
         """How many values the trends of one item on the last site tell of."""
         return sum(row[0] for (key, _), row in self.sites[-1].trends().items()
                    if key == "u.trend.1")
-
-    def restart(self):
-        """An ordinary shutdown flushes the trends; then on again."""
-        for site in self.sites:
-            self.tap.ok(site.server.stop(), self.name(
-                site, "the server shuts down by itself"))
-        for site in self.sites:
-            site.server.start()
 
     def _compare_trends(self, what):
         """Both sites hold the same trends, and the numbers are right."""
@@ -128,16 +128,10 @@ class Upkeep(Story):
         with self.streaming("values during setup() again"):
             for site in self.managed:
                 site.query("SELECT * FROM zbxhist.setup();")
+                for day in self.days()[1:]:
+                    self.make_partitions(site, "history", day)
                 site.query("CALL zbxhist.run_maintenance();")
                 self.check_managed(site)
-
-    def check(self, site):
-        """zbxhist.check() has nothing bad to say."""
-        found = site.query("SELECT severity, code, object, message FROM"
-                           " zbxhist.check() WHERE severity IN"
-                           " ('error', 'critical')")
-        self.tap.equal(found, [], self.name(
-            site, "zbxhist.check() is content"))
 
     def retention(self):
         """A day of retention passes: the storage period is set in Zabbix,
@@ -158,21 +152,22 @@ class Upkeep(Story):
                   "values after the day was dropped")
 
     def _expire(self, site, old):
-        """Shortens the storage period; maintenance drops the old day, and
-        rows as old in the parent may go, too."""
+        """Shortens the storage period; maintenance drops the old day and
+        the packed one after it, and rows as old in the parent may go, too."""
         partition = time.strftime("history_uint_p%Y%m%d", time.gmtime(old))
         rows = int(site.value(f"SELECT count(*) FROM {partition}"))
         self.tap.ok(rows > 0, self.name(site, f"{partition}: {rows} rows"))
+        end = self.midnight - 3 * DAY
         before = site.value("SELECT hk_history FROM config")
         site.frontend.api("housekeeping.update", hk_history="3d")
         site.query("CALL zbxhist.run_maintenance();")
-        left = site.query("SELECT t, p.partition FROM unnest("
+        left = site.query("SELECT t, p.relation FROM unnest("
                           f"'{{{','.join(site.tables('history'))}}}'::text[])"
-                          " t, zbxhist.list_partitions(t::regclass) p"
-                          f" WHERE p.to_clock <= {old + DAY}")
+                          " t, zbxhist.list_ranges(t::regclass) p"
+                          f" WHERE p.to_clock <= {end}")
         self.tap.equal(left, [], self.name(
             site, "what is past the storage period is dropped"))
-        site.lost |= {key for key in self.model.stored if key[1] < old + DAY}
+        site.lost |= {key for key in self.model.stored if key[1] < end}
         site.frontend.api("housekeeping.update", hk_history=before)
         self.compare(site, "after the day was dropped")
 
@@ -193,6 +188,7 @@ class Upkeep(Story):
         cannot deadlock with a history syncer."""
         with self.streaming("values during DROP EXTENSION"):
             for site in self.managed:
+                self.unpack(site)
                 site.has_extension = False
                 tables = ", ".join(self._in_order(site))
                 site.query(f"BEGIN; LOCK TABLE {tables};"
