@@ -48,6 +48,8 @@ extern bool ZbxhistGetVarint(ByteReader *reader, uint64 *value);
 /* codec_bits.c */
 extern void ZbxhistPackBits(ByteBuffer *buffer, const uint64 *values, int n,
 							int width);
+extern uint64 ZbxhistUnpackOne(const uint8 *data, const uint8 *end,
+							   int width, size_t i);
 extern bool ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n,
 							  int width);
 

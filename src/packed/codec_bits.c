@@ -115,6 +115,13 @@ unpack_wide(const uint8 *data, uint64 *values, int n, int width)
 	}
 }
 
+/* Reads value i, of width bits (1 to 64), which ends before end. */
+uint64
+ZbxhistUnpackOne(const uint8 *data, const uint8 *end, int width, size_t i)
+{
+	return unpack_near_end(data, end - data, width, i);
+}
+
 /* Takes n numbers of width bits (0 to 64). */
 bool
 ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n, int width)

@@ -70,6 +70,7 @@ struct DayScan
 	int64		itemid;
 	int32		first_clock;
 	int32		last_clock;
+	bool		only_item;		/* other segments are not wanted */
 	bool		has_hint;
 	int64		hint;			/* where a group found lately begins */
 	ScanKeyData keys[NUM_KEYS];
@@ -354,14 +355,29 @@ ReadPlace(TupleTableSlot *slot, DayGroup *group)
 bool
 ZbxhistGroupHasRightPlace(const DayGroup *group)
 {
-	const SegmentInfo *first = group->reader.segments;
-	const SegmentInfo *last = first + group->reader.nsegments - 1;
+	const GroupReader *reader = &group->reader;
 
-	return group->reader.nsegments > 0 &&
-		first->itemid == group->first_itemid &&
-		first->first_clock == group->first_clock &&
-		last->itemid == group->last_itemid &&
-		last->last_clock == group->last_clock;
+	return reader->first_itemid == group->first_itemid &&
+		reader->first_clock == group->first_clock &&
+		reader->last_itemid == group->last_itemid &&
+		reader->last_clock == group->last_clock;
+}
+
+/*
+ * OpenBytes opens the group's bytes, for the scan's item if only that is
+ * wanted.
+ */
+static bool
+OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
+		  size_t length)
+{
+	int			npacked = scan->layout->npacked;
+	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
+		scan->phase != SCAN_BLOCKS;
+
+	return only_item ?
+		ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
+		ZbxhistOpenGroup(reader, data, length, npacked);
 }
 
 /*
@@ -378,13 +394,40 @@ OpenGroup(DayScan *scan, DayGroup *group)
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
 	payload = pg_detoast_datum_packed(payload);
-	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
-						  VARSIZE_ANY_EXHDR(payload),
-						  scan->layout->npacked) ||
+	if (!OpenBytes(scan, &group->reader, (uint8 *) VARDATA_ANY(payload),
+				   VARSIZE_ANY_EXHDR(payload)) ||
 		!ZbxhistGroupHasRightPlace(group))
 		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
 							group->first_itemid : scan->itemid);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanWhole opens the group found last once more, with all that is
+ * in it, if only an item is; so will be those that follow.
+ */
+void
+ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
+{
+	scan->only_item = false;
+	if (!group->reader.is_whole)
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->group_context);
+		GroupReader reader = group->reader;
+
+		if (!OpenBytes(scan, &group->reader, reader.data, reader.length))
+			ZbxhistRaiseCorrupt(scan->day, group->first_itemid);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted.
+ */
+void
+ZbxhistDayScanOnlyItem(DayScan *scan)
+{
+	scan->only_item = true;
 }
 
 /*

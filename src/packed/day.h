@@ -44,6 +44,10 @@ extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
+/* of a group found last: just the item's segments, or all of them again */
+extern void ZbxhistDayScanOnlyItem(DayScan *scan);
+extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
+
 /* all groups, in the order of the heap */
 extern void ZbxhistDayScanAll(DayScan *scan);
 extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,

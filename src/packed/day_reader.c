@@ -82,6 +82,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 									  spec->wanted);
 	SetWanted(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
+	ZbxhistDayScanOnlyItem(reader->scan);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
 	return reader;
@@ -200,7 +201,10 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 	reader->is_whole = false;
 	reader->is_last_group = is_same;
 	if (is_same)
+	{
+		ZbxhistDayScanWhole(reader->scan, &reader->group);
 		EnterGroup(reader);
+	}
 	else
 	{
 		reader->has_group = false;

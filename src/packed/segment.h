@@ -92,8 +92,16 @@ typedef struct GroupReader
 	const uint8 *data;
 	uint32		length;
 	int			ncolumns;
+	bool		is_whole;		/* all segments are there, not just an item's */
 	int			nsegments;
 	SegmentInfo *segments;		/* palloc'd, sorted */
+	int			first_segment;	/* which one of the group the first is */
+
+	/* of the whole group */
+	int64		first_itemid;
+	int64		last_itemid;
+	int32		first_clock;	/* of the first item */
+	int32		last_clock;		/* of the last item */
 	StatsReader *stats;			/* palloc'd */
 } GroupReader;
 
@@ -117,6 +125,8 @@ extern void ZbxhistFreeGroupWriter(GroupWriter *writer);
 /* segment_reader.c */
 extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,
 							 size_t length, int ncolumns);
+extern bool ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data,
+								 size_t length, int ncolumns, int64 itemid);
 extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
 							   int32 clock);
 extern bool ZbxhistCheckSegment(const GroupReader *reader, int segment);

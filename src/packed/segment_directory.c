@@ -197,32 +197,66 @@ ZbxhistPutDirectory(ByteBuffer *buffer, const Directory *directory)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Takes n numbers of a column. */
-static bool
-get_column(ByteReader *reader, uint64 *numbers, int n)
+/* a column of numbers */
+typedef struct NumberReader
 {
+	const uint8 *data;
+	const uint8 *end;			/* of what may be looked at */
 	uint64		least;
-	uint8		width;
-	int			i;
+	int			width;
+} NumberReader;
 
+/* Takes a column of n numbers; all up to end may be looked at. */
+static bool
+get_column(ByteReader *bytes, NumberReader *column, int n, const uint8 *end)
+{
+	size_t		length;
+	uint8		width;
+
+	memset(column, 0, sizeof(*column));
 	if (n == 0)
 		return true;
-	if (!ZbxhistGetVarint(reader, &least) || !codec_get_byte(reader, &width) ||
-		width > 64 || !ZbxhistUnpackBits(reader, numbers, n, width))
+	if (!ZbxhistGetVarint(bytes, &column->least) ||
+		!codec_get_byte(bytes, &width) || width > 64)
 		return false;
-	for (i = 0; i < n; i++)
-		numbers[i] += least;
+	length = ((size_t) n * width + 7) / 8;
+	if (length > codec_left(bytes))
+		return false;
+	column->data = bytes->next;
+	column->end = end;
+	column->width = width;
+	bytes->next += length;
 	return true;
 }
 
-/*
- * Makes what is known of a segment of its numbers, but for itemid and offset;
- * room is what is left for its bytes.
- */
-static inline bool
-make_info(uint64 clock, uint64 seconds, uint64 nrows, uint64 length,
-		  uint32 room, SegmentInfo *info)
+/* The number i of a column. */
+static inline uint64
+get_number(const NumberReader *column, int i)
 {
+	size_t		bit = (size_t) i * column->width;
+	const uint8 *first = column->data + bit / 8;
+
+	if (column->width == 0)
+		return column->least;
+	/* a value of up to 57 bits is in eight bytes */
+	if (column->width <= 57 && column->end - first >= 8)
+		return column->least + (codec_load64(first) >> bit % 8 &
+								((UINT64CONST(1) << column->width) - 1));
+	return column->least + ZbxhistUnpackOne(column->data, column->end,
+											column->width, i);
+}
+
+/*
+ * Makes what is known of segment i, but for itemid and offset; room is what is
+ * left for its bytes.
+ */
+static bool
+make_info(const NumberReader *columns, int i, uint32 room, SegmentInfo *info)
+{
+	uint64		clock = get_number(&columns[NUMBER_CLOCK], i);
+	uint64		seconds = get_number(&columns[NUMBER_SECONDS], i);
+	uint64		nrows = get_number(&columns[NUMBER_ROWS], i);
+	uint64		length = get_number(&columns[NUMBER_LENGTH], i);
 	int64		first_clock = (int64) clock + PG_INT32_MIN;
 
 	if (clock > PG_UINT32_MAX || seconds > PG_INT32_MAX - first_clock ||
@@ -237,62 +271,88 @@ make_info(uint64 clock, uint64 seconds, uint64 nrows, uint64 length,
 	return true;
 }
 
-/* Makes segments of the columns; they must fill the group from offset on. */
+/* Is a segment, whose itemid is that of the one before, not after it? */
+static inline bool
+overlaps(const GroupReader *reader, int nsegments, const SegmentInfo *info)
+{
+	const SegmentInfo *last = &reader->segments[nsegments - 1];
+
+	return nsegments > 0 && last->itemid == info->itemid &&
+		last->last_clock >= info->first_clock;
+}
+
+/*
+ * Makes segments of the columns, those of an item or all if item is null.
+ * They must be sorted and fill the group from offset on.
+ */
 static bool
-make_segments(GroupReader *reader, const uint64 *columns, uint64 itemid,
-			  uint32 offset)
+make_segments(GroupReader *reader, const NumberReader *columns, uint64 itemid,
+			  uint32 offset, const int64 *item)
 {
 	int			n = reader->nsegments;
-	SegmentInfo *segments = reader->segments;
+	int			nsegments = 0;
+	uint64		length;
 	int			i;
 
-	for (i = 0; i < n; i++)
+	reader->first_itemid = (int64) itemid;
+	for (i = 0; i < n; i++, offset += length)
 	{
-		uint64		step = i == 0 ? 0 : columns[i - 1];
+		uint64		step = i == 0 ? 0 : get_number(&columns[NUMBER_STEP], i - 1);
+		SegmentInfo *info = &reader->segments[nsegments];
 
+		if ((int64) (itemid + step) < (int64) itemid)
+			return false;
 		itemid += step;
-		if (!make_info(columns[NUMBER_CLOCK * n + i],
-					   columns[NUMBER_SECONDS * n + i],
-					   columns[NUMBER_ROWS * n + i],
-					   columns[NUMBER_LENGTH * n + i],
-					   reader->length - offset, &segments[i]))
+		length = get_number(&columns[NUMBER_LENGTH], i);
+		if (length > reader->length - offset)
 			return false;
-		segments[i].itemid = (int64) itemid;
-		segments[i].offset = offset;
-		offset += segments[i].length;
-		/* sorted, and not overlapping */
-		if (i > 0 && segments[i].itemid <= segments[i - 1].itemid &&
-			(step != 0 || segments[i].first_clock <= segments[i - 1].last_clock))
+		if (item != NULL && (int64) itemid != *item && i > 0 && i < n - 1)
+			continue;
+		if (!make_info(columns, i, reader->length - offset, info))
 			return false;
+		info->itemid = (int64) itemid;
+		info->offset = offset;
+		if (i == 0)
+			reader->first_clock = info->first_clock;
+		reader->last_clock = info->last_clock;
+		if (item != NULL && (int64) itemid != *item)
+			continue;
+		if (overlaps(reader, nsegments, info))
+			return false;
+		if (nsegments++ == 0)
+			reader->first_segment = i;
 	}
+	reader->last_itemid = (int64) itemid;
+	reader->nsegments = nsegments;
 	return offset == reader->length;
 }
 
 /*
  * Takes the directory of a group whose segments begin at offset, in the
- * current memory context; length and number of segments must be there, of
- * which each needs a byte of statistics.
+ * current memory context: what it says of an item, or all if item is null.
+ * Length and number of segments must be there, of which each needs a byte of
+ * statistics.
  */
 bool
-ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader, uint32 offset)
+ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader, uint32 offset,
+					const int64 *item)
 {
-	int			n = reader->nsegments;
-	uint64	   *columns = palloc(sizeof(uint64) * DIRECTORY_NUMBERS * n);
+	NumberReader columns[DIRECTORY_NUMBERS];
 	uint64		itemid;
-	bool		result;
 	int			i;
 
-	reader->segments = palloc(sizeof(SegmentInfo) * n);
+	if (!codec_get_signed(bytes, &itemid))
+		return false;
+	for (i = 0; i < DIRECTORY_NUMBERS; i++)
+		if (!get_column(bytes, &columns[i], count_numbers(reader->nsegments, i),
+						reader->data + reader->length))
+			return false;
+	reader->segments = palloc(sizeof(SegmentInfo) * (reader->nsegments + 1));
 	reader->stats = palloc(sizeof(StatsReader));
-	result = codec_get_signed(bytes, &itemid);
-	for (i = 0; result && i < DIRECTORY_NUMBERS; i++)
-		result = get_column(bytes, columns + i * n, count_numbers(n, i));
-	result = result && make_segments(reader, columns, itemid, offset);
-	pfree(columns);
 	reader->stats->first = reader->stats->next = bytes->next;
 	reader->stats->end = bytes->end;
 	reader->stats->segment = 0;
-	return result;
+	return make_segments(reader, columns, itemid, offset, item);
 }
 
 /* Goes to the statistics of a segment. */
@@ -301,6 +361,7 @@ find_stats(const GroupReader *reader, int segment, ByteReader *bytes)
 {
 	StatsReader *stats = reader->stats;
 
+	segment += reader->first_segment;
 	if (segment < stats->segment)
 	{
 		stats->next = stats->first;

@@ -96,7 +96,7 @@ extern void ZbxhistDirectoryAdd(Directory *directory, const SegmentInfo *info,
 extern void ZbxhistPutDirectory(ByteBuffer *buffer,
 								const Directory *directory);
 extern bool ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader,
-								uint32 offset);
+								uint32 offset, const int64 *item);
 extern bool ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader,
 							 int segment);
 

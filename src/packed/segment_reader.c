@@ -69,14 +69,10 @@ get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
 	return true;
 }
 
-/*
- * Opens a group that must have so many columns; its bytes must stay while it
- * is read.  The directory is made in the current memory context.  Returns
- * false if the bytes are damaged, or of a version that is not known.
- */
-bool
-ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
-				 int ncolumns)
+/* Opens a group for an item, or all if item is null. */
+static bool
+open_group(GroupReader *reader, const uint8 *data, size_t length, int ncolumns,
+		   const int64 *item)
 {
 	ByteReader	bytes;
 	ByteReader	directory;
@@ -88,13 +84,36 @@ ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 	reader->data = data;
 	reader->length = length;
 	reader->ncolumns = ncolumns;
+	reader->is_whole = item == NULL;
 	if (!get_header(&bytes, &directory, reader))
 		return false;
 	header = bytes.next - data;
-	if (codec_load32(data + GROUP_CRC_OFFSET) !=
-		ZbxhistGroupChecksum(data, header))
-		return false;
-	return ZbxhistGetDirectory(&directory, reader, header);
+	return codec_load32(data + GROUP_CRC_OFFSET) ==
+		ZbxhistGroupChecksum(data, header) &&
+		ZbxhistGetDirectory(&directory, reader, header, item);
+}
+
+/*
+ * Opens a group that must have so many columns; its bytes must stay while it
+ * is read.  The directory is made in the current memory context.  Returns
+ * false if the bytes are damaged, or of a version that is not known.
+ */
+bool
+ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
+				 int ncolumns)
+{
+	return open_group(reader, data, length, ncolumns, NULL);
+}
+
+/*
+ * The same for whoever wants only one item: segments of others are not there,
+ * and there may be none.
+ */
+bool
+ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,
+					 int ncolumns, int64 itemid)
+{
+	return open_group(reader, data, length, ncolumns, &itemid);
 }
 
 /*

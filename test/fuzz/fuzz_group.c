@@ -88,6 +88,13 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 				check_again(&rows, rows.ncolumns - 1);
 		}
 	}
+	if (ZbxhistOpenGroupItem(&reader, data + 1, size - 1, data[0] % 16 + 1, 1))
+	{
+		SegmentStats stats;
+
+		for (i = 0; i < reader.nsegments; i++)
+			(void) ZbxhistReadStats(&reader, i, &stats);
+	}
 	if (shim_peak() > MAX_MEMORY)
 		abort();
 	shim_reset();

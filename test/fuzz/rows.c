@@ -170,6 +170,50 @@ check_segment(Cursor *cursor, const GroupReader *reader, int segment,
 	return error;
 }
 
+/* Do two directories say the same of a segment? */
+static bool
+same_segment(const SegmentInfo *a, const SegmentInfo *b)
+{
+	return a->itemid == b->itemid && a->first_clock == b->first_clock &&
+		a->last_clock == b->last_clock && a->nrows == b->nrows &&
+		a->offset == b->offset && a->length == b->length;
+}
+
+/* Opens a group for the item of a segment, of which it must have all. */
+static const char *
+check_item(const GroupReader *reader, int segment, const uint8 *data,
+		   size_t length)
+{
+	int64		itemid = reader->segments[segment].itemid;
+	GroupReader item;
+	int			first = segment;
+	int			i;
+
+	while (first > 0 && reader->segments[first - 1].itemid == itemid)
+		first--;
+	if (!ZbxhistOpenGroupItem(&item, data, length, reader->ncolumns, itemid))
+		return "a group cannot be opened for an item";
+	if (item.first_itemid != reader->segments[0].itemid ||
+		item.first_clock != reader->segments[0].first_clock ||
+		item.last_itemid != reader->segments[reader->nsegments - 1].itemid ||
+		item.last_clock != reader->segments[reader->nsegments - 1].last_clock)
+		return "a group for an item begins or ends elsewhere";
+	for (i = 0; i < item.nsegments; i++)
+	{
+		SegmentStats stats[2];
+
+		if (!same_segment(&item.segments[i], &reader->segments[first + i]) ||
+			!ZbxhistReadStats(&item, i, &stats[0]) ||
+			!ZbxhistReadStats(reader, first + i, &stats[1]) ||
+			memcmp(&stats[0], &stats[1], sizeof(SegmentStats)) != 0)
+			return "a segment of an item is another one";
+	}
+	if (first + i <= segment || (first + i < reader->nsegments &&
+								 reader->segments[first + i].itemid == itemid))
+		return "segments of an item are missing";
+	return NULL;
+}
+
 /* Copies the segments of a group into another: it must become the same. */
 static const char *
 check_copy(const GroupReader *reader, int stats_column, const uint8 *data,
@@ -213,6 +257,8 @@ check_group(Cursor *cursor, const uint8 *data, size_t length,
 		if (cursor->item == cursor->nitems)
 			return "there are too many segments";
 		error = check_segment(cursor, &reader, i, size);
+		if (error == NULL && i % 7 == 0)
+			error = check_item(&reader, i, data, length);
 	}
 	size->nsegments += reader.nsegments;
 	size->bytes += length;
