@@ -31,6 +31,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -775,6 +776,67 @@ ZbxhistEndDayModify(DayModify *modify)
 
 /* ---- deleting a range ---- */
 
+/* which rows of a range are there for the snapshot */
+typedef struct SeenRows
+{
+	int64	   *positions;		/* ascending */
+	int			nrows;
+	int			capacity;
+} SeenRows;
+
+/*
+ * AddSeen adds those rows of a segment that are in a range.
+ */
+static void
+AddSeen(DayModify *modify, const GroupReader *reader, int segment,
+		const ItemRange *range, SeenRows *seen)
+{
+	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
+	SegmentRows rows;
+
+	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
+							NULL, &rows);
+	MemoryContextSwitchTo(old);
+	for (int i = 0; i < rows.nrows; i++)
+	{
+		int64		position = ZbxhistRowPosition(modify->layout, &rows, i);
+
+		if (position < range->first || position > range->last)
+			continue;
+		if (seen->nrows == seen->capacity)
+		{
+			seen->capacity = Max(1024, seen->capacity * 2);
+			seen->positions = seen->positions == NULL ?
+				palloc(sizeof(int64) * seen->capacity) :
+				repalloc_huge(seen->positions,
+							  sizeof(int64) * seen->capacity);
+		}
+		seen->positions[seen->nrows++] = position;
+	}
+	MemoryContextReset(modify->segment_context);
+}
+
+/*
+ * IsSeen says whether there is a row at a position.
+ */
+static bool
+IsSeen(const SeenRows *seen, int64 position)
+{
+	int			low = 0;
+	int			high = seen->nrows;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (seen->positions[middle] < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < seen->nrows && seen->positions[low] == position;
+}
+
 /*
  * IsWithin says whether all of a segment is in a range.
  */
@@ -798,12 +860,12 @@ IsOutside(const SegmentInfo *info, const ItemRange *range)
 }
 
 /*
- * KeepRows writes those rows of a segment that are not in the range and
- * returns the number of the others.
+ * KeepRows writes those rows of a segment that are not in the range, or not
+ * seen, and returns the number of the others.
  */
 static int
 KeepRows(DayModify *modify, DayWriter *writer, const GroupReader *reader,
-		 int segment, const ItemRange *range)
+		 int segment, const ItemRange *range, const SeenRows *seen)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
 	SegmentRows rows;
@@ -815,7 +877,8 @@ KeepRows(DayModify *modify, DayWriter *writer, const GroupReader *reader,
 	{
 		int64		position = ZbxhistRowPosition(modify->layout, &rows, i);
 
-		if (position >= range->first && position <= range->last)
+		if (position >= range->first && position <= range->last &&
+			(seen == NULL || IsSeen(seen, position)))
 			deleted++;
 		else
 			ZbxhistDayWriteRows(writer, &rows, i, 1);
@@ -839,12 +902,12 @@ CountOutside(const GroupReader *reader, const ItemRange *range)
 }
 
 /*
- * DeleteFromGroup deletes the rows of a range from a group and returns their
- * number.
+ * DeleteFromGroup deletes the rows of a range from a group, only those seen
+ * unless it is NULL, and returns their number.
  */
 static uint64
 DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
-				const ItemRange *range)
+				const ItemRange *range, const SeenRows *seen)
 {
 	const GroupReader *reader = &group->reader;
 	uint64		deleted = 0;
@@ -862,10 +925,10 @@ DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 
 		if (IsOutside(info, range))
 			ZbxhistDayWriteSegment(writer, reader, i);
-		else if (IsWithin(info, range))
+		else if (seen == NULL && IsWithin(info, range))
 			deleted += info->nrows;
 		else
-			deleted += KeepRows(modify, writer, reader, i, range);
+			deleted += KeepRows(modify, writer, reader, i, range, seen);
 	}
 	ZbxhistDayWriteBreak(writer);
 	return deleted;
@@ -899,8 +962,49 @@ RequireUnchanged(DayModify *modify, const ItemRange *range)
 }
 
 /*
+ * IsNewer says whether the caller's snapshot does not see a group, the one
+ * found last in the newest version: there may be rows in it that came later.
+ */
+static bool
+IsNewer(DayModify *modify, DayGroup *newest)
+{
+	DayGroup	seen;
+
+	return !TransactionIdPrecedes(ZbxhistDayScanXmin(modify->current),
+								  modify->snapshot->xmin) &&
+		(!ZbxhistDayScanRow(modify->seen, newest->first_itemid,
+							newest->first_clock, &seen) ||
+		 !ItemPointerEquals(&newest->tid, &seen.tid));
+}
+
+/*
+ * FindSeenRows finds the rows of a range that the caller's snapshot sees.
+ * Allocates in the current context.
+ */
+static const SeenRows *
+FindSeenRows(DayModify *modify, const ItemRange *range)
+{
+	ItemRange	ascending = *range;
+	SeenRows   *seen = palloc0(sizeof(SeenRows));
+	DayGroup	group;
+
+	ascending.is_descending = false;
+	ZbxhistDayScanItem(modify->seen, &ascending);
+	while (ZbxhistDayScanNext(modify->seen, &group))
+	{
+		for (int i = 0; i < group.reader.nsegments; i++)
+		{
+			if (!IsOutside(&group.reader.segments[i], range))
+				AddSeen(modify, &group.reader, i, range, seen);
+		}
+	}
+	return seen;
+}
+
+/*
  * ZbxhistDayDeleteRange deletes the rows of an item in a range, of the newest
- * version, and returns their number.  What is deleted as a whole is not
+ * version, and returns their number.  Rows that came after the snapshot, by a
+ * merge that was waited for, stay.  What is deleted as a whole is not
  * decoded.
  */
 uint64
@@ -909,6 +1013,7 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	MemoryContext old;
 	DayWriter  *writer;
 	DayGroup	group;
+	const SeenRows *seen = NULL;
 	uint64		deleted = 0;
 	uint64		nrows;
 	uint64		nbytes;
@@ -922,7 +1027,11 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	ZbxhistDayScanItem(modify->current, range);
 	while (ZbxhistDayScanNext(modify->current, &group))
-		deleted += DeleteFromGroup(modify, writer, &group, range);
+	{
+		if (seen == NULL && IsNewer(modify, &group))
+			seen = FindSeenRows(modify, range);
+		deleted += DeleteFromGroup(modify, writer, &group, range, seen);
+	}
 	modify->nremoved += deleted;
 	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
 	MemoryContextSwitchTo(old);
