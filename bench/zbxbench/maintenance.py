@@ -11,7 +11,7 @@ import time
 from . import drivers, periods, plots, results
 from .cluster import SUPERUSER
 from .experiment import bench
-from .progress import say
+from .progress import Progress
 from .stores import STORES
 from .stream import Stream, latencies
 
@@ -242,19 +242,20 @@ def move(actions, arguments):
             "seconds": time.time() - started}
 
 
-def run_stages(store, actions, arguments, stages, first_pass):
+def run_stages(actions, arguments, stages, first_pass, progress):
     """One session of the stream, stage after stage; statements are cut by time."""
-    stream = Stream(store, arguments.rate, arguments.connections, drivers.Load(
+    stream = Stream(actions.store, arguments.rate, arguments.connections, drivers.Load(
         "loader", BATCH, arguments.connections, 0, ITEMS, periods.clock(periods.today()),
         items=ITEMS, step=STEP, first_pass=first_pass))
     try:
         time.sleep(1)
         spans = []
         for name, stage in stages:
-            say("%s: %s" % (store.name, name))
+            progress.show(name)
             started = time.time()
             detail = stage(actions, arguments)
             spans.append({"stage": name, "from": started, "to": time.time(), "detail": detail})
+            progress.step()
         result, statements = stream.stop()
     finally:
         stream.close()
@@ -278,18 +279,23 @@ def run_store(store, arguments):
     """Both sessions of one store: partitions come and go; then rows are moved."""
     days = [day for day in periods.days(EXPIRED_DAY, 3)
             if day != periods.days(WAITING_DAY, WAITING_DAY)[0] or store.name != "zbxhist"]
-    say("%s: filling a day of %d rows" % (store.name, arguments.drop_rows))
     store.create(("history",), days)
-    fill(store, arguments)
     actions = ACTIONS_OF[store.name](store)
-    sessions = [run_stages(store, actions, arguments, (
-        ("undisturbed", undisturbed), ("premake", premake), ("drop under a reader", drop)), 0)]
+    progress = Progress(8 if actions.can_move() else 4, "%s, %s" % (NAME, store.name))
+    progress.show("filling a day of %d rows" % arguments.drop_rows)
+    fill(store, arguments)
+    progress.step()
+    sessions = [run_stages(actions, arguments, (
+        ("undisturbed", undisturbed), ("premake", premake), ("drop under a reader", drop)), 0,
+        progress)]
     if actions.can_move():
-        say("%s: %d rows into the parent" % (store.name, arguments.move_rows))
+        progress.show("%d rows into the parent" % arguments.move_rows)
         actions.make_waiting(arguments.move_rows)
-        sessions.append(run_stages(store, actions, arguments, (
+        progress.step()
+        sessions.append(run_stages(actions, arguments, (
             ("rows waiting", undisturbed), ("move", move), ("after the move", undisturbed)),
-            SECOND_SESSION_PASS))
+            SECOND_SESSION_PASS, progress))
+    progress.finish()
     problems = verify(store, sessions, arguments)
     store.drop()
     return sessions, problems

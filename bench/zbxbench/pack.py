@@ -8,7 +8,7 @@ import time
 
 from . import counters, datasets, drivers, periods, plots, results, spread
 from .experiment import bench
-from .progress import say
+from .progress import Progress
 from .stores import STORES
 from .stream import Stream, latencies
 
@@ -163,17 +163,22 @@ def compare(before, after, busy, store):
 def run_store(store, arguments):
     """Both days; the figures and what is wrong."""
     alone, busy = (periods.days(day, day)[0] for day in (ALONE_DAY, BUSY_DAY))
-    say("%s: filling two days of %d rows" % (store.name, arguments.rows))
+    progress = Progress(3, NAME)
+    progress.show("filling two days of %d rows" % arguments.rows)
     store.create(("history",), periods.days(ALONE_DAY, 3))
     rows = datasets.fill(store, DATASET, arguments.items, [alone, busy], alone) // 2
     store.settle()
     before = contents(store)
     wal = counters.Wal(store.cluster)
-    say("%s: packing %d rows" % (store.name, rows))
+    progress.step()
+    progress.show("packing %d rows" % rows)
     found = pack_alone(store, alone, rows, wal)
     after = contents(store)
-    say("%s: packing while values are stored" % store.name)
+    progress.step()
+    progress.show("packing while values are stored")
     ingest = pack_busy(store, busy, arguments)
+    progress.step()
+    progress.finish()
     problems = compare(before, after, ingest, store)
     for day in (alone, busy):
         if not packed_bytes(store, day):
