@@ -92,7 +92,7 @@ def costs(before, after, log, values):
     if before.backends is not None:
         backends = after.backends - before.backends
         found.update(cpu_seconds=backends, cpu_us_per_value=backends / values * 1e6,
-                     values_per_cpu_second=values / backends)
+                     values_per_cpu_second=values / backends if backends else None)
     found.update(_log_costs(before, after, log, values))
     return found
 

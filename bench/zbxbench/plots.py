@@ -35,7 +35,7 @@ COLOURS = {
     "hbase": "#BDB76B",
 }
 OTHER = "#444444"
-COLOURS_IN_FILE = 64
+COLOURS_IN_FILE = 128
 
 
 def colour(name):
