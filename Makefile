@@ -83,6 +83,8 @@ OBJS = \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
 	src/plan/row_layout.o \
+	src/plan/select.o \
+	src/plan/stand_in.o \
 	src/read/accumulator.o \
 	src/read/add.o \
 	src/read/aggregates.o \

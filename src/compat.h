@@ -310,7 +310,10 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
 												  RelOptInfo *rel,
 												  AttrNumber attnum);
+extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
+extern void substitute_subquery(Query *query, Index rti, Query *subquery);
+extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 
 #endif							/* ZBXHIST_COMPAT_H */

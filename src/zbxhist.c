@@ -26,6 +26,7 @@
 #include "plan/fast_insert.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
+#include "plan/select.h"
 
 #define ZBXHIST_VERSION "1.0"
 
@@ -58,6 +59,7 @@ _PG_init(void)
 	ZbxhistExcludeInit();
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
+	ZbxhistSelectInit();
 	ZbxhistWorkerInit();
 }
 

@@ -71,24 +71,17 @@ EstimateItems(PlannerInfo *root, RelOptInfo *rel, const PackedRel *packed)
 }
 
 /*
- * OpenParent opens the table whose days a foreign table stands for.  A query
- * of that table says which it is.
+ * OpenParent opens the table whose days a foreign table stands for.  Mostly
+ * the query came by way of that table, so it is known.
  */
 static Relation
-OpenParent(PlannerInfo *root, RelOptInfo *rel, Relation table)
+OpenParent(Relation table)
 {
-	if (IS_OTHER_REL(rel) && root->append_rel_array != NULL &&
-		root->append_rel_array[rel->relid] != NULL)
-	{
-		Relation	parent =
-			table_open(root->append_rel_array[rel->relid]->parent_reloid,
-					   AccessShareLock);
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
 
-		if (ZbxhistGetPartitions(parent)->packed == RelationGetRelid(table))
-			return parent;
-		table_close(parent, NoLock);
-	}
-	return table_open(ZbxhistForeignParent(table), AccessShareLock);
+	return table_open(set != NULL && set->packed == RelationGetRelid(table) ?
+					  set->parent : ZbxhistForeignParent(table),
+					  AccessShareLock);
 }
 
 /*
@@ -99,7 +92,7 @@ PackedRel *
 ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 {
 	PackedRel  *packed = palloc0(sizeof(PackedRel));
-	Relation	parent = OpenParent(root, rel, table);
+	Relation	parent = OpenParent(table);
 	const PartitionSet *set = ZbxhistGetPartitions(parent);
 
 	packed->parent = RelationGetRelid(parent);

@@ -28,7 +28,6 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
@@ -43,13 +42,11 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
-#include "ingest/row_type.h"
 #include "maintenance/move_lock.h"
 #include "plan/clock_bounds.h"
 #include "plan/prune.h"
-
-/* the name of the range table entry that holds the query as it was */
-#define WHOLE_QUERY_NAME "zbxhist whole query"
+#include "plan/select.h"
+#include "plan/stand_in.h"
 
 /* fewer partitions than this are planned fast enough */
 #define MIN_PARTITIONS 2
@@ -95,8 +92,7 @@ IsSimple(const Query *query)
 		return false;
 	rte = linitial_node(RangeTblEntry, query->rtable);
 	return rte->rtekind == RTE_RELATION && rte->inh &&
-		rte->relkind == RELKIND_RELATION && rte->securityQuals == NIL &&
-		rte->tablesample == NULL;
+		rte->relkind == RELKIND_RELATION;
 }
 
 /*
@@ -116,15 +112,16 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * CanStandIn says whether the partition can take the parent's place: same
- * columns at the same places, no triggers of its own on statements.
+ * PartitionHasStatementTriggers says the same of a locked partition.
  */
 static bool
-CanStandIn(Relation parent, Relation partition)
+PartitionHasStatementTriggers(Oid relid)
 {
-	return ZbxhistMapColumns(RelationGetDescr(parent),
-							 RelationGetDescr(partition)) == NULL &&
-		!HasStatementTriggers(partition);
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = HasStatementTriggers(rel);
+
+	table_close(rel, NoLock);
+	return result;
 }
 
 /*
@@ -138,27 +135,19 @@ FindStandIn(Query *query)
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
 
-	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent))
+	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
+		ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		PartitionBounds bounds;
+		PartitionBounds bounds = ZbxhistBoundsInWhere(query,
+													  query->resultRelation,
+													  set->clock_attnum);
 
-		bounds.from_clock = ZBXHIST_CLOCK_MIN;
-		bounds.to_clock = ZBXHIST_CLOCK_END;
-		ZbxhistNarrowBounds(query->jointree->quals, query->resultRelation,
-							set->clock_attnum, &bounds);
 		result = FindOnlyPartition(set, &bounds);
-		if (OidIsValid(result))
-		{
-			Relation	partition = try_table_open(result, rte->rellockmode);
-
-			/* the lock took in what happened meanwhile */
-			if (partition == NULL || !ZbxhistPartitionSetIsValid(set) ||
-				!CanStandIn(parent, partition))
-				result = InvalidOid;
-			if (partition != NULL)
-				table_close(partition, NoLock);
-		}
+		if (OidIsValid(result) &&
+			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode) ||
+			 PartitionHasStatementTriggers(result)))
+			result = InvalidOid;
 	}
 	table_close(parent, NoLock);
 	return result;
@@ -196,19 +185,15 @@ static PlannedStmt *
 PlanOnePartition(Query *query, Oid partition, const char *query_string,
 				 int cursor_options, ParamListInfo params)
 {
-	RangeTblEntry *whole = makeNode(RangeTblEntry);
+	Query	   *whole = copyObject(query);
 	PlannedStmt *result;
-
-	whole->rtekind = RTE_SUBQUERY;
-	whole->subquery = copyObject(query);
-	whole->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
 
 	substitute_relation(query, 1, partition);
 	if (prev_planner)
 		result = (*prev_planner) (query, query_string, cursor_options, params);
 	else
 		result = standard_planner(query, query_string, cursor_options, params);
-	result->rtable = lappend(result->rtable, whole);
+	ZbxhistKeepWhole(result, whole, NIL);
 	return result;
 }
 
@@ -221,6 +206,9 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 			ParamListInfo params)
 {
 	Oid			partition = InvalidOid;
+	PlannedStmt *result;
+	Query	   *whole;
+	List	   *parents;
 
 	WaitForMove(query);
 	if (zbxhist_enable_update_pruning && IsSimple(query))
@@ -228,9 +216,14 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 	if (OidIsValid(partition))
 		return PlanOnePartition(query, partition, query_string,
 								cursor_options, params);
+	whole = ZbxhistNarrowSelect(query, &parents);
 	if (prev_planner)
-		return (*prev_planner) (query, query_string, cursor_options, params);
-	return standard_planner(query, query_string, cursor_options, params);
+		result = (*prev_planner) (query, query_string, cursor_options, params);
+	else
+		result = standard_planner(query, query_string, cursor_options, params);
+	if (whole != NULL)
+		ZbxhistKeepWhole(result, whole, parents);
+	return result;
 }
 
 /* ---- executing ---- */
@@ -241,16 +234,11 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 static Query *
 GetWholeQuery(const PlannedStmt *stmt)
 {
-	RangeTblEntry *rte;
+	List	   *parents;
 
-	if ((stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE) ||
-		stmt->rtable == NIL)
+	if (stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE)
 		return NULL;
-	rte = llast_node(RangeTblEntry, stmt->rtable);
-	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
-		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
-		return NULL;
-	return rte->subquery;
+	return ZbxhistGetWhole(stmt, &parents);
 }
 
 /*
@@ -260,7 +248,7 @@ static bool
 IsEmpty(Oid relid)
 {
 	Relation	rel = table_open(relid, NoLock);
-	bool		result = RelationGetNumberOfBlocks(rel) == 0;
+	bool		result = ZbxhistIsEmpty(rel);
 
 	table_close(rel, NoLock);
 	return result;

@@ -1,0 +1,517 @@
+/*-------------------------------------------------------------------------
+ *
+ * select.c
+ *	  Plans a SELECT for those children of a parent that have its clocks.
+ *
+ * What the planner spends on a SELECT of an hour is mostly the opening of
+ * children that have nothing to do with it: each is locked, opened with its
+ * indexes and estimated before the hook in exclude.c may leave it out.  So
+ * before planning, a parent whose clocks WHERE bounds is replaced
+ *
+ * - by the one child that has them all, a partition or the foreign table of
+ *	 packed days, or by ONLY the parent if there is none;
+ * - by several in a UNION ALL of plain tables, which the planner makes into
+ *	 the same append relation as the children of a parent are.
+ *
+ * The parent's own rows have to be read as well, so it is one of these tables
+ * unless it is empty.  That may change before the plan is run, or run again,
+ * so such a plan carries the query as it was (stand_in.c).  The executor hook
+ * looks again when the query has its snapshot: if the parent is not empty by
+ * then, whatever the snapshot sees of it, the query is planned anew, which
+ * finds the same.  If it is, no row that the snapshot sees can be there, and
+ * a serializable transaction has its predicate lock by then, so that rows
+ * that come later count as a conflict just as if the parent had been read.
+ *
+ * A cursor that is opened while an outer statement is changing rows may see
+ * some that come to the parent later; there nothing is left out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+
+#include "parser/parsetree.h"
+#include "storage/predicate.h"
+#include "tcop/tcopprot.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "guc.h"
+#include "ingest/frame.h"
+#include "plan/clock_bounds.h"
+#include "plan/select.h"
+#include "plan/stand_in.h"
+
+/* more tables than this are left to inheritance */
+#define MAX_TABLES 8
+
+/* a parent in a query, and the tables that are to stand for it */
+typedef struct Narrowing
+{
+	Query	   *query;
+	Index		rti;
+	List	   *tables;			/* Oids */
+	bool		without_parent; /* they do not include the parent itself */
+} Narrowing;
+
+static ExecutorStart_hook_type prev_executor_start = NULL;
+
+static bool FindNarrowings(Node *node, List **narrowings);
+
+/* ---- what can be narrowed ---- */
+
+/*
+ * IsNestedInChange says whether a statement that is being executed changes
+ * rows.
+ */
+static bool
+IsNestedInChange(void)
+{
+	for (ExecFrame *frame = ZbxhistCurrentFrame(); frame != NULL;
+		 frame = frame->outer)
+	{
+		if (frame->query == NULL ? frame->is_copy_from :
+			frame->query->operation != CMD_SELECT ||
+			frame->query->plannedstmt->hasModifyingCTE)
+			return true;
+	}
+	return false;
+}
+
+/* a search for references to a relation's row or system columns */
+typedef struct RowReference
+{
+	Index		rti;
+	Index		levelsup;
+} RowReference;
+
+/*
+ * refers_to_row is the walker of such a search.
+ */
+static bool
+refers_to_row(Node *node, void *context)
+{
+	RowReference *search = context;
+	bool		result;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		return var->varattno <= 0 && var->varno == search->rti &&
+			var->varlevelsup == search->levelsup;
+	}
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, refers_to_row, context);
+	search->levelsup++;
+	result = query_tree_walker((Query *) node, refers_to_row, context, 0);
+	search->levelsup--;
+	return result;
+}
+
+/*
+ * RefersToRow says whether a query refers to a relation's row as a whole,
+ * whose type is the parent's, or to its system columns.
+ */
+static bool
+RefersToRow(Query *query, Index rti)
+{
+	RowReference search = {.rti = rti};
+
+	return query_tree_walker(query, refers_to_row, &search, 0);
+}
+
+/*
+ * Overlap says whether two ranges have a clock in common.
+ */
+static bool
+Overlap(const PartitionBounds *a, const PartitionBounds *b)
+{
+	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
+}
+
+/*
+ * ListChildren returns the children that have rows within bounds, in the
+ * order of their clocks.
+ */
+static List *
+ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
+{
+	List	   *result = NIL;
+
+	if (OidIsValid(set->packed))
+	{
+		bool		has_days = !zbxhist_enable_packed_scan_pruning;
+
+		for (int i = 0; i < set->npacked_days && !has_days; i++)
+			has_days = Overlap(&set->packed_days[i], bounds);
+		if (has_days)
+			result = lappend_oid(result, set->packed);
+	}
+	for (int i = 0;
+		 i < set->npartitions && list_length(result) <= MAX_TABLES; i++)
+	{
+		if (Overlap(&set->partitions[i], bounds))
+			result = lappend_oid(result, set->partitions[i].relid);
+	}
+	return result;
+}
+
+/*
+ * LockAll locks all tables of a list and says whether they can stand for the
+ * parent.
+ */
+static bool
+LockAll(Relation parent, const PartitionSet *set, List *tables, LOCKMODE mode)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		if (!ZbxhistLockStandIn(parent, set, lfirst_oid(lc), mode))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * MakeNarrowing returns what to do with the relation rti of a query, an open
+ * parent, or NULL if it is left to inheritance.
+ */
+static Narrowing *
+MakeNarrowing(Query *query, Index rti, Relation parent)
+{
+	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	PartitionSet *set = ZbxhistGetPartitions(parent);
+	int			nchildren = set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
+	PartitionBounds bounds;
+	Narrowing  *result;
+	List	   *tables;
+
+	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
+		return NULL;
+	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
+	if (bounds.from_clock >= bounds.to_clock)
+		return NULL;
+	tables = ListChildren(set, &bounds);
+	if (list_length(tables) == nchildren || list_length(tables) > MAX_TABLES ||
+		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||
+		!LockAll(parent, set, tables, rte->rellockmode))
+		return NULL;
+
+	result = palloc(sizeof(Narrowing));
+	result->query = query;
+	result->rti = rti;
+	result->without_parent = tables != NIL && ZbxhistIsEmpty(parent);
+	if (!result->without_parent)
+		tables = lcons_oid(RelationGetRelid(parent), tables);
+	result->tables = tables;
+	return result;
+}
+
+/*
+ * FindInQuery adds what can be narrowed of one query, without its
+ * subqueries, to narrowings.
+ */
+static void
+FindInQuery(Query *query, List **narrowings)
+{
+	for (Index rti = 1; rti <= list_length(query->rtable); rti++)
+	{
+		const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+		Narrowing  *narrowing = NULL;
+		Relation	rel;
+
+		if (rte->rtekind != RTE_RELATION || !rte->inh ||
+			rte->relkind != RELKIND_RELATION)
+			continue;
+		rel = table_open(rte->relid, NoLock);
+		if (ZbxhistIsRouted(rel))
+			narrowing = MakeNarrowing(query, rti, rel);
+		table_close(rel, NoLock);
+		if (narrowing != NULL)
+			*narrowings = lappend(*narrowings, narrowing);
+	}
+}
+
+/*
+ * FindNarrowings is a walker that adds what can be narrowed of all queries
+ * that it meets.
+ */
+static bool
+FindNarrowings(Node *node, List **narrowings)
+{
+	Query	   *query = (Query *) node;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, FindNarrowings, narrowings);
+	if (query->commandType != CMD_SELECT)
+		return false;
+	if (query->rowMarks == NIL && query->jointree->quals != NULL)
+		FindInQuery(query, narrowings);
+	/* long lists of values need not be walked */
+	if (query->hasSubLinks)
+		return query_tree_walker(query, FindNarrowings, narrowings, 0);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY)
+			FindNarrowings((Node *) rte->subquery, narrowings);
+	}
+	foreach(lc, query->cteList)
+		FindNarrowings(lfirst_node(CommonTableExpr, lc)->ctequery, narrowings);
+	return false;
+}
+
+/* ---- narrowing ---- */
+
+/*
+ * MakeColumns returns a target list of all columns of the parent, as those of
+ * relation 1.
+ */
+static List *
+MakeColumns(TupleDesc desc)
+{
+	List	   *result = NIL;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Expr	   *expr = att->attisdropped ?
+			(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
+			(Expr *) makeVar(1, i + 1, att->atttypid, att->atttypmod,
+							 att->attcollation, 0);
+
+		result = lappend(result, makeTargetEntry(expr, i + 1,
+												 pstrdup(NameStr(att->attname)),
+												 false));
+	}
+	return result;
+}
+
+/*
+ * AddMember adds SELECT of all columns FROM ONLY a table to a union.
+ */
+static void
+AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
+{
+	Query	   *member = makeNode(Query);
+	RangeTblEntry *table = makeNode(RangeTblEntry);
+	RangeTblEntry *entry = makeNode(RangeTblEntry);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	table->rtekind = RTE_RELATION;
+	table->relid = relid;
+	table->relkind = get_rel_relkind(relid);
+	table->rellockmode = model->rellockmode;
+	table->eref = copyObject(model->eref);
+	table->inFromCl = true;
+
+	member->commandType = CMD_SELECT;
+	member->canSetTag = true;
+	member->rtable = list_make1(table);
+	read_as_owner(member, table);
+	ref->rtindex = 1;
+	member->jointree = makeFromExpr(list_make1(ref), NULL);
+	member->targetList = copyObject(columns);
+
+	entry->rtekind = RTE_SUBQUERY;
+	entry->subquery = member;
+	entry->eref = copyObject(model->eref);
+	whole->rtable = lappend(whole->rtable, entry);
+}
+
+/*
+ * AddSetOperation makes UNION ALL of what a union is so far and its last
+ * member.
+ */
+static void
+AddSetOperation(Query *whole, List *columns)
+{
+	SetOperationStmt *operation = makeNode(SetOperationStmt);
+	RangeTblRef *left = makeNode(RangeTblRef);
+	RangeTblRef *right = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	left->rtindex = 1;
+	right->rtindex = list_length(whole->rtable);
+	operation->op = SETOP_UNION;
+	operation->all = true;
+	operation->larg = whole->setOperations != NULL ? whole->setOperations :
+		(Node *) left;
+	operation->rarg = (Node *) right;
+	foreach(lc, columns)
+	{
+		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
+
+		operation->colTypes = lappend_oid(operation->colTypes, exprType(expr));
+		operation->colTypmods = lappend_int(operation->colTypmods,
+											exprTypmod(expr));
+		operation->colCollations = lappend_oid(operation->colCollations,
+											   exprCollation(expr));
+	}
+	whole->setOperations = (Node *) operation;
+}
+
+/*
+ * MakeUnion returns a query of all rows of some tables.
+ */
+static Query *
+MakeUnion(RangeTblEntry *model, List *tables)
+{
+	Query	   *result = makeNode(Query);
+	Relation	parent = table_open(model->relid, NoLock);
+	List	   *columns = MakeColumns(RelationGetDescr(parent));
+	ListCell   *lc;
+
+	result->commandType = CMD_SELECT;
+	result->canSetTag = true;
+	foreach(lc, tables)
+	{
+		AddMember(result, model, lfirst_oid(lc), columns);
+		if (list_length(result->rtable) > 1)
+			AddSetOperation(result, columns);
+	}
+	result->jointree = makeFromExpr(NIL, NULL);
+	result->targetList = columns;
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
+ * Narrow puts the tables that are to stand for a parent in its place.
+ */
+static void
+Narrow(Narrowing *narrowing)
+{
+	RangeTblEntry *rte = rt_fetch(narrowing->rti, narrowing->query->rtable);
+
+	if (list_length(narrowing->tables) > 1)
+		substitute_subquery(narrowing->query, narrowing->rti,
+							MakeUnion(rte, narrowing->tables));
+	else if (narrowing->without_parent)
+		substitute_relation(narrowing->query, narrowing->rti,
+							linitial_oid(narrowing->tables));
+	else
+		rte->inh = false;
+}
+
+/*
+ * ZbxhistNarrowSelect replaces parents in a query that is about to be planned.
+ * If the plan is right only as long as some of them are empty, it returns the
+ * query as it was and these parents, for ZbxhistKeepWhole; otherwise NULL.
+ */
+Query *
+ZbxhistNarrowSelect(Query *query, List **parents)
+{
+	List	   *narrowings = NIL;
+	Query	   *whole = NULL;
+	ListCell   *lc;
+
+	*parents = NIL;
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL ||
+		query->hasModifyingCTE || query->utilityStmt != NULL ||
+		!zbxhist_enable_partition_pruning ||
+		constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || IsNestedInChange())
+		return NULL;
+	FindNarrowings((Node *) query, &narrowings);
+	foreach(lc, narrowings)
+	{
+		Narrowing  *narrowing = lfirst(lc);
+
+		if (narrowing->without_parent)
+			*parents = lappend_oid(*parents,
+								   rt_fetch(narrowing->rti,
+											narrowing->query->rtable)->relid);
+	}
+	if (*parents != NIL)
+		whole = copyObject(query);
+	foreach(lc, narrowings)
+		Narrow(lfirst(lc));
+	return whole;
+}
+
+/* ---- executing ---- */
+
+/*
+ * MayMissRows says whether some of the parents that a plan leaves out may have
+ * rows for a query.
+ */
+static bool
+MayMissRows(List *parents, Snapshot snapshot)
+{
+	ListCell   *lc;
+	bool		result = false;
+
+	if (IsNestedInChange())
+		return true;
+	foreach(lc, parents)
+	{
+		Relation	parent = table_open(lfirst_oid(lc), NoLock);
+
+		/* before the look, so that no row comes in between unnoticed */
+		PredicateLockRelation(parent, snapshot);
+		result |= !ZbxhistIsEmpty(parent);
+		table_close(parent, NoLock);
+	}
+	return result;
+}
+
+/*
+ * PlanAgain gives a query a plan of the query as it was, which lasts as long.
+ */
+static void
+PlanAgain(QueryDesc *query, Query *whole, int eflags)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(query));
+
+	query->plannedstmt = pg_plan_query(copyObject(whole), query->sourceText,
+									   (eflags & EXEC_FLAG_BACKWARD) ?
+									   CURSOR_OPT_SCROLL : 0, query->params);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ExecutorStart is the hook.
+ */
+static void
+ExecutorStartHook(QueryDesc *query, int eflags)
+{
+	List	   *parents;
+	Query	   *whole;
+
+	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
+		(whole = ZbxhistGetWhole(query->plannedstmt, &parents)) != NULL &&
+		MayMissRows(parents, query->snapshot))
+		PlanAgain(query, whole, eflags);
+
+	if (prev_executor_start)
+		(*prev_executor_start) (query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+}
+
+/*
+ * ZbxhistSelectInit installs the executor hook, keeping one that is there.
+ */
+void
+ZbxhistSelectInit(void)
+{
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = ExecutorStartHook;
+}

@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * stand_in.c
+ *	  Tables that take a parent's place in a query.
+ *
+ * The planner expands a parent to all of its children before it looks at a
+ * single condition.  Where the clock bounds in WHERE leave few of them, those
+ * are put into the query instead of the parent: for UPDATE and DELETE in
+ * prune.c, for SELECT in select.c.  Here is what both need to know: what the
+ * bounds are, whether a child can take the parent's place, and how a plan
+ * carries the query as it was.
+ *
+ * Privileges are those of the parent: its entry stays in the range table, see
+ * substitute_relation, which also makes the plan depend on the parent, whose
+ * invalidation tells of every child that comes or goes.  A child is locked as
+ * inheritance would lock it; the other children are not, as with native
+ * partitions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "ingest/row_type.h"
+#include "plan/clock_bounds.h"
+#include "plan/stand_in.h"
+
+/* the name of the range table entry that holds the query as it was */
+#define WHOLE_QUERY_NAME "zbxhist whole query"
+
+/*
+ * ZbxhistBoundsInWhere returns the clocks that WHERE leaves of the relation
+ * rti.  A row outside of them is not wanted on whichever side of a join the
+ * relation is: the comparisons are strict.
+ */
+PartitionBounds
+ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
+{
+	PartitionBounds bounds = {
+		.from_clock = ZBXHIST_CLOCK_MIN,
+		.to_clock = ZBXHIST_CLOCK_END
+	};
+
+	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &bounds);
+	return bounds;
+}
+
+/*
+ * OwnerMayRead says whether a table's owner has kept the privilege to read it.
+ */
+static bool
+OwnerMayRead(Relation rel)
+{
+	return pg_class_aclcheck(RelationGetRelid(rel), rel->rd_rel->relowner,
+							 ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * ZbxhistMayStandIn says whether a query's parent may be replaced by tables
+ * whose statistics the planner then takes to be readable: an operator that
+ * leaks them must not see values which the user may not read.
+ */
+bool
+ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
+				  Relation parent)
+{
+	Oid			user = relation_user(query, rte);
+
+	return rte->securityQuals == NIL && rte->tablesample == NULL &&
+		!has_virtual_columns(RelationGetDescr(parent)->constr) &&
+		pg_class_aclcheck(RelationGetRelid(parent),
+						  OidIsValid(user) ? user : GetUserId(),
+						  ACL_SELECT) == ACLCHECK_OK &&
+		OwnerMayRead(parent);
+}
+
+/*
+ * HasSameColumns says whether a child has the parent's columns at the same
+ * places, and all of them stored.
+ */
+static bool
+HasSameColumns(TupleDesc parent, TupleDesc child)
+{
+	return !has_virtual_columns(child->constr) &&
+		ZbxhistMapColumns(parent, child) == NULL;
+}
+
+/*
+ * ZbxhistLockStandIn locks a child for a query and says whether it is still
+ * the one that the set says it is, and can take the parent's place.
+ */
+bool
+ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
+				   LOCKMODE mode)
+{
+	Relation	child = try_table_open(relid, mode);
+	bool		result;
+
+	if (child == NULL)
+		return false;
+	/* the lock took in what happened meanwhile */
+	result = ZbxhistPartitionSetIsValid(set) &&
+		HasSameColumns(RelationGetDescr(parent), RelationGetDescr(child)) &&
+		OwnerMayRead(child);
+	table_close(child, NoLock);
+	return result;
+}
+
+/*
+ * ZbxhistIsEmpty says whether a locked table has no rows for any snapshot
+ * that has been taken: those deleted or moved out of it are still there as
+ * long as a snapshot may see them.
+ */
+bool
+ZbxhistIsEmpty(Relation parent)
+{
+	return RelationGetNumberOfBlocks(parent) == 0;
+}
+
+/*
+ * ZbxhistKeepWhole lets a plan carry the query as it was, in a range table
+ * entry that nothing refers to, with the parents that the plan leaves out.
+ */
+void
+ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *parents)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = whole;
+	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
+	/* a list of Oids that has no other use in an entry of this kind */
+	rte->coltypes = parents;
+	stmt->rtable = lappend(stmt->rtable, rte);
+}
+
+/*
+ * ZbxhistGetWhole returns the query that a plan carries, or NULL, and the
+ * parents left out.
+ */
+Query *
+ZbxhistGetWhole(const PlannedStmt *stmt, List **parents)
+{
+	RangeTblEntry *rte;
+
+	if (stmt->rtable == NIL)
+		return NULL;
+	rte = llast_node(RangeTblEntry, stmt->rtable);
+	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
+		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
+		return NULL;
+	*parents = rte->coltypes;
+	return rte->subquery;
+}

@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * stand_in.h
+ *	  Tables that take a parent's place in a query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_STAND_IN_H
+#define ZBXHIST_STAND_IN_H
+
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "utils/relcache.h"
+
+#include "catalog/partition_set.h"
+
+extern PartitionBounds ZbxhistBoundsInWhere(const Query *query, Index rti,
+											AttrNumber clock_attnum);
+extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
+							  Relation parent);
+extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,
+							   Oid relid, LOCKMODE mode);
+extern bool ZbxhistIsEmpty(Relation parent);
+extern void ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *parents);
+extern Query *ZbxhistGetWhole(const PlannedStmt *stmt, List **parents);
+
+#endif							/* ZBXHIST_STAND_IN_H */
