@@ -29,6 +29,7 @@
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "storage/bufmgr.h"
@@ -178,6 +179,42 @@ WaitForMove(const Query *query)
 }
 
 /*
+ * CallPlanner passes a query on.
+ */
+static PlannedStmt *
+CallPlanner(Query *query, const char *query_string, int cursor_options,
+			ParamListInfo params)
+{
+	if (prev_planner)
+		return (*prev_planner) (query, query_string, cursor_options, params);
+	return standard_planner(query, query_string, cursor_options, params);
+}
+
+/*
+ * PlanWithoutConstraints has a query planned without a look at the constraints
+ * of its tables, each of which would be read and simplified for nothing.
+ */
+static PlannedStmt *
+PlanWithoutConstraints(Query *query, const char *query_string,
+					   int cursor_options, ParamListInfo params)
+{
+	int			was = constraint_exclusion;
+	PlannedStmt *result;
+
+	PG_TRY();
+	{
+		constraint_exclusion = CONSTRAINT_EXCLUSION_OFF;
+		result = CallPlanner(query, query_string, cursor_options, params);
+	}
+	PG_FINALLY();
+	{
+		constraint_exclusion = was;
+	}
+	PG_END_TRY();
+	return result;
+}
+
+/*
  * PlanOnePartition plans the query with the partition in the parent's place
  * and lets the plan carry the whole query.
  */
@@ -189,10 +226,7 @@ PlanOnePartition(Query *query, Oid partition, const char *query_string,
 	PlannedStmt *result;
 
 	substitute_relation(query, 1, partition);
-	if (prev_planner)
-		result = (*prev_planner) (query, query_string, cursor_options, params);
-	else
-		result = standard_planner(query, query_string, cursor_options, params);
+	result = CallPlanner(query, query_string, cursor_options, params);
 	ZbxhistKeepWhole(result, whole, NIL);
 	return result;
 }
@@ -206,9 +240,8 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 			ParamListInfo params)
 {
 	Oid			partition = InvalidOid;
+	NarrowedSelect narrowed;
 	PlannedStmt *result;
-	Query	   *whole;
-	List	   *parents;
 
 	WaitForMove(query);
 	if (zbxhist_enable_update_pruning && IsSimple(query))
@@ -216,13 +249,14 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 	if (OidIsValid(partition))
 		return PlanOnePartition(query, partition, query_string,
 								cursor_options, params);
-	whole = ZbxhistNarrowSelect(query, &parents);
-	if (prev_planner)
-		result = (*prev_planner) (query, query_string, cursor_options, params);
+	ZbxhistNarrowSelect(query, &narrowed);
+	if (narrowed.has_no_constraints)
+		result = PlanWithoutConstraints(query, query_string, cursor_options,
+										params);
 	else
-		result = standard_planner(query, query_string, cursor_options, params);
-	if (whole != NULL)
-		ZbxhistKeepWhole(result, whole, parents);
+		result = CallPlanner(query, query_string, cursor_options, params);
+	if (narrowed.whole != NULL)
+		ZbxhistKeepWhole(result, narrowed.whole, narrowed.parents);
 	return result;
 }
 

@@ -412,38 +412,52 @@ Narrow(Narrowing *narrowing)
 }
 
 /*
- * ZbxhistNarrowSelect replaces parents in a query that is about to be planned.
- * If the plan is right only as long as some of them are empty, it returns the
- * query as it was and these parents, for ZbxhistKeepWhole; otherwise NULL.
+ * ListParents returns the parents that narrowings leave out.
  */
-Query *
-ZbxhistNarrowSelect(Query *query, List **parents)
+static List *
+ListParents(List *narrowings)
 {
-	List	   *narrowings = NIL;
-	Query	   *whole = NULL;
+	List	   *result = NIL;
 	ListCell   *lc;
 
-	*parents = NIL;
-	if (query->commandType != CMD_SELECT || query->rowMarks != NIL ||
-		query->hasModifyingCTE || query->utilityStmt != NULL ||
-		!zbxhist_enable_partition_pruning ||
-		constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || IsNestedInChange())
-		return NULL;
-	FindNarrowings((Node *) query, &narrowings);
 	foreach(lc, narrowings)
 	{
 		Narrowing  *narrowing = lfirst(lc);
 
 		if (narrowing->without_parent)
-			*parents = lappend_oid(*parents,
-								   rt_fetch(narrowing->rti,
-											narrowing->query->rtable)->relid);
+			result = lappend_oid(result,
+								 rt_fetch(narrowing->rti,
+										  narrowing->query->rtable)->relid);
 	}
-	if (*parents != NIL)
-		whole = copyObject(query);
+	return result;
+}
+
+/*
+ * ZbxhistNarrowSelect replaces parents in a query that is about to be planned
+ * and says what it did.
+ */
+void
+ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
+{
+	List	   *narrowings = NIL;
+	ListCell   *lc;
+
+	memset(narrowed, 0, sizeof(NarrowedSelect));
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL ||
+		query->hasModifyingCTE || query->utilityStmt != NULL ||
+		!zbxhist_enable_partition_pruning ||
+		constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || IsNestedInChange())
+		return;
+	FindNarrowings((Node *) query, &narrowings);
+	if (narrowings == NIL)
+		return;
+	narrowed->parents = ListParents(narrowings);
+	if (narrowed->parents != NIL)
+		narrowed->whole = copyObject(query);
+	narrowed->has_no_constraints = list_length(query->rtable) == 1 &&
+		!query->hasSubLinks;
 	foreach(lc, narrowings)
 		Narrow(lfirst(lc));
-	return whole;
 }
 
 /* ---- executing ---- */

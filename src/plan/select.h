@@ -10,7 +10,17 @@
 
 #include "nodes/parsenodes.h"
 
-extern Query *ZbxhistNarrowSelect(Query *query, List **parents);
+/* what was done to a query that is about to be planned */
+typedef struct NarrowedSelect
+{
+	Query	   *whole;			/* the query as it was, if its plan is right
+								 * only as long as the parents are empty */
+	List	   *parents;		/* Oids */
+	bool		has_no_constraints; /* no table is left of which a constraint
+									 * tells more than is known */
+} NarrowedSelect;
+
+extern void ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed);
 extern void ZbxhistSelectInit(void);
 
 #endif							/* ZBXHIST_SELECT_H */
