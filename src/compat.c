@@ -175,7 +175,6 @@ read_as_owner(Query *query, RangeTblEntry *rte)
 	info->requiredPerms = ACL_SELECT;
 	info->checkAsUser = get_owner(rte->relid);
 #else
-	rte->requiredPerms = ACL_SELECT;
 	rte->checkAsUser = get_owner(rte->relid);
 #endif
 }

@@ -305,7 +305,8 @@ MakeColumns(TupleDesc desc)
 }
 
 /*
- * AddMember adds SELECT of all columns FROM ONLY a table to a union.
+ * AddMember adds SELECT of columns FROM ONLY a table to a union.  The planner
+ * copies members when it makes them part of the query, so they share lists.
  */
 static void
 AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
@@ -319,7 +320,7 @@ AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
 	table->relid = relid;
 	table->relkind = get_rel_relkind(relid);
 	table->rellockmode = model->rellockmode;
-	table->eref = copyObject(model->eref);
+	table->eref = makeAlias(model->eref->aliasname, NIL);
 	table->inFromCl = true;
 
 	member->commandType = CMD_SELECT;
@@ -328,11 +329,11 @@ AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
 	read_as_owner(member, table);
 	ref->rtindex = 1;
 	member->jointree = makeFromExpr(list_make1(ref), NULL);
-	member->targetList = copyObject(columns);
+	member->targetList = columns;
 
 	entry->rtekind = RTE_SUBQUERY;
 	entry->subquery = member;
-	entry->eref = copyObject(model->eref);
+	entry->eref = table->eref;
 	whole->rtable = lappend(whole->rtable, entry);
 }
 

@@ -1,0 +1,205 @@
+--
+-- A SELECT whose clock bounds leave few of a parent's children is planned for
+-- those alone, and finds the rows that wait in the parent all the same.
+--
+SELECT zbxhist.version();
+SET client_min_messages = warning;
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
+    PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', premake => 0);
+SELECT count(zbxhist.create_partition('history', '1970-01-02'::date + n)) AS days FROM generate_series(0, 4) n;
+DO $$
+BEGIN
+    EXECUTE (SELECT format('DROP TABLE %s', p.partition) FROM zbxhist.list_partitions('history') p WHERE p.from_clock > 1000000);
+END $$;
+INSERT INTO history SELECT i, c, c, 0 FROM generate_series(1, 3) i, generate_series(86400, 518399, 3600) c;
+CALL zbxhist.pack('history', '1970-01-02');
+CALL zbxhist.pack('history', '1970-01-03');
+VACUUM ANALYZE history, history_p19700104, history_p19700105, history_p19700106;
+
+-- the tables that a query reads
+CREATE FUNCTION tables_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || statement INTO plan;
+    RETURN (SELECT string_agg(DISTINCT relation #>> '{}', ' ')
+            FROM jsonb_path_query(plan, '$.**{1 to last}."Relation Name"') relation);
+END $$;
+
+-- one partition, a packed day, several, none
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock >= 259200 AND clock < 345600;
+EXPLAIN (COSTS OFF) SELECT value FROM history h WHERE h.itemid = 1 AND h.clock > 90000 AND h.clock <= 93600;
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE clock > 600000 AND clock < 700000;
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock >= 345599 AND clock <= 345600 ORDER BY clock DESC LIMIT 2');
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock >= 432000');
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock <= 259200');
+SELECT tables_of('SELECT min(value), max(value) FROM history WHERE itemid = 1 AND clock = 90000');
+SELECT tables_of('SELECT DISTINCT itemid FROM history WHERE clock = 259200');
+SELECT tables_of('SELECT * FROM history WHERE itemid IN (1, 2, 3) AND clock = 259200');
+-- in subqueries, joins, WITH, conditions, views, set operations
+SELECT tables_of('SELECT * FROM (SELECT itemid, max(clock) FROM history WHERE clock = 259200 GROUP BY itemid) m');
+SELECT tables_of('SELECT * FROM history a JOIN history b USING (itemid) WHERE a.clock = 90000 AND b.clock = 259200');
+SELECT tables_of('SELECT * FROM pg_class c LEFT JOIN history h ON h.itemid = c.oid::bigint WHERE h.clock = 259200');
+SELECT tables_of('WITH h AS MATERIALIZED (SELECT * FROM history WHERE clock = 259200) SELECT * FROM h');
+SELECT tables_of('SELECT 1 WHERE EXISTS (SELECT FROM history WHERE clock = 259200)');
+SELECT tables_of('SELECT 1 UNION SELECT itemid FROM history WHERE clock = 259200');
+CREATE VIEW day AS SELECT * FROM history WHERE clock >= 259200 AND clock < 345600;
+SELECT tables_of('SELECT * FROM day WHERE itemid = 1');
+-- passed over: rows as such, system columns, locks, ONLY, samples, no bounds, other settings
+SELECT tables_of('SELECT h FROM history h WHERE clock = 259200');
+SELECT tables_of('SELECT 1 FROM history h WHERE clock = 259200 AND (SELECT h IS NOT NULL)');
+SELECT tables_of('SELECT tableoid, * FROM history h WHERE clock = 259200');
+SELECT tables_of('SELECT * FROM history WHERE clock = 90000 FOR SHARE');
+SELECT tables_of('SELECT * FROM ONLY history WHERE clock = 259200');
+SELECT tables_of('SELECT * FROM history TABLESAMPLE bernoulli (100) WHERE clock = 259200');
+SELECT tables_of('SELECT * FROM history WHERE clock = 259200 OR itemid = 1');
+SELECT tables_of('SELECT * FROM pg_class c LEFT JOIN history h ON h.clock = 259200 AND h.itemid = c.oid::bigint');
+SET zbxhist.enable_partition_pruning = off;
+SELECT tables_of('SELECT * FROM history WHERE clock = 259200');
+RESET zbxhist.enable_partition_pruning;
+
+-- rows that wait in the parent, seen by plans made before
+PREPARE heap AS SELECT value FROM history WHERE itemid = 1 AND clock >= 259200 AND clock < 262800 ORDER BY clock, value;
+PREPARE packed AS SELECT value FROM history WHERE itemid = 1 AND clock >= 90000 AND clock < 93600 ORDER BY clock, value;
+PREPARE several AS SELECT value FROM history WHERE itemid = 1 AND clock >= 345599 AND clock <= 345600 ORDER BY clock, value;
+EXECUTE heap;
+EXECUTE packed;
+EXECUTE several;
+SET zbxhist.enable_routing = off;
+BEGIN;
+DECLARE before SCROLL CURSOR FOR SELECT value FROM history WHERE itemid = 1 AND clock >= 259200 AND clock < 262800 ORDER BY clock, value;
+INSERT INTO history VALUES (1, 259200, -1, 1), (1, 90000, -2, 1), (1, 345600, -3, 1);
+DECLARE after SCROLL CURSOR FOR SELECT value FROM history WHERE itemid = 1 AND clock >= 259200 AND clock < 262800 ORDER BY clock, value;
+EXECUTE heap;
+EXECUTE packed;
+EXECUTE several;
+FETCH ALL FROM before;
+FETCH ALL FROM after;
+FETCH BACKWARD ALL FROM after;
+COMMIT;
+EXPLAIN (COSTS OFF) EXECUTE heap;
+EXECUTE heap;
+EXECUTE packed;
+EXECUTE several;
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock >= 345599 AND clock <= 345600 ORDER BY clock DESC LIMIT 2');
+TRUNCATE ONLY history;
+EXPLAIN (COSTS OFF) EXECUTE heap;
+RESET zbxhist.enable_routing;
+-- ... and days that come, go, are packed and changed
+PREPARE gap AS SELECT count(*) FROM history WHERE clock >= 518400 AND clock < 604800;
+EXECUTE gap;
+INSERT INTO history VALUES (1, 518400, 1, 0);
+EXECUTE gap;
+SELECT zbxhist.create_partition('history', '1970-01-07');
+INSERT INTO history VALUES (1, 518401, 1, 0);
+EXECUTE gap;
+DELETE FROM history WHERE clock >= 518400;
+TRUNCATE ONLY history;
+CALL zbxhist.pack('history', '1970-01-04');
+EXECUTE heap;
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock = 259200');
+CALL zbxhist.unpack('history', '1970-01-02');
+EXECUTE packed;
+EXECUTE several;
+ALTER TABLE history ADD COLUMN note text DEFAULT 'none';
+EXECUTE several;
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock = 345600');
+SELECT * FROM history WHERE itemid = 1 AND clock = 345600;
+-- columns at other places
+CREATE TABLE elsewhere (note text DEFAULT 'none', ns integer NOT NULL, value double precision NOT NULL, clock integer NOT NULL, itemid bigint NOT NULL);
+INSERT INTO elsewhere SELECT note, ns, value, clock, itemid FROM history WHERE clock >= 345600 AND clock < 432000;
+DROP TABLE history_p19700105;
+ALTER TABLE elsewhere RENAME TO history_p19700105;
+ALTER TABLE history_p19700105 ADD CONSTRAINT zbxhist_clock CHECK (clock >= 345600 AND clock < 432000), INHERIT history;
+SELECT zbxhist.invalidate('history');
+SELECT * FROM history WHERE itemid = 1 AND clock = 345600;
+EXECUTE several;
+
+-- a cursor that is opened in an INSERT sees what comes to the parent later
+CREATE FUNCTION stored_so_far(n integer) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+    so_far refcursor := 'so_far';
+    result double precision := 0;
+    one double precision;
+BEGIN
+    IF n = 1 THEN
+        OPEN so_far FOR SELECT h.value FROM history h WHERE h.itemid = 9 AND h.clock >= 432000 AND h.clock < 518400;
+    ELSE
+        LOOP
+            FETCH so_far INTO one;
+            EXIT WHEN NOT FOUND;
+            result := result + one;
+        END LOOP;
+    END IF;
+    RETURN result + n;
+END $$;
+BEGIN;
+SET LOCAL zbxhist.enable_routing = off;
+INSERT INTO history SELECT 9, 432000 + n, stored_so_far(n), 0 FROM generate_series(1, 2) n RETURNING value;
+ROLLBACK;
+TRUNCATE ONLY history;
+DROP FUNCTION stored_so_far;
+
+-- the parent's privileges count, and only they
+CREATE ROLE regress_zbxhist_reader;
+CREATE ROLE regress_zbxhist_owner;
+SET ROLE regress_zbxhist_reader;
+SELECT count(*) FROM history WHERE clock = 432000;
+SELECT count(*) FROM day;
+RESET ROLE;
+GRANT SELECT ON history TO regress_zbxhist_reader;
+SET ROLE regress_zbxhist_reader;
+SELECT count(*) FROM history WHERE clock = 432000;
+SELECT count(*) FROM history WHERE clock >= 345599 AND clock <= 345600;
+SELECT count(*) FROM history_p19700106 WHERE clock = 432000;
+SELECT tables_of('SELECT count(*) FROM history WHERE clock = 432000');
+RESET ROLE;
+REVOKE SELECT ON history FROM regress_zbxhist_reader;
+GRANT SELECT (clock) ON history TO regress_zbxhist_reader;
+GRANT SELECT ON day TO regress_zbxhist_reader;
+SET ROLE regress_zbxhist_reader;
+SELECT count(clock) FROM history WHERE clock = 432000;
+SELECT count(value) FROM history WHERE clock = 432000;
+SELECT count(*) FROM day WHERE clock = 259200;
+RESET ROLE;
+-- privileges of a plan are those at its execution
+GRANT SELECT ON history TO regress_zbxhist_reader;
+SET ROLE regress_zbxhist_reader;
+PREPARE mine AS SELECT count(*) FROM history WHERE clock = 432000;
+EXECUTE mine;
+RESET ROLE;
+REVOKE SELECT ON history FROM regress_zbxhist_reader;
+SET ROLE regress_zbxhist_reader;
+EXECUTE mine;
+RESET ROLE;
+-- an operator does not get to see statistics of columns that its user may not read
+CREATE FUNCTION tell(double precision, double precision) RETURNS boolean LANGUAGE plpgsql COST 0.1 AS $$
+BEGIN RAISE WARNING 'told %', $1; RETURN true; END $$;
+CREATE OPERATOR <<< (LEFTARG = double precision, RIGHTARG = double precision, FUNCTION = tell, RESTRICT = scalarltsel);
+REVOKE ALL ON history FROM regress_zbxhist_reader;
+GRANT SELECT (itemid, clock) ON history TO regress_zbxhist_reader;
+SET ROLE regress_zbxhist_reader;
+SELECT count(*) FROM history WHERE clock = 432000 AND value <<< 0;
+RESET ROLE;
+DROP OPERATOR <<< (double precision, double precision);
+DROP FUNCTION tell;
+-- an owner without privileges
+GRANT SELECT ON history TO regress_zbxhist_reader;
+ALTER TABLE history_p19700106 OWNER TO regress_zbxhist_owner;
+REVOKE ALL ON history_p19700106 FROM regress_zbxhist_owner;
+SET ROLE regress_zbxhist_reader;
+SELECT count(*) FROM history WHERE clock = 432000;
+RESET ROLE;
+-- row security
+CREATE POLICY own ON history FOR SELECT TO regress_zbxhist_reader USING (itemid = 2);
+ALTER TABLE history ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_zbxhist_reader;
+SELECT itemid FROM history WHERE clock = 432000;
+RESET ROLE;
+SELECT itemid FROM history WHERE clock = 432000 ORDER BY itemid;
+
+DEALLOCATE ALL;
+DROP TABLE history CASCADE;
+DROP ROLE regress_zbxhist_reader, regress_zbxhist_owner;
+DROP FUNCTION tables_of;
