@@ -35,7 +35,9 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,
-               format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates),
+               format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates)
+               || CASE WHEN EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent)
+                       THEN ', or their packed day 65535 rows of the same item and second' ELSE '' END,
                format('See SELECT * FROM ONLY %s; and delete the row that is wrong.', s.parent)
           FROM zbxhist.parent_state s
          WHERE s.parent = check_rows.parent AND s.duplicates > 0;

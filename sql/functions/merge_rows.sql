@@ -13,7 +13,7 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
 COMMENT ON FUNCTION zbxhist.merge_rows(regclass, regclass, bigint, bigint, integer) IS
-'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values stay (internal)';
+'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist.merge_rows(regclass, regclass, bigint, bigint, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.merge_rows(regclass, regclass, bigint, bigint, integer) TO pg_database_owner;

@@ -37,7 +37,7 @@ COMMENT ON COLUMN zbxhist.parent_state.last_success IS 'When it last did so with
 COMMENT ON COLUMN zbxhist.parent_state.last_error IS 'The last error';
 COMMENT ON COLUMN zbxhist.parent_state.last_error_at IS 'When that was';
 COMMENT ON COLUMN zbxhist.parent_state.failed IS 'Whether a step has failed since the present run began';
-COMMENT ON COLUMN zbxhist.parent_state.duplicates IS 'Rows left in the parent because a different row with their key is in the partition';
+COMMENT ON COLUMN zbxhist.parent_state.duplicates IS 'Rows left in the parent because a different row with their key is in the partition, or too many of their item and second in the packed day';
 COMMENT ON COLUMN zbxhist.parent_state.last_move IS 'Transaction that last moved rows';
 COMMENT ON COLUMN zbxhist.parent_state.settling IS 'Transactions that ran when the parent was first found empty and may still need its old rows';
 COMMENT ON COLUMN zbxhist.parent_state.extended_to IS 'How far down this run has created partitions for existing rows';

@@ -12,7 +12,8 @@
  * are merged.
  *
  * A row whose key is in the day already is deleted if it is the same row, else
- * it stays in the parent: two values for a key are for people.
+ * it stays in the parent: two values for a key are for people.  So do rows
+ * past the number of one item and clock that a day can hold.
  *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, ROW EXCLUSIVE on the parent,
  * until the transaction ends.  Memory: one batch of rows, at most
@@ -91,7 +92,7 @@ typedef struct MergeState
 	/* results */
 	int64		merged;
 	int64		removed;		/* the same row was in the day */
-	int64		duplicates;
+	int64		duplicates;		/* rows that stay */
 } MergeState;
 
 /* late rows of one segment's item, as a segment has them */
@@ -108,6 +109,8 @@ typedef struct MergePart
 	int			segment;		/* -1: there is none yet */
 	SegmentRows decoded;		/* unless late is empty */
 	LateRows	late;
+	int32		clock;			/* of which rows are counted; if nclock > 0 */
+	int			nclock;
 } MergePart;
 
 /* ---- late rows ---- */
@@ -212,6 +215,27 @@ FindKey(const MergeState *state, const SegmentRows *rows, int64 position)
 }
 
 /*
+ * IsFull says whether the part has as many rows of a clock as there can be.
+ * Clocks come in their order.
+ */
+static bool
+IsFull(MergePart *part, int32 clock)
+{
+	const SegmentRows *rows = &part->decoded;
+
+	if (part->nclock == 0 || part->clock != clock)
+	{
+		part->clock = clock;
+		part->nclock = 0;
+		for (int i = part->segment < 0 ? rows->nrows :
+			 ZbxhistFirstOfClock(rows, clock);
+			 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
+			part->nclock++;
+	}
+	return part->nclock == ZBXHIST_MAX_CLOCK_ROWS;
+}
+
+/*
  * TakeRow takes the row number of part out of the parent, unless it has to
  * stay there.
  */
@@ -230,6 +254,11 @@ TakeRow(MergeState *state, MergePart *part, int number)
 		state->duplicates++;
 		return;
 	}
+	if (existing < 0 && IsFull(part, position_clock(row->position)))
+	{
+		state->duplicates++;
+		return;
+	}
 	if (!ZbxhistDeleteMoved(state->parent, &row->tuple->t_self,
 							state->walk.snapshot))
 		return;
@@ -238,6 +267,7 @@ TakeRow(MergeState *state, MergePart *part, int number)
 	else
 	{
 		row->is_added = true;
+		part->nclock++;
 		state->merged++;
 	}
 }

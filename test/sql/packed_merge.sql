@@ -127,6 +127,18 @@ INSERT INTO expected SELECT * FROM history;
 SELECT merged > 100 AS merged, duplicates, done FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
 CALL check_day();
 
+-- more rows of an item and second than a day can hold: the others stay
+BEGIN;
+INSERT INTO history SELECT 104, 5000, i, 0 FROM generate_series(1, 65540) i;
+INSERT INTO history SELECT 5, 5000, i, 0 FROM generate_series(1, 65537) i;
+SELECT * FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
+INSERT INTO history VALUES (104, 5000, 1, 0), (104, 5001, 1, 0);
+SELECT * FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
+SELECT itemid, clock, count(*) FROM history GROUP BY 1, 2 ORDER BY 1;
+SELECT sum(nrows) - (SELECT count(*) FROM expected) AS merged FROM day;
+SELECT * FROM zbxhist.verify_day('day');
+ROLLBACK;
+
 -- columns altered since
 ALTER TABLE history ADD COLUMN extra integer;
 INSERT INTO history VALUES (1, 1, 1, 1, 1);
