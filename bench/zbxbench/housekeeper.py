@@ -295,7 +295,8 @@ def show(result):
         latency = entry["latency_ms"]
         dead = entry["dead_share"]
         rows.append([
-            STORES[name].label, entry["removal"], results.number(entry["values"]),
+            results.judged(STORES[name].label, name, result["problems"]), entry["removal"],
+            results.number(entry["values"]),
             results.number(latency["p50"], 1), results.number(latency["p99"], 1),
             results.number(latency["max"], 1), results.number(entry["delay_ms"]["p99"], 1),
             results.number(entry["user_seconds_per_million"], 2),

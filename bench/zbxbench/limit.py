@@ -259,7 +259,8 @@ def show(result):
         best = entry["best"] or {}
         delay = best.get("delay_ms", {})
         rows.append([
-            STORES[name].label, results.number(entry["nvps"]), results.number(entry["items"]),
+            results.judged(STORES[name].label, name, result["problems"]),
+            results.number(entry["nvps"]), results.number(entry["items"]),
             results.number(entry["hosts"]), ", ".join(entry["ended_by"]),
             results.number(entry["ended_at"]), results.number(entry["nvps_by_cpu"]),
             results.number(delay.get("p50"), 1),

@@ -188,8 +188,9 @@ def names_in(summary):
     return list(dict.fromkeys(name for entry in summary.values() for name in entry))
 
 
-def tables(summary):
+def tables(result):
     """(title, Markdown table) of the rates and of the latencies."""
+    summary = result["summary"]
     names = sorted(names_in(summary), key=list(STORES).index)
     labels = {script.name: script.label for script in SCRIPTS}
     for title, metric, digits in (
@@ -198,13 +199,13 @@ def tables(summary):
         rows = [[script + ".sql", labels[script]]
                 + [results.spread_text(entry[name][metric], digits) for name in names]
                 for script, entry in summary.items()]
-        yield title, results.table(["script", "what"] + [STORES[name].label for name in names],
-                                   rows)
+        yield title, results.table(["script", "what"] + [
+            results.judged(STORES[name].label, name, result["problems"]) for name in names], rows)
 
 
 def show(result):
     """The tables of a result."""
-    for title, table in tables(result["summary"]):
+    for title, table in tables(result):
         print("\n%s\n%s" % (title, table))
 
 
@@ -217,7 +218,7 @@ def update_readme(result):
     lines = ["`%s`, revision %s, PostgreSQL %s, %s, %d cores, load average %s at the end." % (
         result["command"], result["git_revision"], result["versions"]["postgresql"].split()[0],
         machine["cpu"], machine["cores"], machine["load_average"][2])]
-    for title, table in tables(result["summary"]):
+    for title, table in tables(result):
         lines += ["", title + ":", "", table]
     path.write_text("%s%s\n%s\n%s%s" % (head, README_BEGIN, "\n".join(lines), README_END, tail),
                     encoding="utf-8")

@@ -30,8 +30,8 @@ COLOURS = {
     "mem": "#A6761D",
     "mariadb": "#000000",
     "mariadb-partitioned": "#7A7A00",
-    "cassandra": "#6A3D9A",
-    "cassandra-sync": "#B79FD8",
+    "cassandra": "#8F6FE0",
+    "cassandra-sync": "#C9BCF0",
     "hbase": "#BDB76B",
 }
 OTHER = "#444444"

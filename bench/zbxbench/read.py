@@ -206,12 +206,19 @@ def find_cells(summary, **key):
 
 # ---- tables ----
 
-def print_cells(title, first, cells):
+def judged(series, problems):
+    """A series' label, by what is wrong with it or with its store."""
+    own = results.judged(label_of(series), series, problems)
+    store = series.removesuffix("-functions")
+    return own if own != label_of(series) else results.judged(own, store, problems)
+
+
+def print_cells(problems, title, first, cells):
     """A line a cell and series."""
     rows = []
     for cell in cells:
         for series, entry in cell["series"].items():
-            rows.append([first(cell), label_of(series),
+            rows.append([first(cell), judged(series, problems),
                          results.number(entry["latency_ms"]["p50"], 3),
                          results.number(entry["latency_ms"]["p99"], 3),
                          results.ratio_text(entry["median_ms_ratio"]),
@@ -232,26 +239,33 @@ def few(cells):
     return [cell for cell in cells if duration_of(cell) in shown]
 
 
-def print_tables(summary, sizes):
-    """The results, a table a part and size."""
-    for size in sizes:
+def sizes_of(result):
+    """The installations of a result."""
+    return [Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]]
+
+
+def show(result):
+    """The tables of a result, one a part and size."""
+    summary, problems = result["summary"], result["problems"]
+    for size in sizes_of(result):
         for writes in (False, True):
-            print_cells("%s, %s" % (size.label, "while values are written" if writes else "warm"),
+            print_cells(problems, "%s, %s" % (
+                            size.label, "while values are written" if writes else "warm"),
                         lambda cell: cell["question"],
                         few(find_cells(summary, part="durations", items=size.items,
                                        writes=writes)))
-        print_cells("%s, short reads" % size.label,
+        print_cells(problems, "%s, short reads" % size.label,
                     lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
                     find_cells(summary, part="short", items=size.items))
-        print_cells("%s, newest value of each of up to %d items" % (
+        print_cells(problems, "%s, newest value of each of up to %d items" % (
             size.label, read_parts.LATEST_ITEMS), lambda cell: cell["question"],
             find_cells(summary, part="latest", items=size.items))
-        print_cells("%s, cold" % size.label, lambda cell: cell["question"],
+        print_cells(problems, "%s, cold" % size.label, lambda cell: cell["question"],
                     find_cells(summary, part="cold", items=size.items))
-    print_cells("Planning time with a year of days",
+    print_cells(problems, "Planning time with a year of days",
                 lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
                 find_cells(summary, part="planning"))
-    print_cells("Short reads with a year of days",
+    print_cells(problems, "Short reads with a year of days",
                 lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
                 find_cells(summary, part="year"))
 
@@ -261,16 +275,6 @@ CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
 
 
 # ---- targets ----
-
-def sizes_of(result):
-    """The installations of a result."""
-    return [Size(size["items"], size["seconds_between_values"]) for size in result["sizes"]]
-
-
-def show(result):
-    """The tables of a result."""
-    print_tables(result["summary"], sizes_of(result))
-
 
 def ratio(summary, metric, series, reference, **key):
     """A metric of one series to that of another, in the first such cell.

@@ -1,6 +1,7 @@
 """Result files and tables."""
 import json
 import pathlib
+import re
 
 from . import environment
 
@@ -72,6 +73,15 @@ def spread_text(values, digits=0):
 def ratio_text(ratio):
     """The spread of a ratio, if there is one."""
     return spread_text(ratio, 2) if ratio else "-"
+
+
+def judged(label, name, problems):
+    """A store's label for a table: it says so when the store lost or changed something.
+
+    A problem is a sentence that begins with the store's name.
+    """
+    is_wrong = any(re.match(re.escape(name) + r"(?![\w-])", problem) for problem in problems)
+    return label + " (WRONG)" if is_wrong else label
 
 
 def print_targets(entries):

@@ -129,7 +129,8 @@ def show(result):
             for name, entry in summary.items()]
     print("\nBytes a value takes on disk (stores outside PostgreSQL: of %d days at most)"
           % PEER_DAYS)
-    print(results.table(["data", "values"] + [STORES[name].label for name in names], rows))
+    print(results.table(["data", "values"] + [
+        results.judged(STORES[name].label, name, result["problems"]) for name in names], rows))
 
 
 def targets(summary):

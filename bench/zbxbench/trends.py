@@ -239,18 +239,19 @@ def summarize(runs, names):
     return summary
 
 
-def print_table(summary, items):
-    """Medians, in milliseconds a burst."""
+def show(result):
+    """The table of a result: medians, in milliseconds a burst."""
     def cell(entry):
         ratio = entry["ratio"]
         return "%s%s" % (results.number(entry["seconds"]["median"] * 1e3, 1),
                          " (%.2f)" % ratio["median"] if ratio else "")
     print("\nTrends of %d items, a year of months: milliseconds a burst (ratio to %s)"
-          % (items, STORES[REFERENCE].label))
+          % (result["items"], STORES[REFERENCE].label))
     print(results.table(["store"] + list(PARTS) + ["total", "CPU"],
-                        [[STORES[name].label] + [cell(entry[key])
-                                                 for key in PARTS + ("total", "cpu_seconds")]
-                         for name, entry in summary.items()]))
+                        [
+        [results.judged(STORES[name].label, name, result["problems"])]
+        + [cell(entry[key]) for key in PARTS + ("total", "cpu_seconds")]
+        for name, entry in result["summary"].items()]))
 
 
 def targets(summary):
@@ -278,11 +279,6 @@ def draw(result, stem):
     axes.set_title("Zabbix's trends after the hour, a year of monthly partitions", fontsize=10)
     plots.legend_beside(axes)
     plots.save(fig, stem)
-
-
-def show(result):
-    """The table of a result."""
-    print_table(result["summary"], result["items"])
 
 
 def run(arguments):

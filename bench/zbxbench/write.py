@@ -296,11 +296,11 @@ HEADER = ["store", "values/s", "values per CPU s", "to native", "CPU us/value",
           "server us/value", "WAL B/value", "to native", "of it images", "p50 ms", "p99 ms"]
 
 
-def cell_row(name, summary):
+def cell_row(label, summary):
     """A store's line in a cell's table."""
     def median(metric, digits=0):
         return results.number(summary[metric] and summary[metric]["median"], digits)
-    return [STORES[name].label, median("values_per_second"), median("values_per_cpu_second"),
+    return [label, median("values_per_second"), median("values_per_cpu_second"),
             results.ratio_text(summary["values_per_cpu_second_ratio"]),
             median("cpu_us_per_value", 2), median("server_cpu_us_per_value", 2),
             median("wal_bytes_per_value"),
@@ -315,18 +315,14 @@ def connections_text(count):
     return "%d connection%s" % (count, "" if count == 1 else "s")
 
 
-def print_tables(summary):
-    """A table a cell."""
-    for cell in summary:
+def show(result):
+    """The tables of a result, one a cell."""
+    for cell in result["summary"]:
         print("\n%s, %d rows a statement, %s" % (
             cell["driver"], cell["rows"], connections_text(cell["connections"])))
-        print(results.table(HEADER, [cell_row(name, store)
-                                     for name, store in cell["stores"].items()]))
-
-
-def show(result):
-    """The tables of a result."""
-    print_tables(result["summary"])
+        print(results.table(HEADER, [
+            cell_row(results.judged(STORES[name].label, name, result["problems"]), store)
+            for name, store in cell["stores"].items()]))
 
 
 def main_cell(summary):
