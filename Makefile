@@ -40,10 +40,13 @@ OBJS = \
 	src/packed/codec_integer.o \
 	src/packed/codec_line.o \
 	src/packed/day.o \
+	src/packed/day_apply.o \
+	src/packed/day_delete.o \
 	src/packed/day_key.o \
 	src/packed/day_changes.o \
 	src/packed/day_conflicts.o \
 	src/packed/day_modify.o \
+	src/packed/day_newest.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
