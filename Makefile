@@ -62,6 +62,7 @@ OBJS = \
 	src/packed/fdw_scan.o \
 	src/packed/layout.o \
 	src/packed/merge.o \
+	src/packed/merge_group.o \
 	src/packed/pack.o \
 	src/packed/row_buffer.o \
 	src/packed/row_compare.o \

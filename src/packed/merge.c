@@ -6,14 +6,7 @@
  * A merged row is deleted from the parent and added to the day in one
  * transaction, in the manner of move.c.  Rows are taken in the order of item
  * and clock as far as there is an index for it, many at a time, so that each
- * group they belong to is written anew once, and of that only the segments
- * concerned.  A group that outgrows its page is divided into parts of about
- * the same size, so that groups stay at least half full however often rows
- * are merged.
- *
- * A row whose key is in the day already is deleted if it is the same row, else
- * it stays in the parent: two values for a key are for people.  So do rows
- * past the number of one item and clock that a day can hold.
+ * group they belong to is written anew once (merge_group.c).
  *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, ROW EXCLUSIVE on the parent,
  * until the transaction ends.  Memory: one batch of rows, at most
@@ -39,10 +32,7 @@
 #include "catalog/owned_table.h"
 #include "compat.h"
 #include "maintenance/item_index.h"
-#include "maintenance/moving.h"
-#include "packed/day.h"
-#include "packed/day_write.h"
-#include "packed/row_compare.h"
+#include "packed/merge.h"
 #include "packed/row_map.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_rows);
@@ -50,70 +40,7 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_rows);
 /* rows that are merged at once, at most */
 #define MAX_BATCH_ROWS 100000
 
-/* what a row takes in a group of which nothing is known */
-#define USUAL_ROW_BYTES 8
-
-/* rows that are added take more, as they are fewer of an item or clock */
-#define ADDED_FACTOR 1.5
-
-/* parts of a group may be so much larger than their average */
-#define PART_SLACK 1.15
-
-/* a row of the parent */
-typedef struct LateRow
-{
-	int64		itemid;
-	int64		position;
-	HeapTuple	tuple;
-	bool		is_added;		/* deleted there, to be written here */
-} LateRow;
-
-typedef struct MergeState
-{
-	int64		max_rows;
-	Relation	parent;
-	Relation	day;
-	DayLayout  *layout;
-	AttrNumber *attributes;		/* the parent's, by layout column */
-	bool		has_key;		/* a key is there once */
-	RowWalk		walk;
-
-	/* the batch */
-	LateRow    *rows;
-	int			nrows;
-	Size		nbytes;
-	MemoryContext rows_context; /* owns their tuples */
-
-	/* the group that is being written anew */
-	DayScan    *scan;
-	DayWriter  *writer;
-	MemoryContext group_context;
-
-	/* results */
-	int64		merged;
-	int64		removed;		/* the same row was in the day */
-	int64		duplicates;		/* rows that stay */
-} MergeState;
-
-/* late rows of one segment's item, as a segment has them */
-typedef struct LateRows
-{
-	LateRow    *rows;
-	int			nrows;
-	RowBuffer  *buffer;
-} LateRows;
-
-/* a segment of the group, and what is added to it */
-typedef struct MergePart
-{
-	int			segment;		/* -1: there is none yet */
-	SegmentRows decoded;		/* unless late is empty */
-	LateRows	late;
-	int32		clock;			/* of which rows are counted; if nclock > 0 */
-	int			nclock;
-} MergePart;
-
-/* ---- late rows ---- */
+/* ---- a batch ---- */
 
 /*
  * compare_late orders rows by place.
@@ -132,17 +59,6 @@ compare_late(const void *a, const void *b)
 }
 
 /*
- * GetValue returns the value of the parent's column that is the day's column
- * number.
- */
-static Datum
-GetValue(const MergeState *state, HeapTuple tuple, int number, bool *isnull)
-{
-	return heap_getattr(tuple, state->attributes[number],
-						RelationGetDescr(state->parent), isnull);
-}
-
-/*
  * InitLateRow reads the place of a row.
  */
 static void
@@ -150,304 +66,22 @@ InitLateRow(const MergeState *state, LateRow *row, HeapTuple tuple)
 {
 	const DayLayout *layout = state->layout;
 	bool		isnull;
-	int32		clock = DatumGetInt32(GetValue(state, tuple, layout->clock,
+	int32		clock = DatumGetInt32(ZbxhistLateValue(state, tuple, layout->clock,
 											   &isnull));
 	int32		ns = 0;
 
 	if (layout->ns >= 0)
 	{
-		Datum		value = GetValue(state, tuple, layout->ns, &isnull);
+		Datum		value = ZbxhistLateValue(state, tuple, layout->ns, &isnull);
 
 		ns = isnull ? 0 : DatumGetInt32(value);
 	}
-	row->itemid = DatumGetInt64(GetValue(state, tuple, layout->itemid,
+	row->itemid = DatumGetInt64(ZbxhistLateValue(state, tuple, layout->itemid,
 										 &isnull));
 	row->position = make_position(clock, ns);
 	row->tuple = tuple;
 	row->is_added = false;
 }
-
-/*
- * LoadRows fills the buffer of late with its rows, which are of one item.
- */
-static void
-LoadRows(MergeState *state, LateRows *late)
-{
-	const DayLayout *layout = state->layout;
-
-	late->buffer = ZbxhistCreateRowBuffer(layout);
-	ZbxhistBeginRows(late->buffer, late->rows[0].itemid);
-	for (int i = 0; i < late->nrows; i++)
-	{
-		int			row = ZbxhistAddRow(late->buffer,
-										position_clock(late->rows[i].position));
-
-		for (int j = 0; j < layout->ncolumns; j++)
-		{
-			bool		isnull;
-			Datum		value;
-
-			if (layout->columns[j].packed <= 0)
-				continue;
-			value = GetValue(state, late->rows[i].tuple, j, &isnull);
-			ZbxhistSetDatum(late->buffer, row, layout->columns[j].packed,
-							value, isnull);
-		}
-	}
-}
-
-/*
- * FindKey returns the number of the row at a position in a decoded segment,
- * or -1.
- */
-static int
-FindKey(const MergeState *state, const SegmentRows *rows, int64 position)
-{
-	int32		clock = position_clock(position);
-
-	for (int i = ZbxhistFirstOfClock(rows, clock);
-		 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
-	{
-		if (ZbxhistRowPosition(state->layout, rows, i) == position)
-			return i;
-	}
-	return -1;
-}
-
-/*
- * IsFull says whether the part has as many rows of a clock as there can be.
- * Clocks come in their order.
- */
-static bool
-IsFull(MergePart *part, int32 clock)
-{
-	const SegmentRows *rows = &part->decoded;
-
-	if (part->nclock == 0 || part->clock != clock)
-	{
-		part->clock = clock;
-		part->nclock = 0;
-		for (int i = part->segment < 0 ? rows->nrows :
-			 ZbxhistFirstOfClock(rows, clock);
-			 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
-			part->nclock++;
-	}
-	return part->nclock == ZBXHIST_MAX_CLOCK_ROWS;
-}
-
-/*
- * TakeRow takes the row number of part out of the parent, unless it has to
- * stay there.
- */
-static void
-TakeRow(MergeState *state, MergePart *part, int number)
-{
-	LateRow    *row = &part->late.rows[number];
-	int			existing = -1;
-
-	if (state->has_key && part->segment >= 0)
-		existing = FindKey(state, &part->decoded, row->position);
-	if (existing >= 0 &&
-		!ZbxhistSameRow(&part->decoded, existing,
-						&part->late.buffer->rows, number))
-	{
-		state->duplicates++;
-		return;
-	}
-	if (existing < 0 && IsFull(part, position_clock(row->position)))
-	{
-		state->duplicates++;
-		return;
-	}
-	if (!ZbxhistDeleteMoved(state->parent, &row->tuple->t_self,
-							state->walk.snapshot))
-		return;
-	if (existing >= 0)
-		state->removed++;
-	else
-	{
-		row->is_added = true;
-		part->nclock++;
-		state->merged++;
-	}
-}
-
-/* ---- a group ---- */
-
-/*
- * MakePart begins the part of a segment, or of an item without one, with the
- * late rows that belong to it.
- */
-static MergePart *
-MakePart(MergeState *state, const GroupReader *reader, int segment,
-		 LateRow *rows, int nrows)
-{
-	MergePart  *part = palloc0(sizeof(MergePart));
-
-	part->segment = segment;
-	part->late.rows = rows;
-	part->late.nrows = nrows;
-	if (nrows == 0)
-		return part;
-	if (segment >= 0)
-		ZbxhistDecodeDaySegment(state->day, state->layout, reader, segment,
-								NULL, &part->decoded);
-	LoadRows(state, &part->late);
-	for (int i = 0; i < nrows; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		TakeRow(state, part, i);
-	}
-	return part;
-}
-
-/*
- * CountOfSegment returns how many of the late rows, which come after those of
- * the segments before, go to a segment: those of its item up to its end, or
- * all of the item if it is the last one of it.
- */
-static int
-CountOfSegment(const GroupReader *reader, int segment, const LateRow *rows,
-			   int nrows)
-{
-	const SegmentInfo *info = &reader->segments[segment];
-	bool		is_last = segment + 1 == reader->nsegments ||
-	reader->segments[segment + 1].itemid != info->itemid;
-	int			count = 0;
-
-	while (count < nrows && rows[count].itemid == info->itemid &&
-		   (is_last || position_clock(rows[count].position) <= info->last_clock))
-		count++;
-	return count;
-}
-
-/*
- * CountOfItem returns how many rows the first one's item has.
- */
-static int
-CountOfItem(const LateRow *rows, int nrows)
-{
-	int			count = 0;
-
-	while (count < nrows && rows[count].itemid == rows[0].itemid)
-		count++;
-	return count;
-}
-
-/*
- * DivideGroup returns the parts of a group with its late rows, in order.
- */
-static List *
-DivideGroup(MergeState *state, const GroupReader *reader, LateRow *rows,
-			int nrows)
-{
-	List	   *parts = NIL;
-	int			segment = 0;
-	int			next = 0;
-
-	while (segment < reader->nsegments || next < nrows)
-	{
-		int			count;
-
-		if (segment < reader->nsegments &&
-			(next == nrows ||
-			 reader->segments[segment].itemid <= rows[next].itemid))
-		{
-			count = CountOfSegment(reader, segment, &rows[next], nrows - next);
-			parts = lappend(parts, MakePart(state, reader, segment++,
-											&rows[next], count));
-		}
-		else
-		{
-			count = CountOfItem(&rows[next], nrows - next);
-			parts = lappend(parts, MakePart(state, reader, -1, &rows[next],
-											count));
-		}
-		next += count;
-	}
-	return parts;
-}
-
-/*
- * WritePart writes a segment with what is added to it.
- */
-static void
-WritePart(MergeState *state, const GroupReader *reader, MergePart *part)
-{
-	SegmentRows *rows = &part->decoded;
-	SegmentRows *added = part->late.buffer ? &part->late.buffer->rows : NULL;
-	bool		has_added = false;
-	int			next = 0;
-
-	for (int i = 0; i < part->late.nrows; i++)
-		has_added |= part->late.rows[i].is_added;
-	if (!has_added && part->segment >= 0)
-	{
-		ZbxhistDayWriteSegment(state->writer, reader, part->segment);
-		return;
-	}
-	for (int i = 0; i < part->late.nrows; i++)
-	{
-		int64		position = part->late.rows[i].position;
-
-		if (!part->late.rows[i].is_added)
-			continue;
-		while (next < rows->nrows &&
-			   ZbxhistRowPosition(state->layout, rows, next) <= position)
-			ZbxhistDayWriteRows(state->writer, rows, next++, 1);
-		ZbxhistDayWriteRows(state->writer, added, i, 1);
-	}
-	if (next < rows->nrows)
-		ZbxhistDayWriteRows(state->writer, rows, next, rows->nrows - next);
-}
-
-/*
- * LimitParts limits the size of the groups that are written in place of one
- * of length bytes and nrows rows, to which others are added.
- */
-static void
-LimitParts(MergeState *state, Size length, int nrows, int64 added)
-{
-	size_t		limit = ZbxhistDayPageLimit(state->writer);
-	double		row_bytes = nrows > 0 ? (double) length / nrows :
-		USUAL_ROW_BYTES;
-	double		total = length + added * row_bytes * ADDED_FACTOR;
-	int			nparts = 1 + (int) (total / limit);
-
-	if (nparts > 1)
-		limit = Min(limit, (size_t) (total / nparts * PART_SLACK));
-	ZbxhistDayWriteLimit(state->writer, limit);
-}
-
-/*
- * MergeGroup adds late rows to a group, or makes the first ones of a day that
- * is empty.
- */
-static void
-MergeGroup(MergeState *state, DayGroup *group, LateRow *rows, int nrows)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->group_context);
-	static const GroupReader empty;
-	const GroupReader *reader = group != NULL ? &group->reader : &empty;
-	int64		merged = state->merged;
-	List	   *parts = DivideGroup(state, reader, rows, nrows);
-	ListCell   *lc;
-
-	if (state->merged > merged)
-	{
-		if (group != NULL)
-			ZbxhistDeleteGroup(state->day, &group->tid, InvalidSnapshot);
-		LimitParts(state, reader->length, group != NULL ? group->nrows : 0,
-				   state->merged - merged);
-		foreach(lc, parts)
-			WritePart(state, reader, lfirst(lc));
-		ZbxhistDayWriteBreak(state->writer);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(state->group_context);
-}
-
-/* ---- a batch ---- */
 
 /*
  * CountOfGroup returns how many rows go before a place.
@@ -494,7 +128,7 @@ MergeBatch(MergeState *state)
 									 position_clock(rows->position), &group,
 									 &end);
 		count = CountOfGroup(rows, state->nrows - first, &end);
-		MergeGroup(state, found ? &group : NULL, rows, count);
+		ZbxhistMergeGroup(state, found ? &group : NULL, rows, count);
 	}
 	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
 	ZbxhistEndDayScan(state->scan);
