@@ -33,11 +33,13 @@ my $today;
 # ---- servers and databases ----
 
 # A started server; %settings go to postgresql.conf, those beginning with "-"
-# to init().
+# to init(), but for -install_path, the directory of another PostgreSQL.
 sub test_server
 {
 	my ($name, %settings) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $path = delete $settings{-install_path};
+	my $node = PostgreSQL::Test::Cluster->new($name,
+		defined $path ? (install_path => $path) : ());
 	my %init = map { substr($_, 1) => delete $settings{$_} }
 	  grep { /^-/ } keys %settings;
 

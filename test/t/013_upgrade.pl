@@ -120,7 +120,8 @@ my $state = join ';',
   'SELECT parent, day, from_clock, to_clock, nrows, partition, unpacked FROM zbxhist.packed_day ORDER BY 2',
   'SELECT parent, action, relation FROM zbxhist.maintenance_log ORDER BY id',
   'SELECT parent, partition, kind, state, from_clock, to_clock FROM zbxhist.partitions',
-  "SELECT oid, relname, relkind, pg_get_userbyid(relowner), relacl FROM pg_class"
+  # the owner may MAINTAIN since PostgreSQL 17
+  "SELECT oid, relname, relkind, pg_get_userbyid(relowner), replace(relacl::text, 'arwdDxtm', 'arwdDxt') FROM pg_class"
   . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist_packed'::regnamespace) AND relkind <> 'i' ORDER BY 1",
   'SELECT tgrelid::regclass, tgname, tgtype, tgenabled FROM pg_trigger'
   . ' WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname',
