@@ -124,12 +124,12 @@ SELECT isnt(obj_description('zbxhist'::regnamespace, 'pg_namespace'), NULL, 'the
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('parents'), ('partitions'), ('status'), ('progress')$$,
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('parents'), ('partitions'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
