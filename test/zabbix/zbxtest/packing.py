@@ -46,6 +46,8 @@ class Packing(Reading):
         for site in self.sites:
             # latest data looks back for a day otherwise
             site.frontend.api("settings.update", history_period="7d")
+            # 7.0 stores nothing older than 31 days otherwise
+            site.frontend.api("housekeeping.update", hk_history="90d")
             site.create_late_items(self.doomed(), CALCULATED,
                                    {TRIGGER: EXPRESSION})
         for site in self.managed:
