@@ -20,7 +20,7 @@ import org.apache.cassandra.io.sstable.CQLSSTableWriter;
 public final class SstableWriter {
     private static final int SECONDS_A_DAY = 86400;
     private static final int CLOCK = 1;
-    private static final int BUFFER_MB = 256;
+    private static final int BUFFER_MB = 32;
 
     // what has been read of standard input, and the column taken from it: unlike
     // Java's own streams they take no lock for each byte
