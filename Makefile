@@ -84,6 +84,7 @@ OBJS = \
 	src/plan/fast_insert.o \
 	src/plan/literal.o \
 	src/plan/numeric_double.o \
+	src/plan/ordered_append.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
 	src/plan/row_layout.o \

@@ -24,6 +24,7 @@
 #include "maintenance/worker.h"
 #include "plan/exclude.h"
 #include "plan/fast_insert.h"
+#include "plan/ordered_append.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
 #include "plan/select.h"
@@ -60,6 +61,7 @@ _PG_init(void)
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
 	ZbxhistSelectInit();
+	ZbxhistOrderedAppendInit();
 	ZbxhistWorkerInit();
 }
 

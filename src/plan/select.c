@@ -48,6 +48,7 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
+#include "plan/ordered_append.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
 
@@ -61,6 +62,7 @@ typedef struct Narrowing
 	Index		rti;
 	List	   *tables;			/* Oids */
 	bool		without_parent; /* they do not include the parent itself */
+	AttrNumber	clock_attnum;	/* if they are in the order of their clocks */
 } Narrowing;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -216,6 +218,9 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	result->without_parent = tables != NIL && ZbxhistIsEmpty(parent);
 	if (!result->without_parent)
 		tables = lcons_oid(RelationGetRelid(parent), tables);
+	result->clock_attnum = result->without_parent &&
+		!list_member_oid(tables, set->packed) ?
+		set->clock_attnum : InvalidAttrNumber;
 	result->tables = tables;
 	return result;
 }
@@ -403,8 +408,13 @@ Narrow(Narrowing *narrowing)
 	RangeTblEntry *rte = rt_fetch(narrowing->rti, narrowing->query->rtable);
 
 	if (list_length(narrowing->tables) > 1)
+	{
 		substitute_subquery(narrowing->query, narrowing->rti,
 							MakeUnion(rte, narrowing->tables));
+		if (narrowing->clock_attnum != InvalidAttrNumber)
+			ZbxhistMarkOrdered(rte, narrowing->tables,
+							   narrowing->clock_attnum);
+	}
 	else if (narrowing->without_parent)
 		substitute_relation(narrowing->query, narrowing->rti,
 							linitial_oid(narrowing->tables));

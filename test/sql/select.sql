@@ -59,6 +59,26 @@ SET zbxhist.enable_partition_pruning = off;
 SELECT tables_of('SELECT * FROM history WHERE clock = 259200');
 RESET zbxhist.enable_partition_pruning;
 
+-- partitions one after the other, where that is the order; packed days and the parent are merged
+SET enable_seqscan = off;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
+SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock LIMIT 3;
+SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock LIMIT 3;
+SELECT h.clock, n FROM generate_series(1, 2) n, LATERAL (SELECT clock FROM history
+    WHERE itemid = n AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC LIMIT 1) h;
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 172800 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
+BEGIN;
+SET LOCAL zbxhist.enable_routing = off;
+INSERT INTO history VALUES (1, 400000, 0, 0), (1, 433999, 0, 0);
+SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
+ROLLBACK;
+TRUNCATE ONLY history;
+RESET enable_seqscan;
+RESET enable_sort;
+
 -- rows that wait in the parent, seen by plans made before
 PREPARE heap AS SELECT value FROM history WHERE itemid = 1 AND clock >= 259200 AND clock < 262800 ORDER BY clock, value;
 PREPARE packed AS SELECT value FROM history WHERE itemid = 1 AND clock >= 90000 AND clock < 93600 ORDER BY clock, value;
