@@ -3,9 +3,10 @@
 The axes are those of the HistoryGluon paper: 10, 20 ... 100 days of history of
 a random item, of installations with 90, 5,610 and 27,690 items.
 """
+import functools
 import math
 
-from . import plots, read_parts, results, spread
+from . import plots, read_packed, read_parts, results, spread
 from .experiment import bench
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
@@ -16,7 +17,7 @@ HELP = "rows per second and latency of reading items, by SQL and by functions, w
 
 DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
 REFERENCE = "native"
-PARTS = ("durations", "writes", "short", "latest", "cold", "planning")
+PARTS = ("durations", "writes", "short", "latest", "cold", "packed", "planning")
 
 # items, and seconds between two values of one: past days hold 13 to 17 million rows
 SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
@@ -36,6 +37,8 @@ def add_arguments(parser):
     parser.add_argument("--sizes", metavar="ITEMS:SECONDS,...",
                         help="items, and seconds between two values of one "
                              "(default: 90:60,5610:3600,27690:14400)")
+    parser.add_argument("--packed-size", metavar="ITEMS:SECONDS",
+                        help="read in the part \"packed\" besides those (default: 1000:300)")
     parser.add_argument("--days", type=int, help="of history (default: 100; --quick: 30)")
     parser.add_argument("--year", type=int, metavar="DAYS",
                         help="days of the planning part (default: 365; --quick: 40)")
@@ -56,6 +59,9 @@ def fill_defaults(arguments):
     quick = arguments.quick
     arguments.sizes = (parse_sizes(arguments.sizes) if arguments.sizes
                        else QUICK_SIZES if quick else SIZES)
+    arguments.packed_size = (
+        parse_sizes(arguments.packed_size)[0] if arguments.packed_size
+        else read_packed.QUICK_SIZE if quick else read_packed.SIZE)
     arguments.days = arguments.days or (30 if quick else 100)
     arguments.year = arguments.year or (40 if quick else 365)
     arguments.rounds = arguments.rounds or (1 if quick else 4)
@@ -103,25 +109,35 @@ def measure_warm(asker, arguments, progress):
     return runs
 
 
-def measure(cluster, installations, arguments, answers):
-    """Fills and asks: all parts but planning."""
-    fill_all(installations)
+def compare(asker, arguments, progress):
+    """All stores hold and answer the same."""
+    progress.show("contents, %s" % asker.installation.size.label)
+    read_parts.compare_counts(asker)
+    read_parts.compare_contents(asker, arguments.days)
+    progress.step()
+
+
+def measure(cluster, installations, of_packed, arguments, answers):
+    """Fills and asks: all parts but planning.  of_packed are for packed days only."""
+    fill_all(installations + of_packed)
     warm = [part for part in PARTS[:4] if part in arguments.parts]
-    progress = Progress(len(installations) * (len(warm) + 1) + 1, "read")
-    askers = [read_parts.Asker(installation, answers) for installation in installations]
+    askers, more = ([read_parts.Asker(installation, answers) for installation in some]
+                    for some in (installations, of_packed))
+    progress = Progress(len(askers) * len(warm) + len(askers + more) * 2 + 2, "read")
     runs = []
     for asker in askers:
-        progress.show("contents, %s" % asker.installation.size.label)
-        read_parts.compare_counts(asker)
-        read_parts.compare_contents(asker, arguments.days)
-        progress.step()
+        compare(asker, arguments, progress)
         runs += measure_warm(asker, arguments, progress)
+    for asker in more:
+        compare(asker, arguments, progress)
     if "cold" in arguments.parts:
         # of the smallest, every page holds rows of every item: that is a read of it all
         progress.show("cold")
         runs += read_parts.cold(cluster, askers[1:] or askers, cold_questions(arguments),
                                 min(arguments.rounds, 3))
         progress.step()
+    if "packed" in arguments.parts and read_packed.are_there(installations[0].stores):
+        runs += read_packed.measure(cluster, askers + more, arguments, progress)
     progress.finish()
     return runs
 
@@ -142,6 +158,11 @@ def measure_year(stores, arguments, answers):
 def matches(run, key):
     """Whether a run is of a cell."""
     return all(run.get(name) == value for name, value in key.items())
+
+
+def reference_of(part):
+    """What the series of a part are compared with."""
+    return read_packed.REFERENCE if part in read_packed.PARTS else REFERENCE
 
 
 def summarize_runs(runs):
@@ -193,7 +214,7 @@ def summarize(runs, order):
         entries = {series: summarize_runs(by_series[series]) for series in order
                    if series in by_series}
         cell = {name: value for name, value in zip(CELL_KEYS, key) if value is not None}
-        cell["series"] = {series: finish_summary(entry, entries.get(REFERENCE))
+        cell["series"] = {series: finish_summary(entry, entries.get(reference_of(key[0])))
                           for series, entry in entries.items()}
         summary.append(cell)
     return summary
@@ -227,9 +248,10 @@ def print_cells(problems, title, first, cells):
                          if entry["rows_per_query"] else "-",
                          results.ratio_text(entry["rows_per_cpu_second_ratio"])])
     if rows:
+        to = "to " + reference_of(cells[0]["part"])
         print("\n" + title)
-        print(results.table(["", "series", "p50 ms", "p99 ms", "to native", "rows/s",
-                             "to native", "by CPU"], rows))
+        print(results.table(["", "series", "p50 ms", "p99 ms", to, "rows/s", to, "by CPU"],
+                            rows))
 
 
 def few(cells):
@@ -262,6 +284,10 @@ def show(result):
             find_cells(summary, part="latest", items=size.items))
         print_cells(problems, "%s, cold" % size.label, lambda cell: cell["question"],
                     find_cells(summary, part="cold", items=size.items))
+        for part, circumstance in zip(read_packed.PARTS, ("warm", "cold")):
+            print_cells(problems, "%s, past days, %s" % (size.label, circumstance),
+                        lambda cell: cell["question"],
+                        find_cells(summary, part=part, items=size.items))
     print_cells(problems, "Planning time with a year of days",
                 lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
                 find_cells(summary, part="planning"))
@@ -279,11 +305,11 @@ CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
 def ratio(summary, metric, series, reference, **key):
     """A metric of one series to that of another, in the first such cell.
 
-    To the common reference it is the median of the rounds' ratios.
+    To the reference of the part it is the median of the rounds' ratios.
     """
     for cell in find_cells(summary, **key):
         own, other = (cell["series"].get(name) for name in (series, reference))
-        if own and reference == REFERENCE and own[metric + "_ratio"]:
+        if own and reference == reference_of(cell["part"]) and own[metric + "_ratio"]:
             return own[metric + "_ratio"]["median"]
         if own and other and other[metric]["median"]:
             return own[metric]["median"] / other[metric]["median"]
@@ -324,14 +350,9 @@ def function_targets(summary, arguments):
 def packed_targets(summary, arguments):
     """Those of packed days; none without them."""
     items = arguments.sizes[min(1, len(arguments.sizes) - 1)].items
-    found = []
-    for days in sorted({min(30, arguments.days), arguments.days // 10 * 10}):
-        for part, limit, key in (("durations", 3, {"writes": False}), ("cold", 20, {})):
-            found.append((
-                "%d packed days by SQL to a plain table, %s, rows a second" % (
-                    days, "cold" if part == "cold" else "warm"),
-                ratio(summary, "rows_per_second", "zbxhist-packed", "plain", part=part,
-                      items=items, question="%d days" % days, **key), limit, True))
+    found = read_packed.targets(functools.partial(ratio, summary),
+                                list(dict.fromkeys(arguments.sizes + [arguments.packed_size])),
+                                arguments)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(("%s with packed days by SQL to native, latency, kept" % question,
                       ratio(summary, "median_ms", "zbxhist-packed", REFERENCE, part="short",
@@ -437,7 +458,8 @@ def group_name(cell, has_connection):
 def draw(result, stem):
     """All plots of the experiment."""
     summary, sizes = result["summary"], sizes_of(result)
-    draw_durations(summary, sizes, stem)
+    draw_durations(summary, [size for size in sizes if find_cells(
+        summary, part="durations", items=size.items)], stem)
     smallest = sizes[0]
     draw_bars([cell for cell in find_cells(summary, part="short", items=smallest.items)
                if cell["connection"] in ("kept", "fresh")],
@@ -474,10 +496,12 @@ def run(arguments):
         installations = [Installation(size, own.copies("_%d" % size.items), arguments.days)
                          for size in arguments.sizes]
         answers = read_parts.Answers()
+        of_packed = read_packed.more_installations(
+            arguments, own.copies("_%d" % arguments.packed_size.items))
         runs = []
         if set(arguments.parts) != {"planning"}:
-            runs += measure(own.cluster, installations, arguments, answers)
+            runs += measure(own.cluster, installations, of_packed, arguments, answers)
         if "planning" in arguments.parts:
             runs += measure_year(own.copies("_year"), arguments, answers)
-        return own.conclude(NAME, figures(arguments, installations, runs), answers.problems,
-                            show, draw)
+        return own.conclude(NAME, figures(arguments, installations + of_packed, runs),
+                            answers.problems, show, draw)

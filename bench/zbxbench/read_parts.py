@@ -9,7 +9,7 @@ import random
 import time
 
 from . import drivers, libpq, periods
-from .read_data import FIRST_ITEMID, HOUR, TABLE
+from .read_data import FIRST_ITEMID, HOUR, RECENT, TABLE
 
 NEWEST = 2              # rows of an item, as the frontend asks for
 LATEST_ITEMS = 1000     # items of a page of "Latest data"
@@ -28,6 +28,12 @@ def days_question(days):
     """All values of the last days."""
     return Question("%d days" % days, lambda reader, item, now: reader.range(
         TABLE, item, now - days * periods.DAY, now))
+
+
+def packed_question(days):
+    """Whole rows of past days: none of today's."""
+    return Question("%d packed days" % days, lambda reader, item, now: reader.history(
+        TABLE, item, now - RECENT - days * periods.DAY, now - RECENT))
 
 
 def aggregate_question(days):
@@ -111,7 +117,7 @@ def some_items(installation, *seed):
 
 # ---- by duration: 10, 20, ... days ----
 
-def ask_durations(asker, readers, questions, round_number, seconds, writes):
+def ask_in_slices(asker, readers, questions, round_number, seconds, part, **more):
     """Every question of every series, for a slice of time each."""
     installation = asker.installation
     order = random.Random(round_number)
@@ -120,8 +126,8 @@ def ask_durations(asker, readers, questions, round_number, seconds, writes):
         items = some_items(installation, question.name, round_number)
         for series in order.sample(list(readers), len(readers)):
             measured = asker.slice(series, readers[series], question, items, seconds)
-            found.append(asker.describe(measured, "durations", series, question,
-                                        round=round_number, writes=writes))
+            found.append(asker.describe(measured, part, series, question,
+                                        round=round_number, **more))
     return found
 
 
@@ -131,7 +137,8 @@ def durations(asker, questions, rounds, seconds):
                for series in asker.installation.series}
     found = []
     for round_number in range(rounds):
-        found += ask_durations(asker, readers, questions, round_number, seconds, False)
+        found += ask_in_slices(asker, readers, questions, round_number, seconds, "durations",
+                               writes=False)
     for reader in readers.values():
         reader.close()
     return found
@@ -183,11 +190,24 @@ def durations_with_writes(asker, questions, rounds, seconds, rate):
             with Writes(store, installation, rate, first_pass):
                 readers = {series: warm_up(series, installation)
                            for series in installation.series if series.store is store}
-                found += ask_durations(asker, readers, questions, round_number, seconds, True)
+                found += ask_in_slices(asker, readers, questions, round_number, seconds,
+                                       "durations", writes=True)
                 for reader in readers.values():
                     reader.close()
         # no item gets two values of one moment
         first_pass += passes_of(rate, 60 + len(questions) * seconds * 10, installation)
+    return found
+
+
+def packed(asker, stores, questions, rounds, seconds):
+    """Past days of some stores."""
+    readers = {series: warm_up(series, asker.installation)
+               for series in asker.installation.series if series.store.name in stores}
+    found = []
+    for round_number in range(rounds):
+        found += ask_in_slices(asker, readers, questions, round_number, seconds, "packed")
+    for reader in readers.values():
+        reader.close()
     return found
 
 
@@ -257,8 +277,8 @@ def latest(asker, rounds):
 
 # ---- cold caches ----
 
-def cold(cluster, askers, questions, rounds):
-    """One query of each series in PostgreSQL after a restart without any cached file.
+def cold(cluster, askers, questions, rounds, part="cold", stores=None):
+    """One query of each series, or those of some stores, in PostgreSQL after a restart without any cached file.
 
     Series of one store share files: each of its ways gets a restart of its own.
     The query for an item that does not exist comes first: it brings in the
@@ -270,23 +290,24 @@ def cold(cluster, askers, questions, rounds):
             for way in ("sql", "functions"):
                 cluster.restart(cold=True)
                 for asker in askers:
-                    found += cold_queries(asker, question, way, round_number)
+                    chosen = [series for series in asker.installation.series
+                              if series.way == way and series.store.is_postgres
+                              and (stores is None or series.store.name in stores)]
+                    found += cold_queries(asker, chosen, question, round_number, part)
     return found
 
 
-def cold_queries(asker, question, way, round_number):
-    """The one query of all series of a way."""
+def cold_queries(asker, chosen, question, round_number, part):
+    """The one query of all those series."""
     found = []
     item = some_items(asker.installation, "cold", question.name, round_number)[0]
     order = random.Random(round_number)
-    chosen = [series for series in asker.installation.series
-              if series.way == way and series.store.is_postgres]
     for series in order.sample(chosen, len(chosen)):
         reader = series.open()
         question.ask(reader, NOBODY, asker.installation.now)
         seconds, rows = asker.ask(series, reader, question, item)
         reader.close()
-        found.append(asker.describe({"latencies": [seconds], "rows": rows}, "cold", series,
+        found.append(asker.describe({"latencies": [seconds], "rows": rows}, part, series,
                                     question, round=round_number))
     return found
 

@@ -49,6 +49,11 @@ class SqlReader(PostgresReader):
         return self.execute("select clock,ns,value from %s where itemid=%d and clock>%d and "
                             "clock<=%d" % (table, itemid, start - 1, stop - 1))
 
+    def history(self, table, itemid, start, stop):
+        """Whole rows in their order."""
+        return self.execute("SELECT * FROM %s WHERE itemid=%d AND clock>%d AND clock<=%d "
+                            "ORDER BY clock" % (table, itemid, start - 1, stop - 1))
+
     def newest(self, table, itemid, count, stop):
         """As the server's value cache asks."""
         return self.execute("select clock,ns,value from %s where itemid=%d and clock<=%d "

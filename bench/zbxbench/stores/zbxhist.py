@@ -10,6 +10,11 @@ class FunctionReader(PostgresReader):
         return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,%d,%d)"
                             % (table, itemid, start, stop))
 
+    def history(self, table, itemid, start, stop):
+        """Whole rows in their order."""
+        return self.execute("SELECT * FROM zbxhist.range(NULL::%s,%d,%d,%d)"
+                            % (table, itemid, start, stop))
+
     def newest(self, table, itemid, count, stop):
         return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,0,%d,'desc',%d)"
                             % (table, itemid, stop, count))
