@@ -102,10 +102,10 @@ class Housekeeper:
         """One run: everything that is older than the storage period."""
         started = time.time()
         cutoff = self.clock.first + hour * HOUR - KEPT_HOURS * HOUR
-        connection = self.store.connect()
-        execute = connection.cursor().execute if self.store.is_postgres else connection.execute
+        connection = self.store.open_connection()
         for itemid in self.items:
-            execute("delete from history where itemid=%d and clock<%d" % (itemid, cutoff))
+            connection.execute("delete from history where itemid=%d and clock<%d"
+                               % (itemid, cutoff))
         connection.close()
         self.runs.append({"hour": hour, "seconds": time.time() - started})
 
