@@ -64,12 +64,26 @@ typedef struct MappedColumn
 	bool		isnull;
 } MappedColumn;
 
+/* a column of the present segment whose values are there as they are wanted */
+typedef struct QuickColumn
+{
+	int			attribute;
+	bool		is_int4;		/* of each word the integer counts */
+	const int64 *words;
+} QuickColumn;
+
 struct RowMap
 {
 	int			ncolumns;
 	MappedColumn *columns;
 	Datum		itemid;			/* of the segment */
 	ExprContext *econtext;		/* for casts; NULL: there are none */
+
+	/* what each segment's columns are divided into */
+	int			nquick;
+	QuickColumn *quick;
+	int			nothers;
+	const MappedColumn **others;
 };
 
 /* ---- columns that the day has ---- */
@@ -460,6 +474,9 @@ ZbxhistCreateRowMap(Relation day, const DayLayout *layout, Relation table,
 	RowMap	   *map = palloc0(sizeof(RowMap));
 
 	map->columns = palloc0(sizeof(MappedColumn) * Max(desc->natts, 1));
+	/* each segment looks at one more than there are, at most */
+	map->quick = palloc(sizeof(QuickColumn) * (desc->natts + 1));
+	map->others = palloc(sizeof(MappedColumn *) * (desc->natts + 1));
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
@@ -486,18 +503,54 @@ ZbxhistAddPackedWanted(const RowMap *map, bool *packed)
 }
 
 /*
+ * GetWords returns the values of a column of the segment, each of which is a
+ * word, if no value needs a closer look; else NULL.
+ */
+static const int64 *
+GetWords(const MappedColumn *mapped)
+{
+	const PackedColumn *packed = mapped->packed;
+
+	if (!FLOAT8PASSBYVAL || mapped->cast != NULL || packed->nulls != NULL)
+		return NULL;
+	switch (mapped->source)
+	{
+		case MAP_INT4:
+		case MAP_INT8:
+			return packed->ints;
+		case MAP_DOUBLE:
+			return (const int64 *) packed->doubles;
+		default:
+			return NULL;
+	}
+}
+
+/*
  * ZbxhistMapSegment prepares for the rows of a decoded segment.
  */
 void
 ZbxhistMapSegment(RowMap *map, const SegmentRows *rows)
 {
 	map->itemid = Int64GetDatum(rows->itemid);
+	map->nquick = 0;
+	map->nothers = 0;
 	for (int i = 0; i < map->ncolumns; i++)
 	{
 		MappedColumn *mapped = &map->columns[i];
+		QuickColumn *quick = &map->quick[map->nquick];
 
+		quick->words = NULL;
 		if (mapped->column != NULL && mapped->column->packed >= 0)
+		{
 			mapped->packed = &rows->columns[mapped->column->packed];
+			quick->words = GetWords(mapped);
+		}
+		quick->attribute = mapped->attribute;
+		quick->is_int4 = mapped->source == MAP_INT4;
+		if (quick->words != NULL)
+			map->nquick++;
+		else
+			map->others[map->nothers++] = mapped;
 	}
 }
 
@@ -553,9 +606,19 @@ GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
 void
 ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
 {
-	for (int i = 0; i < map->ncolumns; i++)
+	const QuickColumn *end = map->quick + map->nquick;
+
+	for (const QuickColumn *quick = map->quick; quick < end; quick++)
 	{
-		const MappedColumn *mapped = &map->columns[i];
+		int64		word = quick->words[row];
+
+		values[quick->attribute] = quick->is_int4 ?
+			Int32GetDatum((int32) word) : (Datum) word;
+		isnull[quick->attribute] = false;
+	}
+	for (int i = 0; i < map->nothers; i++)
+	{
+		const MappedColumn *mapped = map->others[i];
 		Datum	   *value = &values[mapped->attribute];
 		bool	   *null = &isnull[mapped->attribute];
 

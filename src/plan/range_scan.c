@@ -328,6 +328,9 @@ NextRange(ScanState *node)
 	RangeScanState *state = (RangeScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	TupleTableSlot *row;
+	const AttrNumber *attnums = state->attnums;
+	Datum	   *values = slot->tts_values;
+	bool	   *isnull = slot->tts_isnull;
 
 	if (!state->is_open)
 		OpenRange(state);
@@ -336,10 +339,10 @@ NextRange(ScanState *node)
 		return slot;
 	row = ZbxhistReadSlot(state->set.reader);
 	slot_getsomeattrs(row, state->last_attnum);
-	for (int i = 0; i < state->natts; i++)
+	for (int i = 0, n = state->natts; i < n; i++)
 	{
-		slot->tts_values[i] = row->tts_values[state->attnums[i] - 1];
-		slot->tts_isnull[i] = row->tts_isnull[state->attnums[i] - 1];
+		values[i] = row->tts_values[attnums[i] - 1];
+		isnull[i] = row->tts_isnull[attnums[i] - 1];
 	}
 	return ExecStoreVirtualTuple(slot);
 }
