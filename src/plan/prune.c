@@ -135,6 +135,7 @@ FindStandIn(Query *query)
 	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
+	bool		is_empty;
 
 	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
 		ZbxhistMayStandIn(query, rte, parent))
@@ -146,7 +147,8 @@ FindStandIn(Query *query)
 
 		result = FindOnlyPartition(set, &bounds);
 		if (OidIsValid(result) &&
-			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode) ||
+			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
+								 &is_empty) ||
 			 PartitionHasStatementTriggers(result)))
 			result = InvalidOid;
 	}
@@ -256,7 +258,7 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 	else
 		result = CallPlanner(query, query_string, cursor_options, params);
 	if (narrowed.whole != NULL)
-		ZbxhistKeepWhole(result, narrowed.whole, narrowed.parents);
+		ZbxhistKeepWhole(result, narrowed.whole, narrowed.left_out);
 	return result;
 }
 
@@ -268,11 +270,11 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 static Query *
 GetWholeQuery(const PlannedStmt *stmt)
 {
-	List	   *parents;
+	List	   *left_out;
 
 	if (stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE)
 		return NULL;
-	return ZbxhistGetWhole(stmt, &parents);
+	return ZbxhistGetWhole(stmt, &left_out);
 }
 
 /*

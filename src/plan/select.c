@@ -14,16 +14,17 @@
  *	 the same append relation as the children of a parent are.
  *
  * The parent's own rows have to be read as well, so it is one of these tables
- * unless it is empty.  That may change before the plan is run, or run again,
+ * unless it is empty.  Partitions of the future are mostly empty, too, and
+ * left out likewise.  That may change before the plan is run, or run again,
  * so such a plan carries the query as it was (stand_in.c).  The executor hook
- * looks again when the query has its snapshot: if the parent is not empty by
+ * looks again when the query has its snapshot: if one of them is not empty by
  * then, whatever the snapshot sees of it, the query is planned anew, which
- * finds the same.  If it is, no row that the snapshot sees can be there, and
- * a serializable transaction has its predicate lock by then, so that rows
- * that come later count as a conflict just as if the parent had been read.
+ * finds the same.  If all are, no row that the snapshot sees can be there, and
+ * a serializable transaction has its predicate locks by then, so that rows
+ * that come later count as a conflict just as if the tables had been read.
  *
  * A cursor that is opened while an outer statement is changing rows may see
- * some that come to the parent later; there nothing is left out.
+ * some that come to such a table later; there nothing is left out.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +62,7 @@ typedef struct Narrowing
 	Query	   *query;
 	Index		rti;
 	List	   *tables;			/* Oids */
-	bool		without_parent; /* they do not include the parent itself */
+	List	   *left_out;		/* others, which are empty; Oids */
 	AttrNumber	clock_attnum;	/* if they are in the order of their clocks */
 } Narrowing;
 
@@ -171,19 +172,29 @@ ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
 }
 
 /*
- * LockAll locks all tables of a list and says whether they can stand for the
- * parent.
+ * LockAll locks all children of a list and says whether they can stand for the
+ * parent; it moves those that are empty to another list.
  */
 static bool
-LockAll(Relation parent, const PartitionSet *set, List *tables, LOCKMODE mode)
+LockAll(Relation parent, const PartitionSet *set, List **tables,
+		LOCKMODE mode, List **left_out)
 {
+	List	   *with_rows = NIL;
 	ListCell   *lc;
 
-	foreach(lc, tables)
+	foreach(lc, *tables)
 	{
-		if (!ZbxhistLockStandIn(parent, set, lfirst_oid(lc), mode))
+		Oid			relid = lfirst_oid(lc);
+		bool		is_empty;
+
+		if (!ZbxhistLockStandIn(parent, set, relid, mode, &is_empty))
 			return false;
+		if (is_empty)
+			*left_out = lappend_oid(*left_out, relid);
+		else
+			with_rows = lappend_oid(with_rows, relid);
 	}
+	*tables = with_rows;
 	return true;
 }
 
@@ -200,6 +211,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	PartitionBounds bounds;
 	Narrowing  *result;
 	List	   *tables;
+	List	   *left_out = NIL;
 
 	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
 		return NULL;
@@ -209,18 +221,22 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	tables = ListChildren(set, &bounds);
 	if (list_length(tables) == nchildren || list_length(tables) > MAX_TABLES ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||
-		!LockAll(parent, set, tables, rte->rellockmode))
+		!LockAll(parent, set, &tables, rte->rellockmode, &left_out))
 		return NULL;
 
 	result = palloc(sizeof(Narrowing));
 	result->query = query;
 	result->rti = rti;
-	result->without_parent = tables != NIL && ZbxhistIsEmpty(parent);
-	if (!result->without_parent)
+	result->clock_attnum = list_member_oid(tables, set->packed) ?
+		InvalidAttrNumber : set->clock_attnum;
+	if (tables != NIL && ZbxhistIsEmpty(parent))
+		left_out = lappend_oid(left_out, RelationGetRelid(parent));
+	else
+	{
 		tables = lcons_oid(RelationGetRelid(parent), tables);
-	result->clock_attnum = result->without_parent &&
-		!list_member_oid(tables, set->packed) ?
-		set->clock_attnum : InvalidAttrNumber;
+		result->clock_attnum = InvalidAttrNumber;
+	}
+	result->left_out = left_out;
 	result->tables = tables;
 	return result;
 }
@@ -415,32 +431,11 @@ Narrow(Narrowing *narrowing)
 			ZbxhistMarkOrdered(rte, narrowing->tables,
 							   narrowing->clock_attnum);
 	}
-	else if (narrowing->without_parent)
+	else if (linitial_oid(narrowing->tables) != rte->relid)
 		substitute_relation(narrowing->query, narrowing->rti,
 							linitial_oid(narrowing->tables));
 	else
 		rte->inh = false;
-}
-
-/*
- * ListParents returns the parents that narrowings leave out.
- */
-static List *
-ListParents(List *narrowings)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, narrowings)
-	{
-		Narrowing  *narrowing = lfirst(lc);
-
-		if (narrowing->without_parent)
-			result = lappend_oid(result,
-								 rt_fetch(narrowing->rti,
-										  narrowing->query->rtable)->relid);
-	}
-	return result;
 }
 
 /*
@@ -462,8 +457,10 @@ ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
 	FindNarrowings((Node *) query, &narrowings);
 	if (narrowings == NIL)
 		return;
-	narrowed->parents = ListParents(narrowings);
-	if (narrowed->parents != NIL)
+	foreach(lc, narrowings)
+		narrowed->left_out = list_concat(narrowed->left_out,
+										 ((Narrowing *) lfirst(lc))->left_out);
+	if (narrowed->left_out != NIL)
 		narrowed->whole = copyObject(query);
 	narrowed->has_no_constraints = list_length(query->rtable) == 1 &&
 		!query->hasSubLinks;
@@ -474,25 +471,27 @@ ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
 /* ---- executing ---- */
 
 /*
- * MayMissRows says whether some of the parents that a plan leaves out may have
+ * MayMissRows says whether some of the tables that a plan leaves out may have
  * rows for a query.
  */
 static bool
-MayMissRows(List *parents, Snapshot snapshot)
+MayMissRows(List *left_out, Snapshot snapshot)
 {
 	ListCell   *lc;
 	bool		result = false;
 
 	if (IsNestedInChange())
 		return true;
-	foreach(lc, parents)
+	foreach(lc, left_out)
 	{
-		Relation	parent = table_open(lfirst_oid(lc), NoLock);
+		Relation	rel = try_table_open(lfirst_oid(lc), AccessShareLock);
 
+		if (rel == NULL)
+			return true;
 		/* before the look, so that no row comes in between unnoticed */
-		PredicateLockRelation(parent, snapshot);
-		result |= !ZbxhistIsEmpty(parent);
-		table_close(parent, NoLock);
+		PredicateLockRelation(rel, snapshot);
+		result |= !ZbxhistIsEmpty(rel);
+		table_close(rel, NoLock);
 	}
 	return result;
 }
@@ -517,12 +516,12 @@ PlanAgain(QueryDesc *query, Query *whole, int eflags)
 static void
 ExecutorStartHook(QueryDesc *query, int eflags)
 {
-	List	   *parents;
+	List	   *left_out;
 	Query	   *whole;
 
 	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
-		(whole = ZbxhistGetWhole(query->plannedstmt, &parents)) != NULL &&
-		MayMissRows(parents, query->snapshot))
+		(whole = ZbxhistGetWhole(query->plannedstmt, &left_out)) != NULL &&
+		MayMissRows(left_out, query->snapshot))
 		PlanAgain(query, whole, eflags);
 
 	if (prev_executor_start)

@@ -14,8 +14,8 @@
 typedef struct NarrowedSelect
 {
 	Query	   *whole;			/* the query as it was, if its plan is right
-								 * only as long as the parents are empty */
-	List	   *parents;		/* Oids */
+								 * only as long as tables are empty */
+	List	   *left_out;		/* these; Oids */
 	bool		has_no_constraints; /* no table is left of which a constraint
 									 * tells more than is known */
 } NarrowedSelect;

@@ -93,12 +93,25 @@ HasSameColumns(TupleDesc parent, TupleDesc child)
 }
 
 /*
+ * ZbxhistIsEmpty says whether a locked table has no rows for any snapshot
+ * that has been taken: those deleted or moved out of it are still there as
+ * long as a snapshot may see them.
+ */
+bool
+ZbxhistIsEmpty(Relation rel)
+{
+	return rel->rd_rel->relkind == RELKIND_RELATION &&
+		RelationGetNumberOfBlocks(rel) == 0;
+}
+
+/*
  * ZbxhistLockStandIn locks a child for a query and says whether it is still
- * the one that the set says it is, and can take the parent's place.
+ * the one that the set says it is, and can take the parent's place.  It also
+ * sets whether it is empty.
  */
 bool
 ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
-				   LOCKMODE mode)
+				   LOCKMODE mode, bool *is_empty)
 {
 	Relation	child = try_table_open(relid, mode);
 	bool		result;
@@ -109,27 +122,18 @@ ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
 	result = ZbxhistPartitionSetIsValid(set) &&
 		HasSameColumns(RelationGetDescr(parent), RelationGetDescr(child)) &&
 		OwnerMayRead(child);
+	*is_empty = ZbxhistIsEmpty(child);
 	table_close(child, NoLock);
 	return result;
 }
 
 /*
- * ZbxhistIsEmpty says whether a locked table has no rows for any snapshot
- * that has been taken: those deleted or moved out of it are still there as
- * long as a snapshot may see them.
- */
-bool
-ZbxhistIsEmpty(Relation parent)
-{
-	return RelationGetNumberOfBlocks(parent) == 0;
-}
-
-/*
  * ZbxhistKeepWhole lets a plan carry the query as it was, in a range table
- * entry that nothing refers to, with the parents that the plan leaves out.
+ * entry that nothing refers to, with the tables that the plan leaves out
+ * because they are empty.
  */
 void
-ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *parents)
+ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *left_out)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 
@@ -137,16 +141,16 @@ ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *parents)
 	rte->subquery = whole;
 	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
 	/* a list of Oids that has no other use in an entry of this kind */
-	rte->coltypes = parents;
+	rte->coltypes = left_out;
 	stmt->rtable = lappend(stmt->rtable, rte);
 }
 
 /*
  * ZbxhistGetWhole returns the query that a plan carries, or NULL, and the
- * parents left out.
+ * tables left out.
  */
 Query *
-ZbxhistGetWhole(const PlannedStmt *stmt, List **parents)
+ZbxhistGetWhole(const PlannedStmt *stmt, List **left_out)
 {
 	RangeTblEntry *rte;
 
@@ -156,6 +160,6 @@ ZbxhistGetWhole(const PlannedStmt *stmt, List **parents)
 	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
 		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
 		return NULL;
-	*parents = rte->coltypes;
+	*left_out = rte->coltypes;
 	return rte->subquery;
 }

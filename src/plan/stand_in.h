@@ -19,9 +19,9 @@ extern PartitionBounds ZbxhistBoundsInWhere(const Query *query, Index rti,
 extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);
 extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,
-							   Oid relid, LOCKMODE mode);
-extern bool ZbxhistIsEmpty(Relation parent);
-extern void ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *parents);
-extern Query *ZbxhistGetWhole(const PlannedStmt *stmt, List **parents);
+							   Oid relid, LOCKMODE mode, bool *is_empty);
+extern bool ZbxhistIsEmpty(Relation rel);
+extern void ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *left_out);
+extern Query *ZbxhistGetWhole(const PlannedStmt *stmt, List **left_out);
 
 #endif							/* ZBXHIST_STAND_IN_H */
