@@ -134,9 +134,9 @@ ZbxhistCloseNewest(DayModify *modify)
 }
 
 /*
- * ZbxhistFlushOthers has the changes of a day written that others than modify have
- * collected, unless they were collected outside of this subtransaction: they
- * must stay when it is rolled back.
+ * ZbxhistFlushOthers has the changes of a day written that others than modify
+ * have collected, unless they were collected outside of this subtransaction:
+ * they must stay when it is rolled back.
  */
 void
 ZbxhistFlushOthers(Oid day, DayModify *modify)
@@ -148,9 +148,10 @@ ZbxhistFlushOthers(Oid day, DayModify *modify)
 		DayModify  *other = dlist_container(DayModify, node, iter.cur);
 		ResourceOwner old = CurrentResourceOwner;
 
-		if (other == modify || RelationGetRelid(other->day) != day ||
+		/* one of a subtransaction that failed may have lost its table */
+		if (other == modify ||
 			other->subid != GetCurrentSubTransactionId() ||
-			other->newest == NULL)
+			RelationGetRelid(other->day) != day || other->newest == NULL)
 			continue;
 		CurrentResourceOwner = other->owner;
 		ZbxhistFlushChanges(other);

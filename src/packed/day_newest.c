@@ -23,7 +23,8 @@
 #include "packed/row_compare.h"
 
 /*
- * ZbxhistRaiseChanged raises the error for what another transaction has changed.
+ * ZbxhistRaiseChanged raises the error for what another transaction has
+ * changed.
  */
 void
 ZbxhistRaiseChanged(void)
@@ -56,7 +57,8 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 	DayGroup	newest;
 
 	ZbxhistOpenNewest(modify);
-	if (modify->has_group && ZbxhistInGroup(&modify->group, id->itemid, id->clock))
+	if (modify->has_group &&
+		ZbxhistInGroup(&modify->group, id->itemid, id->clock))
 		return true;
 	modify->has_group = ZbxhistDayScanRow(modify->seen, id->itemid, id->clock,
 										  &modify->group);
@@ -149,7 +151,8 @@ FindByValues(DayModify *modify, PackedRowId *id)
 	int			first_now;
 	int			row;
 	bool		has_key;
-	bool		is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen));
+	bool		is_own =
+		TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen));
 
 	first_seen = DecodeClock(modify, &modify->group, id->itemid, id->clock,
 							 &seen);
@@ -171,8 +174,8 @@ FindByValues(DayModify *modify, PackedRowId *id)
 }
 
 /*
- * ZbxhistFindNewest makes id, which is as the snapshot sees the row, what names the row
- * in the newest version; returns false if it is not there any more.
+ * ZbxhistFindNewest makes id, which is as the snapshot sees the row, what names
+ * the row in the newest version; returns false if it is not there any more.
  */
 bool
 ZbxhistFindNewest(DayModify *modify, PackedRowId *id)

@@ -66,8 +66,8 @@ InitLateRow(const MergeState *state, LateRow *row, HeapTuple tuple)
 {
 	const DayLayout *layout = state->layout;
 	bool		isnull;
-	int32		clock = DatumGetInt32(ZbxhistLateValue(state, tuple, layout->clock,
-											   &isnull));
+	int32		clock =
+		DatumGetInt32(ZbxhistLateValue(state, tuple, layout->clock, &isnull));
 	int32		ns = 0;
 
 	if (layout->ns >= 0)

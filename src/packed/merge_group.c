@@ -54,11 +54,12 @@ typedef struct MergePart
 /* ---- late rows ---- */
 
 /*
- * ZbxhistLateValue returns the value of the parent's column that is the day's column
- * number.
+ * ZbxhistLateValue returns the value of the parent's column that is the day's
+ * column number.
  */
 Datum
-ZbxhistLateValue(const MergeState *state, HeapTuple tuple, int number, bool *isnull)
+ZbxhistLateValue(const MergeState *state, HeapTuple tuple, int number,
+				 bool *isnull)
 {
 	return heap_getattr(tuple, state->attributes[number],
 						RelationGetDescr(state->parent), isnull);
@@ -317,8 +318,8 @@ LimitParts(MergeState *state, Size length, int nrows, int64 added)
 }
 
 /*
- * ZbxhistMergeGroup adds late rows to a group, or makes the first ones of a day that
- * is empty.
+ * ZbxhistMergeGroup adds late rows to a group, or makes the first ones of a day
+ * that is empty.
  */
 void
 ZbxhistMergeGroup(MergeState *state, DayGroup *group, LateRow *rows, int nrows)

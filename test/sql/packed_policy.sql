@@ -147,6 +147,27 @@ SELECT count(*) FROM ONLY history;
 SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass;
 SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
 
+-- months of trends: Zabbix updates an hour again after a restart, packed or not
+CREATE TABLE trends (
+    itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, value_min double precision NOT NULL,
+    value_avg double precision NOT NULL, value_max double precision NOT NULL, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('trends', '1 month', retention => '100 years', pack_after => '1 month', premake => 0);
+SELECT zbxhist.create_partition('trends', '1970-01-01');
+INSERT INTO trends SELECT i, c, 60, 1, 2, 3 FROM generate_series(1, 5) i, generate_series(0, 2674800, 3600) c;
+CALL zbxhist.run_maintenance('trends');
+SELECT partition, kind, rows FROM zbxhist.partitions WHERE parent = 'trends'::regclass AND to_clock < 3000000;
+update trends set num=61,value_min=0.5,value_avg=2.5,value_max=3.5 where itemid=3 and clock=7200;
+INSERT INTO trends VALUES (9, 7200, 1, 1, 1, 1);
+update trends set num=2,value_min=1,value_avg=1.5,value_max=2 where itemid=9 and clock=7200;
+SELECT tableoid::regclass AS stored_in, * FROM trends WHERE clock = 7200 AND itemid IN (2, 3, 9) ORDER BY itemid;
+CALL zbxhist.run_maintenance('trends');
+update trends set num=3,value_min=1,value_avg=2,value_max=3 where itemid=9 and clock=7200;
+SELECT tableoid::regclass AS stored_in, * FROM trends WHERE clock = 7200 AND itemid IN (2, 3, 9) ORDER BY itemid;
+SELECT partition, kind, rows FROM zbxhist.partitions WHERE parent = 'trends'::regclass AND to_clock < 3000000;
+SET client_min_messages = warning;
+DROP TABLE trends CASCADE;
+RESET client_min_messages;
+
 -- what keeps a table from being packed
 CREATE TABLE other (
     itemid bigint NOT NULL, clock integer NOT NULL, payload text, PRIMARY KEY (itemid, clock));

@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
+use PgWire;
 use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -242,6 +243,40 @@ $packer->query_safe('SELECT 1');
 is(state(), 'packed packed', '... while packing succeeds');
 is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
 $_->quit for $locker, $packer, $writer;
+
+# ---- how far it has come ----
+
+$node->safe_psql('zabbix', <<"SQL");
+CREATE TABLE many (itemid bigint NOT NULL, clock integer NOT NULL, value double precision);
+SELECT zbxhist.create_parent('many'), zbxhist.create_partition('many', '$day');
+INSERT INTO many SELECT i % 1000, ${\ day(-1) } + i / 100, i FROM generate_series(1, 1000000) i;
+ANALYZE many;
+SQL
+my $watcher = PgWire->new($node, 'zabbix');
+my $pid = start_psql(
+	$node,
+	'zabbix',
+	"$PostgreSQL::Test::Utils::tmp_check/pack.out",
+	sub { print { $_[0] } "CALL zbxhist.pack('many', '$day');\n" });
+my @percent;
+while (waitpid($pid, POSIX::WNOHANG()) == 0)
+{
+	my $rows = $watcher->query(
+		    'SELECT percent FROM zbxhist.progress'
+		  . " WHERE action = 'pack' AND partition ~ 'many_p' AND percent IS NOT NULL"
+	)->{rows};
+
+	push @percent, map { $_->[0] } @$rows;
+}
+is($?, 0, 'a day is packed while its progress is watched');
+ok(@percent > 0, '... which has been seen');
+is_deeply(
+	\@percent,
+	[ sort { $a <=> $b } @percent ],
+	'... and only grows');
+ok( !(grep { $_ < 0 || $_ > 100 } @percent),
+	'... from 0 to 100 per cent at most');
+$watcher->close;
 
 log_is_clean($node);
 $node->stop;
