@@ -14,7 +14,7 @@ SELECT s.parent,
   LEFT JOIN LATERAL (
        -- first all rows are read and sorted, then they are written
        SELECT i.param3 AS rows,
-              coalesce(i.param1::pg_catalog.numeric / nullif(i.param2, 0), 1) AS read,
+              coalesce(i.param1::pg_catalog.numeric / nullif(i.param2, 0), 0) AS read,
               coalesce(least(1, i.param3::pg_catalog.numeric
                   / nullif(zbxhist.estimated_rows(i.relid::pg_catalog.regclass), 0)), 0) AS written
          FROM pg_catalog.pg_stat_get_progress_info('COPY') i
