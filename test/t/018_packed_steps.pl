@@ -270,12 +270,9 @@ while (waitpid($pid, POSIX::WNOHANG()) == 0)
 }
 is($?, 0, 'a day is packed while its progress is watched');
 ok(@percent > 0, '... which has been seen');
-is_deeply(
-	\@percent,
-	[ sort { $a <=> $b } @percent ],
-	'... and only grows');
 ok( !(grep { $_ < 0 || $_ > 100 } @percent),
 	'... from 0 to 100 per cent at most');
+ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 $watcher->close;
 
 log_is_clean($node);
