@@ -210,9 +210,21 @@ OpenOther(ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenFixedSources opens what is read besides partitions.  A parent without
- * blocks has no rows for anyone; that nobody adds one is what a serializable
- * transaction then relies on.
+ * ParentHasRows says whether the parent may have rows.  One without blocks has
+ * none for anyone; that nobody adds one is what a serializable transaction
+ * then relies on, so its lock comes before the look that counts.
+ */
+static bool
+ParentHasRows(ItemReader *reader)
+{
+	if (RelationGetNumberOfBlocks(reader->parent) > 0)
+		return true;
+	PredicateLockRelation(reader->parent, reader->snapshot);
+	return RelationGetNumberOfBlocks(reader->parent) > 0;
+}
+
+/*
+ * OpenFixedSources opens what is read besides partitions.
  */
 static void
 OpenFixedSources(ItemReader *reader)
@@ -221,13 +233,11 @@ OpenFixedSources(ItemReader *reader)
 	int			nothers = set->nothers;
 	Oid		   *others;
 
-	if (RelationGetNumberOfBlocks(reader->parent) > 0)
+	if (ParentHasRows(reader))
 		reader->fixed = lappend(reader->fixed,
 								AddSource(reader,
 										  table_open(RelationGetRelid(reader->parent),
 													 NoLock)));
-	else
-		PredicateLockRelation(reader->parent, reader->snapshot);
 
 	if (nothers == 0)
 		return;
