@@ -246,6 +246,18 @@ get_number(const NumberReader *column, int i)
 											column->width, i);
 }
 
+/* All n numbers of a column, less the least. */
+static uint64 *
+get_distances(const NumberReader *column, int n)
+{
+	ByteReader	bytes = {column->data, column->end};
+	uint64	   *distances = palloc0(sizeof(uint64) * (n + 1));
+
+	if (column->width > 0)
+		(void) ZbxhistUnpackBits(&bytes, distances, n, column->width);
+	return distances;
+}
+
 /*
  * Makes what is known of segment i, but for itemid and offset; room is what is
  * left for its bytes.
@@ -290,6 +302,11 @@ make_segments(GroupReader *reader, const NumberReader *columns, uint64 itemid,
 			  uint32 offset, const int64 *item)
 {
 	int			n = reader->nsegments;
+	/* these of every segment: one is where those before it end */
+	const uint64 *steps = get_distances(&columns[NUMBER_STEP], n - 1);
+	const uint64 *lengths = get_distances(&columns[NUMBER_LENGTH], n);
+	uint64		least_step = columns[NUMBER_STEP].least;
+	uint64		least_length = columns[NUMBER_LENGTH].least;
 	int			nsegments = 0;
 	uint64		length;
 	int			i;
@@ -297,13 +314,13 @@ make_segments(GroupReader *reader, const NumberReader *columns, uint64 itemid,
 	reader->first_itemid = (int64) itemid;
 	for (i = 0; i < n; i++, offset += length)
 	{
-		uint64		step = i == 0 ? 0 : get_number(&columns[NUMBER_STEP], i - 1);
+		uint64		step = i == 0 ? 0 : steps[i - 1] + least_step;
 		SegmentInfo *info = &reader->segments[nsegments];
 
 		if ((int64) (itemid + step) < (int64) itemid)
 			return false;
 		itemid += step;
-		length = get_number(&columns[NUMBER_LENGTH], i);
+		length = lengths[i] + least_length;
 		if (length > reader->length - offset)
 			return false;
 		if (item != NULL && (int64) itemid != *item && i > 0 && i < n - 1)
