@@ -497,17 +497,23 @@ MayMissRows(List *left_out, Snapshot snapshot)
 }
 
 /*
- * PlanAgain gives a query a plan of the query as it was, which lasts as long.
+ * PlanAgain gives a query a plan of the query as it was.  It returns the
+ * memory that the plan is in, which a function in SQL would keep of each of
+ * its calls.
  */
-static void
+static MemoryContext
 PlanAgain(QueryDesc *query, Query *whole, int eflags)
 {
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(query));
+	MemoryContext context = AllocSetContextCreate(GetMemoryChunkContext(query),
+												  "zbxhist plan",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
 
 	query->plannedstmt = pg_plan_query(copyObject(whole), query->sourceText,
 									   (eflags & EXEC_FLAG_BACKWARD) ?
 									   CURSOR_OPT_SCROLL : 0, query->params);
 	MemoryContextSwitchTo(old);
+	return context;
 }
 
 /*
@@ -518,16 +524,20 @@ ExecutorStartHook(QueryDesc *query, int eflags)
 {
 	List	   *left_out;
 	Query	   *whole;
+	MemoryContext plan_context = NULL;
 
 	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
 		(whole = ZbxhistGetWhole(query->plannedstmt, &left_out)) != NULL &&
 		MayMissRows(left_out, query->snapshot))
-		PlanAgain(query, whole, eflags);
+		plan_context = PlanAgain(query, whole, eflags);
 
 	if (prev_executor_start)
 		(*prev_executor_start) (query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
+	/* nothing needs the plan once the query has ended */
+	if (plan_context != NULL)
+		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);
 }
 
 /*

@@ -179,6 +179,25 @@ ROLLBACK;
 TRUNCATE ONLY history;
 DROP FUNCTION stored_so_far;
 
+-- a plan that is made anew lasts as long as its query, also in a function that is called again and again
+CREATE FUNCTION newest(item bigint) RETURNS double precision VOLATILE LANGUAGE sql AS
+    'SELECT value FROM history WHERE itemid = item AND clock >= 432000 AND clock < 518400 ORDER BY clock DESC, ns DESC LIMIT 1';
+CREATE FUNCTION store_late(n integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF n = 2 THEN
+        INSERT INTO history VALUES (9, 432000, 2, 0);
+    END IF;
+END $$;
+CREATE FUNCTION memory() RETURNS numeric LANGUAGE sql AS 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
+BEGIN;
+SET LOCAL zbxhist.enable_routing = off;
+SELECT count(value) AS found, max(memory) - min(memory) < 10000000 AS memory_is_freed
+FROM (SELECT store_late(n), newest(9) AS value, CASE WHEN n IN (10, 1000) THEN memory() END AS memory
+      FROM generate_series(1, 1000) n OFFSET 0) calls;
+ROLLBACK;
+TRUNCATE ONLY history;
+DROP FUNCTION newest, store_late, memory;
+
 -- the parent's privileges count, and only they
 CREATE ROLE regress_zbxhist_reader;
 CREATE ROLE regress_zbxhist_owner;
