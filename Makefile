@@ -47,6 +47,7 @@ OBJS = \
 	src/packed/day_conflicts.o \
 	src/packed/day_modify.o \
 	src/packed/day_newest.o \
+	src/packed/day_prefetch.o \
 	src/packed/day_reader.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \

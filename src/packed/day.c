@@ -83,10 +83,10 @@ struct DayScan
 /* ---- the index ---- */
 
 /*
- * IsGroupIndex says whether an index has the order of groups.
+ * ZbxhistIsGroupIndex says whether an index has the order of groups.
  */
-static bool
-IsGroupIndex(Relation index)
+bool
+ZbxhistIsGroupIndex(Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -119,7 +119,7 @@ ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
 	{
 		Relation	index = index_open(lfirst_oid(lc), lockmode);
 
-		if (IsGroupIndex(index))
+		if (ZbxhistIsGroupIndex(index))
 		{
 			list_free(indexes);
 			return index;

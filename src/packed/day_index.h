@@ -13,6 +13,7 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
+extern bool ZbxhistIsGroupIndex(Relation index);
 extern Relation ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode);
 extern void ZbxhistInitGroupKey(ScanKey key, ScanKey members,
 								StrategyNumber strategy, int64 itemid,

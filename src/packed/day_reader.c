@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -197,6 +198,7 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 	bool		is_same = HoldsWholeItem(reader, range->itemid);
 
 	Rewind(reader);
+	reader->has_read = false;
 	reader->range = *range;
 	reader->is_whole = false;
 	reader->is_last_group = is_same;
@@ -281,6 +283,20 @@ FindInGroup(DayReader *reader)
 }
 
 /*
+ * NextGroup goes to the next group; returns false if there is none.
+ */
+static bool
+NextGroup(DayReader *reader)
+{
+	int64		nread = pgBufferUsage.shared_blks_read;
+
+	reader->has_group = ZbxhistDayScanNext(reader->scan, &reader->group);
+	if (pgBufferUsage.shared_blks_read != nread)
+		reader->has_read = true;
+	return reader->has_group;
+}
+
+/*
  * EndsInGroup says whether the group in hand is known to be the last one of
  * the item, because another item follows in it.  It stays in hand then.
  */
@@ -310,8 +326,7 @@ ZbxhistDayReaderFind(DayReader *reader)
 		CHECK_FOR_INTERRUPTS();
 		if (reader->is_last_group || EndsInGroup(reader))
 			return NULL;
-		reader->has_group = ZbxhistDayScanNext(reader->scan, &reader->group);
-		if (!reader->has_group)
+		if (!NextGroup(reader))
 		{
 			reader->is_last_group = true;
 			return NULL;

@@ -232,6 +232,8 @@ OpenReader(PackedScan *scan, int day)
 static void
 LeaveDay(PackedScan *scan)
 {
+	if (scan->reader != NULL)
+		ZbxhistPrefetchLeaveDay(&scan->prefetch, scan->reader->has_read);
 	if (scan->reader != NULL && !scan->keeps_days)
 	{
 		scan->readers[scan->current] = NULL;
@@ -240,6 +242,37 @@ LeaveDay(PackedScan *scan)
 		scan->idle = scan->reader;
 	}
 	scan->reader = NULL;
+}
+
+/*
+ * PrefetchDays asks for pages of the days after the one in hand, of which a
+ * single item is read.
+ */
+static void
+PrefetchDays(PackedScan *scan)
+{
+	int			step = scan->bounds.is_descending ? -1 : 1;
+	int			distance;
+	ItemRange	range;
+
+	if (scan->shared != NULL || scan->bounds.items == NULL ||
+		scan->bounds.nitems != 1)
+		return;
+	distance = ZbxhistPrefetchDistance(&scan->prefetch, scan->reader->rel);
+	if (distance == 0)
+		return;
+	SetRange(scan, &range);
+	if ((scan->prefetch_day - scan->day) * step < 0)
+		scan->prefetch_day = scan->day;
+	while ((scan->prefetch_day - scan->day) * step < distance &&
+		   scan->prefetch_day >= 0 && scan->prefetch_day < scan->ndays)
+	{
+		int			day = scan->prefetch_day;
+
+		scan->prefetch_day += step;
+		if (IsWanted(scan, day))
+			ZbxhistPrefetchDay(scan->days[day].relid, AccessShareLock, &range);
+	}
 }
 
 /*
@@ -257,6 +290,7 @@ NextDay(PackedScan *scan)
 			continue;
 		scan->item = 0;
 		StartReader(scan);
+		PrefetchDays(scan);
 		return true;
 	}
 	return false;
@@ -275,6 +309,8 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 	scan->bounds.from_clock = Max(bounds->from_clock, PG_INT32_MIN);
 	scan->bounds.to_clock = Min(bounds->to_clock, PG_INT32_MAX);
 	scan->day = bounds->is_descending ? scan->ndays - 1 : 0;
+	scan->prefetch_day = scan->day;
+	memset(&scan->prefetch, 0, sizeof(DayPrefetch));
 	/* nothing can be in it: pass over all days */
 	if ((bounds->items != NULL && bounds->nitems == 0) ||
 		scan->bounds.from_clock > scan->bounds.to_clock)

@@ -11,6 +11,7 @@
 #include "port/atomics.h"
 
 #include "catalog/bounds.h"
+#include "packed/day_prefetch.h"
 #include "packed/day_reader.h"
 
 /* which rows are asked for */
@@ -56,6 +57,10 @@ typedef struct PackedScan
 	int			current;		/* index of the reader's */
 	DayReader  *reader;			/* NULL: none yet, or no more */
 	int			item;			/* index in bounds.items */
+
+	/* days that are asked for before they are read */
+	DayPrefetch prefetch;
+	int			prefetch_day;	/* index of the next one */
 
 	MemoryContext context;		/* owns all this */
 } PackedScan;

@@ -118,6 +118,17 @@ ZbxhistMovePackedSource(ItemSource *base, Relation day)
 }
 
 /*
+ * ZbxhistPackedSourceHasRead says whether pages of the day had to be read into
+ * shared buffers since the source was started.
+ */
+bool
+ZbxhistPackedSourceHasRead(const ItemSource *base)
+{
+	Assert(base->methods == &packed_methods);
+	return ((const PackedSource *) base)->reader->has_read;
+}
+
+/*
  * ClosePackedSource is the method "close".
  */
 static void

@@ -39,6 +39,7 @@
 
 #include "catalog/partition_set.h"
 #include "packed/day_conflicts.h"
+#include "packed/day_prefetch.h"
 #include "packed/scan.h"
 #include "read/partition_walk.h"
 #include "read/reader.h"
@@ -72,6 +73,9 @@ struct ItemReader
 	OpenSource *current;		/* whose row was read last, or NULL */
 
 	PartitionWalk walk;			/* over partitions and packed days */
+	DayPrefetch prefetch;
+	PartitionWalk ahead;		/* over packed days that were prefetched */
+	int			nahead;			/* how many it is ahead of walk */
 
 	MemoryContext context;		/* owns all this */
 };
@@ -417,10 +421,44 @@ LeavePartition(ItemReader *reader)
 	reader->partition = NULL;
 	if (open == NULL || reader->keeps_sources)
 		return;
+	if (open->is_day)
+		ZbxhistPrefetchLeaveDay(&reader->prefetch,
+								ZbxhistPackedSourceHasRead(open->source));
 	if (open->is_day && reader->idle == NULL)
 		reader->idle = open;
 	else
 		CloseSource(open);
+}
+
+/*
+ * PrefetchDays asks for pages of the packed days after the one in hand, which
+ * the reader has just come to.  A reader of many items finds those of the next
+ * one where it has been already.
+ */
+static void
+PrefetchDays(ItemReader *reader)
+{
+	int			distance;
+	PartitionBounds bounds;
+	bool		is_day;
+
+	if (reader->nahead > 0)
+		reader->nahead--;
+	distance = ZbxhistPrefetchDistance(&reader->prefetch,
+									   reader->partition->source->rel);
+	if (distance == 0 || reader->keeps_sources)
+		return;
+	if (reader->nahead == 0)
+		reader->ahead = reader->walk;
+	while (reader->nahead < distance &&
+		   ZbxhistWalkNext(&reader->ahead, &bounds, &is_day))
+	{
+		ZbxhistWalkArrived(&reader->ahead, &bounds, is_day);
+		if (!is_day)
+			continue;
+		ZbxhistPrefetchDay(bounds.relid, reader->lockmode, &reader->range);
+		reader->nahead++;
+	}
 }
 
 /*
@@ -443,6 +481,8 @@ OpenNext(ItemReader *reader)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, &bounds, is_day);
 		StartSource(reader, reader->partition);
+		if (is_day)
+			PrefetchDays(reader);
 		return true;
 	}
 	return false;
@@ -480,6 +520,8 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 		return;
 
 	ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+	memset(&reader->prefetch, 0, sizeof(DayPrefetch));
+	reader->nahead = 0;
 	foreach(lc, reader->fixed)
 		StartSource(reader, lfirst(lc));
 }

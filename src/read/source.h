@@ -59,5 +59,6 @@ extern ItemSource *ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot);
 extern ItemSource *ZbxhistOpenPackedSource(Relation day, Relation parent,
 										   Snapshot snapshot);
 extern bool ZbxhistMovePackedSource(ItemSource *base, Relation day);
+extern bool ZbxhistPackedSourceHasRead(const ItemSource *base);
 
 #endif							/* ZBXHIST_SOURCE_H */

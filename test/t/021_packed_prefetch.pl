@@ -1,0 +1,102 @@
+# Reads of one item over many packed days that are not in shared buffers ask
+# for pages of further days, and give the same rows as others.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use Digest::MD5 qw(md5_hex);
+use POSIX ();
+use Test::More;
+use ZbxhistTest;
+
+my $ndays = 20;
+my $node = test_server('packed_prefetch');
+create_database($node, 'zabbix');
+set_up($node, 'zabbix');
+$node->safe_psql('zabbix', <<'SQL');
+CREATE TABLE many (itemid bigint NOT NULL, clock integer NOT NULL, value double precision,
+	PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('many');
+SQL
+for my $n (1 .. $ndays)
+{
+	my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-$n)));
+
+	# an item has more than a page of rows that cannot be compressed
+	$node->safe_psql('zabbix', <<"SQL");
+SELECT zbxhist.create_partition('many', '$day');
+INSERT INTO many SELECT i, ${\ day(-$n) } + c, random()
+	FROM generate_series(1, 5) i, generate_series(0, 2999) c;
+CALL zbxhist.pack('many', '$day');
+SQL
+}
+$node->safe_psql('zabbix', 'VACUUM');
+
+my $first = day(-$ndays) + 100;
+my $sql = "SELECT clock, value FROM many WHERE itemid = 3 AND clock >= $first";
+my %reads = (
+	ascending => "$sql ORDER BY clock",
+	descending => "$sql ORDER BY clock DESC",
+	'descending, with a limit' => "$sql ORDER BY clock DESC LIMIT 10000",
+	range =>
+	  "SELECT clock, value FROM zbxhist.range(NULL::many, 3, $first, 2147483647)");
+
+sub index_scans
+{
+	return $node->safe_psql('zabbix',
+		'SELECT sum(idx_scan) FROM pg_stat_all_indexes'
+		  . " WHERE schemaname = 'zbxhist_packed'");
+}
+
+# Returns the rows and how often the days' indexes were looked at.
+sub read_days
+{
+	my ($read, $concurrency, $begin) = @_;
+	my $before = index_scans();
+	my $rows = $node->safe_psql('zabbix',
+		    "SET effective_io_concurrency = $concurrency;"
+		  . ($begin // '')
+		  . $reads{$read});
+
+	return ($rows, index_scans() - $before);
+}
+
+for my $read (sort keys %reads)
+{
+	read_days($read, 0);
+	my ($expected, $warm) = read_days($read, 0);
+
+	for my $concurrency (0, 1, 8, 200)
+	{
+		$node->restart;
+		my ($rows, $scans) = read_days($read, $concurrency);
+
+		is(md5_hex($rows), md5_hex($expected),
+			"$read: the same rows with effective_io_concurrency = $concurrency");
+		ok( $concurrency > 0 ? $scans > $warm : $scans == $warm,
+			$concurrency > 0
+			? '... and days were looked at before'
+			: '... and no day was looked at before');
+		($rows, $scans) = read_days($read, $concurrency);
+		is($scans, $warm, '... nor when they are in shared buffers');
+	}
+}
+
+# a day that somebody has locked is not waited for before it is reached
+$node->restart;
+my $last = $node->safe_psql('zabbix',
+	"SELECT max(oid)::regclass FROM pg_class WHERE relkind = 'r' AND relnamespace = 'zbxhist_packed'::regnamespace");
+my $locker = $node->background_psql('zabbix');
+$locker->query_safe("BEGIN; LOCK TABLE $last");
+my ($rows) = $node->safe_psql('zabbix',
+	"SET effective_io_concurrency = 8; SET lock_timeout = '60s';"
+	  . "$sql ORDER BY clock DESC LIMIT 12000");
+is(scalar(split /\n/, $rows), 12000, 'a locked day is passed over');
+$locker->query_safe('COMMIT');
+$locker->quit;
+
+log_is_clean($node);
+$node->stop;
+done_testing();
