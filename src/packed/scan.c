@@ -6,7 +6,8 @@
  * Day after day, and in each one item after the other, or the day as a whole
  * if no items are named.  Rows of a single item come in the order of (clock,
  * ns), either way.  A day is opened when it is reached, so whoever stops early
- * has not touched the rest.
+ * has not touched the rest, but for pages asked for beforehand while days come
+ * from disk (day_prefetch.c).
  *
  * Locks: the caller has locked the foreign table, which keeps maintenance
  * from dropping a day, and the parent.  Each day is locked when it is opened

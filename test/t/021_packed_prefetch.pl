@@ -39,28 +39,26 @@ my $sql = "SELECT clock, value FROM many WHERE itemid = 3 AND clock >= $first";
 my %reads = (
 	ascending => "$sql ORDER BY clock",
 	descending => "$sql ORDER BY clock DESC",
-	'descending, with a limit' => "$sql ORDER BY clock DESC LIMIT 10000",
+	'five days' => "$sql ORDER BY clock DESC LIMIT 14000",
 	range =>
 	  "SELECT clock, value FROM zbxhist.range(NULL::many, 3, $first, 2147483647)");
-
-sub index_scans
-{
-	return $node->safe_psql('zabbix',
-		'SELECT sum(idx_scan) FROM pg_stat_all_indexes'
-		  . " WHERE schemaname = 'zbxhist_packed'");
-}
 
 # Returns the rows and how often the days' indexes were looked at.
 sub read_days
 {
-	my ($read, $concurrency, $begin) = @_;
-	my $before = index_scans();
-	my $rows = $node->safe_psql('zabbix',
-		    "SET effective_io_concurrency = $concurrency;"
-		  . ($begin // '')
-		  . $reads{$read});
+	my ($read, $concurrency, $settings) = @_;
+	my $index_scans = 'SELECT sum(idx_scan) FROM pg_stat_all_indexes'
+	  . " WHERE schemaname = 'zbxhist_packed'";
+	my @lines = split /\n/,
+	  $node->safe_psql(
+		'zabbix', join ";\n",
+		"SET effective_io_concurrency = $concurrency",
+		$settings // (), $index_scans, $reads{$read},
+		'SELECT pg_stat_force_next_flush()', $index_scans);
+	my ($before, $after) = (shift @lines, pop @lines);
 
-	return ($rows, index_scans() - $before);
+	pop @lines;
+	return (join("\n", @lines), $after - $before);
 }
 
 for my $read (sort keys %reads)
@@ -86,14 +84,14 @@ for my $read (sort keys %reads)
 
 # a day that somebody has locked is not waited for before it is reached
 $node->restart;
-my $last = $node->safe_psql('zabbix',
-	"SELECT max(oid)::regclass FROM pg_class WHERE relkind = 'r' AND relnamespace = 'zbxhist_packed'::regnamespace");
+my $locked =
+  'zbxhist_packed.many_p' . POSIX::strftime('%Y%m%d', gmtime(day(-10)));
 my $locker = $node->background_psql('zabbix');
-$locker->query_safe("BEGIN; LOCK TABLE $last");
-my ($rows) = $node->safe_psql('zabbix',
-	"SET effective_io_concurrency = 8; SET lock_timeout = '60s';"
-	  . "$sql ORDER BY clock DESC LIMIT 12000");
-is(scalar(split /\n/, $rows), 12000, 'a locked day is passed over');
+$locker->query_safe("BEGIN; LOCK TABLE $locked");
+my ($rows, $scans) =
+  read_days('five days', 8, "SET enable_sort = off; SET lock_timeout = '60s'");
+is(scalar(split /\n/, $rows), 14000, 'a locked day is passed over');
+ok($scans > 12, '... by a read that asks for days beyond it');
 $locker->query_safe('COMMIT');
 $locker->quit;
 
