@@ -3,8 +3,9 @@
 -- pg_stat_activity hides the snapshots of other roles' sessions from an
 -- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
 -- began after this list was made has a snapshot that sees what was committed
--- before it was made.  VACUUM reads no rows for anybody.  A prepared transaction
--- has lost its virtual id, so all of them together have a name of their own.
+-- before it was made.  VACUUM reads no rows for anybody, and launchers read no
+-- tables of a database.  A prepared transaction has lost its virtual id, so all
+-- of them together have a name of their own.
 
 CREATE FUNCTION zbxhist.running_transactions()
 RETURNS text[]
@@ -21,7 +22,8 @@ AS $$
      WHERE l.locktype = 'virtualxid' AND l.granted AND l.mode = 'ExclusiveLock'
        AND l.pid <> pg_backend_pid()
        AND (a.datid = d.oid OR a.datid IS NULL)
-       AND a.backend_type IS DISTINCT FROM 'autovacuum worker'
+       AND coalesce(a.backend_type, '') NOT IN
+           ('autovacuum worker', 'autovacuum launcher', 'logical replication launcher')
        AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
 $$;
 

@@ -1,4 +1,5 @@
 """The extension: as installed, by the trigger alone, row at a time, without a key."""
+from ..cluster import SUPERUSER
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
 
@@ -44,6 +45,9 @@ class Zbxhist(PostgresStore):
 
     def prepare_database(self):
         self.execute("CREATE EXTENSION zbxhist")
+        # as zbxhist.setup() has it; a session that only reads would not load the library
+        self.execute("ALTER DATABASE %s SET session_preload_libraries = 'zbxhist'"
+                     % self.database, SUPERUSER)
 
     def create_table(self, table, periods, interval):
         width = "1 day" if interval == "daily" else "1 month"
