@@ -197,7 +197,9 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 }
 
 /*
- * AddPartialPath adds a path whose days workers share out.
+ * AddPartialPath adds a path whose days workers share out.  What is small is
+ * not worth their start; for children PostgreSQL leaves that to the costs, in
+ * which a guess at the rows of an item, made without statistics, counts.
  */
 static void
 AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
@@ -210,7 +212,7 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 												   max_parallel_workers_per_gather);
 
 	nworkers = Min(nworkers, packed->ndays);
-	if (nworkers <= 0)
+	if (nworkers <= 0 || estimate->pages < min_parallel_table_scan_size)
 		return;
 	divisor = nworkers;
 	if (parallel_leader_participation)

@@ -89,6 +89,8 @@ EXPLAIN (COSTS OFF) SELECT count(*), sum(ns) FROM history_packed;
 SELECT count(*), sum(ns) FROM history_packed;
 SELECT count(*), sum(ns), min(clock), max(clock) FROM history WHERE itemid IN (1, 2, 3) AND clock >= 172800;
 RESET min_parallel_table_scan_size;
+-- but not for little
+EXPLAIN (COSTS OFF) SELECT count(*), sum(ns) FROM history_packed WHERE itemid = 1;
 
 -- what is read: two values need one segment, a day that is not wanted is not opened
 CREATE FUNCTION read_by(query text) RETURNS TABLE (plan text) LANGUAGE plpgsql AS $$
