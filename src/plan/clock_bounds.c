@@ -83,3 +83,26 @@ ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
 	foreach(lc, ((BoolExpr *) quals)->args)
 		ZbxhistNarrowBounds(lfirst(lc), varno, clock_attnum, bounds);
 }
+
+/*
+ * ZbxhistOverlap says whether two ranges have a clock in common.
+ */
+bool
+ZbxhistOverlap(const PartitionBounds *a, const PartitionBounds *b)
+{
+	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
+}
+
+/*
+ * ZbxhistHasPackedDay says whether some packed day is within bounds.
+ */
+bool
+ZbxhistHasPackedDay(const PartitionSet *set, const PartitionBounds *bounds)
+{
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (ZbxhistOverlap(&set->packed_days[i], bounds))
+			return true;
+	}
+	return false;
+}

@@ -16,5 +16,8 @@ extern bool ZbxhistIsRouted(Relation rel);
 extern void ZbxhistNarrowBounds(Node *quals, Index varno,
 								AttrNumber clock_attnum,
 								PartitionBounds *bounds);
+extern bool ZbxhistOverlap(const PartitionBounds *a, const PartitionBounds *b);
+extern bool ZbxhistHasPackedDay(const PartitionSet *set,
+								const PartitionBounds *bounds);
 
 #endif							/* ZBXHIST_CLOCK_BOUNDS_H */

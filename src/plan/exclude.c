@@ -33,29 +33,6 @@
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 
 /*
- * Overlaps says whether two ranges have a clock in common.
- */
-static bool
-Overlaps(const PartitionBounds *a, const PartitionBounds *b)
-{
-	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
-}
-
-/*
- * HasPackedDay says whether some packed day is within bounds.
- */
-static bool
-HasPackedDay(const PartitionSet *set, const PartitionBounds *bounds)
-{
-	for (int i = 0; i < set->npacked_days; i++)
-	{
-		if (Overlaps(&set->packed_days[i], bounds))
-			return true;
-	}
-	return false;
-}
-
-/*
  * HasNoRows says whether child surely has no rows within bounds.
  */
 static bool
@@ -63,11 +40,11 @@ HasNoRows(const PartitionSet *set, Oid child, const PartitionBounds *bounds)
 {
 	if (child == set->packed)
 		return zbxhist_enable_packed_scan_pruning &&
-			!HasPackedDay(set, bounds);
+			!ZbxhistHasPackedDay(set, bounds);
 	for (int i = 0; i < set->npartitions; i++)
 	{
 		if (set->partitions[i].relid == child)
-			return !Overlaps(&set->partitions[i], bounds);
+			return !ZbxhistOverlap(&set->partitions[i], bounds);
 	}
 	return false;
 }

@@ -136,15 +136,6 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
- * Overlap says whether two ranges have a clock in common.
- */
-static bool
-Overlap(const PartitionBounds *a, const PartitionBounds *b)
-{
-	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
-}
-
-/*
  * ListChildren returns the children that have rows within bounds, in the
  * order of their clocks.
  */
@@ -153,19 +144,14 @@ ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
 {
 	List	   *result = NIL;
 
-	if (OidIsValid(set->packed))
-	{
-		bool		has_days = !zbxhist_enable_packed_scan_pruning;
-
-		for (int i = 0; i < set->npacked_days && !has_days; i++)
-			has_days = Overlap(&set->packed_days[i], bounds);
-		if (has_days)
-			result = lappend_oid(result, set->packed);
-	}
+	if (OidIsValid(set->packed) &&
+		(!zbxhist_enable_packed_scan_pruning ||
+		 ZbxhistHasPackedDay(set, bounds)))
+		result = lappend_oid(result, set->packed);
 	for (int i = 0;
 		 i < set->npartitions && list_length(result) <= MAX_TABLES; i++)
 	{
-		if (Overlap(&set->partitions[i], bounds))
+		if (ZbxhistOverlap(&set->partitions[i], bounds))
 			result = lappend_oid(result, set->partitions[i].relid);
 	}
 	return result;
