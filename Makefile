@@ -1,6 +1,6 @@
 # zbxhist: build with PGXS, "make PG_CONFIG=/path/to/pg_config"
 EXTENSION  = zbxhist
-EXTVERSION = 1.0
+EXTVERSION = 1.1
 MODULE_big = $(EXTENSION)
 PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix history"
 

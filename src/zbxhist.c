@@ -29,7 +29,7 @@
 #include "plan/range_scan.h"
 #include "plan/select.h"
 
-#define ZBXHIST_VERSION "1.0"
+#define ZBXHIST_VERSION "1.1"
 
 ZBXHIST_MODULE_MAGIC("zbxhist", ZBXHIST_VERSION);
 

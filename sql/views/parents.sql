@@ -13,7 +13,7 @@ SELECT c.parent,
        c.created_at
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
-  CROSS JOIN LATERAL zbxhist.effective_retention(c.parent, c.retention) r
+  CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
  ORDER BY c.parent::pg_catalog.text;
 
 COMMENT ON VIEW zbxhist.parents IS

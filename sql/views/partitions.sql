@@ -17,13 +17,13 @@ SELECT c.parent,
        pg_catalog.round(e.bytes::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
-  CROSS JOIN LATERAL zbxhist.list_ranges(c.parent) p
+  CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
   CROSS JOIN LATERAL (SELECT pg_catalog.date_part('epoch', pg_catalog.now()) AS present) t
   CROSS JOIN LATERAL (
        SELECT CASE WHEN p.is_packed
                    THEN (SELECT CASE WHEN NOT d.unpacked THEN d.nrows ELSE 0 END
                            FROM zbxhist.packed_day d WHERE d.day = p.relation)
-                   ELSE zbxhist.estimated_rows(p.relation) END AS rows,
+                   ELSE zbxhist_internal.estimated_rows(p.relation) END AS rows,
               pg_catalog.pg_total_relation_size(p.relation) AS bytes) e
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 

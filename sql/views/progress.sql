@@ -16,7 +16,7 @@ SELECT s.parent,
        SELECT i.param3 AS rows,
               coalesce(i.param1::pg_catalog.numeric / nullif(i.param2, 0), 0) AS read,
               coalesce(least(1, i.param3::pg_catalog.numeric
-                  / nullif(zbxhist.estimated_rows(i.relid::pg_catalog.regclass), 0)), 0) AS written
+                  / nullif(zbxhist_internal.estimated_rows(i.relid::pg_catalog.regclass), 0)), 0) AS written
          FROM pg_catalog.pg_stat_get_progress_info('COPY') i
         WHERE s.action = 'pack' AND i.pid = s.action_pid
           AND i.relid = pg_catalog.to_regclass(s.relation)) p ON true

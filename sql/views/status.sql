@@ -24,7 +24,7 @@ SELECT c.parent,
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
-  CROSS JOIN LATERAL zbxhist.effective_retention(c.parent, c.retention) r
+  CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
   CROSS JOIN LATERAL (
        SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed) AS partitions,
               pg_catalog.count(*) FILTER (WHERE l.is_packed) AS packed_days,
@@ -32,9 +32,9 @@ SELECT c.parent,
                   AS partitions_ahead,
               pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,
               pg_catalog.min(l.to_clock) AS first_end
-         FROM zbxhist.list_ranges(c.parent) l) p
-  CROSS JOIN LATERAL zbxhist.waiting_rows(c.parent) w
-  CROSS JOIN LATERAL zbxhist.stored_values(c.parent) v
+         FROM zbxhist_internal.list_ranges(c.parent) l) p
+  CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
+  CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
 
 COMMENT ON VIEW zbxhist.status IS

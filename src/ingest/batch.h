@@ -86,7 +86,7 @@ typedef struct InsertBatch
 	struct InsertTarget *target;
 	ResourceOwner target_owner;
 
-	/* since opened, for zbxhist.counters() and EXPLAIN */
+	/* since opened, for zbxhist_internal.counters() and EXPLAIN */
 	InsertStats stats;
 
 	MemoryContext context;		/* owns all; child of TopMemoryContext */

@@ -96,7 +96,7 @@ SELECT is_empty(
     'every function pins its search_path');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
-       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist\.next_transaction|LOOP\s+CALL zbxhist\.next_transaction)'$$,
+       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
     'every procedure begins with a transaction of a safe search_path');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proparallel <> 'u'
@@ -118,7 +118,21 @@ SELECT is_empty(
        WHERE k.relkind IN ('r', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped
          AND col_description(k.oid, a.attnum) IS NULL$$,
     'every column has a comment');
-SELECT isnt(obj_description('zbxhist'::regnamespace, 'pg_namespace'), NULL, 'the schema has a comment');
+SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('schema %s has a comment', s))
+  FROM unnest('{zbxhist,zbxhist_internal,zbxhist_packed}'::text[]) s;
+
+-- what \df zbxhist.* shows is what a user may want
+SELECT bag_eq(
+    $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
+    $$SELECT unnest('{
+        add,alter_parent,buckets,check,create_parent,create_partition,delete_item,delete_values,insert_paths,
+        last_values,list_partitions,minimum_time,nearest,pack,partition_bounds,preview,range,route,run_maintenance,
+        setup,statistics,undo,unpack,verify,version}'::text[])$$,
+    'functions for users are in schema zbxhist, the others in zbxhist_internal');
+SELECT is_empty(
+    $$SELECT signature FROM member_functions
+       WHERE (pronamespace = 'zbxhist_internal'::regnamespace) <> (obj_description(oid, 'pg_proc') ~ '\(internal\)$')$$,
+    'the comment of each internal function says so');
 
 -- tables and views
 SELECT bag_eq(
@@ -158,7 +172,7 @@ SELECT is_empty(
     'no column keeps pg_upgrade from working');
 SELECT is((SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'zbxhist'), 'zbxhist', 'in schema zbxhist');
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'zbxhist'), false, 'not relocatable');
-SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.0'), true, 'trusted');
+SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.1'), true, 'trusted');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -45,7 +45,7 @@ SELECT throws_ok($$SELECT zbxhist.create_parent('plain', move_existing => NULL)$
 SELECT throws_ok($$SELECT zbxhist.alter_parent('plain', premake => 2)$$, '42P17', NULL, 'alter_parent of an unmanaged table');
 SELECT throws_ok($$SELECT zbxhist.create_partition('plain', '2020-01-05')$$, '42P17', NULL, 'create_partition of an unmanaged table');
 SELECT throws_ok($$SELECT * FROM zbxhist.preview('plain')$$, '42P17', NULL, 'preview of an unmanaged table');
-SELECT throws_ok($$SELECT zbxhist.require_parent('plain')$$, '42P17', NULL, 'run_maintenance and undo of an unmanaged table');
+SELECT throws_ok($$SELECT zbxhist_internal.require_parent('plain')$$, '42P17', NULL, 'run_maintenance and undo of an unmanaged table');
 
 -- setup
 SELECT throws_ok($$SELECT * FROM zbxhist.setup('tap_missing')$$, '3F000', NULL, 'no such schema');
@@ -96,7 +96,7 @@ SELECT col_is_pk('tap', 'plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the 
 CREATE ROLE tap_stranger;
 GRANT USAGE ON SCHEMA tap TO tap_stranger;
 CREATE TABLE another (LIKE plain INCLUDING ALL);
-GRANT EXECUTE ON FUNCTION zbxhist.create_parent, zbxhist.alter_parent, zbxhist.adopt TO tap_stranger;
+GRANT EXECUTE ON FUNCTION zbxhist.create_parent, zbxhist.alter_parent, zbxhist_internal.adopt TO tap_stranger;
 SET LOCAL ROLE tap_stranger;
 SELECT throws_ok($$SELECT zbxhist.create_parent('another')$$, '42501', NULL, 'create_parent of another''s table');
 SELECT throws_ok($$SELECT zbxhist.alter_parent('plain')$$, '42501', NULL, 'alter_parent of another''s table');

@@ -2,7 +2,7 @@
 -- What somebody gives to one partition by hand, or to the parent after its
 -- partitions were made: columns, constraints, triggers, foreign keys.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 CREATE SCHEMA altered;
 SET search_path = altered, public;

@@ -2,7 +2,7 @@
 -- INSERT of literals into a parent is planned as a custom scan; what is more
 -- than that is planned as ever, and either way the outcome is the same.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL,
     clock integer DEFAULT '0' NOT NULL,
@@ -298,12 +298,12 @@ TRUNCATE history;
 
 -- undo brings rows back to the parent, and new ones stay there
 UPDATE zbxhist.parent_config SET routing = false WHERE parent = 'history'::regclass;
-SELECT zbxhist.invalidate('history');
+SELECT zbxhist_internal.invalidate('history');
 INSERT INTO history VALUES (1, 86400, 0, 0), (2, 172800, 0, 0);
 \echo :ROW_COUNT
 SELECT * FROM stored ORDER BY itemid;
 UPDATE zbxhist.parent_config SET routing = true WHERE parent = 'history'::regclass;
-SELECT zbxhist.invalidate('history');
+SELECT zbxhist_internal.invalidate('history');
 TRUNCATE history;
 
 -- many rows, more than a batch, a read-only transaction
@@ -352,4 +352,4 @@ DROP TABLE history, history_str CASCADE;
 DROP ROLE zbxhist_test_writer, zbxhist_test_reader;
 DROP DOMAIN note;
 DROP FUNCTION analyze_insert, plan_of, tell, add_two, add_one, copy_row;
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();

@@ -3,7 +3,7 @@
 -- it: the same in a parent by the short way (fast), by the trigger (slow), and
 -- in a plain table.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 CREATE SCHEMA around;
@@ -365,4 +365,4 @@ SELECT * FROM compare('INSERT INTO T (itemid, clock, value) VALUES (11, 86400, 1
 
 SET search_path = public;
 DROP SCHEMA around CASCADE;
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();

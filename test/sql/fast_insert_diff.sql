@@ -3,7 +3,7 @@
 -- planned for it, a parent with that switched off, and a plain table.  The
 -- same rows, SQLSTATEs and row counts must come of it.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA diff;
 SET search_path = diff;
@@ -196,4 +196,4 @@ SELECT kind, rows_in(kind || '_f') = rows_in(kind || '_p') AS fast, rows_in(kind
 
 SET search_path = public;
 DROP SCHEMA diff CASCADE;
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();

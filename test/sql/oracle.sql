@@ -4,7 +4,7 @@
 -- contents.  The statements are random, and the same ones in each run.  All of
 -- them run inside functions here; those of a client are in test/t.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET extra_float_digits = 1;
 CREATE SCHEMA plain;
@@ -226,19 +226,19 @@ BEGIN
      ORDER BY pick(1000) LIMIT 1;
     CASE pick(10)
         WHEN 9 THEN
-            PERFORM zbxhist.step_verify(target);
+            PERFORM zbxhist_internal.step_verify(target);
         WHEN 0, 1 THEN
             PERFORM zbxhist.create_partition(target, date '1970-01-01' + pick(6) * CASE WHEN tab LIKE 'trends%' THEN 31 ELSE 1 END);
         WHEN 2 THEN
-            PERFORM zbxhist.move_rows(target, p.partition, p.from_clock, p.to_clock, NULL, 1 + pick(3000));
+            PERFORM zbxhist_internal.move_rows(target, p.partition, p.from_clock, p.to_clock, NULL, 1 + pick(3000));
         WHEN 3 THEN
-            PERFORM zbxhist.move_rows(p.partition, target, p.from_clock, p.to_clock, NULL, 1 + pick(3000));
+            PERFORM zbxhist_internal.move_rows(p.partition, target, p.from_clock, p.to_clock, NULL, 1 + pick(3000));
         WHEN 4 THEN
-            PERFORM zbxhist.move_rows(p.partition, target, p.from_clock, p.to_clock, NULL, 2000000000);
+            PERFORM zbxhist_internal.move_rows(p.partition, target, p.from_clock, p.to_clock, NULL, 2000000000);
             EXECUTE format('DROP TABLE %s', p.partition);
         WHEN 5 THEN
             UPDATE zbxhist.parent_config c SET routing = NOT routing WHERE c.parent = target;
-            PERFORM zbxhist.invalidate(target);
+            PERFORM zbxhist_internal.invalidate(target);
         WHEN 6 THEN
             PERFORM set_config('zbxhist.enable_batching', pick('on', 'off'), false);
         WHEN 7 THEN
@@ -332,4 +332,4 @@ DO $$ BEGIN
                    format('rm -f "%s"', current_setting('data_directory') || '/zbxhist_oracle_' || current_database()));
 END $$;
 DROP SCHEMA plain, managed, oracle CASCADE;
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();

@@ -2,7 +2,7 @@
 -- Statements within statements, and children that zbxhist did not make: where
 -- the batch, or the pruning of UPDATE and DELETE, could look at the wrong place.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));

@@ -2,7 +2,7 @@
 -- ALTER TABLE of a parent with packed days: what its rows are then, or why they
 -- cannot be known.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value numeric(16,4) DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL,
     PRIMARY KEY (itemid, clock, ns));
@@ -84,7 +84,7 @@ SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
 ROLLBACK;
 BEGIN;
 ALTER TABLE history ADD COLUMN extra integer NOT NULL DEFAULT 5;
-SELECT zbxhist.step_attach('history');
+SELECT zbxhist_internal.step_attach('history');
 ALTER TABLE history ALTER value TYPE double precision;
 SELECT * FROM history WHERE itemid = 2 AND clock < 100000;
 SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
@@ -98,7 +98,7 @@ SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
 SAVEPOINT s;
 UPDATE history SET value = 8 WHERE itemid = 2;
 ROLLBACK TO s;
-SELECT zbxhist.merge_rows('history', 'zbxhist_packed.history_p19700102', 86400, 172800, 10);
+SELECT zbxhist_internal.merge_rows('history', 'zbxhist_packed.history_p19700102', 86400, 172800, 10);
 ROLLBACK;
 -- so is the last one, which has no other after it, and then that of days packed since
 CREATE TABLE history_text (itemid bigint NOT NULL, clock integer NOT NULL, ns integer NOT NULL, value double precision NOT NULL,
@@ -125,15 +125,15 @@ SELECT * FROM zbxhist.range(NULL::history_text, 2, 0, 100000);
 SELECT * FROM zbxhist.statistics('history_text', 2, 0, 172800);
 UPDATE history_text SET value = 8 WHERE itemid = 2 AND clock < 172800;
 INSERT INTO history_text VALUES (9, 86400, 1, 9.5);
-SELECT zbxhist.merge_rows('history_text', 'zbxhist_packed.history_text_p19700102', 86400, 172800, 10);
-SELECT zbxhist.waiting_days('history_text');
+SELECT zbxhist_internal.merge_rows('history_text', 'zbxhist_packed.history_text_p19700102', 86400, 172800, 10);
+SELECT zbxhist_internal.waiting_days('history_text');
 SELECT code, object FROM zbxhist.check() WHERE code = 'columns_altered';
 UPDATE history_text SET value = 8 WHERE itemid = 3;
 CALL zbxhist.pack('history_text', '1970-01-03');
 SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'history_text_packed'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum;
 SELECT clock / 86400 AS day, value, count(*) FROM history_text GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT * FROM zbxhist.statistics('history_text', 3, 0, 300000);
-SELECT zbxhist.waiting_days('history_text');
+SELECT zbxhist_internal.waiting_days('history_text');
 CALL zbxhist.unpack('history_text', '1970-01-02');
 SELECT clock / 86400 AS day, value, count(*) FROM history_text GROUP BY 1, 2 ORDER BY 1, 2;
 DROP TABLE history_text CASCADE;
@@ -147,10 +147,10 @@ ROLLBACK;
 BEGIN;
 ALTER TABLE history ADD COLUMN extra integer DEFAULT 5;
 INSERT INTO history VALUES (9, 86400, 1, 1, 6);
-SELECT zbxhist.waiting_days('history');
+SELECT zbxhist_internal.waiting_days('history');
 SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code = 'columns_altered';
 ALTER TABLE history DROP COLUMN extra;
-SELECT zbxhist.waiting_days('history');
+SELECT zbxhist_internal.waiting_days('history');
 SELECT code FROM zbxhist.check() WHERE code = 'columns_altered';
 ROLLBACK;
 -- a renamed column is not known from one that was dropped and one that came

@@ -28,7 +28,7 @@ BEGIN
                 PRIMARY KEY (first_itemid, first_clock)) WITH (toast_tuple_target = 8160);
             ALTER TABLE day ALTER payload SET STORAGE EXTERNAL;
             LOCK TABLE history IN SHARE MODE;
-            PERFORM zbxhist.pack_rows('history', 'day');
+            PERFORM zbxhist_internal.pack_rows('history', 'day');
             TRUNCATE history;
             RETURN;
         EXCEPTION WHEN object_not_in_prerequisite_state THEN
@@ -51,8 +51,8 @@ BEGIN
     SELECT count(*) INTO crossing
       FROM (SELECT (first_itemid, first_clock) <= lag((last_itemid, last_clock)) OVER (ORDER BY first_itemid, first_clock) AS o
               FROM day) g WHERE o;
-    SELECT string_agg(format('item %s, clock %s: %s', itemid, clock, problem), '; ') INTO problems FROM zbxhist.verify_day('day');
-    PERFORM zbxhist.unpack_rows('day', 'back');
+    SELECT string_agg(format('item %s, clock %s: %s', itemid, clock, problem), '; ') INTO problems FROM zbxhist_internal.verify_day('day');
+    PERFORM zbxhist_internal.unpack_rows('day', 'back');
     SELECT count(*) INTO different FROM (
         (TABLE expected EXCEPT ALL TABLE back) UNION ALL (TABLE back EXCEPT ALL TABLE expected)) x;
     RAISE INFO 'different %, crossing %, problems %', different, crossing, problems;
@@ -64,7 +64,7 @@ CALL pack_day();
 CALL check_day();
 
 -- nothing to do
-SELECT * FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 100);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 100);
 
 -- before all, after all, between, new items, the same clock, ends of int4
 INSERT INTO history VALUES (-5, 5000, 1, 1), (-5, -2147483648, 2, 0), (9223372036854775807, 2147483647, 3, 999999999),
@@ -76,17 +76,17 @@ INSERT INTO history SELECT * FROM expected WHERE itemid = 110 AND clock < 3000 O
 INSERT INTO history SELECT itemid, clock, value + 1, ns FROM expected WHERE itemid = 112 AND clock < 1400 ON CONFLICT DO NOTHING;
 SELECT count(*) AS rows FROM history;
 -- in batches; those that stay do not hinder the others
-SELECT * FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 10);
-SELECT * FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 100);
-SELECT done FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 100000);
-SELECT merged, done FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 100000);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 10);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 100);
+SELECT done FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 100000);
+SELECT merged, done FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 100000);
 SELECT count(*) > 0 AS stay, min(itemid), max(itemid) FROM history;
 CALL check_day();
 TRUNCATE history;
 
 -- only clocks that are asked for
 INSERT INTO history VALUES (102, 1001, 0, 5), (102, 1999, 0, 5), (102, 2000, 0, 5);
-SELECT * FROM zbxhist.merge_rows('history', 'day', 1002, 2000, 100);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', 1002, 2000, 100);
 SELECT clock FROM history ORDER BY 1;
 TRUNCATE history;
 INSERT INTO expected VALUES (102, 1999, 0, 5);
@@ -99,7 +99,7 @@ BEGIN
         INSERT INTO history SELECT 100 + abs(bits(r * 1000 + i) % 80), 1000 + abs(bits(r * 1000 + i + 500) % 9000), r, 1000000000 + i
           FROM generate_series(1, 100) i ON CONFLICT DO NOTHING;
         INSERT INTO expected SELECT * FROM history;
-        PERFORM zbxhist.merge_rows('history', 'day', 0, 20000, 1000);
+        PERFORM zbxhist_internal.merge_rows('history', 'day', 0, 20000, 1000);
         COMMIT;
     END LOOP;
 END
@@ -115,7 +115,7 @@ INSERT INTO history SELECT * FROM expected;
 TRUNCATE expected;
 INSERT INTO expected SELECT * FROM history;
 SELECT merged = (SELECT count(*) FROM expected) AS all_merged, duplicates, done
-  FROM zbxhist.merge_rows('history', 'day', -2147483648, 2147483648, 1000000);
+  FROM zbxhist_internal.merge_rows('history', 'day', -2147483648, 2147483648, 1000000);
 COMMIT;
 CALL check_day();
 
@@ -124,25 +124,25 @@ ALTER TABLE history DROP CONSTRAINT history_pkey;
 INSERT INTO history SELECT * FROM expected WHERE itemid = 104;
 ALTER TABLE expected DROP CONSTRAINT expected_pkey;
 INSERT INTO expected SELECT * FROM history;
-SELECT merged > 100 AS merged, duplicates, done FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
+SELECT merged > 100 AS merged, duplicates, done FROM zbxhist_internal.merge_rows('history', 'day', 0, 2147483648, 1000000);
 CALL check_day();
 
 -- more rows of an item and second than a day can hold: the others stay
 BEGIN;
 INSERT INTO history SELECT 104, 5000, i, 0 FROM generate_series(1, 65540) i;
 INSERT INTO history SELECT 5, 5000, i, 0 FROM generate_series(1, 65537) i;
-SELECT * FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', 0, 2147483648, 1000000);
 INSERT INTO history VALUES (104, 5000, 1, 0), (104, 5001, 1, 0);
-SELECT * FROM zbxhist.merge_rows('history', 'day', 0, 2147483648, 1000000);
+SELECT * FROM zbxhist_internal.merge_rows('history', 'day', 0, 2147483648, 1000000);
 SELECT itemid, clock, count(*) FROM history GROUP BY 1, 2 ORDER BY 1;
 SELECT sum(nrows) - (SELECT count(*) FROM expected) AS merged FROM day;
-SELECT * FROM zbxhist.verify_day('day');
+SELECT * FROM zbxhist_internal.verify_day('day');
 ROLLBACK;
 
 -- columns altered since
 ALTER TABLE history ADD COLUMN extra integer;
 INSERT INTO history VALUES (1, 1, 1, 1, 1);
-SELECT zbxhist.merge_rows('history', 'day', 0, 2147483648, 10);
+SELECT zbxhist_internal.merge_rows('history', 'day', 0, 2147483648, 10);
 ALTER TABLE history DROP COLUMN extra;
 
 -- ---- damage ----
@@ -161,8 +161,8 @@ UPDATE day SET nrows = nrows + 1
  WHERE (first_itemid, first_clock) = (SELECT first_itemid, first_clock FROM intact ORDER BY 1, 2 OFFSET 7 LIMIT 1);
 UPDATE day SET last_itemid = last_itemid + 20
  WHERE (first_itemid, first_clock) = (SELECT first_itemid, first_clock FROM intact ORDER BY 1, 2 OFFSET 8 LIMIT 1);
-SELECT regexp_replace(problem, '\d+', 'N', 'g') AS problem FROM zbxhist.verify_day('day') ORDER BY itemid, clock;
+SELECT regexp_replace(problem, '\d+', 'N', 'g') AS problem FROM zbxhist_internal.verify_day('day') ORDER BY itemid, clock;
 CREATE TABLE back (LIKE history);
-SELECT zbxhist.unpack_rows('day', 'back');
+SELECT zbxhist_internal.unpack_rows('day', 'back');
 
 DROP SCHEMA packed_merge CASCADE;

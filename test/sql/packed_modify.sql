@@ -144,7 +144,7 @@ SELECT rows = (SELECT count(*) FROM history) AS rows_are_known FROM zbxhist.part
 SELECT count(*) FROM zbxhist.packed_change c JOIN zbxhist.packed_day d USING (day) WHERE d.parent = 'history'::regclass;
 BEGIN;
 TRUNCATE history;
-SELECT zbxhist.step_attach('history');
+SELECT zbxhist_internal.step_attach('history');
 SELECT nrows FROM zbxhist.packed_day WHERE parent = 'history'::regclass;
 ROLLBACK;
 

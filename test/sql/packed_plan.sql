@@ -2,7 +2,7 @@
 -- How statements on a parent with packed days are planned: what the foreign
 -- table is asked for, in which order, and how much of it is read.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL,
     PRIMARY KEY (itemid, clock, ns));

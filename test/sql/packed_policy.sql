@@ -194,7 +194,7 @@ CREATE VIEW packed2.other_packed AS SELECT 1;
 SELECT zbxhist.create_partition('packed2.other', '1970-01-02');
 CALL zbxhist.pack('packed2.other', '1970-01-02');
 SELECT parent, day FROM zbxhist.packed_day WHERE parent IN ('other'::regclass, 'packed2.other'::regclass) ORDER BY 1;
-SELECT zbxhist.packed_table('packed2.other');
+SELECT zbxhist_internal.packed_table('packed2.other');
 
 -- what is dropped, and what check() says of it
 DROP FOREIGN TABLE other_packed;
@@ -206,5 +206,5 @@ DROP EXTENSION zbxhist;
 SET client_min_messages = warning;
 DROP SCHEMA packed, packed2 CASCADE;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relkind = 'r';
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();
 TRUNCATE zbxhist.maintenance_log;

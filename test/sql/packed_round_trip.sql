@@ -38,7 +38,7 @@ BEGIN
         BEGIN
             PERFORM make_day(source, day);
             EXECUTE format('LOCK TABLE %s IN SHARE MODE', source);
-            PERFORM zbxhist.pack_rows(source, day::regclass);
+            PERFORM zbxhist_internal.pack_rows(source, day::regclass);
             RETURN;
         EXCEPTION WHEN object_not_in_prerequisite_state THEN
             NULL;
@@ -74,8 +74,8 @@ BEGIN
     CALL pack(source, 'day');
     EXECUTE 'SELECT count(*) FROM ' || source INTO nrows;
     SELECT sum(d.nrows), count(*) INTO packed, groups FROM day d;
-    SELECT count(*) INTO problems FROM zbxhist.verify_day('day');
-    unpacked := zbxhist.unpack_rows('day', 'back');
+    SELECT count(*) INTO problems FROM zbxhist_internal.verify_day('day');
+    unpacked := zbxhist_internal.unpack_rows('day', 'back');
     different := differences(source, 'back');
     RAISE INFO '%: % rows, packed %, unpacked %, problems %, different %, left %',
         source, nrows, packed, unpacked, problems, different, (SELECT count(*) FROM day);
@@ -228,43 +228,42 @@ CREATE TABLE narrow (itemid integer NOT NULL, clock integer NOT NULL);
 CALL pack('narrow', 'day');
 CREATE TABLE reserved (itemid bigint NOT NULL, clock integer NOT NULL, payload text);
 SELECT make_day('many', 'day');
-SELECT zbxhist.pack_rows('reserved', 'day');
+SELECT zbxhist_internal.pack_rows('reserved', 'day');
 -- not made in this transaction, not a day, not the same columns
-SELECT zbxhist.pack_rows('many', 'day');
-SELECT zbxhist.pack_rows('many', 'doubles');
+SELECT zbxhist_internal.pack_rows('many', 'day');
+SELECT zbxhist_internal.pack_rows('many', 'doubles');
 BEGIN;
 SELECT make_day('many', 'other_day');
-SELECT zbxhist.pack_rows('trends', 'other_day');
+SELECT zbxhist_internal.pack_rows('trends', 'other_day');
 ROLLBACK;
 BEGIN;
 SELECT make_day('many', 'other_day');
 SAVEPOINT s;
-SELECT zbxhist.pack_rows('many', 'other_day');
+SELECT zbxhist_internal.pack_rows('many', 'other_day');
 ROLLBACK;
 
 -- rows that not everybody sees alike
 BEGIN;
 INSERT INTO nothing VALUES (1, 1, 1, 1);
 SELECT make_day('nothing', 'other_day');
-SELECT zbxhist.pack_rows('nothing', 'other_day');
+SELECT zbxhist_internal.pack_rows('nothing', 'other_day');
 ROLLBACK;
 
 -- only the owner
 CREATE ROLE regress_packed_other;
 GRANT USAGE ON SCHEMA packed_round_trip TO regress_packed_other;
 SET ROLE regress_packed_other;
-SELECT zbxhist.pack_rows('packed_round_trip.many', 'packed_round_trip.day');
-SELECT zbxhist.unpack_rows('packed_round_trip.day', 'packed_round_trip.many');
-SELECT zbxhist.verify_day('packed_round_trip.day');
-SELECT zbxhist.merge_rows('packed_round_trip.many', 'packed_round_trip.day', 0, 1, 1);
+SELECT zbxhist_internal.pack_rows('packed_round_trip.many', 'packed_round_trip.day');
+SELECT zbxhist_internal.unpack_rows('packed_round_trip.day', 'packed_round_trip.many');
+SELECT zbxhist_internal.verify_day('packed_round_trip.day');
+SELECT zbxhist_internal.merge_rows('packed_round_trip.many', 'packed_round_trip.day', 0, 1, 1);
 RESET ROLE;
-DO $$ BEGIN EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist TO regress_packed_other'); END $$;
-GRANT USAGE ON SCHEMA zbxhist TO regress_packed_other;
+DO $$ BEGIN EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist, zbxhist_internal TO regress_packed_other'); END $$;
 SET ROLE regress_packed_other;
-SELECT zbxhist.pack_rows('packed_round_trip.many', 'packed_round_trip.day');
-SELECT zbxhist.unpack_rows('packed_round_trip.day', 'packed_round_trip.many');
-SELECT * FROM zbxhist.verify_day('packed_round_trip.day');
-SELECT zbxhist.merge_rows('packed_round_trip.many', 'packed_round_trip.day', 0, 1, 1);
+SELECT zbxhist_internal.pack_rows('packed_round_trip.many', 'packed_round_trip.day');
+SELECT zbxhist_internal.unpack_rows('packed_round_trip.day', 'packed_round_trip.many');
+SELECT * FROM zbxhist_internal.verify_day('packed_round_trip.day');
+SELECT zbxhist_internal.merge_rows('packed_round_trip.many', 'packed_round_trip.day', 0, 1, 1);
 RESET ROLE;
 DROP OWNED BY regress_packed_other;
 DROP ROLE regress_packed_other;

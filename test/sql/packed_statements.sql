@@ -2,7 +2,7 @@
 -- DELETE, UPDATE and TRUNCATE of packed rows: what a plain table does, whatever
 -- the statement, on every kind of table; and what is refused.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA plain;
 CREATE SCHEMA managed;

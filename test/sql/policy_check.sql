@@ -3,7 +3,7 @@
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 -- what earlier tests have dropped
-SELECT zbxhist.forget_dropped();
+SELECT zbxhist_internal.forget_dropped();
 SET TimeZone = 'UTC';
 CREATE SCHEMA checks;
 SET search_path = checks, public;
@@ -40,7 +40,7 @@ GRANT SELECT ON history TO regress_zbxhist_someone;
 CREATE INDEX ON :today (clock);
 SELECT * FROM found();
 ALTER TABLE :today OWNER TO CURRENT_USER;
-SELECT zbxhist.clone_grants('history', partition) FROM zbxhist.list_partitions('history');
+SELECT zbxhist_internal.clone_grants('history', partition) FROM zbxhist.list_partitions('history');
 CREATE INDEX ON history (clock);
 CREATE INDEX ON :tomorrow (clock);
 SELECT * FROM found();
@@ -50,7 +50,7 @@ DROP TRIGGER zzz_zbxhist_route ON history;
 ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();
-SELECT zbxhist.attach_triggers(ARRAY['checks.history'::regclass]) IS NOT NULL AS mended;
+SELECT zbxhist_internal.attach_triggers(ARRAY['checks.history'::regclass]) IS NOT NULL AS mended;
 ALTER TABLE history ENABLE REPLICA TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();

@@ -150,8 +150,8 @@ SELECT zbxhist.create_partition('"full ON x (y)"', '2020-01-05');
 RESET default_tablespace;
 \d "full ON x (y)_p20200105"
 SELECT k.relowner::regrole, k.reloptions, t.reloptions AS toast_options, s.spcname,
-       zbxhist.describe_grants(k.oid) = zbxhist.describe_grants('"full ON x (y)"') AS same_grants,
-       zbxhist.describe_indexes(k.oid) = zbxhist.describe_indexes('"full ON x (y)"') AS same_indexes
+       zbxhist_internal.describe_grants(k.oid) = zbxhist_internal.describe_grants('"full ON x (y)"') AS same_grants,
+       zbxhist_internal.describe_indexes(k.oid) = zbxhist_internal.describe_indexes('"full ON x (y)"') AS same_indexes
   FROM pg_class k
   JOIN pg_class t ON t.oid = k.reltoastrelid
   JOIN pg_tablespace s ON s.oid = k.reltablespace
@@ -183,9 +183,9 @@ INSERT INTO legacy (itemid, clock) VALUES (1, 1578182400), (1, 1578182400);
 SELECT tableoid::regclass, * FROM legacy;
 
 -- not under a lock that somebody else holds for long
-SELECT zbxhist.short_lock_timeout();
+SELECT zbxhist_internal.short_lock_timeout();
 SET zbxhist.maintenance_lock_timeout = '1s';
-SELECT zbxhist.short_lock_timeout(), zbxhist.patient_lock_timeout();
+SELECT zbxhist_internal.short_lock_timeout(), zbxhist_internal.patient_lock_timeout();
 RESET zbxhist.maintenance_lock_timeout;
 
 -- DROP EXTENSION leaves the rows, and CREATE EXTENSION finds them again

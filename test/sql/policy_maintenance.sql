@@ -7,9 +7,9 @@ CREATE SCHEMA maint;
 SET search_path = maint, public;
 
 -- periods as Zabbix writes them
-SELECT p, zbxhist.parse_period(p)
+SELECT p, zbxhist_internal.parse_period(p)
   FROM unnest('{31d,1w,12h,90,3600s,5m,0,0d,007d," 1d ",1M,1y,-1d,1.5d,d,"","{$MACRO}",99999999999999999999d,1000000000w,999999999w,73201d,73200d}'::text[]) p;
-SELECT zbxhist.parse_period(NULL) IS NULL AS is_null;
+SELECT zbxhist_internal.parse_period(NULL) IS NULL AS is_null;
 
 CREATE FUNCTION today(days integer DEFAULT 0) RETURNS integer LANGUAGE sql STABLE AS
     $$ SELECT (floor(extract(epoch FROM now()) / 86400) * 86400)::integer + 86400 * days $$;
@@ -93,7 +93,7 @@ SELECT * FROM zbxhist.check();
 CREATE TABLE big (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 INSERT INTO big SELECT i, c, i, 7 FROM generate_series(1, 100) i, generate_series(1, 2000) c;
-SELECT zbxhist.own_pages('big') > 1000 AS is_walked;
+SELECT zbxhist_internal.own_pages('big') > 1000 AS is_walked;
 SELECT zbxhist.create_parent('big', premake => 0, retention => '1 day');
 INSERT INTO big SELECT i, today(), i, 7 FROM generate_series(1, 100) i;
 SELECT action, bytes > 0 AS has_bytes FROM zbxhist.preview('big');
@@ -103,13 +103,13 @@ SELECT count(*), pg_relation_size('big') FROM big;
 -- the walk from item to item finds what a scan finds
 INSERT INTO big SELECT i, c, i, 7 FROM generate_series(-5000000000, 5000000000, 100000000) i, generate_series(1, 2000) c;
 DELETE FROM big WHERE itemid > 0 AND clock >= 1990 OR itemid = -4900000000 AND clock > 10;
-SELECT zbxhist.has_own_rows('big', c), zbxhist.waiting_clock('big', c, 5000, true) AS newest, zbxhist.waiting_clock('big', 3, c, false) AS oldest,
+SELECT zbxhist_internal.has_own_rows('big', c), zbxhist_internal.waiting_clock('big', c, 5000, true) AS newest, zbxhist_internal.waiting_clock('big', 3, c, false) AS oldest,
        (SELECT max(clock) FROM ONLY big WHERE clock BETWEEN c AND 4999) AS scan_newest, (SELECT min(clock) FROM ONLY big WHERE clock BETWEEN 3 AND c - 1) AS scan_oldest
   FROM unnest('{-5,0,1,3,4,1989,1990,2000,2001,5001}'::bigint[]) c;
-SELECT zbxhist.has_own_rows('big', NULL);
-SELECT zbxhist.waiting_clock('big', 2001, 5000, true);
+SELECT zbxhist_internal.has_own_rows('big', NULL);
+SELECT zbxhist_internal.waiting_clock('big', 2001, 5000, true);
 CREATE TABLE no_index AS SELECT * FROM big;
-SELECT zbxhist.has_item_index('no_index'), zbxhist.has_own_rows('no_index', 2001), zbxhist.has_own_rows('no_index', 2000), zbxhist.waiting_clock('no_index', 0, 1000, true);
+SELECT zbxhist_internal.has_item_index('no_index'), zbxhist_internal.has_own_rows('no_index', 2001), zbxhist_internal.has_own_rows('no_index', 2000), zbxhist_internal.waiting_clock('no_index', 0, 1000, true);
 
 -- without a primary key
 CREATE TABLE legacy (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0);

@@ -8,7 +8,7 @@ SET datestyle = 'German';
 CREATE FUNCTION show_range(i interval, c bigint) RETURNS text LANGUAGE sql AS $$
     SELECT format('%s %s', to_char(timestamp '1970-01-01' + make_interval(secs => r.from_clock), 'YYYY-MM-DD HH24:MI:SS'),
                            to_char(timestamp '1970-01-01' + make_interval(secs => r.to_clock), 'YYYY-MM-DD HH24:MI:SS'))
-      FROM zbxhist.clock_range(i, c) r
+      FROM zbxhist_internal.clock_range(i, c) r
 $$;
 SELECT i, c, show_range(i::interval, c)
   FROM (VALUES ('1 day', 1795219200), ('1 day', 1795305599), ('1 day', 1795305600),
@@ -19,20 +19,20 @@ SELECT i, c, show_range(i::interval, c)
                ('1 month', -1), ('3 months', 1795219200), ('1 year', 1795219200),
                ('1 year', -1), ('2 years', 0), ('1 month', 951782400)) AS v (i, c);
 -- the ends of an integer are open bounds
-SELECT i, c, (zbxhist.clock_range(i::interval, c)).*
+SELECT i, c, (zbxhist_internal.clock_range(i::interval, c)).*
   FROM (VALUES ('1 day', 2147483647), ('1 day', -2147483648), ('1 month', 2147483647),
                ('1 year', -2147483648)) AS v (i, c);
 
 -- what an interval can be
-SELECT zbxhist.verify_interval('0');
-SELECT zbxhist.verify_interval('-1 day');
-SELECT zbxhist.verify_interval('1 month 1 day');
-SELECT zbxhist.verify_interval('1 month -1 day');
-SELECT zbxhist.verify_interval('90 seconds');
-SELECT zbxhist.verify_interval('1.5 seconds');
-SELECT zbxhist.verify_interval('200 years');
-SELECT zbxhist.verify_interval(NULL);
-SELECT zbxhist.verify_interval('90 minutes');
+SELECT zbxhist_internal.verify_interval('0');
+SELECT zbxhist_internal.verify_interval('-1 day');
+SELECT zbxhist_internal.verify_interval('1 month 1 day');
+SELECT zbxhist_internal.verify_interval('1 month -1 day');
+SELECT zbxhist_internal.verify_interval('90 seconds');
+SELECT zbxhist_internal.verify_interval('1.5 seconds');
+SELECT zbxhist_internal.verify_interval('200 years');
+SELECT zbxhist_internal.verify_interval(NULL);
+SELECT zbxhist_internal.verify_interval('90 minutes');
 
 -- partitions are named and bounded in UTC, too
 CREATE SCHEMA ranges;

@@ -2,7 +2,7 @@
 -- An UPDATE or DELETE whose clock bounds leave one partition is planned for
 -- that one, and finds the rows that wait in the parent all the same.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE trends (
     itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL,
     PRIMARY KEY (itemid, clock));

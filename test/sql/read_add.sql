@@ -1,7 +1,7 @@
 --
 -- add: as INSERT does, in bulk.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value double precision NOT NULL,

@@ -2,7 +2,7 @@
 -- delete_values and delete_item: the same rows as DELETE, the same number,
 -- the same rights.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,

@@ -3,7 +3,7 @@
 -- rows gives: every table of Zabbix and two old ones (an index without ns,
 -- none at all), random rows and random arguments, the same in each run.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET extra_float_digits = 1;
 CREATE SCHEMA plain;

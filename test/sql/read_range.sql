@@ -1,7 +1,7 @@
 --
 -- range, nearest and minimum_time, boundary by boundary.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,

@@ -3,7 +3,7 @@
 -- gives the same rows in the same order as a plain table, and no partition is
 -- looked at whose constraint says that it has none of them.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE SCHEMA plain;
 CREATE SCHEMA managed;

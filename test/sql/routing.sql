@@ -4,7 +4,7 @@
 --
 -- ROW_COUNT shows the command tags: right from the second statement of a
 -- session on, or from the first with session_preload_libraries
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL,
     clock integer DEFAULT '0' NOT NULL,

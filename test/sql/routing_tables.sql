@@ -2,7 +2,7 @@
 -- Tables with more to them than Zabbix's own: triggers, constraints,
 -- generated columns, other indexes, another shape.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE history (
     gone integer,
     itemid bigint NOT NULL,

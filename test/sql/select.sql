@@ -2,7 +2,7 @@
 -- A SELECT whose clock bounds leave few of a parent's children is planned for
 -- those alone, and finds the rows that wait in the parent all the same.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
     PRIMARY KEY (itemid, clock, ns));
@@ -150,7 +150,7 @@ INSERT INTO elsewhere SELECT note, ns, value, clock, itemid FROM history WHERE c
 DROP TABLE history_p19700105;
 ALTER TABLE elsewhere RENAME TO history_p19700105;
 ALTER TABLE history_p19700105 ADD CONSTRAINT zbxhist_clock CHECK (clock >= 345600 AND clock < 432000), INHERIT history;
-SELECT zbxhist.invalidate('history');
+SELECT zbxhist_internal.invalidate('history');
 SELECT * FROM history WHERE itemid = 1 AND clock = 345600;
 EXECUTE several;
 

@@ -2,7 +2,7 @@
 -- A key is in the table once, whether its row is in the parent or in a
 -- partition; RETURNING and ON CONFLICT are right or say that they cannot be.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL,
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
@@ -53,25 +53,25 @@ RESET zbxhist.enable_routing;
 
 -- moving: the same row twice is one row, another value for the key stays
 INSERT INTO history_p19700102 VALUES (4, 86400, 2, 1), (5, 86400, 99, 1);
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 2);
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, 5, 100);
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 2);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, 5, 100);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1);
 SELECT * FROM stored ORDER BY itemid, stored_in::text;
 -- and back
-SELECT * FROM zbxhist.move_rows('history_p19700102', 'history', 86400, 172800, NULL, 1000);
+SELECT * FROM zbxhist_internal.move_rows('history_p19700102', 'history', 86400, 172800, NULL, 1000);
 SELECT * FROM stored ORDER BY itemid, stored_in::text;
 
 -- without an index to walk in
 ALTER TABLE history DROP CONSTRAINT history_pkey;
 DELETE FROM history WHERE itemid = 5;
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 3);
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1000);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 3);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1000);
 SELECT * FROM stored ORDER BY itemid, stored_in::text;
 
 -- what is not a table to move rows in
-SELECT * FROM zbxhist.move_rows('stored', 'history', 0, 1, NULL, 1);
-SELECT * FROM zbxhist.move_rows('pg_class', 'history', 0, 1, NULL, 1);
-SELECT * FROM zbxhist.move_rows('history', 'history_p19700102', NULL, 1, NULL, 1);
+SELECT * FROM zbxhist_internal.move_rows('stored', 'history', 0, 1, NULL, 1);
+SELECT * FROM zbxhist_internal.move_rows('pg_class', 'history', 0, 1, NULL, 1);
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', NULL, 1, NULL, 1);
 SET client_min_messages = warning;
 DROP TABLE history CASCADE;
 RESET client_min_messages;

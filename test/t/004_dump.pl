@@ -126,7 +126,7 @@ sub works
 			$database,
 			'SELECT count(*) > 0, count(*) = count(p.objid) FROM zbxhist.packed_day d'
 			  . ' LEFT JOIN pg_depend p ON p.objid = d.day'
-			  . " AND p.refobjid = zbxhist.packed_table(d.parent) AND p.deptype = 'n'"
+			  . " AND p.refobjid = zbxhist_internal.packed_table(d.parent) AND p.deptype = 'n'"
 		),
 		't|t',
 		"$name: ... and depend on what stands for them");

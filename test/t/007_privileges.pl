@@ -194,12 +194,12 @@ my %arguments = (
 	'zbxhist.managed_schema' => 'NULL');
 my @functions = split /\n/, $node->safe_psql(
 	'zabbix',
-	"SELECT prokind, proname, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY n)"
+	"SELECT prokind, pronamespace::regnamespace, proname, (SELECT string_agg(format_type(t, NULL), ';' ORDER BY n)"
 	  . ' FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS u (t, n))'
-	  . " FROM pg_proc WHERE pronamespace = 'zbxhist'::regnamespace"
+	  . " FROM pg_proc WHERE pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)"
 	  . " AND prorettype <> 'trigger'::regtype"
 	  # planner support, which SQL cannot call
-	  . " AND 'internal'::regtype <> ALL (proargtypes::oid[]) ORDER BY 2");
+	  . " AND 'internal'::regtype <> ALL (proargtypes::oid[]) ORDER BY 3");
 cmp_ok(scalar @functions, '>', 30, scalar(@functions) . ' functions');
 
 # Everything of the database that anybody could have changed.
@@ -220,10 +220,10 @@ sub snapshot
 my $before = snapshot();
 for (@functions)
 {
-	my ($kind, $name, $types) = split /\|/, $_;
+	my ($kind, $schema, $name, $types) = split /\|/, $_;
 	my @types = split /;/, $types // '';
 
-	my $call = "zbxhist.$name("
+	my $call = "$schema.$name("
 	  . join(', ', map { ($arguments{$_} // (/\[\]$/ ? "'{}'" : 'NULL')) . "::$_" } @types) . ')';
 
 	as('nobody', $kind eq 'p' ? "CALL $call" : "SELECT * FROM $call");
@@ -238,13 +238,14 @@ SELECT oid::regclass FROM pg_class
 SQL
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT has_schema_privilege('nobody', 'zbxhist', 'CREATE'), has_schema_privilege('nobody', 'zbxhist', 'USAGE')"
+		"SELECT has_schema_privilege('nobody', s, 'CREATE'), has_schema_privilege('nobody', s, 'USAGE')"
+		  . " FROM unnest('{zbxhist,zbxhist_internal}'::text[]) s"
 	),
-	'f|t',
-	'PUBLIC may look up what is in the schema, no more');
+	"f|t\nf|t",
+	'PUBLIC may look up what is in the schemas, no more');
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT count(*) FROM pg_proc WHERE pronamespace = 'zbxhist'::regnamespace AND prosecdef"
+		"SELECT count(*) FROM pg_proc WHERE pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace) AND prosecdef"
 	),
 	0,
 	'no SECURITY DEFINER');
@@ -267,7 +268,7 @@ is(as('zabbix', 'CALL zbxhist.run_maintenance()'),
 $node->safe_psql('zabbix', 'REVOKE zabbix FROM owner');
 isnt(
 	as( 'owner',
-		"SELECT zbxhist.move_rows('history', '"
+		"SELECT zbxhist_internal.move_rows('history', '"
 		  . partition('history', 0)
 		  . "', 0, 1, NULL, 1)"),
 	'',

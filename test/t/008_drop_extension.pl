@@ -41,8 +41,8 @@ is( $node->safe_psql(
 	'no trigger is left');
 is( $node->safe_psql('zabbix',
 		<<'SQL'), '0|0', 'an empty schema at most is left');
-SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace('zbxhist')),
-       (SELECT count(*) FROM pg_proc WHERE pronamespace = to_regnamespace('zbxhist'))
+SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = ANY (ARRAY[to_regnamespace('zbxhist'), to_regnamespace('zbxhist_internal')])),
+       (SELECT count(*) FROM pg_proc WHERE pronamespace = ANY (ARRAY[to_regnamespace('zbxhist'), to_regnamespace('zbxhist_internal')]))
 SQL
 
 # Zabbix goes on, with old connections and with new ones

@@ -149,7 +149,7 @@ my %kinds = (
 		  . "PREPARE TRANSACTION 'a';\nCOMMIT PREPARED 'a';\n";
 	},
 	'cache rebuilt' => sub {
-		"SELECT zbxhist.invalidate('history');\n"
+		"SELECT zbxhist_internal.invalidate('history');\n"
 		  . insert_values('history', items(10), 10, $now);
 	},
 	'other row type' => sub {
@@ -166,10 +166,10 @@ my %kinds = (
 		"SET zbxhist.enable_routing = off;\n"
 		  . insert_values('history_text', $first, 50, $now + 86400)
 		  . "RESET zbxhist.enable_routing;\n"
-		  . "SELECT (zbxhist.move_rows('history_text', '$partition', $now, $now + 86400, NULL, 1000)).moved,"
+		  . "SELECT (zbxhist_internal.move_rows('history_text', '$partition', $now, $now + 86400, NULL, 1000)).moved,"
 		  . " (SELECT count(*) FROM zbxhist.list_partitions('history')),"
 		  . " zbxhist.partition_bounds('$partition'),"
-		  . " (SELECT count(*) FROM zbxhist.counters());\n";
+		  . " (SELECT count(*) FROM zbxhist_internal.counters());\n";
 	});
 
 # the first measurement warms up itself

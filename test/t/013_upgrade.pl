@@ -87,7 +87,7 @@ as_owner($old, 'zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')")
 
 # late rows; a group that has been changed; a partition is created for one day,
 # and has the rows of another
-my $unpack = "SELECT zbxhist.step_unpack('history', d.day) FROM zbxhist.packed_day d"
+my $unpack = "SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
   . " WHERE d.parent = 'history'::regclass AND d.from_clock =";
 as_owner($old, 'zabbix', qq{
 	INSERT INTO history SELECT i, ${\ day(-1)} + 70000, 1, 1 FROM generate_series(1, 60) i;

@@ -412,7 +412,7 @@ sub disturb
 	my $partition = choose(partitions($table));
 	my $move = sub {
 		my ($from, $to) = @_;
-		$admin->query("select zbxhist.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
+		$admin->query("select zbxhist_internal.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
 			  . (1 + pick(3000))
 			  . ") from zbxhist.partition_bounds('$partition') b");
 	};
@@ -428,11 +428,11 @@ sub disturb
 		# it would wait for the client's transaction
 		$admin->query("call zbxhist.run_maintenance('$table')") if $status eq 'I';
 	}
-	elsif ($kind == 4) { $admin->query("select zbxhist.step_verify('$table')"); }
+	elsif ($kind == 4) { $admin->query("select zbxhist_internal.step_verify('$table')"); }
 	elsif ($kind == 5)
 	{
 		$admin->query("update zbxhist.parent_config set routing = not routing where parent = '$table'::regclass;"
-			  . " select zbxhist.invalidate('$table')");
+			  . " select zbxhist_internal.invalidate('$table')");
 	}
 	elsif (!defined $partition) { return; }
 	elsif ($kind == 6) { $move->($table, $partition); }
@@ -440,7 +440,7 @@ sub disturb
 	else
 	{
 		# one that is empty goes
-		$admin->query("select zbxhist.move_rows('$partition', '$table', b.from_clock, b.to_clock, null, 2000000000)"
+		$admin->query("select zbxhist_internal.move_rows('$partition', '$table', b.from_clock, b.to_clock, null, 2000000000)"
 			  . " from zbxhist.partition_bounds('$partition') b;"
 			  . " drop table $partition");
 	}

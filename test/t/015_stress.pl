@@ -159,7 +159,7 @@ sub move_something
 	my @pair = any([ 'history', $partition ], [ $partition, 'history' ]);
 
 	quietly($client,
-		"SELECT zbxhist.move_rows('$pair[0][0]', '$pair[0][1]', b.from_clock, b.to_clock,"
+		"SELECT zbxhist_internal.move_rows('$pair[0][0]', '$pair[0][1]', b.from_clock, b.to_clock,"
 		  . ' NULL, ' . int(rand 3000) . ") FROM zbxhist.partition_bounds('$partition') b");
 	sleep rand 0.02;
 }
@@ -176,14 +176,14 @@ my $drop = q{
 sub maintain_something
 {
 	my ($client) = @_;
-	my $routing = q{UPDATE zbxhist.parent_config SET routing = NOT routing WHERE parent = 'history'::regclass; SELECT zbxhist.invalidate('history')};
+	my $routing = q{UPDATE zbxhist.parent_config SET routing = NOT routing WHERE parent = 'history'::regclass; SELECT zbxhist_internal.invalidate('history')};
 
 	quietly($client, @{ any(
 		[q{SELECT zbxhist.create_partition('history', '1970-01-04')}],
 		[q{SELECT zbxhist.create_partition('history', '1970-01-05')}],
-		[ q{SELECT zbxhist.move_rows('history_p19700104', 'history', 259200, 345600, NULL, 1000000)}, $drop ],
-		[q{SELECT zbxhist.run_step('history', 'verify')}],
-		[q{SELECT zbxhist.run_step('history', 'move', 'history_p19700102')}],
+		[ q{SELECT zbxhist_internal.move_rows('history_p19700104', 'history', 259200, 345600, NULL, 1000000)}, $drop ],
+		[q{SELECT zbxhist_internal.run_step('history', 'verify')}],
+		[q{SELECT zbxhist_internal.run_step('history', 'move', 'history_p19700102')}],
 		[ $routing, 'SELECT pg_sleep(0.05)', $routing ],
 		['BEGIN; LOCK TABLE ONLY history_p19700103 IN SHARE MODE; SELECT pg_sleep(0.03); COMMIT'],
 		['REINDEX TABLE history_p19700102'],
@@ -238,7 +238,7 @@ all_is_well('after the run');
 
 $node->safe_psql('zabbix',
 	"UPDATE zbxhist.parent_config SET routing = true WHERE parent = 'history'::regclass;"
-	  . " SELECT zbxhist.invalidate('history');");
+	  . " SELECT zbxhist_internal.invalidate('history');");
 $node->safe_psql('zabbix', "CALL zbxhist.run_maintenance('history')");
 all_is_well('after maintenance');
 $node->safe_psql('zabbix', "CALL zbxhist.undo('history')");

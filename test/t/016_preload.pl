@@ -142,10 +142,10 @@ is(told('owned', 'owner', ''),
 $node->safe_psql('owned', 'GRANT pg_read_all_settings TO owner, granted');
 my $both = q{ALTER DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'};
 $node->safe_psql('owned',
-	'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist TO granted');
+	'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist, zbxhist_internal TO granted');
 is( $node->safe_psql(
 		'owned',
-		'SET SESSION AUTHORIZATION granted; SELECT zbxhist.preload_library(false)'
+		'SET SESSION AUTHORIZATION granted; SELECT zbxhist_internal.preload_library(false)'
 	),
 	"left to a superuser: $both",
 	'who may set it needs to own the database, too');

@@ -65,7 +65,7 @@ sub state
 # What a session does, in the order in which it comes to locks: name, state
 # before, what it calls, and the tables, each locked against its writing, at
 # which it waits.
-my $unpack = "SELECT zbxhist.step_unpack('history', d.day)"
+my $unpack = "SELECT zbxhist_internal.step_unpack('history', d.day)"
   . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
 my @steps = (
 	{
@@ -78,7 +78,7 @@ my @steps = (
 	{
 		name => 'merge',
 		prepare => \&fill_late,
-		call => "SELECT zbxhist.run_step('history', 'merge', d.day)"
+		call => "SELECT zbxhist_internal.run_step('history', 'merge', d.day)"
 		  . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass",
 		before => 'packed packed',
 		after => 'packed packed',
@@ -156,10 +156,10 @@ fill();
 
 # the foreign table comes first, and is known to all
 $node->safe_psql('zabbix',
-	"SELECT zbxhist.pack_partition('history', '$partition')");
+	"SELECT zbxhist_internal.pack_partition('history', '$partition')");
 is( $node->safe_psql(
 		'zabbix',
-		"SELECT zbxhist.packed_table_settled('history', zbxhist.packed_table('history'))"
+		"SELECT zbxhist_internal.packed_table_settled('history', zbxhist_internal.packed_table('history'))"
 	),
 	't',
 	'the foreign table is there');

@@ -162,12 +162,12 @@ sub insert_duplicate
 
 my @work = (
 	map ({ ("CALL zbxhist.pack('history', '1970-01-0$_')", "CALL zbxhist.unpack('history', '1970-01-0$_')") } 2, 3),
-	map ({ "SELECT zbxhist.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass" } 1 .. 6),
-	"CALL zbxhist.move_waiting('history')",
+	map ({ "SELECT zbxhist_internal.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass" } 1 .. 6),
+	"CALL zbxhist_internal.move_waiting('history')",
 	"SELECT zbxhist.create_partition('history', '1970-01-04')",
 	"INSERT INTO history SELECT i, 259200 + i, i, 0 FROM generate_series(1, 1000) i ON CONFLICT DO NOTHING",
 	"CALL zbxhist.pack('history', '1970-01-04')",
-	"SELECT zbxhist.drop_day('history', d.day) FROM zbxhist.packed_day d WHERE d.from_clock = 259200 AND d.parent = 'history'::regclass AND d.partition IS NULL"
+	"SELECT zbxhist_internal.drop_day('history', d.day) FROM zbxhist.packed_day d WHERE d.from_clock = 259200 AND d.parent = 'history'::regclass AND d.partition IS NULL"
 );
 
 sub maintain_days

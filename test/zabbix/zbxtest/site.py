@@ -167,7 +167,7 @@ class Site:
                 f" ON r.clock >= p.from_clock AND r.clock < p.to_clock"
                 f" WHERE r.place <> coalesce(p.partition, '{table}'::regclass)"
                 # those of a packed day are in the foreign table
-                f" AND (r.place <> coalesce(zbxhist.packed_table('{table}'),"
+                f" AND (r.place <> coalesce(zbxhist_internal.packed_table('{table}'),"
                 f" '{table}') OR NOT EXISTS (SELECT FROM zbxhist.packed_day d"
                 f" WHERE d.parent = '{table}'::regclass AND"
                 f" r.clock >= d.from_clock AND r.clock < d.to_clock))"

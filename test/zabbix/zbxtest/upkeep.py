@@ -163,7 +163,7 @@ class Upkeep(Packing):
         site.query("CALL zbxhist.run_maintenance();")
         left = site.query("SELECT t, p.relation FROM unnest("
                           f"'{{{','.join(site.tables('history'))}}}'::text[])"
-                          " t, zbxhist.list_ranges(t::regclass) p"
+                          " t, zbxhist_internal.list_ranges(t::regclass) p"
                           f" WHERE p.to_clock <= {end}")
         self.tap.equal(left, [], self.name(
             site, "what is past the storage period is dropped"))

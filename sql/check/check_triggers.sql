@@ -1,0 +1,63 @@
+-- sql/check/check_triggers.sql
+
+CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    ours CONSTANT oid := 'zbxhist.route()'::regprocedure;
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'trigger_missing', parent::text,
+               format('trigger "%s" is missing: rows are not routed', w),
+               format('SELECT zbxhist_internal.attach_triggers(ARRAY[%L::regclass]);', parent)
+          FROM unnest('{zzz_zbxhist_route,zzz_zbxhist_replica,00_zbxhist_flush}'::name[]) w
+         WHERE NOT EXISTS (SELECT FROM pg_trigger t
+                            WHERE t.tgrelid = parent AND t.tgname = w AND t.tgfoid = ours);
+    RETURN QUERY
+        SELECT 'error', 'trigger_disabled', parent::text,
+               format('trigger "%s" is %s', t.tgname,
+                      CASE WHEN w.kind <> '' THEN 'not enabled for replication: keys of replicated rows are not checked'
+                           WHEN t.tgenabled = 'D' THEN 'disabled: rows are not routed'
+                           WHEN t.tgenabled = 'R' THEN 'enabled for replication only: rows are not routed'
+                           ELSE 'enabled always: replicated rows cannot be routed' END),
+               format('ALTER TABLE %s ENABLE %sTRIGGER %I;', parent, w.kind, t.tgname)
+          FROM pg_trigger t,
+               LATERAL (SELECT CASE t.tgname WHEN 'zzz_zbxhist_replica' THEN 'REPLICA ' ELSE '' END) w (kind)
+         WHERE t.tgrelid = parent AND t.tgfoid = ours
+           AND t.tgenabled <> CASE w.kind WHEN '' THEN 'O' ELSE 'R' END;
+    RETURN QUERY
+        SELECT 'warning', 'trigger_order', parent::text,
+               format('trigger "%s" sorts after "zzz_zbxhist_route" and never fires for routed rows', t.tgname),
+               format('ALTER TRIGGER %I ON %s RENAME TO ...;', t.tgname, parent)
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgfoid <> ours
+           AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';
+    RETURN QUERY
+        SELECT 'warning', 'transition_table', parent::text,
+               format('trigger "%s" has transition tables: new rows stay in the table itself', t.tgname),
+               'Make it a row trigger.'
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgnewtable IS NOT NULL
+           AND t.tgtype & 4 <> 0;
+    RETURN QUERY
+        SELECT 'warning', 'rule', parent::text,
+               format('rule "%s" rewrites statements on the table before zbxhist sees them', r.rulename),
+               format('DROP RULE %I ON %s;', r.rulename, parent)
+          FROM pg_rewrite r
+         WHERE r.ev_class = parent;
+    RETURN QUERY
+        SELECT 'warning', 'row_security', parent::text,
+               'row security is on: new rows stay in the table itself',
+               format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
+          FROM pg_class k
+         WHERE k.oid = parent AND k.relrowsecurity;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_triggers(regclass) IS
+'The part of check that is about triggers, rules and row security (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.check_triggers(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.check_triggers(regclass) TO PUBLIC;

@@ -1,0 +1,40 @@
+-- sql/locks/lock_with_patience.sql
+--
+-- All tables or none: a lock that is held while the next one is waited for
+-- keeps readers out for nothing.  They are locked in the order in which the
+-- planner locks a parent's children.
+
+CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[])
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started CONSTANT timestamptz := clock_timestamp();
+    relation regclass;
+BEGIN
+    FOR attempt IN 1 .. 5 LOOP
+        BEGIN
+            FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
+                PERFORM zbxhist_internal.lock_exclusively(relation, allowed);
+            END LOOP;
+            EXIT;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            IF attempt = 5 THEN
+                RAISE EXCEPTION 'could not lock table % within % ms, five times', relation, allowed
+                    USING ERRCODE = 'lock_not_available',
+                          HINT = 'See pg_locks and pg_stat_activity.';
+            END IF;
+        END;
+        PERFORM pg_sleep(0.25 * attempt);
+    END LOOP;
+    RETURN clock_timestamp() - started;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_with_patience(regclass[]) IS
+'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.lock_with_patience(regclass[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.lock_with_patience(regclass[]) TO pg_database_owner;

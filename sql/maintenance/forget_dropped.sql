@@ -1,0 +1,24 @@
+-- sql/maintenance/forget_dropped.sql
+
+CREATE FUNCTION zbxhist_internal.forget_dropped()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM zbxhist.parent_config c
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    DELETE FROM zbxhist.parent_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.partition_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.packed_day d
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
+    DELETE FROM zbxhist.stray_mark m
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.forget_dropped() IS
+'Forgets managed tables that have been dropped (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.forget_dropped() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.forget_dropped() TO pg_database_owner;

@@ -1,0 +1,53 @@
+-- sql/maintenance/maintain_parent.sql
+
+CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    policy    zbxhist.parent_config;
+    partition regclass;
+    answer    text;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
+    IF NOT FOUND OR NOT policy.routing THEN
+        RETURN;
+    END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'begin', NULL::regclass, answer);
+    IF answer <> 'done' THEN
+        RETURN;
+    END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
+    -- what was begun by hand and broken off
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
+    END LOOP;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.move_waiting(parent);
+    END IF;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'drop') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'drop', partition, answer);
+    END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+    END LOOP;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.merge_waiting(parent);
+    END IF;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.repeat_step(parent, 'truncate', NULL::regclass, answer);
+        IF answer = 'done' THEN
+            CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
+        END IF;
+    END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.maintain_parent(regclass) IS
+'Maintenance of one managed table (internal)';
+
+REVOKE ALL ON PROCEDURE zbxhist_internal.maintain_parent(regclass) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist_internal.maintain_parent(regclass) TO pg_database_owner;

@@ -1,0 +1,75 @@
+-- sql/maintenance/preview_parent.sql
+
+CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
+RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz,
+               rows bigint, bytes bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    cutoff CONSTANT bigint := zbxhist_internal.cutoff_clock(parent);
+    extend record;
+BEGIN
+    SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent;
+    IF NOT policy.routing THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT 'create', NULL::text, to_timestamp(w.from_clock), to_timestamp(w.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.wanted_ranges(policy) w;
+    RETURN QUERY
+        SELECT 'move', w.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), NULL::bigint
+          FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
+               zbxhist.partition_bounds(w.partition) b
+         WHERE coalesce(zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), 1) > 0;
+    extend := zbxhist_internal.next_existing_range(policy);
+    IF extend.from_clock IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'move', NULL::text,
+                   to_timestamp(greatest(cutoff, zbxhist_internal.waiting_clock(parent, coalesce(cutoff, -2147483648), extend.to_clock, false))),
+                   to_timestamp(extend.to_clock),
+                   zbxhist_internal.count_waiting(parent, coalesce(cutoff, -2147483648), extend.to_clock),
+                   NULL::bigint;
+    END IF;
+    RETURN QUERY
+        SELECT 'drop', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
+          FROM zbxhist_internal.expired_partitions(parent) AS e (partition),
+               zbxhist.partition_bounds(e.partition) b;
+    RETURN QUERY
+        SELECT 'drop', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, pg_total_relation_size(d.day)
+          FROM zbxhist_internal.expired_days(preview_parent.parent) AS e (day)
+          JOIN zbxhist.packed_day d ON d.day = e.day;
+    RETURN QUERY
+        SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
+          FROM zbxhist_internal.packable_partitions(parent) AS e (partition),
+               zbxhist.partition_bounds(e.partition) b;
+    RETURN QUERY
+        SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
+          FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
+          JOIN zbxhist.packed_day d ON d.day = w.day;
+    IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
+        RETURN QUERY
+            SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
+                   w.rows, pg_total_relation_size(parent)
+              FROM zbxhist_internal.waiting_rows(parent) w;
+    ELSIF zbxhist_internal.own_pages(parent) BETWEEN 1 AND 131072
+          AND zbxhist_internal.waiting_clock(parent, -2147483648, cutoff, false) IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'delete', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
+                   zbxhist_internal.count_waiting(parent, -2147483648, cutoff), NULL::bigint;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.preview_parent(regclass) IS
+'What the next maintenance of one managed table would do (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.preview_parent(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.preview_parent(regclass) TO PUBLIC;

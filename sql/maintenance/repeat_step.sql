@@ -1,0 +1,42 @@
+-- sql/maintenance/repeat_step.sql
+--
+-- Between two batches it sleeps as long as the batch took, so that maintenance
+-- takes at most half of a disk.  A lock not got, or a transaction that has to
+-- end first, is waited for a little; the next run tries again.
+
+CREATE PROCEDURE zbxhist_internal.repeat_step(
+    parent regclass,
+    step text,
+    relation regclass,
+    INOUT answer text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    tries integer := 0;
+    began timestamptz;
+    pause double precision;
+BEGIN
+    LOOP
+        CALL zbxhist_internal.next_transaction();
+        began := clock_timestamp();
+        answer := zbxhist_internal.run_step(parent, step, relation);
+        CALL zbxhist_internal.next_transaction();
+        EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
+        IF answer = 'more' THEN
+            tries := 0;
+            pause := least(2, extract(epoch FROM clock_timestamp() - began));
+        ELSE
+            tries := tries + 1;
+            EXIT WHEN tries >= CASE answer WHEN 'locked' THEN 3 ELSE 8 END;
+            pause := 0.25;
+        END IF;
+        PERFORM pg_sleep(pause);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.repeat_step(regclass, text, regclass, text) IS
+'Runs a step of maintenance until it is done, in a transaction each time (internal)';
+
+REVOKE ALL ON PROCEDURE zbxhist_internal.repeat_step(regclass, text, regclass, text) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist_internal.repeat_step(regclass, text, regclass, text) TO pg_database_owner;

@@ -1,0 +1,21 @@
+-- sql/maintenance/step_begin.sql
+
+CREATE FUNCTION zbxhist_internal.step_begin(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
+    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_begin(regclass) IS
+'Maintenance: begins a run for one parent (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.step_begin(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.step_begin(regclass) TO pg_database_owner;

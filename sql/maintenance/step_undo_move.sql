@@ -1,0 +1,25 @@
+-- sql/maintenance/step_undo_move.sql
+
+CREATE FUNCTION zbxhist_internal.step_undo_move(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bounds record;
+BEGIN
+    SELECT p.from_clock, p.to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_undo_move.partition;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    RETURN zbxhist_internal.move_batch(parent, 'undo', partition, partition, parent,
+                              bounds.from_clock, bounds.to_clock);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_move(regclass, regclass) IS
+'Undo: moves a batch of rows from a partition back to the parent (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.step_undo_move(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.step_undo_move(regclass, regclass) TO pg_database_owner;

@@ -1,0 +1,72 @@
+-- sql/maintenance/step_unpack.sql
+--
+-- First an empty partition; when every transaction knows of it, the rows go
+-- there, so that each snapshot sees them at one of both places; when none sees
+-- them in the packed day any more, that is dropped.  From the first step to
+-- the second late rows stay in the parent, from the second on they go to the
+-- partition.
+
+CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := day::text;
+    entry   zbxhist.packed_day;
+    rows    bigint;
+    before  bigint;
+    waited  interval;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT * INTO entry FROM zbxhist.packed_day d
+     WHERE d.parent = step_unpack.parent AND d.day = step_unpack.day FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF entry.settling IS NULL AND entry.partition IS NOT NULL THEN
+        UPDATE zbxhist.packed_day d SET settling = zbxhist_internal.running_transactions()
+         WHERE d.day = step_unpack.day RETURNING d.settling INTO entry.settling;
+    END IF;
+    CASE
+        WHEN entry.partition IS NULL
+             OR NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                             WHERE p.partition = entry.partition) THEN
+            entry.partition := zbxhist_internal.create_range(parent, entry.from_clock, entry.to_clock);
+            UPDATE zbxhist.packed_day d
+               SET partition = entry.partition, unpacked = false, settling = NULL
+             WHERE d.day = step_unpack.day;
+            RETURN 'more';
+        WHEN NOT zbxhist_internal.is_settled(entry.settling, entry.changed) THEN
+            RETURN 'wait';
+        WHEN NOT entry.unpacked THEN
+            before := pg_total_relation_size(day);
+            PERFORM zbxhist_internal.lock_moves(parent);
+            rows := zbxhist_internal.unpack_rows(day, entry.partition);
+            UPDATE zbxhist.packed_day d
+               SET unpacked = true, settling = NULL, changed = pg_current_xact_id()
+             WHERE d.day = step_unpack.day;
+            PERFORM zbxhist_internal.invalidate(parent);
+            PERFORM zbxhist_internal.log_action(parent, 'unpack', entry.partition::text, rows,
+                before - pg_total_relation_size(entry.partition), started, NULL, NULL,
+                format('%s before, %s after', pg_size_pretty(before),
+                       pg_size_pretty(pg_total_relation_size(entry.partition))));
+            RETURN 'more';
+        ELSE
+            waited := zbxhist_internal.lock_exclusively(day, zbxhist_internal.short_lock_timeout());
+            PERFORM zbxhist_internal.end_older_snapshots(day, entry.changed);
+            EXECUTE format('DROP TABLE %s', day);
+            DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
+            PERFORM zbxhist_internal.invalidate(parent);
+            PERFORM zbxhist_internal.log_action(parent, 'unpack_drop', label, NULL, NULL, started, waited);
+            RETURN 'done';
+    END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) IS
+'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) TO pg_database_owner;

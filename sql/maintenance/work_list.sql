@@ -1,0 +1,42 @@
+-- sql/maintenance/work_list.sql
+
+CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    problem text;
+    state   text;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    RETURN CASE step
+        WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
+                                WHERE zbxhist_internal.may_wait(parent))
+        WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
+                                UNION ALL SELECT zbxhist_internal.expired_days(parent))
+        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
+        WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
+        WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                  WHERE d.parent = work_list.parent
+                                    AND (d.partition IS NOT NULL OR
+                                         NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                                      WHERE c.parent = work_list.parent AND c.routing))
+                                  ORDER BY d.from_clock)
+        WHEN 'undo' THEN ARRAY(SELECT p.partition FROM zbxhist.list_partitions(parent) p)
+    END;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+    PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
+    RAISE WARNING 'zbxhist: % of % failed: %', step, parent, problem;
+    RETURN '{}';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.work_list(regclass, text) IS
+'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.work_list(regclass, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.work_list(regclass, text) TO pg_database_owner;

@@ -1,0 +1,60 @@
+-- sql/packed/create_day.sql
+--
+-- The columns of the parent follow the six of a packed day; nothing is ever
+-- stored in them.  They say what the packed rows are made of, and stay as they
+-- are when the parent is altered.
+
+CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+AS $$
+DECLARE
+    new_name CONSTANT name := zbxhist_internal.day_name(partition);
+    covered  CONSTANT record := zbxhist.partition_bounds(partition);
+    source   record;
+    columns  text;
+    bounds   text;
+    place    text;
+    result   regclass;
+BEGIN
+    SELECT k.relowner, t.spcname,
+           (SELECT c.relpersistence FROM pg_class c WHERE c.oid = create_day.partition) AS persistence
+      INTO source
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+     WHERE k.oid = create_day.parent;
+    SELECT string_agg(format(', %I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ''
+                      ORDER BY a.attnum)
+      INTO columns
+      FROM pg_attribute a
+     WHERE a.attrelid = create_day.parent AND a.attnum > 0 AND NOT a.attisdropped;
+    bounds := concat_ws(' AND ',
+        CASE WHEN covered.from_clock > -2147483648 THEN format('first_clock >= %s', covered.from_clock) END,
+        CASE WHEN covered.to_clock < 2147483648 THEN format('last_clock < %s', covered.to_clock) END);
+    place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
+    EXECUTE format(
+        'CREATE %sTABLE zbxhist_packed.%I ('
+        'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
+        'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
+        'nrows integer NOT NULL, payload bytea NOT NULL%s, '
+        'PRIMARY KEY (first_itemid, first_clock) %s%s, '
+        'CONSTRAINT zbxhist_range CHECK (%s)) '
+        'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
+        CASE WHEN source.persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, columns,
+        'WITH (fillfactor = 100)', CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END,
+        bounds, place);
+    result := format('zbxhist_packed.%I', new_name)::regclass;
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL', result);
+    PERFORM zbxhist_internal.own_alone(result, source.relowner);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day(regclass, regclass) IS
+'Creates the empty table of a packed day (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.create_day(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_day(regclass, regclass) TO pg_database_owner;

@@ -1,0 +1,54 @@
+-- sql/packed/create_packed_table.sql
+--
+-- As for a partition no INSERT waits for this, and what the parent is locked by
+-- is waited for in the same way, see create_range.
+
+CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET client_min_messages = warning
+SET lock_timeout = 0
+AS $$
+DECLARE
+    source   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    stem     text := source.relname;
+    tail     text := '_packed';
+    attempt  integer := 0;
+    result   regclass;
+BEGIN
+    LOOP
+        WHILE octet_length(stem) + octet_length(tail) > 63 LOOP
+            stem := left(stem, -1);
+        END LOOP;
+        EXIT WHEN NOT EXISTS (SELECT FROM pg_class k
+                               WHERE k.relnamespace = source.relnamespace
+                                 AND k.relname = (stem || tail)::name)
+              AND NOT EXISTS (SELECT FROM pg_type t
+                               WHERE t.typnamespace = source.relnamespace
+                                 AND t.typname = (stem || tail)::name);
+        attempt := attempt + 1;
+        tail := '_packed_' || attempt;
+    END LOOP;
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    BEGIN
+        EXECUTE format('CREATE FOREIGN TABLE %s.%I () INHERITS (%s) SERVER zbxhist',
+                       source.relnamespace::regnamespace, (stem || tail)::name, parent);
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
+            USING ERRCODE = 'lock_not_available',
+                  HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
+    END;
+    result := format('%s.%I', source.relnamespace::regnamespace, (stem || tail)::name)::regclass;
+    PERFORM zbxhist_internal.own_alone(result, source.relowner);
+    PERFORM zbxhist_internal.clone_triggers(parent, result);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_packed_table(regclass) IS
+'Creates the foreign table that stands for a managed table''s packed days (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.create_packed_table(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_packed_table(regclass) TO pg_database_owner;

@@ -1,0 +1,16 @@
+-- sql/packed/pack.sql
+
+CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', zbxhist_internal.partition_to_pack(parent, day));
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.pack(regclass, date) IS
+'Packs the partition of a managed table in which a UTC day begins';
+
+REVOKE ALL ON PROCEDURE zbxhist.pack(regclass, date) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist.pack(regclass, date) TO pg_database_owner;

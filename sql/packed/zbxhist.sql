@@ -1,0 +1,18 @@
+-- sql/packed/zbxhist.sql
+--
+-- A managed table has one foreign table as a child, which stands for all of
+-- its packed days.
+
+CREATE FOREIGN DATA WRAPPER zbxhist
+    HANDLER zbxhist_internal.fdw_handler
+    VALIDATOR zbxhist_internal.fdw_validator;
+
+COMMENT ON FOREIGN DATA WRAPPER zbxhist IS
+'zbxhist: reads packed days';
+
+CREATE SERVER zbxhist FOREIGN DATA WRAPPER zbxhist;
+
+COMMENT ON SERVER zbxhist IS
+'zbxhist: the packed days of this database';
+REVOKE ALL ON FOREIGN SERVER zbxhist FROM PUBLIC;
+GRANT USAGE ON FOREIGN SERVER zbxhist TO pg_database_owner;

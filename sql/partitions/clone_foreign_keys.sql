@@ -1,0 +1,21 @@
+-- sql/partitions/clone_foreign_keys.sql
+
+CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    definition text;
+BEGIN
+    FOR definition IN SELECT m FROM zbxhist_internal.missing_foreign_keys(parent, partition) m LOOP
+        EXECUTE format('ALTER TABLE %s ADD %s', partition, definition);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys(regclass, regclass) IS
+'Gives a partition the foreign keys of its parent that it has not (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.clone_foreign_keys(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.clone_foreign_keys(regclass, regclass) TO pg_database_owner;

@@ -1,0 +1,75 @@
+-- sql/partitions/create_range.sql
+--
+-- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
+-- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
+-- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
+-- here is longer than that.
+
+CREATE FUNCTION zbxhist_internal.create_range(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+SET lock_timeout = 0
+AS $$
+DECLARE
+    policy    CONSTANT zbxhist.parent_config := (
+        SELECT c FROM zbxhist.parent_config c WHERE c.parent = create_range.parent);
+    new_name  CONSTANT name :=
+        zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
+    source    record;
+    bounds    text;
+    statement text;
+    result    regclass;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    SELECT k.relpersistence, k.relowner, n.nspname, a.amname, t.spcname,
+           concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
+                           zbxhist_internal.format_options(toast.reloptions, 'toast.')) AS options
+      INTO source
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      JOIN pg_am a ON a.oid = k.relam
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+      LEFT JOIN pg_class toast ON toast.oid = k.reltoastrelid
+     WHERE k.oid = create_range.parent;
+    bounds := concat_ws(' AND ',
+        CASE WHEN from_clock > -2147483648 THEN format('clock >= %s', from_clock) END,
+        CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END);
+    statement := format(
+        'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I',
+        CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' ELSE '' END,
+        source.nspname, new_name, bounds, parent, source.amname);
+    IF source.options <> '' THEN
+        statement := statement || format(' WITH (%s)', source.options);
+    END IF;
+    IF source.spcname IS NOT NULL THEN
+        statement := statement || format(' TABLESPACE %I', source.spcname);
+    END IF;
+    BEGIN
+        EXECUTE statement;
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
+            USING ERRCODE = 'lock_not_available',
+                  HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
+    END;
+    result := format('%I.%I', source.nspname, new_name)::regclass;
+    IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
+        EXECUTE format('ALTER TABLE %s OWNER TO %I', result, pg_get_userbyid(source.relowner));
+    END IF;
+    PERFORM zbxhist_internal.clone_indexes(parent, result);
+    PERFORM zbxhist_internal.clone_foreign_keys(parent, result);
+    PERFORM zbxhist_internal.clone_columns(parent, result);
+    PERFORM zbxhist_internal.clone_triggers(parent, result);
+    PERFORM zbxhist_internal.clone_grants(parent, result);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) IS
+'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) TO pg_database_owner;

@@ -1,0 +1,54 @@
+-- sql/partitions/partition_name.sql
+
+CREATE FUNCTION zbxhist_internal.partition_name(
+    parent regclass,
+    partition_interval interval,
+    from_clock bigint,
+    to_clock bigint)
+RETURNS name
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    -- an open lower bound is no moment of the calendar worth a name
+    moment   CONSTANT timestamp := timestamp '1970-01-01' + make_interval(secs => from_clock);
+    covered  CONSTANT record := zbxhist_internal.clock_range(partition_interval, from_clock);
+    suffix   text;
+    stem     text;
+    tail     text := '';
+    attempt  integer := 0;
+BEGIN
+    suffix := '_p' || CASE
+        WHEN partition_interval >= interval '28 days' AND extract(day FROM partition_interval) = 0
+             AND (from_clock, to_clock) = (covered.from_clock, covered.to_clock)
+             AND date_trunc('month', moment) = moment THEN to_char(moment, 'YYYYMM')
+        WHEN date_trunc('day', moment) = moment
+             AND (to_clock - from_clock >= 86400 OR to_clock > 2147483647) THEN to_char(moment, 'YYYYMMDD')
+        ELSE to_char(moment, 'YYYYMMDD_HH24MI')
+    END;
+    LOOP
+        stem := relation.relname;
+        WHILE octet_length(stem) + octet_length(suffix) + octet_length(tail) > 63 LOOP
+            stem := left(stem, -1);
+        END LOOP;
+        EXIT WHEN NOT EXISTS (
+                SELECT FROM pg_class k
+                 WHERE k.relnamespace = relation.relnamespace
+                   AND k.relname = (stem || suffix || tail)::name)
+            AND NOT EXISTS (
+                SELECT FROM pg_type t
+                 WHERE t.typnamespace = relation.relnamespace
+                   AND t.typname = (stem || suffix || tail)::name);
+        attempt := attempt + 1;
+        tail := '_' || attempt;
+    END LOOP;
+    RETURN (stem || suffix || tail)::name;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.partition_name(regclass, interval, bigint, bigint) IS
+'A free name for a new partition in the schema of its parent (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.partition_name(regclass, interval, bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.partition_name(regclass, interval, bigint, bigint) TO PUBLIC;

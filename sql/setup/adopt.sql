@@ -1,0 +1,41 @@
+-- sql/setup/adopt.sql
+
+CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config)
+RETURNS integer
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    made  integer := 0;
+    gap  record;
+BEGIN
+    PERFORM zbxhist_internal.verify_policy(policy);
+    PERFORM zbxhist_internal.verify_table(policy.parent);
+    PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), policy.parent::oid::integer);
+    INSERT INTO zbxhist.parent_config AS c
+        (parent, partition_interval, retention, premake, pack_after, move_existing)
+    VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
+            policy.pack_after, policy.move_existing)
+    ON CONFLICT (parent) DO UPDATE
+       SET partition_interval = excluded.partition_interval, retention = excluded.retention,
+           premake = excluded.premake, pack_after = excluded.pack_after,
+           move_existing = excluded.move_existing, routing = true
+     WHERE NOT c.routing;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent
+            USING ERRCODE = 'duplicate_object',
+                  HINT = 'Change its policy with zbxhist.alter_parent().';
+    END IF;
+    FOR gap IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) LOOP
+        PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);
+        made := made + 1;
+    END LOOP;
+    RETURN made;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.adopt(zbxhist.parent_config) IS
+'Writes the policy of a new managed table and creates its first partitions; the triggers are left to attach_triggers (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.adopt(zbxhist.parent_config) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.adopt(zbxhist.parent_config) TO pg_database_owner;

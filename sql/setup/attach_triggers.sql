@@ -1,0 +1,54 @@
+-- sql/setup/attach_triggers.sql
+--
+-- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
+-- and behind which new ones queue.  So: all locks in the order in which Zabbix
+-- takes its own (no deadlock), all waits together no longer than
+-- zbxhist.maintenance_lock_timeout, everything let go between the tries.
+
+CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[])
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    tries    CONSTANT integer := 12;
+    budget   CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started  timestamptz;
+    waited   interval := '0';
+    parent   regclass;
+BEGIN
+    FOR try IN 1 .. tries LOOP
+        started := clock_timestamp();
+        BEGIN
+            FOREACH parent IN ARRAY parents LOOP
+                PERFORM set_config('lock_timeout', greatest(1, budget
+                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
+                EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent);
+            END LOOP;
+            waited := waited + (clock_timestamp() - started);
+            EXIT;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            waited := waited + (clock_timestamp() - started);
+            IF try = tries THEN
+                RAISE EXCEPTION 'could not lock table % within % ms, % times',
+                                parent, budget, tries
+                    USING ERRCODE = 'lock_not_available',
+                          HINT = 'A long transaction is writing to it: see pg_stat_activity and pg_locks, then repeat the call.  Nothing has been changed.';
+            END IF;
+        END;
+        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
+    END LOOP;
+    FOREACH parent IN ARRAY parents LOOP
+        PERFORM zbxhist_internal.create_triggers(parent);
+        PERFORM zbxhist_internal.invalidate(parent);
+    END LOOP;
+    RETURN waited;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.attach_triggers(regclass[]) IS
+'Locks tables in the order given, for bounded times, and gives them the routing triggers; returns the time spent waiting (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.attach_triggers(regclass[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.attach_triggers(regclass[]) TO pg_database_owner;

@@ -1,0 +1,35 @@
+-- sql/setup/new_policy.sql
+
+CREATE FUNCTION zbxhist_internal.new_policy(
+    parent regclass,
+    is_trends boolean,
+    options zbxhist.managed_schema)
+RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+BEGIN
+    policy.parent := parent;
+    policy.pack_after := options.pack_after;
+    policy.move_existing := options.move_existing;
+    IF is_trends THEN
+        policy.partition_interval := '1 month';
+        policy.premake := least(options.premake, 1);
+        policy.retention := options.trends_retention;
+    ELSE
+        policy.partition_interval := '1 day';
+        policy.premake := options.premake;
+        policy.retention := options.history_retention;
+    END IF;
+    PERFORM zbxhist_internal.verify_policy(policy);
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) IS
+'The policy that setup gives a Zabbix table: history by day, trends by month (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) TO PUBLIC;
