@@ -26,7 +26,9 @@ CALL zbxhist.pack('history', '5000-01-01');
 CALL zbxhist.pack('plain', '1970-01-02');
 CALL zbxhist.pack(NULL, '1970-01-02');
 \set VERBOSITY sqlstate
-SELECT format('CALL zbxhist.pack(''packed.history'', %L)', (now() AT TIME ZONE 'UTC')::date + d) FROM generate_series(0, 1) d \gexec
+SELECT d AS today, d + 1 AS tomorrow FROM date(now() AT TIME ZONE 'UTC') d \gset
+CALL zbxhist.pack('history', :'today');
+CALL zbxhist.pack('history', :'tomorrow');
 \set VERBOSITY default
 CALL zbxhist.unpack('history', '1970-01-02');
 CALL zbxhist.unpack('plain', '1970-01-02');
