@@ -21,7 +21,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.stored_values(regclass) IS
-'Values sent to the partitions of a managed table, kept in it, batches, and values planned as fast inserts, since the server started; where the server does not count them, the rows inserted into partitions as the statistics have it';
+'Values sent to the partitions of a managed table, kept in it, batches, and values planned as fast inserts, since the server started; where the server does not count them, the rows inserted into partitions as the statistics have it (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.stored_values(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.stored_values(regclass) TO PUBLIC;

@@ -16,7 +16,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.waiting_rows(regclass) IS
-'Rows in the parent itself: counted if they are few and may be read, else estimated';
+'Rows in the parent itself: counted if they are few and may be read, else estimated (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.waiting_rows(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.waiting_rows(regclass) TO PUBLIC;

@@ -11,7 +11,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.estimated_rows(regclass) IS
-'Rows of one table as the statistics have it';
+'Rows of one table as the statistics have it (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.estimated_rows(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.estimated_rows(regclass) TO PUBLIC;

@@ -56,7 +56,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.effective_retention(regclass, interval) IS
-'The retention that counts for a table, where it comes from, and why if there is none';
+'The retention that counts for a table, where it comes from, and why if there is none (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.effective_retention(regclass, interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.effective_retention(regclass, interval) TO PUBLIC;

@@ -17,7 +17,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.parse_period(text) IS
-'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one';
+'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.parse_period(text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.parse_period(text) TO PUBLIC;
