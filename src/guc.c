@@ -12,6 +12,7 @@
 
 #include "guc.h"
 
+bool		zbxhist_allow_packed_drop = false;
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
@@ -46,6 +47,35 @@ DefineSwitch(const char *name, const char *summary, const char *details,
 							 PGC_USERSET,
 							 0, /* flags */
 							 NULL, ForgetPlans, NULL);
+}
+
+/*
+ * CheckAllowPackedDrop lets the consent to lose values come from the session
+ * itself only, by SET.
+ */
+static bool
+CheckAllowPackedDrop(bool *newval, void **extra, GucSource source)
+{
+	if (!*newval || source == PGC_S_SESSION)
+		return true;
+	GUC_check_errdetail("It can be switched on by SET only, in the session that drops.");
+	return false;
+}
+
+/*
+ * DefineDropSettings registers the consent to lose packed days.
+ */
+static void
+DefineDropSettings(void)
+{
+	DefineCustomBoolVariable("zbxhist.allow_packed_drop",
+							 gettext_noop("Allows commands that drop packed days with their foreign table or the extension."),
+							 gettext_noop("When off, they are refused while packed days hold values.  It can be switched on by SET only."),
+							 &zbxhist_allow_packed_drop,
+							 false, /* boot value */
+							 PGC_USERSET,
+							 GUC_DISALLOW_IN_FILE,
+							 CheckAllowPackedDrop, NULL, NULL);
 }
 
 /*
@@ -137,6 +167,7 @@ DefineMaintenanceSettings(void)
 void
 ZbxhistGucInit(void)
 {
+	DefineDropSettings();
 	DefineEnableSettings();
 	DefineMaintenanceSettings();
 	MarkGUCPrefixReserved("zbxhist");

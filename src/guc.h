@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_GUC_H
 #define ZBXHIST_GUC_H
 
+extern bool zbxhist_allow_packed_drop;
 extern bool zbxhist_enable_batching;
 extern bool zbxhist_enable_fast_insert;
 extern bool zbxhist_enable_packed_scan_pruning;

@@ -21,6 +21,7 @@
 #include "ingest/batch.h"
 #include "ingest/frame.h"
 #include "maintenance/counters.h"
+#include "maintenance/drop_guard.h"
 #include "maintenance/worker.h"
 #include "plan/exclude.h"
 #include "plan/fast_insert.h"
@@ -62,6 +63,7 @@ _PG_init(void)
 	ZbxhistRangeScanInit();
 	ZbxhistSelectInit();
 	ZbxhistOrderedAppendInit();
+	ZbxhistDropGuardInit();
 	ZbxhistWorkerInit();
 }
 

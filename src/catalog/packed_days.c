@@ -195,14 +195,16 @@ ZbxhistDayIsUnpacked(Oid day)
 }
 
 /*
- * ZbxhistCountPackedDays returns the number of packed days of all parents, of
- * those whose tables are there.
+ * ZbxhistCountPackedDays returns the number of parent's packed days, or of all
+ * parents' with InvalidOid, whose tables are there and hold values: a day that
+ * has been unpacked has them in a partition.
  */
 int
-ZbxhistCountPackedDays(void)
+ZbxhistCountPackedDays(Oid parent)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	PackedDayColumns columns;
+	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	int			result = 0;
@@ -210,13 +212,48 @@ ZbxhistCountPackedDays(void)
 	if (rel == NULL)
 		return 0;
 	FindColumns(rel, &columns);
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	ScanKeyInit(&key, columns.parent, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(parent));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL,
+							  OidIsValid(parent) ? 1 : 0, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		PartitionBounds day;
 
 		ReadDay(rel, &columns, tuple, &day);
-		result += SearchSysCacheExists1(RELOID, ObjectIdGetDatum(day.relid));
+		if (!day.is_unpacked &&
+			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(day.relid)))
+			result++;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+/*
+ * ZbxhistReadPackedParents returns the OIDs of the tables that have packed
+ * days, in a list in the current context.
+ */
+List *
+ZbxhistReadPackedParents(void)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	List	   *result = NIL;
+	AttrNumber	column;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (rel == NULL)
+		return NIL;
+	column = get_attnum(RelationGetRelid(rel), "parent");
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		parent = heap_getattr(tuple, column, RelationGetDescr(rel),
+										  &isnull);
+
+		result = list_append_unique_oid(result, DatumGetObjectId(parent));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

@@ -16,6 +16,9 @@
 /* the foreign-data wrapper of packed days, a member of the extension */
 #define ZBXHIST_FDW_NAME "zbxhist"
 
+/* the schema of the days' tables */
+#define ZBXHIST_PACKED_SCHEMA "zbxhist_packed"
+
 /* the foreign table's option that names the parent, if it has no such */
 #define ZBXHIST_PARENT_OPTION "parent"
 
@@ -23,7 +26,8 @@
 #define ZBXHIST_PACKED_OPTION "packed"
 
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
-extern int	ZbxhistCountPackedDays(void);
+extern int	ZbxhistCountPackedDays(Oid parent);
+extern List *ZbxhistReadPackedParents(void);
 extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
 								 bool *is_unpacked);
 extern bool ZbxhistDayIsUnpacked(Oid day);

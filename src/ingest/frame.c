@@ -139,7 +139,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 		((CopyStmt *) pstmt->utilityStmt)->is_from;
 
 	ZbxhistFlushForNestedQuery();
-	ZbxhistGuardDrop(pstmt->utilityStmt);
+	ZbxhistBeginDrop(pstmt->utilityStmt);
 
 	PushFrame(&frame, NULL);
 	frame.is_copy_from = is_copy_from;

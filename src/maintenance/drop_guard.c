@@ -1,22 +1,163 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.c
- *	  Keeps packed days from being dropped with the extension unawares.
+ *	  Keeps packed days from being dropped unawares.
  *
- * Partitions outlive the extension, packed days cannot: nobody could read
- * them.  PostgreSQL refuses DROP EXTENSION without CASCADE, as always when
- * something depends on it, and proposes CASCADE; in sessions that have loaded
- * the library this says first what to do instead.
+ * Partitions outlive the extension, packed days cannot: nobody else could
+ * read them.  So no command may drop the foreign table that stands for them,
+ * or the list of them, while there are values in them, unless the session has
+ * set zbxhist.allow_packed_drop.  That covers DROP EXTENSION, and DROP SCHEMA,
+ * SERVER, TABLE and OWNED, where the foreign table goes with something else.
+ * A single day's table may be dropped by whoever may drop it.
+ *
+ * Objects are dropped one by one, those that depend on others first: a day
+ * before its foreign table.  Days that are gone when that one's turn comes
+ * are therefore counted as they go, from the beginning of the statement.
+ *
+ * An event trigger (sql/packed/guard_drops.sql) has sessions load the library
+ * before they drop anything.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 #include "catalog/packed_days.h"
+#include "guc.h"
 #include "maintenance/drop_guard.h"
+#include "packed/fdw.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_guard_drops);
+
+static object_access_hook_type prev_object_access = NULL;
+
+/* packed days with values that the statement under way has dropped so far */
+static int	dropped_days = 0;
+
+/*
+ * UndoCommands returns the calls that bring all packed values back into
+ * tables, in the current memory context.
+ */
+static char *
+UndoCommands(void)
+{
+	StringInfoData buf;
+	List	   *parents = ZbxhistReadPackedParents();
+	ListCell   *lc;
+
+	initStringInfo(&buf);
+	foreach(lc, parents)
+	{
+		Oid			parent = lfirst_oid(lc);
+		char	   *name = get_rel_name(parent);
+
+		if (name == NULL)
+			continue;
+		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(parent)),
+										  name);
+		appendStringInfo(&buf, "%sCALL zbxhist.undo(%s);",
+						 buf.len > 0 ? " " : "", quote_literal_cstr(name));
+	}
+	return buf.data;
+}
+
+/*
+ * CheckLoss raises an error if packed days, of parent or with InvalidOid all,
+ * would be lost with what is dropped; it warns if the session allows it.
+ */
+static void
+CheckLoss(const char *what, Oid parent)
+{
+	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
+
+	if (ndays == 0)
+		return;
+	if (zbxhist_allow_packed_drop)
+		ereport(WARNING,
+				errcode(ERRCODE_WARNING),
+				errmsg_plural("the values of %d packed day are dropped with the %s",
+							  "the values of %d packed days are dropped with the %s",
+							  ndays, ndays, what));
+	else
+		ereport(ERROR,
+				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				errmsg_plural("cannot drop the %s because the values of %d packed day would be lost",
+							  "cannot drop the %s because the values of %d packed days would be lost",
+							  ndays, what, ndays),
+				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
+				errhint("To keep them, run first: %s", UndoCommands()));
+}
+
+/*
+ * IsDay says whether relid is the table of a packed day that holds its values.
+ */
+static bool
+IsDay(Oid relid)
+{
+	bool		is_unpacked;
+
+	return get_rel_namespace(relid) ==
+		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) &&
+		ZbxhistReadPackedDay(relid, NULL, &is_unpacked) && !is_unpacked;
+}
+
+/*
+ * IsListOfDays says whether relid is the extension's table of packed days.
+ */
+static bool
+IsListOfDays(Oid relid)
+{
+	Oid			namespace = get_namespace_oid("zbxhist", true);
+
+	return OidIsValid(namespace) &&
+		relid == get_relname_relid("packed_day", namespace);
+}
+
+/*
+ * DropRelation looks at a relation that is about to be dropped.
+ */
+static void
+DropRelation(Oid relid)
+{
+	switch (get_rel_relkind(relid))
+	{
+		case RELKIND_FOREIGN_TABLE:
+			if (ZbxhistIsPackedTable(relid))
+				CheckLoss("foreign table of packed days",
+						  ZbxhistInheritedParent(relid));
+			break;
+		case RELKIND_RELATION:
+			if (IsDay(relid))
+				dropped_days++;
+			else if (IsListOfDays(relid))
+				CheckLoss("extension zbxhist", InvalidOid);
+			break;
+		default:
+			break;
+	}
+}
+
+/*
+ * ObjectAccessHook is told of each object that is dropped, before it goes.
+ */
+static void
+ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,
+				 void *arg)
+{
+	if (prev_object_access)
+		(*prev_object_access) (access, classId, objectId, subId, arg);
+	if (access == OAT_DROP && classId == RelationRelationId && subId == 0)
+		DropRelation(objectId);
+}
 
 /*
  * NamesUs says whether a statement drops the extension.
@@ -37,31 +178,37 @@ NamesUs(const DropStmt *drop)
 }
 
 /*
- * ZbxhistGuardDrop raises an error if a utility statement would drop the
- * extension while days are packed; with CASCADE, it warns.
+ * ZbxhistBeginDrop is called before each utility statement.  It refuses to
+ * drop the extension as such before PostgreSQL does, who would propose
+ * CASCADE.
  */
 void
-ZbxhistGuardDrop(const Node *statement)
+ZbxhistBeginDrop(const Node *statement)
 {
 	const DropStmt *drop = (const DropStmt *) statement;
-	int			ndays;
 
-	if (!IsA(statement, DropStmt) || !NamesUs(drop) ||
-		(ndays = ZbxhistCountPackedDays()) == 0)
-		return;
-	if (drop->behavior == DROP_CASCADE)
-		ereport(WARNING,
-				errcode(ERRCODE_WARNING),
-				errmsg_plural("the values of %d packed day are dropped with the extension",
-							  "the values of %d packed days are dropped with the extension",
-							  ndays, ndays));
-	else
-		ereport(ERROR,
-				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				errmsg_plural("cannot drop extension zbxhist because %d day is packed",
-							  "cannot drop extension zbxhist because %d days are packed",
-							  ndays, ndays),
-				errdetail("Nothing else can read packed days."),
-				errhint("Unpack them first: CALL zbxhist.undo(...) for each table in zbxhist.parents.  "
-						"DROP EXTENSION zbxhist CASCADE deletes their values."));
+	dropped_days = 0;
+	if (IsA(statement, DropStmt) && NamesUs(drop) &&
+		!zbxhist_allow_packed_drop)
+		CheckLoss("extension zbxhist", InvalidOid);
+}
+
+/*
+ * zbxhist_guard_drops() has the library loaded, which is all: the event
+ * trigger calls it before something is dropped.
+ */
+Datum
+zbxhist_guard_drops(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_VOID();
+}
+
+/*
+ * ZbxhistDropGuardInit takes the hook; called once, by _PG_init.
+ */
+void
+ZbxhistDropGuardInit(void)
+{
+	prev_object_access = object_access_hook;
+	object_access_hook = ObjectAccessHook;
 }

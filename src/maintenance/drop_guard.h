@@ -10,6 +10,7 @@
 
 #include "nodes/nodes.h"
 
-extern void ZbxhistGuardDrop(const Node *statement);
+extern void ZbxhistBeginDrop(const Node *statement);
+extern void ZbxhistDropGuardInit(void);
 
 #endif							/* ZBXHIST_DROP_GUARD_H */

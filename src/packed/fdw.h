@@ -30,6 +30,7 @@ extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 extern void ZbxhistWritePackedChanges(QueryDesc *query);
 
 /* fdw_options.c */
+extern Oid	ZbxhistInheritedParent(Oid relid);
 extern Oid	ZbxhistForeignParent(Relation foreign);
 extern char *ZbxhistMissingOption(Oid relid, AttrNumber attnum);
 

@@ -78,11 +78,11 @@ zbxhist_fdw_validator(PG_FUNCTION_ARGS)
 }
 
 /*
- * InheritedParent returns the table that relid inherits from, InvalidOid if
+ * ZbxhistInheritedParent returns the table that relid inherits from, InvalidOid if
  * there is none.
  */
-static Oid
-InheritedParent(Oid relid)
+Oid
+ZbxhistInheritedParent(Oid relid)
 {
 	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -134,7 +134,7 @@ ZbxhistForeignParent(Relation foreign)
 	if (name != NULL)
 		return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
 								NoLock, false);
-	result = InheritedParent(RelationGetRelid(foreign));
+	result = ZbxhistInheritedParent(RelationGetRelid(foreign));
 	if (!OidIsValid(result))
 		ereport(ERROR,
 				errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),

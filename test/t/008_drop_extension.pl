@@ -113,18 +113,100 @@ $node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
 	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
 	  . '\')');
 my $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
+my $all = totals($node, 'zabbix', 'history');
+my ($day) = $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
+
+# Runs SQL in a session that has not loaded the library when it begins.
+sub without_library
+{
+	local $ENV{PGOPTIONS} = '-c session_preload_libraries=';
+	return $node->psql(@_);
+}
+
+# each in a session without the library, and in one that has it
+for my $library ('', "LOAD 'zbxhist';")
+{
+	my $how = $library ? 'with the library' : 'without the library';
+
+	for my $command (
+		'DROP EXTENSION zbxhist CASCADE',
+		'DROP SCHEMA zbxhist CASCADE',
+		'DROP FOREIGN TABLE history_packed CASCADE',
+		"DROP TABLE $day, history CASCADE",
+		'DROP TABLE history CASCADE',
+		'DROP SCHEMA public CASCADE',
+		'DROP SERVER zbxhist CASCADE',
+		'BEGIN; DROP FOREIGN TABLE history_packed CASCADE; COMMIT')
+	{
+		($code, $out, $err) = without_library('zabbix', "$library $command");
+		isnt($code, 0, "$command, $how, is refused");
+		like(
+			$err,
+			$command =~ /SERVER/ ? qr/extension zbxhist requires it/
+			: qr/ERROR:  cannot drop .*values of 1 packed day would be lost.*SET zbxhist.allow_packed_drop = on.*CALL zbxhist.undo\('public.history'\);/s,
+			'... with the way to keep the values');
+	}
+	($code, $out, $err) =
+	  without_library('zabbix', "$library DROP EXTENSION zbxhist");
+	isnt($code, 0, "DROP EXTENSION without CASCADE, $how, is refused");
+	like(
+		$err,
+		$library
+		? qr/1 packed day would be lost.*CALL zbxhist.undo/s
+		: qr/other objects depend on it/,
+		'... with a reason');
+}
+is(totals($node, 'zabbix', 'history'), $all, 'nothing was lost');
+
+# the owner of the database owns the extension and the tables
+$node->safe_psql('postgres', 'CREATE ROLE keeper LOGIN');
+create_database($node, 'kept', 'keeper');
+$node->safe_psql('kept', <<'SQL');
+SET ROLE keeper;
+CREATE TABLE readings (itemid bigint, clock integer, value float8, ns integer, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('readings'), zbxhist.create_partition('readings', '1970-01-02');
+INSERT INTO readings VALUES (1, 86400, 1.5, 0);
+CALL zbxhist.pack('readings', '1970-01-02');
+SQL
 ($code, $out, $err) =
-  $node->psql('zabbix', 'LOAD \'zbxhist\'; DROP EXTENSION zbxhist');
-isnt($code, 0, 'DROP EXTENSION with packed days is refused');
-like($err, qr/1 day is packed.*CALL zbxhist.undo/s, '... with a hint');
-($code, $out, $err) = $node->psql('zabbix', 'DROP TABLE history');
-like($err, qr/table zbxhist_packed.\w+ depends on foreign table history_packed/,
-	'as for DROP TABLE');
+  without_library('kept', 'DROP OWNED BY keeper CASCADE');
+isnt($code, 0, 'DROP OWNED of the owner of the extension is refused');
+like($err, qr/values of 1 packed day would be lost/, '... for the packed day');
+is($node->safe_psql('kept', 'SELECT count(*) FROM readings'),
+	1, 'nothing was lost');
+
+# consent comes from the session and nowhere else
 ($code, $out, $err) = $node->psql('zabbix',
-	'LOAD \'zbxhist\'; DROP EXTENSION zbxhist CASCADE');
-is($code, 0, 'CASCADE drops');
+	'ALTER DATABASE zabbix SET zbxhist.allow_packed_drop = on');
+($code, $out, $err) =
+  $node->psql('zabbix', 'DROP FOREIGN TABLE history_packed CASCADE');
+isnt($code, 0, 'consent of the whole database does not count');
+$node->safe_psql('zabbix',
+	'ALTER DATABASE zabbix RESET zbxhist.allow_packed_drop');
+is(totals($node, 'zabbix', 'history'), $all, 'nothing was lost');
+
+# the way that the hint tells
+($code, $out, $err) =
+  $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
+my ($hint) = $err =~ /HINT:  To keep them, run first: (.*)/;
+$node->safe_psql('zabbix', "SET client_min_messages = error; $hint");
+$node->safe_psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
+is(totals($node, 'zabbix', 'history'),
+	$all, 'after the command of the hint the extension goes and no value');
+
+# what was consented to
+$node->safe_psql('zabbix',
+	'CREATE EXTENSION zbxhist;'
+	  . " SELECT zbxhist.create_parent('history', move_existing => true)");
+maintain($node, 'zabbix');
+$node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
+	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
+	  . '\')');
+($code, $out, $err) = $node->psql('zabbix',
+	'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE');
+is($code, 0, 'with consent CASCADE drops');
 like($err, qr/the values of 1 packed day are dropped/, '... with a warning');
-like($err, qr/drop cascades to table zbxhist_packed/, '... and a list');
+like($err, qr/drop cascades to/, '... and a list');
 is( $node->safe_psql('zabbix',
 		"SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
 	0,
