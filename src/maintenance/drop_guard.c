@@ -44,25 +44,27 @@ static object_access_hook_type prev_object_access = NULL;
 static int	dropped_days = 0;
 
 /*
- * UndoCommands returns the calls that bring all packed values back into
- * tables, in the current memory context.
+ * UndoCommands returns the calls that bring the packed values of parent, or
+ * with InvalidOid of all parents, back into tables, in the current memory
+ * context.
  */
 static char *
-UndoCommands(void)
+UndoCommands(Oid parent)
 {
 	StringInfoData buf;
-	List	   *parents = ZbxhistReadPackedParents();
+	List	   *parents = OidIsValid(parent) ?
+		list_make1_oid(parent) : ZbxhistReadPackedParents();
 	ListCell   *lc;
 
 	initStringInfo(&buf);
 	foreach(lc, parents)
 	{
-		Oid			parent = lfirst_oid(lc);
-		char	   *name = get_rel_name(parent);
+		Oid			relid = lfirst_oid(lc);
+		char	   *name = get_rel_name(relid);
 
 		if (name == NULL)
 			continue;
-		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(parent)),
+		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 										  name);
 		appendStringInfo(&buf, "%sCALL zbxhist.undo(%s);",
 						 buf.len > 0 ? " " : "", quote_literal_cstr(name));
@@ -72,7 +74,7 @@ UndoCommands(void)
 
 /*
  * CheckLoss raises an error if packed days, of parent or with InvalidOid all,
- * would be lost with what is dropped; it warns if the session allows it.
+ * would be lost with what is dropped, or says so if the session allows it.
  */
 static void
 CheckLoss(const char *what, Oid parent)
@@ -82,19 +84,18 @@ CheckLoss(const char *what, Oid parent)
 	if (ndays == 0)
 		return;
 	if (zbxhist_allow_packed_drop)
-		ereport(WARNING,
-				errcode(ERRCODE_WARNING),
-				errmsg_plural("the values of %d packed day are dropped with the %s",
-							  "the values of %d packed days are dropped with the %s",
-							  ndays, ndays, what));
+		ereport(NOTICE,
+				errmsg_plural("the values of %d packed day are dropped",
+							  "the values of %d packed days are dropped",
+							  ndays, ndays));
 	else
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				errmsg_plural("cannot drop the %s because the values of %d packed day would be lost",
-							  "cannot drop the %s because the values of %d packed days would be lost",
+				errmsg_plural("cannot drop %s because the values of %d packed day would be lost",
+							  "cannot drop %s because the values of %d packed days would be lost",
 							  ndays, what, ndays),
 				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
-				errhint("To keep them, run first: %s", UndoCommands()));
+				errhint("To keep them, run first: %s", UndoCommands(parent)));
 }
 
 /*
@@ -132,7 +133,7 @@ DropRelation(Oid relid)
 	{
 		case RELKIND_FOREIGN_TABLE:
 			if (ZbxhistIsPackedTable(relid))
-				CheckLoss("foreign table of packed days",
+				CheckLoss("the foreign table of packed days",
 						  ZbxhistInheritedParent(relid));
 			break;
 		case RELKIND_RELATION:

@@ -3,6 +3,7 @@
 -- cannot be known.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value numeric(16,4) DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL,
     PRIMARY KEY (itemid, clock, ns));

@@ -1,5 +1,6 @@
 -- Late rows merged into a packed day, and damage found in one
 \set VERBOSITY terse
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 
 CREATE SCHEMA packed_merge;

@@ -1,5 +1,6 @@
 -- Rows of a packed day deleted and updated at random, beside a plain table
 \set VERBOSITY terse
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 
 CREATE SCHEMA packed_modify;

@@ -3,6 +3,7 @@
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
+SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA packed;
 SET search_path = packed, public;
 CREATE TABLE history (
@@ -204,7 +205,9 @@ DROP TABLE zbxhist_packed.other_p19700102;
 SELECT severity, code, message FROM zbxhist.check() WHERE code ~ 'day|packed';
 CALL zbxhist.run_maintenance('other');
 SELECT severity, code, message FROM zbxhist.check() WHERE code ~ 'day|packed';
+RESET zbxhist.allow_packed_drop;
 DROP EXTENSION zbxhist;
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 DROP SCHEMA packed, packed2 CASCADE;
 SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relkind = 'r';

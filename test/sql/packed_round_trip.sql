@@ -1,5 +1,6 @@
 -- Packing and unpacking gives the same rows, bit by bit, whatever they are
 \set VERBOSITY terse
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET extra_float_digits = 1;

@@ -3,6 +3,7 @@
 -- the statement, on every kind of table; and what is refused.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 CREATE SCHEMA plain;
 CREATE SCHEMA managed;

@@ -3,6 +3,7 @@
 -- that one, and finds the rows that wait in the parent all the same.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 CREATE TABLE trends (
     itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL,
     PRIMARY KEY (itemid, clock));

@@ -4,6 +4,7 @@
 -- none at all), random rows and random arguments, the same in each run.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 SET extra_float_digits = 1;
 CREATE SCHEMA plain;

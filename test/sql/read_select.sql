@@ -4,6 +4,7 @@
 -- looked at whose constraint says that it has none of them.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 CREATE SCHEMA plain;
 CREATE SCHEMA managed;

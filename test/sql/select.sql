@@ -3,6 +3,7 @@
 -- those alone, and finds the rows that wait in the parent all the same.
 --
 LOAD 'zbxhist';
+SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
     PRIMARY KEY (itemid, clock, ns));

@@ -205,7 +205,7 @@ $node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
 ($code, $out, $err) = $node->psql('zabbix',
 	'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE');
 is($code, 0, 'with consent CASCADE drops');
-like($err, qr/the values of 1 packed day are dropped/, '... with a warning');
+like($err, qr/NOTICE:  the values of 1 packed day are dropped/, '... and says so');
 like($err, qr/drop cascades to/, '... and a list');
 is( $node->safe_psql('zabbix',
 		"SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),

@@ -225,7 +225,7 @@ sub works
 	is($new->safe_psql('zabbix', $rows),
 		$stored, "$name: no row is lost by all of it");
 	is($new->safe_psql('zabbix', $whole), 0, "$name: packed days are whole");
-	$new->safe_psql('zabbix', 'DROP TABLE history_uint CASCADE');
+	$new->safe_psql('zabbix', 'SET zbxhist.allow_packed_drop = on; DROP TABLE history_uint CASCADE');
 	is( $new->safe_psql(
 			'zabbix',
 			'SELECT count(*) FROM pg_class'
