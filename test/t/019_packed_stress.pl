@@ -195,7 +195,7 @@ sub maintain_days
 			  if $error =~ /^(?:55000|55P03|40P01|40001|42P01)$/;
 			$errors->{$error}++;
 		}
-		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist\.(pack|unpack|run_step|drop_day)/;
+		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist(?:_internal)?\.(pack|unpack|run_step|drop_day)/;
 	}
 }
 
