@@ -25,6 +25,7 @@ OBJS = \
 	src/ingest/stray.o \
 	src/ingest/target.o \
 	src/maintenance/counters.o \
+	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
 	src/maintenance/item_index.o \
 	src/maintenance/move.o \

@@ -14,8 +14,8 @@
  * before its foreign table.  Days that are gone when that one's turn comes
  * are therefore counted as they go, from the beginning of the statement.
  *
- * An event trigger (sql/packed/guard_drops.sql) has sessions load the library
- * before they drop anything.
+ * An event trigger (sql/packed/load_guards.sql) has sessions load the library
+ * before they drop or alter a table.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +23,7 @@
 
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -33,10 +34,11 @@
 
 #include "catalog/packed_days.h"
 #include "guc.h"
+#include "maintenance/default_guard.h"
 #include "maintenance/drop_guard.h"
 #include "packed/fdw.h"
 
-PG_FUNCTION_INFO_V1(zbxhist_guard_drops);
+PG_FUNCTION_INFO_V1(zbxhist_load_guards);
 
 static object_access_hook_type prev_object_access = NULL;
 
@@ -148,7 +150,8 @@ DropRelation(Oid relid)
 }
 
 /*
- * ObjectAccessHook is told of each object that is dropped, before it goes.
+ * ObjectAccessHook is told of each object that is dropped, before it goes, and
+ * of each default that is made.
  */
 static void
 ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,
@@ -158,6 +161,8 @@ ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,
 		(*prev_object_access) (access, classId, objectId, subId, arg);
 	if (access == OAT_DROP && classId == RelationRelationId && subId == 0)
 		DropRelation(objectId);
+	else if (access == OAT_POST_CREATE && classId == AttrDefaultRelationId)
+		ZbxhistGuardDefault(objectId, subId);
 }
 
 /*
@@ -195,11 +200,11 @@ ZbxhistBeginDrop(const Node *statement)
 }
 
 /*
- * zbxhist_guard_drops() has the library loaded, which is all: the event
- * trigger calls it before something is dropped.
+ * zbxhist_load_guards() has the library loaded, which is all: the event
+ * trigger calls it before something is dropped or altered.
  */
 Datum
-zbxhist_guard_drops(PG_FUNCTION_ARGS)
+zbxhist_load_guards(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_VOID();
 }

@@ -61,7 +61,7 @@ SELECT bag_eq(
         check,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_clock,day_name,day_to_unpack,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
-        guard_drops,is_shared,library_list,overriding_roles,with_library,
+        load_guards,is_shared,library_list,overriding_roles,with_library,
         check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,
@@ -150,7 +150,7 @@ SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,t
 SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitions_ahead,covered_until,rows_waiting,rows_waiting_exact,last_run,last_success,last_error,last_error_at,next_drop,values_routed,values_kept,batches,values_fast,values_slow}'::name[]);
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
-SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_drop'), 'Oddl_command_start', 'an event trigger guards packed days');
+SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
 SELECT schema_privs_are('zbxhist_packed', 'public', '{USAGE}'::text[]);
 SELECT schema_owner_is('zbxhist_packed', 'pg_database_owner');

@@ -57,14 +57,30 @@ SELECT extra, count(*) FROM history GROUP BY 1;
 ALTER TABLE history ALTER extra SET DEFAULT 6;
 SELECT extra, count(*) FROM history GROUP BY 1;
 ROLLBACK;
-BEGIN;
+-- a value of its own for each older row: packed ones have no place for it
 ALTER TABLE history ADD COLUMN extra double precision NOT NULL DEFAULT random();
-SELECT count(*) FROM history;
-SAVEPOINT s;
-SELECT count(extra) FROM history;
-ROLLBACK TO s;
-ALTER FOREIGN TABLE history_packed ALTER extra OPTIONS (missing '0.5');
+ALTER TABLE history ADD COLUMN extra numeric GENERATED ALWAYS AS (value * 2) STORED;
+BEGIN;
+ALTER TABLE history ADD COLUMN extra double precision;
+SELECT count(extra), count(*) FROM history;
+ALTER TABLE history ALTER extra SET DEFAULT random();
+ROLLBACK;
+-- ... unless it is said what they have
+BEGIN;
+ALTER TABLE history ADD COLUMN extra double precision NOT NULL DEFAULT 0.5;
+ALTER TABLE history ALTER extra SET DEFAULT random();
 SELECT extra, count(*) FROM history GROUP BY 1;
+ROLLBACK;
+BEGIN;
+ALTER TABLE history ADD COLUMN extra double precision;
+ALTER FOREIGN TABLE history_packed ALTER extra OPTIONS (missing '0.25');
+ALTER TABLE history ALTER extra SET DEFAULT random();
+SELECT extra, count(*) FROM history GROUP BY 1;
+ROLLBACK;
+-- a column that is packed may have any
+BEGIN;
+ALTER TABLE history ALTER value SET DEFAULT random();
+SELECT count(value) FROM history;
 ROLLBACK;
 -- the value of ADD COLUMN is forgotten when the table is rewritten, unless it has been noted
 BEGIN;

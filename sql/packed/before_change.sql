@@ -1,0 +1,40 @@
+-- sql/packed/before_change.sql
+--
+-- An event trigger for whoever drops or alters something, whatever he may do
+-- otherwise.
+
+CREATE FUNCTION zbxhist_internal.before_change()
+RETURNS event_trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    BEGIN
+        PERFORM zbxhist_internal.load_guards();
+    EXCEPTION WHEN undefined_file OR undefined_function THEN
+        IF tg_tag IN ('DROP EXTENSION', 'DROP OWNED')
+           AND current_setting('zbxhist.allow_packed_drop', true) IS DISTINCT FROM 'on'
+           AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE NOT d.unpacked) THEN
+            RAISE EXCEPTION 'cannot run % because the library of zbxhist is missing and there are packed days', tg_tag
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = 'Without it nobody can tell whether their values would be lost. '
+                               'To run it nevertheless, run SET zbxhist.allow_packed_drop = on and repeat it.',
+                      HINT = 'Install the files of zbxhist again.';
+        END IF;
+    END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.before_change() IS
+'Event trigger: has the library loaded before something is dropped or altered (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.before_change() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.before_change() TO pg_database_owner;
+
+CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
+    WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP EXTENSION', 'DROP FOREIGN DATA WRAPPER',
+                 'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
+    EXECUTE FUNCTION zbxhist_internal.before_change();
+
+COMMENT ON EVENT TRIGGER zbxhist_before_change IS
+'Keeps packed days from being dropped unawares or made unreadable';
