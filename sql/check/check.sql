@@ -7,6 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT f.*
       FROM (SELECT 0 AS place, d.* FROM zbxhist_internal.check_database() d
+            UNION ALL SELECT 0, b.* FROM zbxhist_internal.check_backup() b
             UNION ALL
             SELECT u.place, c.*
               FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),

@@ -58,7 +58,7 @@ SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        check,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
+        check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_clock,day_name,day_to_unpack,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,overriding_roles,with_library,

@@ -52,6 +52,14 @@ my $rows = () = $node->safe_psql('original',
 	'COPY (SELECT itemid FROM history_str) TO STDOUT') =~ /^\d/mg;
 is($rows, 300, '... COPY of a SELECT has them all');
 
+my $told = "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
+is($node->safe_psql('original', $told),
+	"info|pg_dump -d 'original' -f zabbix.sql", 'check() says so');
+$node->safe_psql('original',
+	"BEGIN; UPDATE zbxhist.parent_config SET created_at = now() - interval '8 days'; COMMIT"
+);
+is($node->safe_psql('original', $told), '', '... for a week');
+
 # all of Zabbix's schema without the rest of the database
 $node->command_ok(
 	[
