@@ -15,6 +15,7 @@
 bool		zbxhist_allow_packed_drop = false;
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
+bool		zbxhist_enable_item_scan = true;
 bool		zbxhist_enable_packed_scan_pruning = true;
 bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_range_scan = true;
@@ -93,6 +94,11 @@ DefineEnableSettings(void)
 				 gettext_noop("Plans an INSERT of literals without the planner."),
 				 gettext_noop("When off, it is planned as any other and each row goes through the trigger."),
 				 &zbxhist_enable_fast_insert);
+
+	DefineSwitch("zbxhist.enable_item_scan",
+				 gettext_noop("Reads the newest or oldest rows of an item table by table until the LIMIT is reached."),
+				 gettext_noop("When off, PostgreSQL plans such a query for all tables that may have these rows."),
+				 &zbxhist_enable_item_scan);
 
 	DefineSwitch("zbxhist.enable_packed_scan_pruning",
 				 gettext_noop("Reads only those packed segments that can have rows of the items and clocks asked for."),

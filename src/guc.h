@@ -11,6 +11,7 @@
 extern bool zbxhist_allow_packed_drop;
 extern bool zbxhist_enable_batching;
 extern bool zbxhist_enable_fast_insert;
+extern bool zbxhist_enable_item_scan;
 extern bool zbxhist_enable_packed_scan_pruning;
 extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_range_scan;

@@ -25,6 +25,7 @@
 #include "maintenance/worker.h"
 #include "plan/exclude.h"
 #include "plan/fast_insert.h"
+#include "plan/item_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
@@ -63,6 +64,7 @@ _PG_init(void)
 	ZbxhistRangeScanInit();
 	ZbxhistSelectInit();
 	ZbxhistOrderedAppendInit();
+	ZbxhistItemScanInit();
 	ZbxhistDropGuardInit();
 	ZbxhistWorkerInit();
 }

@@ -54,6 +54,24 @@ ZbxhistCurrentFrame(void)
 }
 
 /*
+ * ZbxhistIsInChange says whether a statement that is being executed changes
+ * rows.
+ */
+bool
+ZbxhistIsInChange(void)
+{
+	for (ExecFrame *frame = current_frame; frame != NULL;
+		 frame = frame->outer)
+	{
+		if (frame->query == NULL ? frame->is_copy_from :
+			frame->query->operation != CMD_SELECT ||
+			frame->query->plannedstmt->hasModifyingCTE)
+			return true;
+	}
+	return false;
+}
+
+/*
  * PushFrame makes frame the innermost one.
  */
 static void

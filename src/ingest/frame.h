@@ -37,6 +37,7 @@ typedef struct StatementInfo
 
 extern void ZbxhistFrameInit(void);
 extern ExecFrame *ZbxhistCurrentFrame(void);
+extern bool ZbxhistIsInChange(void);
 extern void ZbxhistDescribeStatement(const TriggerData *trigdata,
 									 StatementInfo *info);
 

@@ -10,6 +10,7 @@
 
 #include "executor/execdesc.h"
 #include "foreign/fdwapi.h"
+#include "nodes/pathnodes.h"
 
 /* option of a foreign table: the table whose packed days it has */
 #define FDW_OPTION_PARENT "parent"
@@ -25,6 +26,9 @@ extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
 extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
 extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
+
+/* fdw_plan.c */
+extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);

@@ -16,6 +16,7 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -172,7 +173,29 @@ MakePath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
 	return create_foreignscan_path_compat(root, rel, estimate->rows,
 										  estimate->startup_cost,
 										  estimate->total_cost, pathkeys,
-										  outer, list_make1_int(is_descending));
+										  outer,
+										  list_make1(list_make1_int(is_descending)));
+}
+
+/*
+ * ZbxhistEndPackedPath returns a copy of a path of a foreign table that gives
+ * only the rows before a clock; NULL if the path is not one of ours.
+ */
+Path *
+ZbxhistEndPackedPath(Path *path, int64 to_clock)
+{
+	ForeignPath *result;
+
+	if (!IsA(path, ForeignPath))
+		return NULL;
+	result = makeNode(ForeignPath);
+	*result = *(ForeignPath *) path;
+	result->fdw_private =
+		list_make2(list_nth(result->fdw_private, PATH_IS_DESCENDING),
+				   makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							 Int64GetDatum(to_clock), false,
+							 FLOAT8PASSBYVAL));
+	return (Path *) result;
 }
 
 /*
@@ -363,8 +386,14 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 		kinds = lappend_int(kinds, cond->kind);
 		values = lappend(values, cond->value);
 	}
+	if (list_length(path->fdw_private) > PATH_END)
+	{
+		kinds = lappend_int(kinds, COND_CLOCK_BEFORE);
+		values = lappend(values, list_nth(path->fdw_private, PATH_END));
+	}
 	private = list_make5(list_make1_oid(packed->parent), kinds,
-						 WantedAttributes(rel, local), path->fdw_private,
+						 WantedAttributes(rel, local),
+						 list_nth(path->fdw_private, PATH_IS_DESCENDING),
 						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);

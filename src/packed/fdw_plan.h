@@ -35,6 +35,14 @@ typedef struct PackedRel
 	ScanEstimate estimate;		/* of a scan by the query's conditions */
 } PackedRel;
 
+/* members of ForeignPath.fdw_private */
+enum PackedPathPart
+{
+	PATH_IS_DESCENDING,			/* IntList of one */
+	PATH_END					/* Const, int8: rows before that clock only; or
+								 * not there */
+};
+
 /* members of ForeignScan.fdw_private */
 enum PackedPlanPart
 {

@@ -18,6 +18,7 @@
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -523,4 +524,33 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 			LimitClocks(bounds, number, number);
 			break;
 	}
+}
+
+/*
+ * ZbxhistEvaluateConds makes bounds of conditions of such kinds by what the
+ * ExprStates of their values evaluate to now, in a context that is reset
+ * before and has the items afterwards.
+ */
+void
+ZbxhistEvaluateConds(const List *kinds, const List *values,
+					 ExprContext *econtext, MemoryContext context,
+					 ScanBounds *bounds)
+{
+	MemoryContext old;
+	ListCell   *value;
+	ListCell   *kind;
+
+	MemoryContextReset(context);
+	old = MemoryContextSwitchTo(context);
+	ZbxhistInitBounds(bounds);
+	forboth(value, values, kind, kinds)
+	{
+		ExprState  *expr = lfirst(value);
+		bool		isnull;
+		Datum		result = ExecEvalExpr(expr, econtext, &isnull);
+
+		ZbxhistApplyCond(bounds, lfirst_int(kind),
+						 exprType((Node *) expr->expr), result, isnull);
+	}
+	MemoryContextSwitchTo(old);
 }

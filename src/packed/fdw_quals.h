@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_FDW_QUALS_H
 #define ZBXHIST_FDW_QUALS_H
 
+#include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
 #include "packed/scan.h"
@@ -54,5 +55,8 @@ extern int	ZbxhistSortItems(int64 *items, int nitems);
 extern void ZbxhistInitBounds(ScanBounds *bounds);
 extern void ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind,
 							 Oid type, Datum value, bool isnull);
+extern void ZbxhistEvaluateConds(const List *kinds, const List *values,
+								 ExprContext *econtext, MemoryContext context,
+								 ScanBounds *bounds);
 
 #endif							/* ZBXHIST_FDW_QUALS_H */

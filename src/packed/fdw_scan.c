@@ -135,25 +135,9 @@ void
 ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 					  ScanBounds *bounds)
 {
-	ExprContext *econtext = node->ss.ps.ps_ExprContext;
-	MemoryContext old;
-	ListCell   *lc;
-	ListCell   *kind;
-
-	MemoryContextReset(state->bounds_context);
-	old = MemoryContextSwitchTo(state->bounds_context);
-	ZbxhistInitBounds(bounds);
+	ZbxhistEvaluateConds(state->kinds, state->values, node->ss.ps.ps_ExprContext,
+						 state->bounds_context, bounds);
 	bounds->is_descending = state->is_descending;
-	forboth(lc, state->values, kind, state->kinds)
-	{
-		ExprState  *expr = lfirst(lc);
-		bool		isnull;
-		Datum		value = ExecEvalExpr(expr, econtext, &isnull);
-
-		ZbxhistApplyCond(bounds, lfirst_int(kind),
-						 exprType((Node *) expr->expr), value, isnull);
-	}
-	MemoryContextSwitchTo(old);
 }
 
 /*

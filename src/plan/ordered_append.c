@@ -10,9 +10,13 @@
  * as well, as with native partitions, and mostly the LIMIT is reached in the
  * first.
  *
- * select.c marks the entry of such a union in the range table.  The parent's
- * own rows have any clock, and which packed days there are is known when the
- * plan is run, so neither is in a union that is marked.
+ * Packed days come first, as far as all of them are before the partitions.
+ * Which ones there are is known when the plan is run; those that belong after
+ * the first partition by then are left out: they have come after the query was
+ * planned, like a partition that comes then.  The parent's own rows have any
+ * clock; where it has some, they are merged with the others.
+ *
+ * select.c marks the entry of such a union in the range table.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,21 +27,34 @@
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
 
+#include "catalog/bounds.h"
 #include "compat.h"
+#include "packed/fdw.h"
 #include "plan/ordered_append.h"
+
+/* numbers in the mark of a union */
+enum OrderMark
+{
+	MARK_CLOCK_ATTNUM,
+	MARK_HAS_PARENT,
+	MARK_PACKED_END				/* less one, so that it is an int */
+};
 
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 
 /*
- * ZbxhistMarkOrdered marks the entry of a union of tables, which are in the
- * order of their clocks, in fields that have no other use in an entry of this
- * kind.
+ * ZbxhistMarkOrdered marks the entry of a union of tables in fields that have
+ * no other use in an entry of this kind.  Tables are in the order of their
+ * clocks, but for the parent, which comes before the others if it is there.
  */
 void
-ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables, AttrNumber clock_attnum)
+ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables, bool has_parent,
+				   const TableOrder *order)
 {
 	rte->coltypes = tables;
-	rte->coltypmods = list_make1_int(clock_attnum);
+	rte->coltypmods = list_make3_int(order->clock_attnum, has_parent,
+									 (int) (order->packed_end - 1));
+	rte->colcollations = list_make1_oid(order->packed);
 }
 
 /*
@@ -80,33 +97,81 @@ FindMember(PlannerInfo *root, Index rti, Oid relid)
 }
 
 /*
+ * FindOrderedPath returns a path for a table that gives its rows in the order
+ * that the query wants, or NULL; of packed days, those before packed_end.
+ */
+static Path *
+FindOrderedPath(PlannerInfo *root, const RelOptInfo *member, bool is_packed,
+				int64 packed_end)
+{
+	Path	   *path = get_cheapest_path_for_pathkeys(member->pathlist,
+													  root->query_pathkeys,
+													  NULL, TOTAL_COST, false);
+
+	if (path == NULL || !is_packed)
+		return path;
+	return ZbxhistEndPackedPath(path, packed_end);
+}
+
+/*
  * ListOrderedPaths returns a path for each table that gives its rows in the
  * order that the query wants; NIL if there is none for some table.
  */
 static List *
-ListOrderedPaths(PlannerInfo *root, Index rti, List *tables,
-				 bool is_descending)
+ListOrderedPaths(PlannerInfo *root, Index rti, const RangeTblEntry *rte,
+				 List *tables, bool is_descending)
 {
+	int64		packed_end = list_nth_int(rte->coltypmods, MARK_PACKED_END) +
+		(int64) 1;
 	List	   *result = NIL;
 	ListCell   *lc;
 
 	foreach(lc, tables)
 	{
-		RelOptInfo *member = FindMember(root, rti, lfirst_oid(lc));
+		Oid			relid = lfirst_oid(lc);
+		RelOptInfo *member = FindMember(root, rti, relid);
 		Path	   *path;
 
 		if (member == NULL)
 			return NIL;
 		if (IS_DUMMY_REL(member))
 			continue;
-		path = get_cheapest_path_for_pathkeys(member->pathlist,
-											  root->query_pathkeys, NULL,
-											  TOTAL_COST, false);
+		path = FindOrderedPath(root, member,
+							   relid == linitial_oid(rte->colcollations),
+							   packed_end);
 		if (path == NULL)
 			return NIL;
 		result = is_descending ? lcons(path, result) : lappend(result, path);
 	}
 	return result;
+}
+
+/*
+ * AddOrderedPath adds the path that reads one table after the other, and
+ * merges the parent's rows with them.
+ */
+static void
+AddOrderedPath(PlannerInfo *root, RelOptInfo *rel, Index rti,
+			   const RangeTblEntry *rte, bool is_descending)
+{
+	int			first = list_nth_int(rte->coltypmods, MARK_HAS_PARENT) ? 1 : 0;
+	List	   *parent = list_copy_head(rte->coltypes, first);
+	List	   *tables = list_copy_tail(rte->coltypes, first);
+	List	   *paths = ListOrderedPaths(root, rti, rte, tables, is_descending);
+	List	   *parent_paths = ListOrderedPaths(root, rti, rte, parent,
+												is_descending);
+	Path	   *path;
+
+	if (list_length(paths) < 2 || (parent != NIL && parent_paths == NIL))
+		return;
+	path = (Path *) create_append_path(root, rel, paths, NIL,
+									   root->query_pathkeys, NULL, 0, false,
+									   -1);
+	if (parent_paths != NIL)
+		path = (Path *) create_merge_append_path(root, rel,
+												 lappend(parent_paths, path),
+												 root->query_pathkeys, NULL);
+	add_path(rel, path);
 }
 
 /*
@@ -116,22 +181,16 @@ static void
 ConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
 					  RangeTblEntry *rte)
 {
-	List	   *paths;
 	bool		is_descending;
 
 	if (prev_set_rel_pathlist)
 		(*prev_set_rel_pathlist) (root, rel, rti, rte);
-	if (rte->rtekind != RTE_SUBQUERY || rte->coltypmods == NIL || !rte->inh ||
-		rel->reloptkind != RELOPT_BASEREL || IS_DUMMY_REL(rel) ||
-		!bms_is_empty(rel->lateral_relids) ||
-		!GetClockOrder(root, rel, linitial_int(rte->coltypmods),
-					   &is_descending))
-		return;
-	paths = ListOrderedPaths(root, rti, rte->coltypes, is_descending);
-	if (paths != NIL)
-		add_path(rel, (Path *)
-				 create_append_path(root, rel, paths, NIL,
-									root->query_pathkeys, NULL, 0, false, -1));
+	if (rte->rtekind == RTE_SUBQUERY && rte->coltypmods != NIL && rte->inh &&
+		rel->reloptkind == RELOPT_BASEREL && !IS_DUMMY_REL(rel) &&
+		bms_is_empty(rel->lateral_relids) &&
+		GetClockOrder(root, rel, linitial_int(rte->coltypmods),
+					  &is_descending))
+		AddOrderedPath(root, rel, rti, rte, is_descending);
 }
 
 /*

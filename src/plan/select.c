@@ -49,12 +49,16 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
+#include "plan/item_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
 
-/* more tables than this are left to inheritance */
+/* more tables with rows than this are left to inheritance */
 #define MAX_TABLES 8
+
+/* of more than this nobody looks which ones have rows */
+#define MAX_LOOKED_AT 64
 
 /* a parent in a query, and the tables that are to stand for it */
 typedef struct Narrowing
@@ -63,7 +67,10 @@ typedef struct Narrowing
 	Index		rti;
 	List	   *tables;			/* Oids */
 	List	   *left_out;		/* others, which are empty; Oids */
-	AttrNumber	clock_attnum;	/* if they are in the order of their clocks */
+	bool		has_parent;		/* tables begin with the parent itself */
+	TableOrder	order;			/* of the other tables' clocks */
+	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
+	bool		is_descending;
 } Narrowing;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -71,24 +78,6 @@ static ExecutorStart_hook_type prev_executor_start = NULL;
 static bool FindNarrowings(Node *node, List **narrowings);
 
 /* ---- what can be narrowed ---- */
-
-/*
- * IsNestedInChange says whether a statement that is being executed changes
- * rows.
- */
-static bool
-IsNestedInChange(void)
-{
-	for (ExecFrame *frame = ZbxhistCurrentFrame(); frame != NULL;
-		 frame = frame->outer)
-	{
-		if (frame->query == NULL ? frame->is_copy_from :
-			frame->query->operation != CMD_SELECT ||
-			frame->query->plannedstmt->hasModifyingCTE)
-			return true;
-	}
-	return false;
-}
 
 /* a search for references to a relation's row or system columns */
 typedef struct RowReference
@@ -149,7 +138,7 @@ ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
 		 ZbxhistHasPackedDay(set, bounds)))
 		result = lappend_oid(result, set->packed);
 	for (int i = 0;
-		 i < set->npartitions && list_length(result) <= MAX_TABLES; i++)
+		 i < set->npartitions && list_length(result) <= MAX_LOOKED_AT; i++)
 	{
 		if (ZbxhistOverlap(&set->partitions[i], bounds))
 			result = lappend_oid(result, set->partitions[i].relid);
@@ -185,6 +174,68 @@ LockAll(Relation parent, const PartitionSet *set, List **tables,
 }
 
 /*
+ * IsForFew says whether a query that all children may have rows for is one for
+ * few rows.  Others profit from what is known of the rows of all children.
+ */
+static bool
+IsForFew(const Query *query, const PartitionBounds *bounds)
+{
+	return query->limitCount != NULL ||
+		(query->hasAggs && query->groupClause == NIL &&
+		 query->groupingSets == NIL) ||
+		bounds->from_clock > ZBXHIST_CLOCK_MIN ||
+		bounds->to_clock < ZBXHIST_CLOCK_END;
+}
+
+/*
+ * FindOrder says how the clocks of tables follow one another: those of the
+ * packed days, if there are any, have to come before those of partitions.
+ */
+static void
+FindOrder(const PartitionSet *set, const PartitionBounds *bounds,
+		  List *tables, TableOrder *order)
+{
+	order->clock_attnum = set->clock_attnum;
+	order->packed = list_member_oid(tables, set->packed) ? set->packed :
+		InvalidOid;
+	order->packed_end = ZBXHIST_CLOCK_END;
+	for (int i = set->npartitions - 1; i >= 0; i--)
+	{
+		if (list_member_oid(tables, set->partitions[i].relid))
+			order->packed_end = set->partitions[i].from_clock;
+	}
+	for (int i = 0; OidIsValid(order->packed) && i < set->npacked_days; i++)
+	{
+		if (ZbxhistOverlap(&set->packed_days[i], bounds) &&
+			set->packed_days[i].to_clock > order->packed_end)
+			order->clock_attnum = InvalidAttrNumber;
+	}
+}
+
+/*
+ * MakeItemScan returns what to do with a parent of which the newest or oldest
+ * rows of an item are wanted, or NULL.
+ */
+static Narrowing *
+MakeItemScan(Query *query, Index rti, Relation parent,
+			 const PartitionSet *set)
+{
+	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Narrowing  *result;
+	bool		is_descending;
+
+	if (!ZbxhistIsItemQuery(query, rti, parent, set, &is_descending) ||
+		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
+		return NULL;
+	result = palloc0(sizeof(Narrowing));
+	result->query = query;
+	result->rti = rti;
+	result->is_item_scan = true;
+	result->is_descending = is_descending;
+	return result;
+}
+
+/*
  * MakeNarrowing returns what to do with the relation rti of a query, an open
  * parent, or NULL if it is left to inheritance.
  */
@@ -201,27 +252,29 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 
 	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
 		return NULL;
+	result = MakeItemScan(query, rti, parent, set);
+	if (result != NULL)
+		return result;
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
 		return NULL;
 	tables = ListChildren(set, &bounds);
-	if (list_length(tables) == nchildren || list_length(tables) > MAX_TABLES ||
+	if ((list_length(tables) == nchildren && !IsForFew(query, &bounds)) ||
+		list_length(tables) > MAX_LOOKED_AT ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||
-		!LockAll(parent, set, &tables, rte->rellockmode, &left_out))
+		!LockAll(parent, set, &tables, rte->rellockmode, &left_out) ||
+		list_length(tables) > MAX_TABLES)
 		return NULL;
 
-	result = palloc(sizeof(Narrowing));
+	result = palloc0(sizeof(Narrowing));
 	result->query = query;
 	result->rti = rti;
-	result->clock_attnum = list_member_oid(tables, set->packed) ?
-		InvalidAttrNumber : set->clock_attnum;
-	if (tables != NIL && ZbxhistIsEmpty(parent))
-		left_out = lappend_oid(left_out, RelationGetRelid(parent));
-	else
-	{
+	FindOrder(set, &bounds, tables, &result->order);
+	result->has_parent = tables == NIL || !ZbxhistIsEmpty(parent);
+	if (result->has_parent)
 		tables = lcons_oid(RelationGetRelid(parent), tables);
-		result->clock_attnum = InvalidAttrNumber;
-	}
+	else
+		left_out = lappend_oid(left_out, RelationGetRelid(parent));
 	result->left_out = left_out;
 	result->tables = tables;
 	return result;
@@ -409,13 +462,15 @@ Narrow(Narrowing *narrowing)
 {
 	RangeTblEntry *rte = rt_fetch(narrowing->rti, narrowing->query->rtable);
 
-	if (list_length(narrowing->tables) > 1)
+	if (narrowing->is_item_scan)
+		ZbxhistMarkItemScan(rte, narrowing->is_descending);
+	else if (list_length(narrowing->tables) > 1)
 	{
 		substitute_subquery(narrowing->query, narrowing->rti,
 							MakeUnion(rte, narrowing->tables));
-		if (narrowing->clock_attnum != InvalidAttrNumber)
-			ZbxhistMarkOrdered(rte, narrowing->tables,
-							   narrowing->clock_attnum);
+		if (narrowing->order.clock_attnum != InvalidAttrNumber)
+			ZbxhistMarkOrdered(rte, narrowing->tables, narrowing->has_parent,
+							   &narrowing->order);
 	}
 	else if (linitial_oid(narrowing->tables) != rte->relid)
 		substitute_relation(narrowing->query, narrowing->rti,
@@ -438,7 +493,7 @@ ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
 	if (query->commandType != CMD_SELECT || query->rowMarks != NIL ||
 		query->hasModifyingCTE || query->utilityStmt != NULL ||
 		!zbxhist_enable_partition_pruning ||
-		constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || IsNestedInChange())
+		constraint_exclusion == CONSTRAINT_EXCLUSION_OFF || ZbxhistIsInChange())
 		return;
 	FindNarrowings((Node *) query, &narrowings);
 	if (narrowings == NIL)
@@ -466,7 +521,7 @@ MayMissRows(List *left_out, Snapshot snapshot)
 	ListCell   *lc;
 	bool		result = false;
 
-	if (IsNestedInChange())
+	if (ZbxhistIsInChange())
 		return true;
 	foreach(lc, left_out)
 	{

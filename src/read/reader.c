@@ -39,6 +39,7 @@
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/frame.h"
 #include "packed/day_conflicts.h"
 #include "packed/day_prefetch.h"
 #include "packed/scan.h"
@@ -64,6 +65,8 @@ struct ItemReader
 	Snapshot	snapshot;
 	LOCKMODE	lockmode;		/* for partitions */
 	bool		keeps_sources;	/* for more items to come */
+	bool		is_in_change;	/* rows may come while it reads */
+	uint64		nopened;		/* tables that have been read */
 	ItemRange	range;
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
@@ -113,6 +116,7 @@ AddSource(ItemReader *reader, Relation rel)
 			MakeSingleTupleTableSlot(RelationGetDescr(reader->parent),
 									 &TTSOpsVirtual);
 	open->source = ZbxhistOpenHeapSource(rel, reader->snapshot);
+	reader->nopened++;
 	MemoryContextSwitchTo(old);
 	return open;
 }
@@ -142,6 +146,7 @@ AddDay(ItemReader *reader, Relation rel)
 	OpenSource *open = MoveIdle(reader, rel);
 	MemoryContext old;
 
+	reader->nopened++;
 	if (open != NULL)
 		return open;
 	old = MemoryContextSwitchTo(reader->context);
@@ -215,17 +220,18 @@ OpenOther(ItemReader *reader, Oid relid)
 }
 
 /*
- * ParentHasRows says whether the parent may have rows.  One without blocks has
- * none for anyone; that nobody adds one is what a serializable transaction
- * then relies on, so its lock comes before the look that counts.
+ * HasRows says whether a table may have rows.  One without blocks has none for
+ * anyone; that nobody adds one is what a serializable transaction then relies
+ * on, so its lock comes before the look that counts.  A statement that changes
+ * rows may add some that the snapshot of a cursor in it sees.
  */
 static bool
-ParentHasRows(ItemReader *reader)
+HasRows(const ItemReader *reader, Relation rel)
 {
-	if (RelationGetNumberOfBlocks(reader->parent) > 0)
+	if (reader->is_in_change || RelationGetNumberOfBlocks(rel) > 0)
 		return true;
-	PredicateLockRelation(reader->parent, reader->snapshot);
-	return RelationGetNumberOfBlocks(reader->parent) > 0;
+	PredicateLockRelation(rel, reader->snapshot);
+	return RelationGetNumberOfBlocks(rel) > 0;
 }
 
 /*
@@ -238,7 +244,7 @@ OpenFixedSources(ItemReader *reader)
 	int			nothers = set->nothers;
 	Oid		   *others;
 
-	if (ParentHasRows(reader))
+	if (HasRows(reader, reader->parent))
 		reader->fixed = lappend(reader->fixed,
 								AddSource(reader,
 										  table_open(RelationGetRelid(reader->parent),
@@ -279,6 +285,7 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 	reader->snapshot = snapshot;
 	reader->lockmode = lockmode;
 	reader->keeps_sources = keeps_sources;
+	reader->is_in_change = ZbxhistIsInChange();
 	ZbxhistMakeEmpty(&reader->range);
 	if (OidIsValid(reader->set->packed))
 	{
@@ -384,7 +391,8 @@ OpenTable(ItemReader *reader, Oid relid, bool is_day)
 
 /*
  * OpenPartition opens a partition or a packed day, or finds it among those
- * that are open; returns NULL if it is not there any more, or read already.
+ * that are open; returns NULL if it is not there any more, or read already, or
+ * empty.
  */
 static OpenSource *
 OpenPartition(ItemReader *reader, Oid relid, bool is_day)
@@ -399,6 +407,11 @@ OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 	rel = OpenTable(reader, relid, is_day);
 	if (rel == NULL)
 		return NULL;
+	if (!is_day && !HasRows(reader, rel))
+	{
+		table_close(rel, NoLock);
+		return NULL;
+	}
 	open = is_day ? AddDay(reader, rel) : AddSource(reader, rel);
 	if (reader->keeps_sources)
 	{
@@ -501,6 +514,27 @@ NextPartition(ItemReader *reader)
 		if (!OpenNext(reader))
 			return;
 	}
+}
+
+/*
+ * ZbxhistKeepSources lets a reader keep its sources open from one item to the
+ * next from now on.
+ */
+void
+ZbxhistKeepSources(ItemReader *reader)
+{
+	LeavePartition(reader);
+	reader->current = NULL;
+	reader->keeps_sources = true;
+}
+
+/*
+ * ZbxhistCountSources returns how many tables have been read.
+ */
+uint64
+ZbxhistCountSources(const ItemReader *reader)
+{
+	return reader->nopened;
 }
 
 /* ---- reading ---- */

@@ -21,6 +21,8 @@ typedef struct ItemReader ItemReader;
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 									 LOCKMODE lockmode, bool keeps_sources);
 extern void ZbxhistSkipPackedDays(ItemReader *reader);
+extern void ZbxhistKeepSources(ItemReader *reader);
+extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
 extern bool ZbxhistReadNext(ItemReader *reader);
 extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader,

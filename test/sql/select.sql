@@ -5,6 +5,8 @@
 LOAD 'zbxhist';
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
+-- see item_scan.sql
+SET zbxhist.enable_item_scan = off;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL,
     PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', premake => 0);
@@ -63,7 +65,7 @@ SET zbxhist.enable_partition_pruning = off;
 SELECT tables_of('SELECT * FROM history WHERE clock = 259200');
 RESET zbxhist.enable_partition_pruning;
 
--- partitions one after the other, where that is the order; packed days and the parent are merged
+-- partitions one after the other, where that is the order, after packed days; the parent is merged with them
 SET enable_seqscan = off;
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
@@ -73,6 +75,18 @@ SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 43400
 SELECT h.clock, n FROM generate_series(1, 2) n, LATERAL (SELECT clock FROM history
     WHERE itemid = n AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC LIMIT 1) h;
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 172800 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
+SELECT clock FROM history WHERE itemid = 1 AND clock > 172800 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 172800 AND clock <= 434000 ORDER BY clock LIMIT 2;
+SELECT array_agg(clock) = array_agg(clock ORDER BY clock) AS in_order, count(*), min(clock), max(clock)
+FROM (SELECT clock FROM history WHERE itemid = 1 AND clock > 90000 AND clock <= 434000 ORDER BY clock, ns LIMIT 1000) h;
+SELECT array_agg(clock) = array_agg(clock ORDER BY clock DESC) AS in_order, count(*), min(clock), max(clock)
+FROM (SELECT clock FROM history WHERE itemid = 1 AND clock > 90000 ORDER BY clock DESC, ns DESC LIMIT 1000) h;
+-- no bound but a LIMIT, or one row for all: all tables with rows
+EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 ORDER BY clock DESC LIMIT 2;
+SELECT tables_of('SELECT max(clock) FROM history WHERE itemid = 1');
+SELECT tables_of('SELECT itemid, max(clock) FROM history WHERE itemid IN (1, 2) GROUP BY itemid');
+-- ... which may be all children there are
+SELECT tables_of('SELECT clock FROM history WHERE itemid = 1 AND clock > 90000 ORDER BY clock DESC LIMIT 2');
 BEGIN;
 SET LOCAL zbxhist.enable_routing = off;
 INSERT INTO history VALUES (1, 400000, 0, 0), (1, 433999, 0, 0);
@@ -80,6 +94,25 @@ SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 43400
 EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 340000 AND clock <= 434000 ORDER BY clock DESC LIMIT 2;
 ROLLBACK;
 TRUNCATE ONLY history;
+BEGIN;
+SET LOCAL zbxhist.enable_routing = off;
+INSERT INTO history VALUES (1, 100000, -1, 0), (1, 433999, -2, 0);
+EXPLAIN (COSTS OFF) SELECT clock, value FROM history WHERE itemid = 1 AND clock > 90000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
+SELECT clock, value FROM history WHERE itemid = 1 AND clock > 90000 AND clock <= 434000 ORDER BY clock DESC, ns DESC LIMIT 2;
+SELECT array_agg(clock) = array_agg(clock ORDER BY clock DESC) AS in_order, count(*), min(value)
+FROM (SELECT clock, value FROM history WHERE itemid = 1 AND clock > 90000 AND clock <= 434000 ORDER BY clock DESC LIMIT 1000) h;
+ROLLBACK;
+TRUNCATE ONLY history;
+-- a packed day that belongs after a partition is merged, and one that comes when the plan is made is not read
+CALL zbxhist.unpack('history', '1970-01-02');
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE itemid = 1 AND clock > 90000 ORDER BY clock DESC LIMIT 2;
+CALL zbxhist.pack('history', '1970-01-02');
+BEGIN;
+DECLARE packed_meanwhile CURSOR FOR SELECT clock FROM history WHERE itemid = 1 AND clock > 165000 AND clock < 266400 ORDER BY clock;
+UPDATE zbxhist.packed_day SET from_clock = 1000000, to_clock = 1086400 WHERE parent = 'history'::regclass AND from_clock = 172800;
+SELECT zbxhist_internal.invalidate('history');
+FETCH ALL FROM packed_meanwhile;
+ROLLBACK;
 RESET enable_seqscan;
 RESET enable_sort;
 
