@@ -53,6 +53,7 @@ OBJS = \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
 	src/packed/fdw_analyze.o \
+	src/packed/fdw_bounds.o \
 	src/packed/fdw_direct.o \
 	src/packed/fdw_estimate.o \
 	src/packed/fdw_explain.o \

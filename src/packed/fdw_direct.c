@@ -5,7 +5,8 @@
  *
  * Where a DELETE has only conditions that a scan takes care of (that of
  * Zabbix's housekeeper, of "clear history"), the ranges are deleted in the
- * days: segments that go as a whole are not decoded.
+ * days: segments that go as a whole are not decoded.  Rows that are named by
+ * their ctids have to be found first (fdw_modify.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -70,7 +71,8 @@ PlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 		return false;
 	scan = FindScan(plan, rtindex);
 	if (scan == NULL || scan->scan.plan.qual != NIL ||
-		scan->scan.plan.parallel_aware)
+		scan->scan.plan.parallel_aware ||
+		ZbxhistHasTids(list_nth(scan->fdw_private, PLAN_CONDS)))
 		return false;
 	scan->operation = CMD_DELETE;
 	scan->resultRelation = rtindex;

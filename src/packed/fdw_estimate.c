@@ -121,6 +121,7 @@ typedef struct Selected
 {
 	ScanBounds	bounds;			/* by constants */
 	double		nitems;			/* -1: all */
+	double		ntids;			/* -1: all */
 	double		share;			/* of the clocks in bounds */
 	bool		is_one_clock;
 	double		ndays;
@@ -148,6 +149,13 @@ SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
 			break;
 		case COND_CLOCKS:
 			break;
+		case COND_TID:
+			selected->ntids = 1;
+			break;
+		case COND_TIDS:
+			selected->ntids =
+				estimate_array_length_compat(root, (Node *) cond->value);
+			break;
 		default:
 			selected->share *= UNKNOWN_BOUND;
 			break;
@@ -164,6 +172,7 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 
 	ZbxhistInitBounds(&selected->bounds);
 	selected->nitems = -1;
+	selected->ntids = -1;
 	selected->share = 1;
 	selected->is_one_clock = false;
 	foreach(lc, conds)
@@ -180,6 +189,8 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 	}
 	if (selected->bounds.items != NULL)
 		selected->nitems = selected->bounds.nitems;
+	if (selected->bounds.tids != NULL)
+		selected->ntids = selected->bounds.ntids;
 	if (selected->bounds.from_clock == selected->bounds.to_clock)
 		selected->is_one_clock = true;
 }
@@ -215,6 +226,9 @@ CountRows(const PackedRel *packed, Selected *selected)
 	selected->nrows *= share;
 	if (selected->nitems >= 0)
 		selected->nrows *= Min(1, selected->nitems / packed->nitems);
+	if (selected->ntids >= 0 && selected->nitems >= 0)
+		selected->nrows = Min(selected->nrows,
+							  selected->ntids * selected->nitems);
 	/* many have their values at the same seconds, trends all of them */
 	if (selected->is_one_clock && selected->ndays > 0)
 	{

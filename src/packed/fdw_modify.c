@@ -8,17 +8,25 @@
  * first one, so what is said of a row then stays true.  The key of a row
  * cannot be changed, and rows are not inserted: new ones go to the parent.
  *
+ * Rows of several items may have the same ctid.  A statement that asks for rows
+ * by ctid without saying of which item would reach others than were meant, so
+ * it is refused when it comes to a packed row.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "packed/day_changes.h"
@@ -44,7 +52,18 @@ typedef struct FdwModifyState
 	AttrNumber	itemid_attnum;	/* in the table's rows */
 	AttrNumber	clock_attnum;
 	AttrNumber	ns_attnum;		/* or 0 */
+	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
 } FdwModifyState;
+
+/* a search in the conditions on relation varno */
+typedef struct ConditionSearch
+{
+	Index		varno;
+	AttrNumber	itemid;
+	bool		has_tid;		/* some are on its ctid */
+	bool		has_one_item;	/* one leaves a single item, or that of another
+								 * relation's row */
+} ConditionSearch;
 
 /* ---- planning ---- */
 
@@ -104,7 +123,80 @@ RaiseCannotInsert(Relation table)
 }
 
 /*
- * PlanForeignModify refuses INSERT; there is nothing to plan otherwise.
+ * FindTid is a walker that finds out whether the ctid is mentioned.
+ */
+static bool
+FindTid(Node *node, ConditionSearch *search)
+{
+	Var		   *var = (Var *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && var->varno == search->varno &&
+		var->varlevelsup == 0 &&
+		var->varattno == SelfItemPointerAttributeNumber)
+		search->has_tid = true;
+	return expression_tree_walker(node, FindTid, search);
+}
+
+/*
+ * IsItem says whether an expression is the itemid.
+ */
+static bool
+IsItem(const Node *expr, const ConditionSearch *search)
+{
+	const Var  *var = (const Var *) expr;
+
+	return IsA(expr, Var) && var->varno == search->varno &&
+		var->varlevelsup == 0 && var->varattno == search->itemid;
+}
+
+/*
+ * FindOneItem is a walker that finds out whether conditions that are ANDed
+ * say that the itemid is equal to something.
+ */
+static bool
+FindOneItem(Node *node, ConditionSearch *search)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	JoinExpr   *join = (JoinExpr *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, JoinExpr) && join->jointype != JOIN_INNER &&
+		join->jointype != JOIN_SEMI)
+		return FindOneItem(join->larg, search);
+	if (IsA(node, OpExpr) && list_length(op->args) == 2 &&
+		op_in_opfamily(op->opno, INTEGER_BTREE_FAM_OID) &&
+		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
+		BTEqualStrategyNumber &&
+		IsItem(linitial(op->args), search) != IsItem(lsecond(op->args), search))
+		search->has_one_item = true;
+	if (IsA(node, List) || IsA(node, FromExpr) || IsA(node, JoinExpr) ||
+		is_andclause(node))
+		return expression_tree_walker(node, FindOneItem, search);
+	return false;
+}
+
+/*
+ * HasTidAlone says whether a query finds the rows that it changes by their
+ * ctids, without saying of which item each is.
+ */
+static bool
+HasTidAlone(PlannerInfo *root)
+{
+	ConditionSearch search = {.varno = root->parse->resultRelation};
+	RangeTblEntry *rte = planner_rt_fetch(search.varno, root);
+
+	search.itemid = get_attnum(rte->relid, "itemid");
+	(void) FindTid((Node *) root->parse->jointree, &search);
+	(void) FindOneItem((Node *) root->parse->jointree, &search);
+	return search.has_tid && !search.has_one_item;
+}
+
+/*
+ * PlanForeignModify refuses INSERT, and notes whether the statement names rows
+ * by nothing but a ctid.
  */
 static List *
 PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
@@ -116,7 +208,7 @@ PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
 
 		RaiseCannotInsert(table_open(rte->relid, NoLock));
 	}
-	return NIL;
+	return list_make1_int(HasTidAlone(root));
 }
 
 /*
@@ -153,7 +245,22 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	state->itemid_attnum = ZbxhistFindTyped(table, "itemid", INT8OID);
 	state->clock_attnum = ZbxhistFindTyped(table, "clock", INT4OID);
 	state->ns_attnum = ZbxhistFindTyped(table, "ns", INT4OID);
+	state->has_tid_alone = linitial_int(private);
 	rri->ri_FdwState = state;
+}
+
+/*
+ * RaiseTidAlone raises the error for a row that is named by a ctid alone.
+ */
+static void
+RaiseTidAlone(const FdwModifyState *state)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot change packed rows that are found by \"ctid\" alone"),
+			errdetail("Packed rows of several items have the same \"ctid\"."),
+			errhint("Add the condition \"itemid = ...\", one item for each statement."),
+			errtable(state->table));
 }
 
 /*
@@ -166,6 +273,8 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
 
 	if (state->changes != NULL)
 		return state->changes;
+	if (state->has_tid_alone)
+		RaiseTidAlone(state);
 	old = MemoryContextSwitchTo(estate->es_query_cxt);
 	state->parent = table_open(ZbxhistForeignParent(state->table),
 							   AccessShareLock);

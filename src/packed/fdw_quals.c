@@ -11,11 +11,16 @@
  * lists of items up) only the items and the clocks are taken, and every row
  * is looked at again.
  *
+ * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
+ * by batches of ctids.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "access/sysattr.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -29,6 +34,7 @@
 #include "utils/rel.h"
 
 #include "packed/fdw_quals.h"
+#include "packed/fdw_scan.h"
 
 /* ---- columns ---- */
 
@@ -80,6 +86,19 @@ GetKey(Node *expr, const KeyColumns *columns)
 		(var->varattno != columns->itemid && var->varattno != columns->clock))
 		return InvalidAttrNumber;
 	return var->varattno;
+}
+
+/*
+ * IsTid says whether expr is the ctid.
+ */
+static bool
+IsTid(Node *expr, const KeyColumns *columns)
+{
+	Var		   *var = (Var *) expr;
+
+	return IsA(expr, Var) && var->varno == columns->varno &&
+		var->varlevelsup == 0 &&
+		var->varattno == SelfItemPointerAttributeNumber;
 }
 
 /*
@@ -167,6 +186,41 @@ TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		AddCond(conds, COND_ITEM, right);
 	else
 		return false;
+	return true;
+}
+
+/*
+ * TakeTid takes "ctid = value", either way.
+ */
+static bool
+TakeTid(OpExpr *op, const KeyColumns *columns, List **conds)
+{
+	Node	   *left = linitial(op->args);
+	Node	   *right = llast(op->args);
+
+	if (op->opno != TIDEqualOperator ||
+		IsTid(left, columns) == IsTid(right, columns))
+		return false;
+	if (IsTid(right, columns))
+		right = left;
+	if (!IsFixed(right, columns))
+		return false;
+	AddCond(conds, COND_TID, right);
+	return true;
+}
+
+/*
+ * TakeAnyTid takes "ctid = ANY (array)".
+ */
+static bool
+TakeAnyTid(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
+{
+	Node	   *array = lsecond(any->args);
+
+	if (any->opno != TIDEqualOperator || !any->useOr ||
+		!IsTid(linitial(any->args), columns) || !IsFixed(array, columns))
+		return false;
+	AddCond(conds, COND_TIDS, array);
 	return true;
 }
 
@@ -300,9 +354,11 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 	switch (nodeTag(clause))
 	{
 		case T_OpExpr:
-			return TakeComparison((OpExpr *) clause, columns, conds);
+			return TakeComparison((OpExpr *) clause, columns, conds) ||
+				TakeTid((OpExpr *) clause, columns, conds);
 		case T_ScalarArrayOpExpr:
-			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds);
+			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds) ||
+				TakeAnyTid((ScalarArrayOpExpr *) clause, columns, conds);
 		case T_NullTest:
 			return TakeNotNull((NullTest *) clause, columns);
 		case T_BoolExpr:
@@ -334,223 +390,13 @@ ZbxhistIsOneItem(const List *conds)
 	return false;
 }
 
-/* ---- bounds ---- */
-
 /*
- * ZbxhistInitBounds sets bounds to everything, oldest first.
+ * ZbxhistHasTids says whether a condition of such kinds (an IntList) is one on
+ * the ctid.
  */
-void
-ZbxhistInitBounds(ScanBounds *bounds)
+bool
+ZbxhistHasTids(const List *kinds)
 {
-	bounds->nitems = 0;
-	bounds->items = NULL;
-	bounds->from_clock = PG_INT64_MIN;
-	bounds->to_clock = PG_INT64_MAX;
-	bounds->is_descending = false;
-}
-
-/*
- * compare_int64 orders items.
- */
-static int
-compare_int64(const void *a, const void *b)
-{
-	int64		left = *(const int64 *) a;
-	int64		right = *(const int64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/*
- * GetInteger returns an integer of any size.
- */
-static int64
-GetInteger(Oid type, Datum value)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-/*
- * ZbxhistSortItems sorts items, leaves each once and returns their number.
- */
-int
-ZbxhistSortItems(int64 *items, int nitems)
-{
-	int			nunique = 0;
-
-	qsort(items, nitems, sizeof(int64), compare_int64);
-	for (int i = 0; i < nitems; i++)
-	{
-		if (nunique == 0 || items[i] != items[nunique - 1])
-			items[nunique++] = items[i];
-	}
-	return nunique;
-}
-
-/*
- * GetIntegers returns the members of an array, sorted and each once, palloc'd;
- * nulls are equal to nothing.
- */
-static int64 *
-GetIntegers(Datum value, int *n)
-{
-	ArrayType  *array = DatumGetArrayTypeP(value);
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		byval;
-	char		align;
-	Datum	   *values;
-	bool	   *nulls;
-	int			nvalues;
-	int64	   *result;
-
-	get_typlenbyvalalign(type, &length, &byval, &align);
-	deconstruct_array(array, type, length, byval, align, &values, &nulls,
-					  &nvalues);
-	result = palloc(sizeof(int64) * Max(nvalues, 1));
-	*n = 0;
-	for (int i = 0; i < nvalues; i++)
-	{
-		if (!nulls[i])
-			result[(*n)++] = GetInteger(type, values[i]);
-	}
-	*n = ZbxhistSortItems(result, *n);
-	return result;
-}
-
-/*
- * LimitItems leaves of the bounds' items those that are among others, too.
- */
-static void
-LimitItems(ScanBounds *bounds, int64 *items, int nitems)
-{
-	int			n = 0;
-
-	if (bounds->items != NULL)
-	{
-		for (int i = 0; i < nitems; i++)
-		{
-			if (bsearch(&items[i], bounds->items, bounds->nitems,
-						sizeof(int64), compare_int64) != NULL)
-				items[n++] = items[i];
-		}
-		nitems = n;
-	}
-	bounds->items = items;
-	bounds->nitems = nitems;
-}
-
-/*
- * LimitClocks leaves the clocks of bounds that are between two, both included.
- */
-static void
-LimitClocks(ScanBounds *bounds, int64 from_clock, int64 to_clock)
-{
-	bounds->from_clock = Max(bounds->from_clock, from_clock);
-	bounds->to_clock = Min(bounds->to_clock, to_clock);
-}
-
-/*
- * ApplyArray limits bounds to the values of an array.
- */
-static void
-ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
-{
-	int			n;
-	int64	   *values = GetIntegers(value, &n);
-
-	if (kind == COND_ITEMS)
-		LimitItems(bounds, values, n);
-	else if (n == 0)
-		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
-	else
-		LimitClocks(bounds, values[0], values[n - 1]);
-}
-
-/*
- * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
- * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
- * in the current context.
- */
-void
-ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
-				 Datum value, bool isnull)
-{
-	int64		number;
-	int64	   *item;
-
-	if (isnull)
-	{
-		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
-		return;
-	}
-	if (kind == COND_ITEMS || kind == COND_CLOCKS)
-	{
-		ApplyArray(bounds, kind, value);
-		return;
-	}
-	number = GetInteger(type, value);
-	switch (kind)
-	{
-		case COND_ITEM:
-			item = palloc(sizeof(int64));
-			*item = number;
-			LimitItems(bounds, item, 1);
-			break;
-		case COND_CLOCK_FROM:
-			LimitClocks(bounds, number, PG_INT64_MAX);
-			break;
-		case COND_CLOCK_AFTER:
-			LimitClocks(bounds, number == PG_INT64_MAX ? number : number + 1,
-						number == PG_INT64_MAX ? PG_INT64_MIN : PG_INT64_MAX);
-			break;
-		case COND_CLOCK_TO:
-			LimitClocks(bounds, PG_INT64_MIN, number);
-			break;
-		case COND_CLOCK_BEFORE:
-			LimitClocks(bounds,
-						number == PG_INT64_MIN ? PG_INT64_MAX : PG_INT64_MIN,
-						number == PG_INT64_MIN ? number : number - 1);
-			break;
-		default:
-			LimitClocks(bounds, number, number);
-			break;
-	}
-}
-
-/*
- * ZbxhistEvaluateConds makes bounds of conditions of such kinds by what the
- * ExprStates of their values evaluate to now, in a context that is reset
- * before and has the items afterwards.
- */
-void
-ZbxhistEvaluateConds(const List *kinds, const List *values,
-					 ExprContext *econtext, MemoryContext context,
-					 ScanBounds *bounds)
-{
-	MemoryContext old;
-	ListCell   *value;
-	ListCell   *kind;
-
-	MemoryContextReset(context);
-	old = MemoryContextSwitchTo(context);
-	ZbxhistInitBounds(bounds);
-	forboth(value, values, kind, kinds)
-	{
-		ExprState  *expr = lfirst(value);
-		bool		isnull;
-		Datum		result = ExecEvalExpr(expr, econtext, &isnull);
-
-		ZbxhistApplyCond(bounds, lfirst_int(kind),
-						 exprType((Node *) expr->expr), result, isnull);
-	}
-	MemoryContextSwitchTo(old);
+	return list_member_int(kinds, COND_TID) ||
+		list_member_int(kinds, COND_TIDS);
 }

@@ -24,6 +24,7 @@
 #include "packed/day_conflicts.h"
 #include "packed/fdw.h"
 #include "packed/fdw_plan.h"
+#include "packed/fdw_quals.h"
 #include "packed/fdw_scan.h"
 
 /* ---- row identity ---- */
@@ -122,7 +123,8 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 										 node->ss.ps.state->es_snapshot,
 										 state->wanted,
 										 state->wants_tid ||
-										 state->wants_tuple);
+										 state->wants_tuple ||
+										 ZbxhistHasTids(state->kinds));
 }
 
 /* ---- scanning ---- */

@@ -9,6 +9,9 @@
  * has not touched the rest, but for pages asked for beforehand while days come
  * from disk (day_prefetch.c).
  *
+ * Rows may also be asked for by their ctids, which say their clocks: then of
+ * each day only the clocks between the first and the last one are read.
+ *
  * Locks: the caller has locked the foreign table, which keeps maintenance
  * from dropping a day, and the parent.  Each day is locked when it is opened
  * and stays so until the transaction ends; one that somebody has dropped is
@@ -131,6 +134,42 @@ ZbxhistEndPackedScan(PackedScan *scan)
 /* ---- day after day ---- */
 
 /*
+ * FindTid returns the index of the first of the bounds' tids that is not
+ * before tid.
+ */
+static int
+FindTid(const ScanBounds *bounds, int64 tid)
+{
+	int			low = 0;
+	int			high = bounds->ntids;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (bounds->tids[middle] < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * FindTidsOfDay finds which of the bounds' tids are those of a day; returns
+ * false if none is.
+ */
+static bool
+FindTidsOfDay(const PackedScan *scan, int day, int *first, int *last)
+{
+	const PartitionBounds *clocks = &scan->days[day];
+
+	*first = FindTid(&scan->bounds, clocks->from_clock * (1 << 16));
+	*last = FindTid(&scan->bounds, clocks->to_clock * (1 << 16)) - 1;
+	return *first <= *last;
+}
+
+/*
  * SetRange makes range the bounds, for one item.
  */
 static void
@@ -145,6 +184,27 @@ SetRange(const PackedScan *scan, ItemRange *range)
 }
 
 /*
+ * LimitToTids leaves the clocks of the tids that are of the day in hand.
+ */
+static void
+LimitToTids(const PackedScan *scan, ItemRange *range)
+{
+	const int64 *tids = scan->bounds.tids;
+	int			first;
+	int			last;
+
+	if (!FindTidsOfDay(scan, scan->current, &first, &last))
+	{
+		ZbxhistMakeEmpty(range);
+		return;
+	}
+	ZbxhistStartAt(range, make_position(packed_tid_clock(tids[first]),
+										PG_INT32_MIN));
+	ZbxhistEndAt(range, make_position(packed_tid_clock(tids[last]),
+									  PG_INT32_MAX));
+}
+
+/*
  * StartReader begins with the present item, or all, of the day in hand.
  */
 static void
@@ -153,6 +213,8 @@ StartReader(PackedScan *scan)
 	ItemRange	range;
 
 	SetRange(scan, &range);
+	if (scan->bounds.tids != NULL)
+		LimitToTids(scan, &range);
 	if (scan->bounds.items == NULL)
 		ZbxhistDayReaderStartWhole(scan->reader, &range);
 	else
@@ -165,8 +227,13 @@ StartReader(PackedScan *scan)
 static bool
 IsWanted(const PackedScan *scan, int day)
 {
+	int			first;
+	int			last;
+
 	return scan->days[day].to_clock > scan->bounds.from_clock &&
-		scan->days[day].from_clock <= scan->bounds.to_clock;
+		scan->days[day].from_clock <= scan->bounds.to_clock &&
+		(scan->bounds.tids == NULL ||
+		 FindTidsOfDay(scan, day, &first, &last));
 }
 
 /*
@@ -368,4 +435,21 @@ ZbxhistPackedScanNextSegment(PackedScan *scan)
 			break;
 	}
 	return false;
+}
+
+/*
+ * ZbxhistPackedScanHasTid says whether the present row is one of the bounds'
+ * tids.
+ */
+bool
+ZbxhistPackedScanHasTid(PackedScan *scan)
+{
+	PackedRowId id;
+	int64		tid;
+	int			place;
+
+	ZbxhistDayReaderRowId(scan->reader, &id);
+	tid = make_packed_tid(&id);
+	place = FindTid(&scan->bounds, tid);
+	return place < scan->bounds.ntids && scan->bounds.tids[place] == tid;
 }

@@ -22,7 +22,29 @@ typedef struct ScanBounds
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* included */
 	bool		is_descending;	/* with one item: newest first */
+	int			ntids;
+	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
+								 * once; NULL: all rows */
 } ScanBounds;
+
+/*
+ * make_packed_tid makes a number of a row's clock and ordinal, which is what
+ * its ctid says.  Numbers have the order of the rows of an item.
+ */
+static inline int64
+make_packed_tid(const PackedRowId *id)
+{
+	return (int64) id->clock * (1 << 16) + id->ordinal;
+}
+
+/*
+ * packed_tid_clock returns the clock of such a number.
+ */
+static inline int32
+packed_tid_clock(int64 tid)
+{
+	return (int32) ((uint64) tid >> 16);
+}
 
 /* days of a parallel scan, in shared memory */
 typedef struct SharedDays
@@ -74,19 +96,25 @@ extern void ZbxhistStartPackedScan(PackedScan *scan,
 								   const ScanBounds *bounds);
 extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
 extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
+extern bool ZbxhistPackedScanHasTid(PackedScan *scan);
 extern void ZbxhistEndPackedScan(PackedScan *scan);
 extern Relation ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode,
 							   AclMode privilege);
 
 /*
  * packed_scan_next goes to the next row, which is the one of scan->reader;
- * returns false if there is none.
+ * returns false if there is none.  With tids, wants_row_id must be set.
  */
 static inline bool
 packed_scan_next(PackedScan *scan)
 {
-	return (scan->reader != NULL && day_reader_next(scan->reader)) ||
-		ZbxhistPackedScanNextSegment(scan);
+	do
+	{
+		if ((scan->reader == NULL || !day_reader_next(scan->reader)) &&
+			!ZbxhistPackedScanNextSegment(scan))
+			return false;
+	} while (scan->bounds.tids != NULL && !ZbxhistPackedScanHasTid(scan));
+	return true;
 }
 
 #endif							/* ZBXHIST_PACKED_SCAN_H */
