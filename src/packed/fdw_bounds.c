@@ -29,6 +29,7 @@ ZbxhistInitBounds(ScanBounds *bounds)
 	bounds->items = NULL;
 	bounds->from_clock = PG_INT64_MIN;
 	bounds->to_clock = PG_INT64_MAX;
+	bounds->is_by_item = false;
 	bounds->is_descending = false;
 	bounds->ntids = 0;
 	bounds->tids = NULL;

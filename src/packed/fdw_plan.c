@@ -6,7 +6,8 @@
  * A scan takes care of conditions on itemid and clock (fdw_quals.c); the
  * executor checks the others.  Rows of one item come in the order of (clock,
  * ns), either way, which lets an ordered Append or MergeAppend with a LIMIT
- * stop after the newest few.  A join on itemid gives a scan for each item of
+ * stop after the newest few.  Those of several may come item after item, so
+ * that they need not be sorted for DISTINCT ON (itemid) or GROUP BY.  A join on itemid gives a scan for each item of
  * the other side.  Workers of a parallel query share the days out.
  *
  *-------------------------------------------------------------------------
@@ -30,6 +31,9 @@
 #include "guc.h"
 #include "packed/fdw.h"
 #include "packed/fdw_plan.h"
+
+/* what it costs more to go through all days for each item */
+#define BY_ITEM_COST 1.05
 
 /* ---- conditions ---- */
 
@@ -130,11 +134,11 @@ HasOneClock(List *conds)
 }
 
 /*
- * FindPathKeys returns how much of the order that the query wants the rows of
- * one item can have, and its direction.
+ * FindPathKeys returns how much of the order that the query wants can be that
+ * of rows by clock and ns, from its sort key first on, and its direction.
  */
 static List *
-FindPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
+FindPathKeys(PlannerInfo *root, RelOptInfo *rel, int first, bool has_one_clock,
 			 bool *is_descending)
 {
 	const PackedRel *packed = rel->fdw_private;
@@ -145,7 +149,7 @@ FindPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
 
 	columns[0] = packed->columns.clock;
 	columns[1] = packed->ns;
-	foreach(lc, root->query_pathkeys)
+	for_each_from(lc, root->query_pathkeys, first)
 	{
 		PathKey    *key = lfirst_node(PathKey, lc);
 		bool		descending;
@@ -161,6 +165,28 @@ FindPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
 	return result;
 }
 
+/*
+ * FindItemPathKeys returns the same for rows item after item; NIL if the query
+ * does not want that.
+ */
+static List *
+FindItemPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
+				 bool *is_descending)
+{
+	const PackedRel *packed = rel->fdw_private;
+	PathKey    *key;
+	bool		is_item_descending;
+
+	if (root->query_pathkeys == NIL)
+		return NIL;
+	key = linitial_node(PathKey, root->query_pathkeys);
+	if (!MatchPathKey(rel, key, packed->columns.itemid, &is_item_descending) ||
+		is_item_descending)
+		return NIL;
+	return lcons(key, FindPathKeys(root, rel, 1, has_one_clock,
+								   is_descending));
+}
+
 /* ---- paths ---- */
 
 /*
@@ -168,13 +194,14 @@ FindPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
  */
 static ForeignPath *
 MakePath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
-		 List *pathkeys, bool is_descending, Relids outer)
+		 List *pathkeys, bool is_by_item, bool is_descending, Relids outer)
 {
 	return create_foreignscan_path_compat(root, rel, estimate->rows,
 										  estimate->startup_cost,
 										  estimate->total_cost, pathkeys,
 										  outer,
-										  list_make1(list_make1_int(is_descending)));
+										  list_make1(list_make2_int(is_by_item,
+																	is_descending)));
 }
 
 /*
@@ -191,11 +218,31 @@ ZbxhistEndPackedPath(Path *path, int64 to_clock)
 	result = makeNode(ForeignPath);
 	*result = *(ForeignPath *) path;
 	result->fdw_private =
-		list_make2(list_nth(result->fdw_private, PATH_IS_DESCENDING),
+		list_make2(list_nth(result->fdw_private, PATH_ORDER),
 				   makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 							 Int64GetDatum(to_clock), false,
 							 FLOAT8PASSBYVAL));
 	return (Path *) result;
+}
+
+/*
+ * AddItemPath adds a path that gives rows item after item, if the query wants
+ * them so.
+ */
+static void
+AddItemPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
+			bool has_one_clock)
+{
+	ScanEstimate by_item = *estimate;
+	bool		is_descending = false;
+	List	   *pathkeys = FindItemPathKeys(root, rel, has_one_clock,
+											&is_descending);
+
+	if (pathkeys == NIL)
+		return;
+	by_item.total_cost *= BY_ITEM_COST;
+	add_path(rel, (Path *) MakePath(root, rel, &by_item, pathkeys, true,
+									is_descending, rel->lateral_relids));
 }
 
 /*
@@ -214,9 +261,12 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 	SplitConditions(rel->fdw_private, rel->baserestrictinfo, &conds, &exact,
 					&local);
 	if (ZbxhistIsOneItem(conds))
-		pathkeys = FindPathKeys(root, rel, HasOneClock(conds), &is_descending);
-	add_path(rel, (Path *) MakePath(root, rel, estimate, pathkeys,
+		pathkeys = FindPathKeys(root, rel, 0, HasOneClock(conds),
+								&is_descending);
+	add_path(rel, (Path *) MakePath(root, rel, estimate, pathkeys, false,
 									is_descending, rel->lateral_relids));
+	if (!ZbxhistIsOneItem(conds) && ZbxhistIsListOfItems(conds))
+		AddItemPath(root, rel, estimate, HasOneClock(conds));
 }
 
 /*
@@ -242,7 +292,7 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 		divisor += Max(1.0 - 0.3 * nworkers, 0);
 	share.rows = clamp_row_est(estimate->rows / divisor);
 	share.total_cost -= estimate->cpu_cost * (1 - 1 / divisor);
-	path = MakePath(root, rel, &share, NIL, false, NULL);
+	path = MakePath(root, rel, &share, NIL, false, false, NULL);
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(rel, (Path *) path);
@@ -320,7 +370,7 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 											 info->ppi_clauses), &estimate);
 		info->ppi_rows = estimate.rows;
 		add_path(rel, (Path *) MakePath(root, rel, &estimate, NIL, false,
-										lfirst(lc)));
+										false, lfirst(lc)));
 	}
 }
 
@@ -393,7 +443,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	}
 	private = list_make5(list_make1_oid(packed->parent), kinds,
 						 WantedAttributes(rel, local),
-						 list_nth(path->fdw_private, PATH_IS_DESCENDING),
+						 list_nth(path->fdw_private, PATH_ORDER),
 						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);

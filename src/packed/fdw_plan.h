@@ -38,7 +38,7 @@ typedef struct PackedRel
 /* members of ForeignPath.fdw_private */
 enum PackedPathPart
 {
-	PATH_IS_DESCENDING,			/* IntList of one */
+	PATH_ORDER,					/* IntList, see below */
 	PATH_END					/* Const, int8: rows before that clock only; or
 								 * not there */
 };
@@ -51,8 +51,15 @@ enum PackedPlanPart
 								 * values are in fdw_exprs */
 	PLAN_ATTRIBUTES,			/* IntList: attnums that are wanted, system
 								 * columns as well */
-	PLAN_IS_DESCENDING,			/* IntList of one */
+	PLAN_ORDER,					/* IntList, see below */
 	PLAN_SETS_TAG				/* IntList of one: a direct DELETE counts */
+};
+
+/* members of PATH_ORDER and PLAN_ORDER, the order in which rows come */
+enum PackedOrderPart
+{
+	ORDER_IS_BY_ITEM,			/* by item first */
+	ORDER_IS_DESCENDING			/* newest first */
 };
 
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,

@@ -391,6 +391,22 @@ ZbxhistIsOneItem(const List *conds)
 }
 
 /*
+ * ZbxhistIsListOfItems says whether conditions leave the items of an array.
+ */
+bool
+ZbxhistIsListOfItems(const List *conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		if (((PackedCond *) lfirst(lc))->kind == COND_ITEMS)
+			return true;
+	}
+	return false;
+}
+
+/*
  * ZbxhistHasTids says whether a condition of such kinds (an IntList) is one on
  * the ctid.
  */

@@ -35,6 +35,7 @@ extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
 extern bool ZbxhistIsOneItem(const List *conds);
+extern bool ZbxhistIsListOfItems(const List *conds);
 extern bool ZbxhistHasTids(const List *kinds);
 
 #endif							/* ZBXHIST_FDW_QUALS_H */

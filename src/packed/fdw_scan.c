@@ -85,12 +85,14 @@ ZbxhistBeginFdwScan(ForeignScanState *node)
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	TupleDesc	desc = RelationGetDescr(node->ss.ss_currentRelation);
 	FdwScanState *state = palloc0(sizeof(FdwScanState));
+	List	   *order;
 
 	state->parent = linitial_oid(list_nth(plan->fdw_private, PLAN_PARENT));
 	state->kinds = list_nth(plan->fdw_private, PLAN_CONDS);
 	state->values = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
-	state->is_descending =
-		linitial_int(list_nth(plan->fdw_private, PLAN_IS_DESCENDING));
+	order = list_nth(plan->fdw_private, PLAN_ORDER);
+	state->is_by_item = list_nth_int(order, ORDER_IS_BY_ITEM);
+	state->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
 	SetWanted(state, list_nth(plan->fdw_private, PLAN_ATTRIBUTES), desc->natts);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist scan bounds",
@@ -139,6 +141,7 @@ ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 {
 	ZbxhistEvaluateConds(state->kinds, state->values, node->ss.ps.ps_ExprContext,
 						 state->bounds_context, bounds);
+	bounds->is_by_item = state->is_by_item && bounds->items != NULL;
 	bounds->is_descending = state->is_descending;
 }
 

@@ -4,8 +4,8 @@
  *	  The rows of all packed days of a table.
  *
  * Day after day, and in each one item after the other, or the day as a whole
- * if no items are named.  Rows of a single item come in the order of (clock,
- * ns), either way.  A day is opened when it is reached, so whoever stops early
+ * if no items are named; or item after item, each through all days, which then
+ * stay open.  Rows of an item come in the order of (clock, ns), either way.  A day is opened when it is reached, so whoever stops early
  * has not touched the rest, but for pages asked for beforehand while days come
  * from disk (day_prefetch.c).
  *
@@ -356,12 +356,22 @@ NextDay(PackedScan *scan)
 		scan->reader = OpenReader(scan, scan->current);
 		if (scan->reader == NULL)
 			continue;
-		scan->item = 0;
+		if (!scan->bounds.is_by_item)
+			scan->item = 0;
 		StartReader(scan);
 		PrefetchDays(scan);
 		return true;
 	}
 	return false;
+}
+
+/*
+ * GoToFirstDay goes back to where all days begin.
+ */
+static void
+GoToFirstDay(PackedScan *scan)
+{
+	scan->day = scan->bounds.is_descending ? scan->ndays - 1 : 0;
 }
 
 /*
@@ -376,7 +386,9 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 	scan->bounds = *bounds;
 	scan->bounds.from_clock = Max(bounds->from_clock, PG_INT32_MIN);
 	scan->bounds.to_clock = Min(bounds->to_clock, PG_INT32_MAX);
-	scan->day = bounds->is_descending ? scan->ndays - 1 : 0;
+	scan->keeps_days |= bounds->is_by_item;
+	scan->item = 0;
+	GoToFirstDay(scan);
 	scan->prefetch_day = scan->day;
 	memset(&scan->prefetch, 0, sizeof(DayPrefetch));
 	/* nothing can be in it: pass over all days */
@@ -386,12 +398,31 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 }
 
 /*
+ * NextOfItem begins with the next day of the item in hand, or the first one of
+ * the next item; returns false if there is none.
+ */
+static bool
+NextOfItem(PackedScan *scan)
+{
+	while (!NextDay(scan))
+	{
+		if (scan->item + 1 >= scan->bounds.nitems)
+			return false;
+		scan->item++;
+		GoToFirstDay(scan);
+	}
+	return true;
+}
+
+/*
  * NextReader begins with the next item of the day in hand, or the next day;
  * returns false if there is none.
  */
 static bool
 NextReader(PackedScan *scan)
 {
+	if (scan->bounds.is_by_item)
+		return NextOfItem(scan);
 	if (scan->reader == NULL || scan->bounds.items == NULL ||
 		scan->item + 1 >= scan->bounds.nitems)
 		return NextDay(scan);

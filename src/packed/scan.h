@@ -21,7 +21,9 @@ typedef struct ScanBounds
 	const int64 *items;			/* sorted, each once; NULL: all items */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* included */
-	bool		is_descending;	/* with one item: newest first */
+	bool		is_by_item;		/* item after item, each of all days, instead
+								 * of day after day; with items */
+	bool		is_descending;	/* newest first; with one item, or by item */
 	int			ntids;
 	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
 								 * once; NULL: all rows */
