@@ -1,7 +1,7 @@
 -- sql/check/insert_paths.sql
 
 CREATE FUNCTION zbxhist.insert_paths()
-RETURNS TABLE (parent oid, path text, statements bigint, values_stored bigint)
+RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
 LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
 AS 'MODULE_PATHNAME', 'zbxhist_insert_paths';
 

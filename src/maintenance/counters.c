@@ -22,6 +22,7 @@
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
@@ -205,7 +206,8 @@ PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
 }
 
 /*
- * zbxhist_insert_paths returns the same by the way that statements took.
+ * zbxhist_insert_paths returns the same by the way that statements took, of
+ * tables that are still there.
  */
 Datum
 zbxhist_insert_paths(PG_FUNCTION_ARGS)
@@ -217,7 +219,9 @@ zbxhist_insert_paths(PG_FUNCTION_ARGS)
 		ParentCounters *slot = &counters->parents[i];
 		uint64		key = pg_atomic_read_u64(&slot->key);
 
-		if ((Oid) (key >> 32) == MyDatabaseId)
+		if ((Oid) (key >> 32) == MyDatabaseId &&
+			SearchSysCacheExists1(RELOID,
+								  ObjectIdGetDatum((Oid) (key & PG_UINT32_MAX))))
 			PutPaths((ReturnSetInfo *) fcinfo->resultinfo,
 					 (Oid) (key & PG_UINT32_MAX), slot);
 	}

@@ -75,6 +75,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	counters.segments_read += state->parallel.segments_read;
 	counters.segments_skipped += state->parallel.segments_skipped;
 	counters.values_decoded += state->parallel.values_decoded;
+	ZbxhistAddReportedCounters(node, &counters);
 	ExplainPropertyInteger("Days", NULL, counters.days, es);
 	ExplainPropertyInteger("Segments Read", NULL, counters.segments_read, es);
 	ExplainPropertyInteger("Segments Skipped", NULL, counters.segments_skipped,

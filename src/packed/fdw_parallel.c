@@ -7,9 +7,16 @@
  * every participant takes one after the other.  What each has done is added up
  * there for EXPLAIN when it ends.
  *
+ * A worker may also run a whole scan, as a member of a Parallel Append or on the
+ * inner side of a join.  PostgreSQL gives such a scan no shared memory, but adds
+ * up the node's own counts over all workers, two of which mean nothing for a
+ * foreign scan: they take our counters, two in each.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/parallel.h"
 #include "storage/shm_toc.h"
@@ -17,6 +24,10 @@
 
 #include "packed/fdw.h"
 #include "packed/fdw_scan.h"
+
+/* where one of two counters in a count begins; both are exact up to 2^53 */
+#define VALUES_LIMIT ((double) (UINT64CONST(1) << 35))
+#define SEGMENTS_LIMIT ((double) (UINT64CONST(1) << 26))
 
 /*
  * IsForeignScanParallelSafe says that workers may scan.
@@ -107,8 +118,46 @@ ZbxhistAddSharedCounters(FdwScanState *state)
 }
 
 /*
+ * ReportCounters adds what a worker has done in a scan of its own since it was
+ * called last to the counts that the leader gets.
+ */
+static void
+ReportCounters(ForeignScanState *node, FdwScanState *state)
+{
+	Instrumentation *instrument = node->ss.ps.instrument;
+	const ScanCounters *counters = &state->scan->counters;
+	ScanCounters *reported = &state->reported;
+
+	if (instrument == NULL)
+		return;
+	instrument->ntuples2 += (counters->days - reported->days) * VALUES_LIMIT +
+		(counters->values_decoded - reported->values_decoded);
+	instrument->nfiltered2 +=
+		(counters->segments_read - reported->segments_read) * SEGMENTS_LIMIT +
+		(counters->segments_skipped - reported->segments_skipped);
+	*reported = *counters;
+}
+
+/*
+ * ZbxhistAddReportedCounters adds to counters what workers have done in scans
+ * of their own.
+ */
+void
+ZbxhistAddReportedCounters(ForeignScanState *node, ScanCounters *counters)
+{
+	const Instrumentation *instrument = node->ss.ps.instrument;
+
+	if (instrument == NULL)
+		return;
+	counters->days += floor(instrument->ntuples2 / VALUES_LIMIT);
+	counters->values_decoded += fmod(instrument->ntuples2, VALUES_LIMIT);
+	counters->segments_read += floor(instrument->nfiltered2 / SEGMENTS_LIMIT);
+	counters->segments_skipped += fmod(instrument->nfiltered2, SEGMENTS_LIMIT);
+}
+
+/*
  * ShutdownForeignScan takes what workers have done before the shared memory
- * goes.
+ * goes.  A worker that has none reports what it has done itself.
  */
 static void
 ShutdownForeignScan(ForeignScanState *node)
@@ -116,6 +165,8 @@ ShutdownForeignScan(ForeignScanState *node)
 	FdwScanState *state = node->fdw_state;
 	SharedDays *shared = state->scan == NULL ? NULL : state->scan->shared;
 
+	if (shared == NULL && state->scan != NULL && IsParallelWorker())
+		ReportCounters(node, state);
 	if (shared == NULL || IsParallelWorker())
 		return;
 	state->parallel.days += pg_atomic_read_u64(&shared->days);

@@ -27,6 +27,7 @@ typedef struct FdwScanState
 	PackedScan *scan;
 	bool		has_started;	/* values have been evaluated */
 	ScanCounters parallel;		/* of workers that have ended */
+	ScanCounters reported;		/* by a worker, to the leader */
 	MemoryContext bounds_context;	/* owns the items */
 } FdwScanState;
 
@@ -36,6 +37,8 @@ extern void ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 
 /* fdw_parallel.c */
 extern void ZbxhistAddSharedCounters(FdwScanState *state);
+extern void ZbxhistAddReportedCounters(ForeignScanState *node,
+									   ScanCounters *counters);
 
 /* tid of a packed row: its clock in place of a block, its ordinal */
 extern void ZbxhistSetPackedTid(ItemPointer tid, const PackedRowId *id);

@@ -109,11 +109,11 @@ ReturnAll(FunctionCallInfo fcinfo, const ItemRange *ranges, int nranges,
 		  uint64 max_rows)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Oid			parent = ZbxhistRowTypeParent(fcinfo);
 	RowSet		set;
 
 	InitMaterializedSRF(fcinfo, 0);
-	ZbxhistOpenRowSet(&set, ZbxhistRowTypeParent(fcinfo), ranges, nranges,
-					  max_rows);
+	ZbxhistOpenRowSet(&set, parent, ranges, nranges, max_rows);
 	while (ZbxhistNextRow(&set))
 		tuplestore_puttupleslot(rsinfo->setResult,
 								ZbxhistReadSlot(set.reader));

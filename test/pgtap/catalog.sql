@@ -44,7 +44,7 @@ INSERT INTO wanted VALUES
     ('list_partitions', 'parent regclass', 'TABLE(partition regclass, from_clock bigint, to_clock bigint)', 'f', 's', 's', true),
     ('partition_bounds', 'partition regclass, OUT from_clock bigint, OUT to_clock bigint', 'record', 'f', 's', 's', true),
     ('counters', '', 'TABLE(parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)', 'f', 'v', 's', true),
-    ('insert_paths', '', 'TABLE(parent oid, path text, statements bigint, values_stored bigint)', 'f', 'v', 's', true),
+    ('insert_paths', '', 'TABLE(parent regclass, path text, statements bigint, values_stored bigint)', 'f', 'v', 's', true),
     ('version', '', 'text', 'f', 's', 's', true);
 SELECT results_eq(
     format('SELECT replace(pg_get_function_arguments(p.oid), %L, %L), pg_get_function_result(p.oid), p.prokind, p.provolatile, p.proparallel FROM member_functions p WHERE p.proname = %L', 'OUT partition regclass', 'OUT partition regclass', w.name),

@@ -115,6 +115,16 @@ SET zbxhist.enable_packed_scan_pruning = off;
 SELECT read_by('SELECT * FROM history_packed WHERE itemid = 3 AND clock > 172800 AND clock < 173401');
 RESET zbxhist.enable_packed_scan_pruning;
 
+-- what workers read that do so by themselves counts as well
+SET parallel_leader_participation = off;
+SET zbxhist.enable_routing = off;
+INSERT INTO history VALUES (1, 432000, 0, 99);
+SELECT read_by('SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 345600');
+SELECT read_by('SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 345600 AND value > 10');
+RESET parallel_leader_participation;
+RESET zbxhist.enable_routing;
+TRUNCATE ONLY history;
+
 -- estimates
 CREATE FUNCTION estimate(query text) RETURNS TABLE (estimated bigint, found bigint) LANGUAGE plpgsql AS $$
 DECLARE

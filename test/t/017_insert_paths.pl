@@ -178,6 +178,13 @@ is( $node->safe_psql(
 is( counted('history_str'),
 	'with 1 1',
 	'tables are counted apart');
+my $tables =
+  "SELECT string_agg(DISTINCT parent::text, ' ' ORDER BY parent::text) FROM zbxhist.insert_paths()";
+like($node->safe_psql('zabbix', $tables),
+	qr/^history .*history_str\b/, 'tables are named');
+$node->safe_psql('zabbix', 'DROP TABLE history_str CASCADE');
+unlike($node->safe_psql('zabbix', $tables),
+	qr/history_str|\d/, 'those that have been dropped are not shown');
 
 $node->stop;
 
