@@ -257,6 +257,7 @@ SELECT clock, ns FROM history WHERE itemid = 3 ORDER BY clock DESC, ns DESC LIMI
 RESET ROLE;
 DROP VIEW newest;
 DROP FUNCTION newest;
+SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
 DROP ROLE zbxhist_item_reader;
 

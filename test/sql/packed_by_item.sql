@@ -88,5 +88,6 @@ DECLARE c SCROLL CURSOR FOR SELECT itemid, clock, ns FROM history_packed WHERE i
 FETCH ALL FROM c;
 FETCH BACKWARD 2 FROM c;
 COMMIT;
+SET zbxhist.allow_packed_drop = on;
 DROP TABLE history, plain, query CASCADE;
 DROP FUNCTION compare, values_decoded;

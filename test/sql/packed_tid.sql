@@ -127,5 +127,6 @@ DELETE FROM history h WHERE ctid = '(86400,1)' AND NOT EXISTS (SELECT FROM pg_cl
 UPDATE history SET value = 0 WHERE ctid = '(86400,1)';
 WITH batch AS (SELECT ctid FROM history WHERE clock < 100000 LIMIT 10) DELETE FROM history h USING batch WHERE h.ctid = batch.ctid;
 SELECT * FROM differences();
+SET zbxhist.allow_packed_drop = on;
 DROP TABLE history, plain CASCADE;
 DROP FUNCTION plan_of, differences, clean_up;
