@@ -2,7 +2,7 @@
 --
 -- Which packed days there are.  Unlike partitions they are listed here: to
 -- read the constraints of a year of days takes a new connection longer than a
--- query.  The C code reads (parent, day, from_clock, to_clock, nrows,
+-- query.  The C code reads (parent, day, from_clock, to_clock, nrows, packed_at,
 -- partition, unpacked) by name, and the index by its name.
 
 CREATE TABLE zbxhist.packed_day (

@@ -66,14 +66,21 @@ PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
 /* bytes between two pauses */
 #define PAUSE_BYTES ((uint64) 4 * 1024 * 1024)
 
+/* what a look through the headers of a day's groups finds */
+typedef struct DayVersion
+{
+	uint64		number;			/* another one when they have been changed */
+	int64		ngroups;
+	uint64		nbytes;			/* of them */
+} DayVersion;
+
 /* an old day */
 typedef struct OldDay
 {
 	Relation	rel;
 	DayLayout  *layout;
 	DayStream  *stream;
-	uint64		version;
-	int64		ngroups;
+	DayVersion	version;
 } OldDay;
 
 typedef struct RepackState
@@ -131,6 +138,8 @@ static void
 NoteBytes(RepackState *state, uint64 nbytes)
 {
 	state->nbytes += nbytes;
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+								 (int64) state->nbytes);
 	if (state->nbytes - state->paused_at >= PAUSE_BYTES)
 		Pause(state);
 }
@@ -142,7 +151,7 @@ NoteBytes(RepackState *state, uint64 nbytes)
  */
 static void
 AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
-		  uint64 *version, int64 *ngroups)
+		  DayVersion *version)
 {
 	Buffer		buffer = ReadBufferExtended(scan->rel, MAIN_FORKNUM, block,
 											RBM_NORMAL, strategy);
@@ -152,39 +161,36 @@ AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
 
 	for (int i = 0; i < noffsets; i++)
 	{
-		HeapTupleHeader tuple = (HeapTupleHeader)
-			PageGetItem(page, PageGetItemId(page, offsets[i]));
+		ItemId		item = PageGetItemId(page, offsets[i]);
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
 		uint64		place = (uint64) block << 16 | offsets[i];
 
-		*version += mix_hash(mix_hash(0, place),
-							 HeapTupleHeaderGetRawXmin(tuple));
+		version->number += mix_hash(mix_hash(0, place),
+									HeapTupleHeaderGetRawXmin(tuple));
+		version->nbytes += ItemIdGetLength(item);
 	}
-	*ngroups += noffsets;
+	version->ngroups += noffsets;
 	ReleaseBuffer(buffer);
 }
 
 /*
- * ReadVersion returns a number that is another one when groups of the day have
- * been stored or deleted since, and counts them; raises 55000 while some
- * transactions see other groups than others.  Headers are all that is read of
- * what is there.
+ * ReadVersion finds the version of a day; raises 55000 while some transactions
+ * see other groups than others.
  */
-static uint64
-ReadVersion(SettledScan *scan, Relation day, int64 *ngroups)
+static void
+ReadVersion(SettledScan *scan, Relation day, DayVersion *version)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-	uint64		version = 0;
 
-	*ngroups = 0;
+	memset(version, 0, sizeof(*version));
 	ZbxhistBeginSettledScan(scan, day);
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		AddGroups(scan, block, strategy, &version, ngroups);
+		AddGroups(scan, block, strategy, version);
 	}
 	FreeAccessStrategy(strategy);
-	return version;
 }
 
 /*
@@ -217,7 +223,7 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false};
-	int64		ngroups;
+	DayVersion	version;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -225,7 +231,8 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("only tables with access method \"heap\" can be packed"));
-	values[0] = Int64GetDatum((int64) ReadVersion(&scan, day, &ngroups));
+	ReadVersion(&scan, day, &version);
+	values[0] = Int64GetDatum((int64) version.number);
 	values[1] = GetNewest(&scan, &nulls[1]);
 	table_close(day, NoLock);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
@@ -344,8 +351,6 @@ WriteSegments(RepackState *state)
 		if (day->stream->ngroups == ngroups)
 			continue;
 		NoteBytes(state, day->stream->nbytes - before);
-		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-									 (int64) state->nbytes);
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 									 (int64) state->nrows);
 	}
@@ -395,8 +400,8 @@ VerifyNewDay(RepackState *state)
 /* ---- the function ---- */
 
 /*
- * OpenOldDay opens and locks a day, notes its version, and adds its size to
- * *nbytes.
+ * OpenOldDay opens and locks a day, notes its version, and adds the bytes of
+ * its groups to *nbytes.
  */
 static void
 OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
@@ -413,8 +418,8 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 					   RelationGetRelationName(day->rel),
 					   RelationGetRelationName(state->new_day)),
 				errtable(day->rel));
-	day->version = ReadVersion(&scan, day->rel, &day->ngroups);
-	*nbytes += (uint64) RelationGetNumberOfBlocks(day->rel) * BLCKSZ;
+	ReadVersion(&scan, day->rel, &day->version);
+	*nbytes += day->version.nbytes;
 }
 
 /*
@@ -451,7 +456,9 @@ OpenDays(RepackState *state, ArrayType *relids, Oid new_day)
 								  state->ndays > 0 ?
 								  RelationGetRelid(state->days[0].rel) :
 								  InvalidOid);
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL, (int64) nbytes);
+	/* what is written is read once more */
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
+								 (int64) nbytes * 2);
 }
 
 /*
@@ -462,9 +469,10 @@ static void
 RaiseMissing(const OldDay *day)
 {
 	SettledScan scan;
-	int64		ngroups;
+	DayVersion	now;
 
-	if (ReadVersion(&scan, day->rel, &ngroups) != day->version)
+	ReadVersion(&scan, day->rel, &now);
+	if (now.number != day->version.number)
 		ereport(ERROR,
 				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg("packed day \"%s\" has been changed meanwhile",
@@ -475,7 +483,7 @@ RaiseMissing(const OldDay *day)
 			errcode(ERRCODE_INDEX_CORRUPTED),
 			errmsg("the index of packed day \"%s\" has " INT64_FORMAT " of " INT64_FORMAT " groups",
 				   RelationGetRelationName(day->rel), day->stream->ngroups,
-				   ngroups),
+				   now.ngroups),
 			errhint("REINDEX TABLE %s;",
 					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day->rel)),
 											   RelationGetRelationName(day->rel))),
@@ -488,7 +496,7 @@ RaiseMissing(const OldDay *day)
 static void
 CloseOldDay(OldDay *day)
 {
-	if (day->stream->ngroups != day->ngroups)
+	if (day->stream->ngroups != day->version.ngroups)
 		RaiseMissing(day);
 	ZbxhistCloseDayStream(day->stream);
 	table_close(day->rel, NoLock);
@@ -528,7 +536,7 @@ GetVersions(const RepackState *state)
 	Datum	   *values = palloc(sizeof(Datum) * Max(state->ndays, 1));
 
 	for (int i = 0; i < state->ndays; i++)
-		values[i] = Int64GetDatum((int64) state->days[i].version);
+		values[i] = Int64GetDatum((int64) state->days[i].version.number);
 	return PointerGetDatum(construct_array(values, state->ndays, INT8OID,
 										   sizeof(int64), FLOAT8PASSBYVAL,
 										   TYPALIGN_DOUBLE));
