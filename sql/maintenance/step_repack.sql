@@ -37,14 +37,16 @@ BEGIN
                                 + bytes / zbxhist_internal.repack_limit()::float8 * interval '1 hour'
              WHERE s.parent = step_repack.parent;
         END IF;
-        RETURN answer;
+        IF answer <> 'wait' THEN
+            RETURN answer;
+        END IF;
+        problem := 'some transactions do not see its newest rows yet';
+        answer := 'later';
     EXCEPTION
-        WHEN lock_not_available OR deadlock_detected OR serialization_failure OR object_not_in_prerequisite_state THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
             UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
-             WHERE d.day = step_repack.day AND has_begun AND state <> '55000';
-            PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
-                                                NULL, 'postponed: ' || problem);
+             WHERE d.day = step_repack.day AND has_begun;
             answer := 'later';
         WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
@@ -54,6 +56,10 @@ BEGIN
                                                 state, problem);
             answer := 'done';
     END;
+    IF answer = 'later' THEN
+        PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
+                                            NULL, 'postponed: ' || problem);
+    END IF;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     RETURN answer;
 END

@@ -17,6 +17,7 @@ AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     started CONSTANT timestamptz := clock_timestamp();
+    changed regclass;
     seen    record;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
@@ -25,11 +26,10 @@ BEGIN
                 PERFORM zbxhist_internal.lock_patiently(days[n]);
                 PERFORM set_config('lock_timeout', allowed::text, true);
                 EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', days[n]);
+                changed := days[n];
                 seen := zbxhist_internal.day_version(days[n]);
                 IF seen.version <> versions[n] THEN
-                    RAISE EXCEPTION 'packed day % has been changed meanwhile', days[n]
-                        USING ERRCODE = 'serialization_failure',
-                              HINT = 'Repeat the call.';
+                    RAISE object_not_in_prerequisite_state;
                 END IF;
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
                 PERFORM zbxhist_internal.lock_packing(days[n]);
@@ -39,13 +39,17 @@ BEGIN
                 PERFORM zbxhist_internal.lock_exclusively(days[n], allowed);
             END LOOP;
             EXIT;
-        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
-            IF attempt = 5 THEN
-                RAISE EXCEPTION 'could not lock the packed days of table % within % ms, five times',
-                                packed, allowed
-                    USING ERRCODE = 'lock_not_available',
-                          HINT = 'See pg_locks and pg_stat_activity.';
-            END IF;
+        EXCEPTION
+            WHEN object_not_in_prerequisite_state THEN
+                RAISE EXCEPTION 'packed day % has been changed meanwhile', changed
+                    USING ERRCODE = 'serialization_failure',
+                          HINT = 'Repeat the call.';
+            WHEN lock_not_available OR deadlock_detected THEN
+                IF attempt = 5 THEN
+                    RAISE EXCEPTION 'could not lock table % within % ms, five times', packed, allowed
+                        USING ERRCODE = 'lock_not_available',
+                              HINT = 'See pg_locks and pg_stat_activity.';
+                END IF;
         END;
         PERFORM pg_sleep(0.25 * attempt);
     END LOOP;

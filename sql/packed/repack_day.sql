@@ -37,8 +37,13 @@ BEGIN
         RETURN 'more';
     END IF;
     before := pg_total_relation_size(day);
-    new_day := zbxhist_internal.create_day_like(parent, day);
-    written := zbxhist_internal.repack_rows(ARRAY[day], new_day);
+    BEGIN
+        new_day := zbxhist_internal.create_day_like(parent, day);
+        written := zbxhist_internal.repack_rows(ARRAY[day], new_day);
+    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        -- some transactions do not see its newest rows yet
+        RETURN 'wait';
+    END;
     after := pg_total_relation_size(new_day);
     PERFORM zbxhist_internal.attach_day(new_day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
@@ -58,7 +63,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.repack_day(regclass, regclass) IS
-'Writes a packed day anew, or does what has to be done before: more, call again (internal)';
+'Writes a packed day anew, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.repack_day(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.repack_day(regclass, regclass) TO pg_database_owner;
