@@ -136,6 +136,9 @@ compare('merge');
 $primary->safe_psql('zabbix', 'DELETE FROM history WHERE itemid < 20');
 compare('DELETE');
 
+$primary->safe_psql('zabbix', "CALL zbxhist.repack('history', '$day')");
+compare('repack');
+
 # An older snapshot of the standby, which the primary knows nothing of, must not
 # miss the rows that have gone elsewhere when the table is dropped where it
 # sees them.  Returns how many rows of the table a session finds then.
@@ -160,6 +163,16 @@ sub standby_sees
 $standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'");
 $standby->reload;
 my $rows = rows_of($primary, 'zabbix', 'history');
+
+# rows that have been merged are in the new day for every snapshot
+my $late =
+    insert_values('history', 18001, 90, $now)
+  . ";\nUPDATE zbxhist.packed_day SET merged_at = NULL;\n"
+  . "CALL zbxhist.run_maintenance();\nCALL zbxhist.repack('history', '$day');\n";
+like(standby_sees('history', $late),
+	qr/^(conflict|$rows)$/, 'an older snapshot sees no newer row or ends: repack');
+compare('late rows repacked');
+$rows = rows_of($primary, 'zabbix', 'history');
 like(standby_sees('history', "CALL zbxhist.unpack('history', '$day')"),
 	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: unpack');
 compare('unpack');
