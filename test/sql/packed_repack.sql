@@ -218,6 +218,7 @@ CALL run();
 CALL run();
 SELECT l.* FROM logged, LATERAL (SELECT * FROM log OFFSET count) l;
 SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 259200;
+SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
 
 -- values of all kinds, out of line too, nulls, and rows of many segments; then
