@@ -281,26 +281,29 @@ INSERT INTO many SELECT i % 1000, ${\ day(-1) } + i / 100, i FROM generate_serie
 ANALYZE many;
 SQL
 my $watcher = PgWire->new($node, 'zabbix');
-my $pid = start_psql(
-	$node,
-	'zabbix',
-	"$PostgreSQL::Test::Utils::tmp_check/pack.out",
-	sub { print { $_[0] } "CALL zbxhist.pack('many', '$day');\n" });
-my @percent;
-while (waitpid($pid, POSIX::WNOHANG()) == 0)
+for my $action (qw(pack repack))
 {
-	my $rows = $watcher->query(
-		    'SELECT percent FROM zbxhist.progress'
-		  . " WHERE action = 'pack' AND partition ~ 'many_p' AND percent IS NOT NULL"
-	)->{rows};
+	my $pid = start_psql(
+		$node,
+		'zabbix',
+		"$PostgreSQL::Test::Utils::tmp_check/$action.out",
+		sub { print { $_[0] } "CALL zbxhist.$action('many', '$day');\n" });
+	my @percent;
+	while (waitpid($pid, POSIX::WNOHANG()) == 0)
+	{
+		my $rows = $watcher->query(
+			    'SELECT percent FROM zbxhist.progress'
+			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL"
+		)->{rows};
 
-	push @percent, map { $_->[0] } @$rows;
+		push @percent, map { $_->[0] } @$rows;
+	}
+	is($?, 0, "a day is watched: $action");
+	ok(@percent > 0, '... its progress has been seen');
+	ok( !(grep { $_ < 0 || $_ > 100 } @percent),
+		'... from 0 to 100 per cent at most');
+	ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 }
-is($?, 0, 'a day is packed while its progress is watched');
-ok(@percent > 0, '... which has been seen');
-ok( !(grep { $_ < 0 || $_ > 100 } @percent),
-	'... from 0 to 100 per cent at most');
-ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 $watcher->close;
 
 log_is_clean($node);
