@@ -168,7 +168,7 @@ my $rows = rows_of($primary, 'zabbix', 'history');
 # snapshot: it must not come to that.
 sub conflicts_since
 {
-	my ($lsn) = @_;
+	my ($lsn, $action) = @_;
 
 	command_like(
 		[
@@ -178,7 +178,7 @@ sub conflicts_since
 				'zabbix', 'SELECT pg_current_wal_flush_lsn()')
 		],
 		qr/REUSE_PAGE/,
-		"older snapshots of a standby conflict with $_[1]");
+		"older snapshots of a standby conflict with $action");
 }
 
 my $lsn;
@@ -207,7 +207,6 @@ compare('unpack');
 $lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 compare('pack once more');
-
 conflicts_since($lsn, 'packing');
 
 $rows = rows_of($primary, 'zabbix', 'trends');
