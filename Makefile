@@ -50,6 +50,7 @@ OBJS = \
 	src/packed/day_newest.o \
 	src/packed/day_prefetch.o \
 	src/packed/day_reader.o \
+	src/packed/day_stream.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
 	src/packed/fdw_analyze.o \
@@ -67,12 +68,15 @@ OBJS = \
 	src/packed/merge.o \
 	src/packed/merge_group.o \
 	src/packed/pack.o \
+	src/packed/repack.o \
 	src/packed/row_buffer.o \
 	src/packed/row_compare.o \
+	src/packed/row_hash.o \
 	src/packed/row_map.o \
 	src/packed/row_sort.o \
 	src/packed/scan.o \
 	src/packed/segment.o \
+	src/packed/settled.o \
 	src/packed/source.o \
 	src/packed/segment_directory.o \
 	src/packed/segment_reader.o \

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "utils/guc.h"
 #include "utils/plancache.h"
 
@@ -24,6 +26,7 @@ bool		zbxhist_enable_update_pruning = true;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
+int			zbxhist_maintenance_repack_limit = 4096;
 
 /*
  * ForgetPlans makes prepared statements be planned anew, because plans depend
@@ -164,6 +167,16 @@ DefineMaintenanceSettings(void)
 							1, 60000,
 							PGC_USERSET,
 							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("zbxhist.maintenance_repack_limit",
+							gettext_noop("Size of the packed days of a table that maintenance repacks in an hour, at most."),
+							gettext_noop("In the long run it is not exceeded even where a single day is larger.  Zero repacks none."),
+							&zbxhist_maintenance_repack_limit,
+							4096,	/* boot value */
+							0, INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MB,
 							NULL, NULL, NULL);
 }
 

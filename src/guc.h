@@ -20,6 +20,7 @@ extern bool zbxhist_enable_update_pruning;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
+extern int	zbxhist_maintenance_repack_limit;	/* megabytes */
 
 extern void ZbxhistGucInit(void);
 

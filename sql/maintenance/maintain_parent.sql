@@ -42,6 +42,10 @@ BEGIN
         END IF;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
+        EXIT WHEN answer <> 'done';
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
 END
 $$;

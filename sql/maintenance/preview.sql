@@ -27,7 +27,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview(regclass) IS
-'What the next maintenance would create, move, pack, merge and drop, with rows (an estimate) and bytes';
+'What the next maintenance would create, move, pack, merge, repack and drop, with rows (an estimate) and bytes';
 
 REVOKE ALL ON FUNCTION zbxhist.preview(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.preview(regclass) TO PUBLIC;

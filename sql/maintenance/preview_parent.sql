@@ -54,6 +54,11 @@ BEGIN
                zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
           FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
           JOIN zbxhist.packed_day d ON d.day = w.day;
+    RETURN QUERY
+        SELECT 'repack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, w.bytes
+          FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
+          JOIN zbxhist.packed_day d ON d.day = w.day;
     IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN QUERY
             SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),

@@ -20,6 +20,7 @@ BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     RETURN CASE step
         WHEN 'pack' THEN zbxhist_internal.pack_partition(parent, relation)
+        WHEN 'repack' THEN zbxhist_internal.repack_day(parent, relation)
         WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)
     END;
 END

@@ -30,7 +30,7 @@ END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.run_maintenance(regclass) IS
-'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop, pack, merge late rows; each step in a transaction of its own.  Call it every quarter of an hour';
+'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it every quarter of an hour';
 
 REVOKE ALL ON PROCEDURE zbxhist.run_maintenance(regclass) FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE zbxhist.run_maintenance(regclass) TO pg_database_owner;

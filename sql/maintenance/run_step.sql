@@ -5,7 +5,7 @@
 -- with a word; only a cancel or a lost connection ends the run.
 --
 -- Answers: done, more (call again), wait (call again later), busy (another run
--- is at this parent), locked (no lock in time), failed.
+-- is at this parent), locked (no lock in time), later (in the next run), failed.
 
 CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
 RETURNS text
@@ -24,7 +24,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('premake', 'extend', 'move', 'pack', 'merge')
+    IF step IN ('premake', 'extend', 'move', 'pack', 'merge', 'repack')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -42,6 +42,7 @@ BEGIN
             WHEN 'drop' THEN zbxhist_internal.step_drop(parent, relation)
             WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
             WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
+            WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
             WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
             WHEN 'truncate' THEN zbxhist_internal.step_truncate(parent)

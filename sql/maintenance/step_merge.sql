@@ -39,6 +39,7 @@ BEGIN
         PERFORM zbxhist_internal.log_action(parent, 'merge', day::text, state.action_rows + batch.merged,
                                    NULL, state.action_started);
     END IF;
+    UPDATE zbxhist.packed_day d SET merged_at = clock_timestamp() WHERE d.day = step_merge.day;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     RETURN 'done';
 END

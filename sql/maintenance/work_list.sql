@@ -19,6 +19,8 @@ BEGIN
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
+        WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
+                                  WHERE zbxhist_internal.may_repack(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                   WHERE d.parent = work_list.parent
                                     AND (d.partition IS NOT NULL OR

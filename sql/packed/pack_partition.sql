@@ -51,8 +51,10 @@ BEGIN
     day := zbxhist_internal.create_day(parent, partition);
     SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
     before := pg_total_relation_size(partition);
-    INSERT INTO zbxhist.packed_day (parent, day, from_clock, to_clock, nrows, heap_bytes)
-    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before);
+    INSERT INTO zbxhist.packed_day
+        (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_rows, packed_bytes)
+    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before, rows,
+            zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     -- who lists the children without the partition waits for the foreign table,

@@ -2,7 +2,7 @@
 --
 -- Which packed days there are.  Unlike partitions they are listed here: to
 -- read the constraints of a year of days takes a new connection longer than a
--- query.  The C code reads (parent, day, from_clock, to_clock, nrows,
+-- query.  The C code reads (parent, day, from_clock, to_clock, nrows, packed_at,
 -- partition, unpacked) by name, and the index by its name.
 
 CREATE TABLE zbxhist.packed_day (
@@ -16,7 +16,11 @@ CREATE TABLE zbxhist.packed_day (
     partition  regclass,
     unpacked   boolean NOT NULL DEFAULT false,
     settling   text[],
-    changed    xid8
+    changed    xid8,
+    packed_bytes bigint,
+    packed_rows bigint,
+    merged_at  timestamptz,
+    repacked_at timestamptz
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -34,6 +38,11 @@ COMMENT ON COLUMN zbxhist.packed_day.partition IS 'The partition that it is bein
 COMMENT ON COLUMN zbxhist.packed_day.unpacked IS 'Whether its values are in that partition already, and here only for older transactions';
 COMMENT ON COLUMN zbxhist.packed_day.settling IS 'Transactions that ran at the last step of that and may not know of it';
 COMMENT ON COLUMN zbxhist.packed_day.changed IS 'Transaction that brought the values there';
+
+COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
+COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
+COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
+COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, or that was tried in vain';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

@@ -26,7 +26,8 @@ CREATE TABLE zbxhist.parent_state (
     verifying       boolean NOT NULL DEFAULT false,
     packed_table    regclass,
     packed_settling text[],
-    merged_at       timestamptz
+    merged_at       timestamptz,
+    repack_after    timestamptz
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -54,6 +55,7 @@ COMMENT ON COLUMN zbxhist.parent_state.verifying IS 'Whether marks of strays hav
 COMMENT ON COLUMN zbxhist.parent_state.packed_table IS 'The foreign table that stands for packed days, when it was first seen here';
 COMMENT ON COLUMN zbxhist.parent_state.packed_settling IS 'Transactions that ran then and may not know of it';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
+COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.parent_state TO PUBLIC;

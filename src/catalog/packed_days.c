@@ -35,6 +35,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
@@ -51,6 +52,7 @@ typedef struct PackedDayColumns
 	AttrNumber	partition;
 	AttrNumber	unpacked;
 	AttrNumber	nrows;
+	AttrNumber	packed_at;
 } PackedDayColumns;
 
 /*
@@ -68,6 +70,7 @@ FindColumns(Relation rel, PackedDayColumns *columns)
 	columns->partition = get_attnum(relid, "partition");
 	columns->unpacked = get_attnum(relid, "unpacked");
 	columns->nrows = get_attnum(relid, "nrows");
+	columns->packed_at = get_attnum(relid, "packed_at");
 }
 
 /*
@@ -178,6 +181,76 @@ ZbxhistReadPackedDay(Oid day, Snapshot snapshot, bool *is_unpacked)
 		found = true;
 	}
 	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/*
+ * ReadDayRow finds the row of a day, as committed now, and when it was packed;
+ * returns false if there is none.
+ */
+static bool
+ReadDayRow(Relation rel, const PackedDayColumns *columns, Oid relid,
+		   PartitionBounds *day, Oid *parent, TimestampTz *packed_at)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull;
+	bool		found;
+
+	ScanKeyInit(&key, columns->day, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		TupleDesc	desc = RelationGetDescr(rel);
+
+		ReadDay(rel, columns, tuple, day);
+		*parent = DatumGetObjectId(heap_getattr(tuple, columns->parent, desc,
+												&isnull));
+		*packed_at =
+			DatumGetTimestampTz(heap_getattr(tuple, columns->packed_at, desc,
+											 &isnull));
+	}
+	systable_endscan(scan);
+	return found;
+}
+
+/*
+ * ZbxhistWasPacked says whether the rows of a packed day were packed already
+ * for a snapshot, be it in another table, which has been repacked since.
+ */
+bool
+ZbxhistWasPacked(Oid day, Snapshot snapshot)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	bool		found = false;
+	PackedDayColumns columns;
+	PartitionBounds bounds;
+	TimestampTz packed_at;
+	Oid			parent;
+
+	if (rel == NULL)
+		return false;
+	FindColumns(rel, &columns);
+	if (ReadDayRow(rel, &columns, day, &bounds, &parent, &packed_at))
+	{
+		ScanKeyData keys[3];
+		SysScanDesc scan;
+
+		ScanKeyInit(&keys[0], columns.parent, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(parent));
+		ScanKeyInit(&keys[1], columns.from_clock, BTEqualStrategyNumber,
+					F_INT8EQ, Int64GetDatum(bounds.from_clock));
+		ScanKeyInit(&keys[2], columns.packed_at, BTEqualStrategyNumber,
+					F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(packed_at));
+		scan = systable_beginscan(rel, InvalidOid, false, snapshot, 3, keys);
+		found = HeapTupleIsValid(systable_getnext(scan));
+		systable_endscan(scan);
+	}
 	table_close(rel, AccessShareLock);
 	return found;
 }

@@ -30,6 +30,7 @@ extern int	ZbxhistCountPackedDays(Oid parent);
 extern List *ZbxhistReadPackedParents(void);
 extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
 								 bool *is_unpacked);
+extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern List *ZbxhistReadNewColumns(Oid foreign);

@@ -502,7 +502,8 @@ CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 			/* before our transaction ends it may have a partition */
 			if (OidIsValid(bounds.partition))
 				ZbxhistNoteStrays(batch, parent);
-			ZbxhistCheckDayKey(parent, &bounds, slot);
+			is_checked = ZbxhistCheckDayKey(parent, &bounds, slot) ||
+				ZbxhistPartitionSetIsValid(set);
 		}
 	}
 	ExecClearTuple(slot);
@@ -776,7 +777,8 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 
 /*
  * ZbxhistKeyIsElsewhere says whether the key of a tuple is in its partition,
- * or else in its packed day, whichever is not NULL.
+ * or else in its packed day, whichever is not NULL.  If the partition set is
+ * not valid any more, it may be in what has taken the place of that.
  */
 bool
 ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
@@ -786,11 +788,12 @@ ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
 													&TTSOpsHeapTuple);
 	bool		result;
+	bool		is_gone;
 
 	ExecStoreHeapTuple(tuple, slot, false);
 	result = partition != NULL ?
 		ZbxhistKeyInPartition(parent, partition->relid, slot) :
-		ZbxhistKeyInDay(parent, day, slot);
+		ZbxhistKeyInDay(parent, day, slot, &is_gone);
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }

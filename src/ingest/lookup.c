@@ -7,7 +7,8 @@
  * The row is stored in the parent before its key is looked for, see probe.c.
  * What a partition that is being packed holds does not change meanwhile, so it
  * may be looked at in whatever way it is locked; when it is gone, its rows are
- * in a packed day, and the caller finds out by a new partition set.
+ * in a packed day, and the caller finds out by a new partition set.  So it does
+ * when a packed day is gone: another one may have been written in its place.
  *
  * A packed day is read with a fresh snapshot: its rows come from the parent or
  * from a partition, in transactions that lock out who inserts the same key
@@ -141,10 +142,11 @@ FindKeyIndex(Relation parent)
 }
 
 /*
- * HasKey says whether a packed day has the slot's key.
+ * HasKey says whether a packed day has the slot's key; *is_gone is set if there
+ * is no such table any more.
  */
 static bool
-HasKey(Relation parent, Oid day, TupleTableSlot *slot)
+HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
 {
 	PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	bool		isnull;
@@ -154,6 +156,7 @@ HasKey(Relation parent, Oid day, TupleTableSlot *slot)
 	int32		ns = 0;
 	Relation	rel;
 
+	*is_gone = false;
 	if (set->itemid_attnum == InvalidAttrNumber || !LockForLookup(day))
 		return false;
 	itemid = DatumGetInt64(slot_getattr(slot, set->itemid_attnum, &isnull));
@@ -161,7 +164,8 @@ HasKey(Relation parent, Oid day, TupleTableSlot *slot)
 	if (set->ns_attnum != InvalidAttrNumber)
 		ns = DatumGetInt32(slot_getattr(slot, set->ns_attnum, &isnull));
 	rel = try_table_open(day, NoLock);
-	if (rel == NULL)
+	*is_gone = rel == NULL;
+	if (*is_gone)
 		return false;
 	result = ZbxhistDayHasKey(rel, itemid, clock, ns);
 	table_close(rel, NoLock);
@@ -170,26 +174,29 @@ HasKey(Relation parent, Oid day, TupleTableSlot *slot)
 
 /*
  * ZbxhistKeyInDay says whether the slot's key is in a packed day, or in the
- * partition that it is being unpacked to.
+ * partition that it is being unpacked to; *is_gone is set if there is no such
+ * day any more.
  */
 bool
 ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
-				TupleTableSlot *slot)
+				TupleTableSlot *slot, bool *is_gone)
 {
 	Oid			partition = day->partition;
 
+	*is_gone = false;
 	if (!OidIsValid(FindKeyIndex(parent)))
 		return false;
-	return HasKey(parent, day->relid, slot) ||
+	return HasKey(parent, day->relid, slot, is_gone) ||
 		(OidIsValid(partition) &&
 		 ZbxhistKeyInPartition(parent, partition, slot));
 }
 
 /*
  * ZbxhistCheckDayKey raises the unique violation that the parent's own index
- * would if the slot's key is in a packed day.
+ * would if the slot's key is in a packed day.  Returns false if there is no
+ * such day any more.
  */
-void
+bool
 ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 				   TupleTableSlot *slot)
 {
@@ -198,9 +205,10 @@ ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	char	   *key;
+	bool		is_gone;
 
-	if (!ZbxhistKeyInDay(parent, day, slot))
-		return;
+	if (!ZbxhistKeyInDay(parent, day, slot, &is_gone))
+		return !is_gone;
 	index = index_open(FindKeyIndex(parent), AccessShareLock);
 	info = BuildIndexInfo(index);
 	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
@@ -213,4 +221,5 @@ ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 				   RelationGetRelationName(index)),
 			key ? errdetail("Key %s already exists.", key) : 0,
 			errtableconstraint(parent, RelationGetRelationName(index)));
+	return true;				/* keep compiler quiet */
 }

@@ -15,11 +15,11 @@
 
 extern bool ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 									  TupleTableSlot **slots, int nslots);
-extern void ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
+extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 							   TupleTableSlot *slot);
 extern bool ZbxhistKeyInPartition(Relation parent, Oid partition,
 								  TupleTableSlot *slot);
 extern bool ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
-							TupleTableSlot *slot);
+							TupleTableSlot *slot, bool *is_gone);
 
 #endif							/* ZBXHIST_LOOKUP_H */

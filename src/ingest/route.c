@@ -80,16 +80,23 @@ static bool
 KeyIsTaken(InsertBatch *batch, const TriggerData *trigdata,
 		   const PartitionBounds *partition)
 {
-	const PartitionBounds *day =
-		partition == NULL ? FindRowDay(batch, trigdata) : NULL;
+	const PartitionBounds *day;
 	Oid			place;
 
-	if (partition == NULL && day == NULL)
-		return false;
-	place = partition != NULL ? partition->relid : day->relid;
-	if (!ZbxhistKeyIsElsewhere(batch, trigdata->tg_relation,
-							   trigdata->tg_trigtuple, partition, day))
-		return false;
+	for (;;)
+	{
+		day = partition == NULL ? FindRowDay(batch, trigdata) : NULL;
+		if (partition == NULL && day == NULL)
+			return false;
+		place = partition != NULL ? partition->relid : day->relid;
+		if (ZbxhistKeyIsElsewhere(batch, trigdata->tg_relation,
+								  trigdata->tg_trigtuple, partition, day))
+			break;
+		if (ZbxhistPartitionSetIsValid(batch->set))
+			return false;
+		/* it may have been packed, or a day written anew, meanwhile */
+		partition = FindRowPartition(batch, trigdata);
+	}
 	if (batch->action == ROW_REFUSE_EXISTING)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -155,10 +155,7 @@ ZbxhistNotePackedRead(Relation parent, Snapshot snapshot)
 void
 ZbxhistCheckPackedChange(Oid day, Snapshot snapshot)
 {
-	bool		is_unpacked;
-
-	if (IsolationIsSerializable() &&
-		!ZbxhistReadPackedDay(day, snapshot, &is_unpacked))
+	if (IsolationIsSerializable() && !ZbxhistWasPacked(day, snapshot))
 		RaiseConflict("The day has been packed meanwhile.");
 }
 

@@ -429,23 +429,35 @@ ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows, int first,
 }
 
 /*
+ * ZbxhistDayTrySegment adds a segment of another group as it is if there is
+ * room for it in the group being filled, or that is empty; returns whether.
+ */
+bool
+ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
+					 int segment)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+
+	PackBuffer(writer, true);
+	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+		return false;
+	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
+				info->nrows);
+	return true;
+}
+
+/*
  * ZbxhistDayWriteSegment adds a segment of another group as it is.
  */
 void
 ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 					   int segment)
 {
-	const SegmentInfo *info = &reader->segments[segment];
-
-	PackBuffer(writer, true);
-	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
-	{
-		FlushGroup(writer);
-		if (!ZbxhistGroupCopy(writer->group, reader, segment, MaxAllocSize))
-			ZbxhistRaiseCorrupt(writer->day, info->itemid);
-	}
-	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
-				info->nrows);
+	if (ZbxhistDayTrySegment(writer, reader, segment))
+		return;
+	FlushGroup(writer);
+	if (!ZbxhistDayTrySegment(writer, reader, segment))
+		ZbxhistRaiseCorrupt(writer->day, reader->segments[segment].itemid);
 }
 
 /*

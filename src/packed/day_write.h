@@ -22,6 +22,8 @@ extern int	ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 							   RowBuffer **buffer);
 extern void ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows,
 								int first, int count);
+extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
+								 int segment);
 extern void ZbxhistDayWriteSegment(DayWriter *writer,
 								   const GroupReader *reader, int segment);
 extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);

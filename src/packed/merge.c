@@ -102,6 +102,53 @@ CountOfGroup(const LateRow *rows, int nrows, const DayPlace *end)
 }
 
 /*
+ * IsSmall says whether a group is to be joined with the one before that is
+ * written anew.
+ */
+static bool
+IsSmall(const MergeState *state, const DayGroup *group)
+{
+	return group->reader.length <= ZbxhistDayPageLimit(state->writer) / 2;
+}
+
+/*
+ * MergeRun merges rows, from the first one on, into their group and into those
+ * that follow it, as long as there are rows for the next one or that is small.
+ * These are written as one, so that pages are full however often rows are
+ * merged: what does not fit into a page any more begins the next one.  Returns
+ * the number of rows.
+ */
+static int
+MergeRun(MergeState *state, LateRow *rows, int nrows)
+{
+	DayGroup	group;
+	DayPlace	end;
+	int			done = 0;
+	bool		found = ZbxhistDayScanTarget(state->scan, rows->itemid,
+											 position_clock(rows->position),
+											 &group, &end);
+	bool		is_joined = false;
+
+	for (;;)
+	{
+		int			count = CountOfGroup(&rows[done], nrows - done, &end);
+
+		if (count == 0 && !IsSmall(state, &group))
+			break;
+		is_joined = ZbxhistMergeGroup(state, found ? &group : NULL,
+									  &rows[done], count,
+									  is_joined && IsSmall(state, &group));
+		done += count;
+		if (!is_joined || end.is_end)
+			break;
+		(void) ZbxhistDayScanTarget(state->scan, end.itemid, end.clock,
+									&group, &end);
+	}
+	ZbxhistDayWriteBreak(state->writer);
+	return done;
+}
+
+/*
  * MergeBatch merges the rows that have been collected.
  */
 static void
@@ -110,26 +157,15 @@ MergeBatch(MergeState *state)
 	Snapshot	snapshot;
 	uint64		nrows;
 	uint64		nbytes;
-	int			count;
+	int			first = 0;
 
 	qsort(state->rows, state->nrows, sizeof(LateRow), compare_late);
 	CommandCounterIncrement();
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	state->scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
 	state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
-	for (int first = 0; first < state->nrows; first += count)
-	{
-		LateRow    *rows = &state->rows[first];
-		DayGroup	group;
-		DayPlace	end;
-		bool		found;
-
-		found = ZbxhistDayScanTarget(state->scan, rows->itemid,
-									 position_clock(rows->position), &group,
-									 &end);
-		count = CountOfGroup(rows, state->nrows - first, &end);
-		ZbxhistMergeGroup(state, found ? &group : NULL, rows, count);
-	}
+	while (first < state->nrows)
+		first += MergeRun(state, &state->rows[first], state->nrows - first);
 	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
 	ZbxhistEndDayScan(state->scan);
 	UnregisterSnapshot(snapshot);

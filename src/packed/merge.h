@@ -52,7 +52,7 @@ typedef struct MergeState
 
 extern Datum ZbxhistLateValue(const MergeState *state, HeapTuple tuple,
 							  int number, bool *isnull);
-extern void ZbxhistMergeGroup(MergeState *state, DayGroup *group,
-							  LateRow *rows, int nrows);
+extern bool ZbxhistMergeGroup(MergeState *state, DayGroup *group,
+							  LateRow *rows, int nrows, bool is_joined);
 
 #endif							/* ZBXHIST_MERGE_H */

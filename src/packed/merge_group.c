@@ -3,9 +3,7 @@
  * merge_group.c
  *	  Adds late rows to a group of a packed day.
  *
- * Of the group only the segments concerned are written anew.  One that
- * outgrows its page is divided into parts of about the same size, so that
- * groups stay at least half full however often rows are merged.
+ * Of the group only the segments concerned are encoded anew.
  *
  * A row whose key is in the day already is deleted if it is the same row, else
  * it stays in the parent: two values for a key are for people.  So do rows
@@ -23,15 +21,6 @@
 
 #include "packed/merge.h"
 #include "packed/row_compare.h"
-
-/* what a row takes in a group of which nothing is known */
-#define USUAL_ROW_BYTES 8
-
-/* rows that are added take more, as they are fewer of an item or clock */
-#define ADDED_FACTOR 1.5
-
-/* parts of a group may be so much larger than their average */
-#define PART_SLACK 1.15
 
 /* late rows of one segment's item, as a segment has them */
 typedef struct LateRows
@@ -300,47 +289,31 @@ WritePart(MergeState *state, const GroupReader *reader, MergePart *part)
 }
 
 /*
- * LimitParts limits the size of the groups that are written in place of one
- * of length bytes and nrows rows, to which others are added.
- */
-static void
-LimitParts(MergeState *state, Size length, int nrows, int64 added)
-{
-	size_t		limit = ZbxhistDayPageLimit(state->writer);
-	double		row_bytes = nrows > 0 ? (double) length / nrows :
-		USUAL_ROW_BYTES;
-	double		total = length + added * row_bytes * ADDED_FACTOR;
-	int			nparts = 1 + (int) (total / limit);
-
-	if (nparts > 1)
-		limit = Min(limit, (size_t) (total / nparts * PART_SLACK));
-	ZbxhistDayWriteLimit(state->writer, limit);
-}
-
-/*
  * ZbxhistMergeGroup adds late rows to a group, or makes the first ones of a day
- * that is empty.
+ * that is empty.  The group is written anew if rows are added or it is joined
+ * with what has been written before it; returns whether it is.  The caller
+ * ends the last one.
  */
-void
-ZbxhistMergeGroup(MergeState *state, DayGroup *group, LateRow *rows, int nrows)
+bool
+ZbxhistMergeGroup(MergeState *state, DayGroup *group, LateRow *rows, int nrows,
+				  bool is_joined)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->group_context);
 	static const GroupReader empty;
 	const GroupReader *reader = group != NULL ? &group->reader : &empty;
 	int64		merged = state->merged;
 	List	   *parts = DivideGroup(state, reader, rows, nrows);
+	bool		is_written = is_joined || state->merged > merged;
 	ListCell   *lc;
 
-	if (state->merged > merged)
+	if (is_written)
 	{
 		if (group != NULL)
 			ZbxhistDeleteGroup(state->day, &group->tid, InvalidSnapshot);
-		LimitParts(state, reader->length, group != NULL ? group->nrows : 0,
-				   state->merged - merged);
 		foreach(lc, parts)
 			WritePart(state, reader, lfirst(lc));
-		ZbxhistDayWriteBreak(state->writer);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->group_context);
+	return is_written;
 }

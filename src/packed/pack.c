@@ -6,9 +6,7 @@
  * The caller has created the day's table in the same transaction and stopped
  * writers of the partition (SHARE); it drops the partition when all is
  * written.  The rows are written frozen, that is for every snapshot there may
- * be, so every snapshot must see the same rows in the partition: each version
- * of a row must be visible to all transactions, or to none.  Where that is
- * not so yet, the day is to be packed another time.
+ * be, so every snapshot must see the same rows in the partition (settled.c).
  *
  * Rows are read in the order of the heap, as fast as the disk allows, and
  * sorted.  A value travels through the sort as it will be packed, except that
@@ -33,7 +31,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
-#include "storage/procarray.h"
 #include "utils/backend_progress.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -44,6 +41,7 @@
 #include "compat.h"
 #include "packed/day_write.h"
 #include "packed/row_sort.h"
+#include "packed/settled.h"
 #include "packed/unsigned_numeric.h"
 #include "read/item_range.h"
 
@@ -65,8 +63,7 @@ typedef struct PackState
 	Relation	partition;
 	Relation	day;
 	DayLayout  *layout;
-	TransactionId oldest;		/* what was before it, all can see */
-	TransactionId newest;		/* made some of the rows what they are */
+	SettledScan scan;			/* of the partition */
 
 	/* columns of the partition: numbers less one, by packed column */
 	int			itemid;
@@ -294,94 +291,6 @@ WriteSorted(DayWriter *writer, const SortedRow *sorted)
 /* ---- reading the partition ---- */
 
 /*
- * RaiseNotSettled raises the error for a row that not every transaction sees
- * alike.
- */
-static void
-RaiseNotSettled(Relation partition)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("table \"%s\" has rows that some transactions see and others do not",
-				   RelationGetRelationName(partition)),
-			errhint("Try again when the transactions that are running now have ended."),
-			errtable(partition));
-}
-
-/*
- * NoteTransaction notes one that has stored or deleted a row.
- */
-static void
-NoteTransaction(PackState *state, TransactionId xid)
-{
-	if (TransactionIdIsNormal(xid) &&
-		(!TransactionIdIsValid(state->newest) ||
-		 TransactionIdFollows(xid, state->newest)))
-		state->newest = xid;
-}
-
-/*
- * IsVisibleToAll says whether every transaction sees a row, whose page is
- * locked; no transaction does if not.  Anything else is an error.
- */
-static bool
-IsVisibleToAll(PackState *state, HeapTuple tuple, Buffer buffer)
-{
-	TransactionId xmin;
-
-	switch (HeapTupleSatisfiesVacuum(tuple, state->oldest, buffer))
-	{
-		case HEAPTUPLE_DEAD:
-			NoteTransaction(state, HeapTupleHeaderGetUpdateXid(tuple->t_data));
-			return false;
-		case HEAPTUPLE_LIVE:
-			xmin = HeapTupleHeaderGetXmin(tuple->t_data);
-			if (TransactionIdPrecedes(xmin, state->oldest))
-			{
-				NoteTransaction(state, xmin);
-				return true;
-			}
-			break;
-		default:
-			break;
-	}
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	RaiseNotSettled(state->partition);
-	return false;				/* keep compiler quiet */
-}
-
-/*
- * FindRows notes the rows of a page that is pinned; returns their number.
- */
-static int
-FindRows(PackState *state, Buffer buffer, OffsetNumber *offsets)
-{
-	Page		page = BufferGetPage(buffer);
-	HeapTupleData tuple;
-	int			noffsets = 0;
-	bool		all_visible;
-
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	all_visible = PageIsAllVisible(page);
-	tuple.t_tableOid = RelationGetRelid(state->partition);
-	for (OffsetNumber i = FirstOffsetNumber;
-		 i <= PageGetMaxOffsetNumber(page); i++)
-	{
-		ItemId		item = PageGetItemId(page, i);
-
-		if (!ItemIdIsNormal(item))
-			continue;
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), i);
-		if (all_visible || IsVisibleToAll(state, &tuple, buffer))
-			offsets[noffsets++] = i;
-	}
-	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return noffsets;
-}
-
-/*
  * ReadPage gives the rows of a page to the sort.  While it is pinned, nobody
  * moves rows within it.
  */
@@ -392,7 +301,7 @@ ReadPage(PackState *state, BlockNumber block, BufferAccessStrategy strategy)
 											block, RBM_NORMAL, strategy);
 	Page		page = BufferGetPage(buffer);
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	int			noffsets = FindRows(state, buffer, offsets);
+	int			noffsets = ZbxhistSettledRows(&state->scan, buffer, offsets);
 	HeapTupleData tuple;
 
 	tuple.t_tableOid = RelationGetRelid(state->partition);
@@ -420,7 +329,7 @@ ReadPartition(PackState *state)
 
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
 								 (int64) nblocks * BLCKSZ);
-	state->oldest = GetOldestNonRemovableTransactionId(state->partition);
+	ZbxhistBeginSettledScan(&state->scan, state->partition);
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -565,7 +474,7 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
 	ReadPartition(state);
 	/* snapshots of standby servers may be older than any of ours */
-	log_snapshot_conflict(state->day, state->newest);
+	log_snapshot_conflict(state->day, state->scan.newest);
 	values[1] = Int64GetDatum((int64) WriteDay(state));
 	values[0] = Int64GetDatum((int64) state->nread);
 	ZbxhistEndRowSort(state->sort);

@@ -14,11 +14,11 @@
 #include "read/item_range.h"
 
 /*
- * GetBytes returns a numeric or a value of bytes as bytes; image has room for
- * those of an unsigned integer.
+ * ZbxhistValueBytes returns a numeric or a value of bytes as bytes; image has
+ * room for those of an unsigned integer.
  */
-static PackedBytes
-GetBytes(const PackedColumn *column, int row, char *image)
+PackedBytes
+ZbxhistValueBytes(const PackedColumn *column, int row, char *image)
 {
 	PackedBytes result;
 
@@ -56,8 +56,8 @@ ZbxhistSameValue(const PackedColumn *a, int row_a, const PackedColumn *b,
 			return memcmp(&a->doubles[row_a], &b->doubles[row_b],
 						  sizeof(double)) == 0;
 	}
-	bytes_a = GetBytes(a, row_a, image_a);
-	bytes_b = GetBytes(b, row_b, image_b);
+	bytes_a = ZbxhistValueBytes(a, row_a, image_a);
+	bytes_b = ZbxhistValueBytes(b, row_b, image_b);
 	return bytes_a.len == bytes_b.len &&
 		memcmp(bytes_a.data, bytes_b.data, bytes_a.len) == 0;
 }

@@ -10,6 +10,8 @@
 
 #include "packed/layout.h"
 
+extern PackedBytes ZbxhistValueBytes(const PackedColumn *column, int row,
+									 char *image);
 extern bool ZbxhistSameValue(const PackedColumn *a, int row_a,
 							 const PackedColumn *b, int row_b);
 extern bool ZbxhistSameRow(const SegmentRows *a, int row_a,

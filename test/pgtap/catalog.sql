@@ -32,6 +32,7 @@ INSERT INTO wanted VALUES
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
+    ('repack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('unpack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
@@ -59,7 +60,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
-        day_clock,day_name,day_to_unpack,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
+        day_bytes,day_clock,day_name,day_to_unpack,may_repack,repack_limit,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,overriding_roles,with_library,
         check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,

@@ -106,7 +106,23 @@ BEGIN
 END
 $$;
 CALL merge_often();
-SELECT avg(length(payload)) > 3500 AS filled FROM day WHERE first_itemid BETWEEN 100 AND 200;
+SELECT avg(length(payload)) > 7000 AS filled FROM day WHERE first_itemid BETWEEN 100 AND 200;
+CALL check_day();
+-- also if they are of one item only
+CREATE PROCEDURE merge_item() LANGUAGE plpgsql AS $$
+BEGIN
+    FOR r IN 1..60 LOOP
+        INSERT INTO history SELECT 140, 1000 + abs(bits(r * 2000 + i) % 9000), r, 1100000000 + r FROM generate_series(1, 5) i;
+        INSERT INTO expected SELECT * FROM history;
+        PERFORM zbxhist_internal.merge_rows('history', 'day', 0, 20000, 1000);
+        COMMIT;
+    END LOOP;
+END
+$$;
+CREATE TABLE groups AS SELECT count(*) FROM day;
+CALL merge_item();
+SELECT (SELECT count(*) FROM day) - count <= 3 AS few FROM groups;
+SELECT avg(length(payload)) > 7000 AS filled FROM day WHERE first_itemid BETWEEN 100 AND 200;
 CALL check_day();
 
 -- a day that is empty

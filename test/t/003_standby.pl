@@ -136,6 +136,9 @@ compare('merge');
 $primary->safe_psql('zabbix', 'DELETE FROM history WHERE itemid < 20');
 compare('DELETE');
 
+$primary->safe_psql('zabbix', "CALL zbxhist.repack('history', '$day')");
+compare('repack');
+
 # An older snapshot of the standby, which the primary knows nothing of, must not
 # miss the rows that have gone elsewhere when the table is dropped where it
 # sees them.  Returns how many rows of the table a session finds then.
@@ -147,7 +150,7 @@ sub standby_sees
 
 	$session->query('BEGIN ISOLATION LEVEL REPEATABLE READ');
 	$session->query('SELECT count(*) FROM zbxhist.packed_day');
-	$primary->safe_psql('zabbix', $action);
+	ref $action ? $action->() : $primary->safe_psql('zabbix', $action);
 	$primary->wait_for_catchup($standby);
 	eval {
 		$found =
@@ -160,22 +163,51 @@ sub standby_sees
 $standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'");
 $standby->reload;
 my $rows = rows_of($primary, 'zabbix', 'history');
+
+# What a standby's snapshot does not see yet is in the new table for every
+# snapshot: it must not come to that.
+sub conflicts_since
+{
+	my ($lsn, $action) = @_;
+
+	command_like(
+		[
+			'pg_waldump', '-r', 'Btree', '-p', $primary->data_dir . '/pg_wal',
+			'-s', $lsn, '-e',
+			$primary->safe_psql(
+				'zabbix', 'SELECT pg_current_wal_flush_lsn()')
+		],
+		qr/REUSE_PAGE/,
+		"older snapshots of a standby conflict with $action");
+}
+
+my $lsn;
+my $late =
+    insert_values('history', 18001, 90, $now)
+  . ";\nUPDATE zbxhist.packed_day SET merged_at = NULL;\n"
+  . "CALL zbxhist.run_maintenance();\n";
+like(
+	standby_sees(
+		'history',
+		sub {
+			$primary->safe_psql('zabbix', $late);
+			$lsn = $primary->safe_psql('zabbix',
+				'SELECT pg_current_wal_insert_lsn()');
+			$primary->safe_psql('zabbix',
+				"CALL zbxhist.repack('history', '$day')");
+		}),
+	qr/^(conflict|$rows)$/,
+	'an older snapshot sees no newer row or ends: repack');
+compare('late rows repacked');
+conflicts_since($lsn, 'repacking');
+$rows = rows_of($primary, 'zabbix', 'history');
 like(standby_sees('history', "CALL zbxhist.unpack('history', '$day')"),
 	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: unpack');
 compare('unpack');
-my $lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
+$lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 compare('pack once more');
-
-# a packed row is visible to all: who does not see it yet must not come to it
-command_like(
-	[
-		'pg_waldump', '-r', 'Btree', '-p', $primary->data_dir . '/pg_wal',
-		'-s', $lsn, '-e',
-		$primary->safe_psql('zabbix', 'SELECT pg_current_wal_flush_lsn()')
-	],
-	qr/REUSE_PAGE/,
-	'older snapshots of a standby conflict with packing');
+conflicts_since($lsn, 'packing');
 
 $rows = rows_of($primary, 'zabbix', 'trends');
 like(standby_sees('trends', "CALL zbxhist.undo('trends')"),

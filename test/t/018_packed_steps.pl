@@ -1,4 +1,4 @@
-# Packing, unpacking and merging are broken off at each of their steps: by a
+# Packing, unpacking, merging and repacking are broken off at each of their steps: by a
 # cancel, by the end of the session, by a crash of the server.  The day is then
 # either an ordinary partition or packed, and complete; and the next try
 # succeeds.
@@ -80,6 +80,13 @@ my @steps = (
 		prepare => \&fill_late,
 		call => "SELECT zbxhist_internal.run_step('history', 'merge', d.day)"
 		  . " FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass",
+		before => 'packed packed',
+		after => 'packed packed',
+		points => [qw(parent_state packed_day maintenance_log)]
+	},
+	{
+		name => 'repack',
+		call => "CALL zbxhist.repack('history', '$day')",
 		before => 'packed packed',
 		after => 'packed packed',
 		points => [qw(parent_state packed_day maintenance_log)]
@@ -188,6 +195,12 @@ for my $step (@steps)
 }
 is(rows_of($node, 'zabbix', $partition),
 	10201, 'in the end all rows are in the partition');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'repack' AND sqlstate IS NULL"
+	),
+	1,
+	'the day was repacked once');
 
 # what is left is finished by maintenance
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
@@ -207,42 +220,57 @@ is( $node->safe_psql(
 	0,
 	'no table of a day is left');
 
-# an insert that has to look for its key in the moment of the swap
-$node->safe_psql('zabbix', 'LOAD \'zbxhist\'');
-my $locker = $node->background_psql('zabbix');
-$locker->query_safe(
-	'BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
-my $packer = $node->background_psql('zabbix');
-$packer->query_safe(
-	"LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
-$packer->query_until(qr/began/,
-	"\\echo began\nCALL zbxhist.pack('history', '$day');\n");
-$node->poll_query_until('zabbix',
-	    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
-	  . " AND relation = 'zbxhist.maintenance_log'::regclass");
-my $writer = $node->background_psql('zabbix', on_error_stop => 0);
-$writer->query_until(qr/began/,
-	    "\\echo began\n"
-	  . 'INSERT INTO history VALUES (1, '
-	  . day(-1)
-	  . ", 0, 0);\n");
-Time::HiRes::sleep(0.3);
-is( $node->safe_psql(
-		'zabbix',
-		"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"
-	),
-	1,
-	'an insert waits for the swap');
-$locker->query_safe('COMMIT');
-my $answer = $writer->query('SELECT 1');
-like(
-	$writer->{stderr} . ($answer // ''),
-	qr/duplicate key value violates unique constraint/,
-	'... and finds its key in the packed day');
-$packer->query_safe('SELECT 1');
-is(state(), 'packed packed', '... while packing succeeds');
-is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
-$_->quit for $locker, $packer, $writer;
+# An insert that has to look for its key in the moment of the swap: it waits,
+# and finds it.  Returns what it says.
+sub insert_in_swap
+{
+	my ($call, $conflict) = @_;
+	my $locker = $node->background_psql('zabbix');
+	my $packer = $node->background_psql('zabbix');
+	my $writer = $node->background_psql('zabbix', on_error_stop => 0);
+
+	$locker->query_safe(
+		'BEGIN; LOCK TABLE zbxhist.maintenance_log IN SHARE MODE');
+	$packer->query_safe(
+		"LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
+	$packer->query_until(qr/began/, "\\echo began\n$call;\n");
+	$node->poll_query_until('zabbix',
+		    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
+		  . " AND relation = 'zbxhist.maintenance_log'::regclass");
+	$writer->query_safe("LOAD 'zbxhist'");
+	$writer->query_until(qr/began/,
+		    "\\echo began\n"
+		  . 'INSERT INTO history VALUES (1, '
+		  . day(-1)
+		  . ", 0, 0)$conflict;\n");
+	Time::HiRes::sleep(0.3);
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query ~ '^INSERT'"
+		),
+		1,
+		"$call: an insert waits for the swap");
+	$locker->query_safe('COMMIT');
+	my $answer = $writer->query('SELECT 1');
+	$answer = $writer->{stderr} . ($answer // '');
+	$packer->query_safe('SELECT 1');
+	is(state(), 'packed packed', '... which succeeds');
+	is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
+	$_->quit for $locker, $packer, $writer;
+	return $answer;
+}
+
+my $duplicate = qr/duplicate key value violates unique constraint/;
+like(insert_in_swap("CALL zbxhist.pack('history', '$day')", ''),
+	$duplicate, '... and its key is found in the packed day');
+like(insert_in_swap("CALL zbxhist.repack('history', '$day')", ''),
+	$duplicate, '... and in the new one');
+unlike(
+	insert_in_swap(
+		"CALL zbxhist.repack('history', '$day')",
+		' ON CONFLICT DO NOTHING'),
+	qr/ERROR/,
+	'... or passed over');
 
 # ---- how far it has come ----
 
@@ -253,26 +281,29 @@ INSERT INTO many SELECT i % 1000, ${\ day(-1) } + i / 100, i FROM generate_serie
 ANALYZE many;
 SQL
 my $watcher = PgWire->new($node, 'zabbix');
-my $pid = start_psql(
-	$node,
-	'zabbix',
-	"$PostgreSQL::Test::Utils::tmp_check/pack.out",
-	sub { print { $_[0] } "CALL zbxhist.pack('many', '$day');\n" });
-my @percent;
-while (waitpid($pid, POSIX::WNOHANG()) == 0)
+for my $action (qw(pack repack))
 {
-	my $rows = $watcher->query(
-		    'SELECT percent FROM zbxhist.progress'
-		  . " WHERE action = 'pack' AND partition ~ 'many_p' AND percent IS NOT NULL"
-	)->{rows};
+	my $pid = start_psql(
+		$node,
+		'zabbix',
+		"$PostgreSQL::Test::Utils::tmp_check/$action.out",
+		sub { print { $_[0] } "CALL zbxhist.$action('many', '$day');\n" });
+	my @percent;
+	while (waitpid($pid, POSIX::WNOHANG()) == 0)
+	{
+		my $rows = $watcher->query(
+			    'SELECT percent FROM zbxhist.progress'
+			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL"
+		)->{rows};
 
-	push @percent, map { $_->[0] } @$rows;
+		push @percent, map { $_->[0] } @$rows;
+	}
+	is($?, 0, "a day is watched: $action");
+	ok(@percent > 0, '... its progress has been seen');
+	ok( !(grep { $_ < 0 || $_ > 100 } @percent),
+		'... from 0 to 100 per cent at most');
+	ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 }
-is($?, 0, 'a day is packed while its progress is watched');
-ok(@percent > 0, '... which has been seen');
-ok( !(grep { $_ < 0 || $_ > 100 } @percent),
-	'... from 0 to 100 per cent at most');
-ok((grep { $_ > 0 && $_ < 100 } @percent) > 0, '... and in between');
 $watcher->close;
 
 log_is_clean($node);

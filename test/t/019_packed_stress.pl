@@ -1,4 +1,4 @@
-# Days are packed, merged into, unpacked and dropped without end, while rows
+# Days are packed, merged into, repacked, unpacked and dropped without end, while rows
 # come in late, are deleted and updated, and readers at each isolation level
 # compare the whole table with a plain one that the same transactions write:
 # they are the same in every snapshot.  A key that is there is a duplicate at
@@ -161,7 +161,13 @@ sub insert_duplicate
 # ---- maintenance ----
 
 my @work = (
-	map ({ ("CALL zbxhist.pack('history', '1970-01-0$_')", "CALL zbxhist.unpack('history', '1970-01-0$_')") } 2, 3),
+	map ({
+			(
+				"CALL zbxhist.pack('history', '1970-01-0$_')",
+				"SELECT zbxhist_internal.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass",
+				"CALL zbxhist.repack('history', '1970-01-0$_')",
+				"CALL zbxhist.unpack('history', '1970-01-0$_')")
+	} 2, 3),
 	map ({ "SELECT zbxhist_internal.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass" } 1 .. 6),
 	"CALL zbxhist_internal.move_waiting('history')",
 	"SELECT zbxhist.create_partition('history', '1970-01-04')",
@@ -186,7 +192,7 @@ sub maintain_days
 			$client->query('SELECT pg_advisory_lock(1)') if $tries > 0;
 			$error = $client->query($sql)->{errors}[0];
 			$client->query('SELECT pg_advisory_unlock_all()');
-		} while (defined $error && $sql =~ /zbxhist\.pack/ && ++$tries < 3);
+		} while (defined $error && $sql =~ /zbxhist\.(?:re)?pack/ && ++$tries < 3);
 
 		# not now, or not so
 		if (defined $error)
@@ -195,7 +201,7 @@ sub maintain_days
 			  if $error =~ /^(?:55000|55P03|40P01|40001|42P01)$/;
 			$errors->{$error}++;
 		}
-		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist(?:_internal)?\.(pack|unpack|run_step|drop_day)/;
+		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist(?:_internal)?\.(pack|repack|unpack|run_step|drop_day)/;
 	}
 }
 
@@ -225,7 +231,7 @@ for my $name (sort keys %workers)
 	cmp_ok($rounds, '>', 2, "$name: $rounds rounds");
 	next unless $name eq 'maintain';
 	like($outcome, qr/^did $_ \d+$/m, "$name: it did $_")
-	  for qw(pack unpack run_step drop_day);
+	  for qw(pack repack unpack run_step drop_day);
 }
 
 # in the end

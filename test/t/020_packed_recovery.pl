@@ -1,5 +1,5 @@
 # A base backup and archived WAL restore any moment before, amid and after the
-# packing, merging and unpacking of a day.
+# packing, merging, repacking and unpacking of a day.
 use strict;
 use warnings;
 
@@ -32,6 +32,7 @@ for (
 	[ 'late', insert_values('history', 5001, 600, day(0)) ],
 	[ 'merged', 'CALL zbxhist.run_maintenance()' ],
 	[ 'deleted', 'DELETE FROM history WHERE itemid < 100' ],
+	[ 'repacked', "CALL zbxhist.repack('history', '$day')" ],
 	[ 'unpacked', "CALL zbxhist.unpack('history', '$day')" ])
 {
 	my ($name, $sql) = @$_;

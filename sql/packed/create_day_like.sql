@@ -1,0 +1,46 @@
+-- sql/packed/create_day_like.sql
+--
+-- It has the columns with which the day was packed, whatever those of the
+-- parent are now, and is stored where and as the day is.
+
+CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+AS $$
+DECLARE
+    new_name CONSTANT name := zbxhist_internal.day_name(day);
+    source   record;
+    result   regclass;
+BEGIN
+    SELECT k.relpersistence, k.reloptions, t.spcname,
+           x.reloptions AS index_options, p.spcname AS index_spcname
+      INTO STRICT source
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
+      LEFT JOIN pg_class x ON x.oid = i.indexrelid
+      LEFT JOIN pg_tablespace p ON p.oid = x.reltablespace
+     WHERE k.oid = day;
+    EXECUTE concat_ws(' ',
+        'CREATE', CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED' END,
+        format('TABLE zbxhist_packed.%I (LIKE %s INCLUDING COMMENTS INCLUDING COMPRESSION INCLUDING CONSTRAINTS INCLUDING STORAGE,',
+               new_name, day),
+        'PRIMARY KEY (first_itemid, first_clock)',
+        'WITH (' || zbxhist_internal.format_options(source.index_options) || ')',
+        'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ')',
+        'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
+        'TABLESPACE ' || quote_ident(source.spcname));
+    result := format('zbxhist_packed.%I', new_name)::regclass;
+    PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) IS
+'Creates an empty table that can take the place of that of a packed day (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) TO pg_database_owner;
