@@ -131,7 +131,7 @@ IsOnKeyColumns(Relation parent, Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (!form->indisunique || !form->indimmediate || !form->indisready ||
+	if (!form->indisunique || !form->indisready ||
 		RelationGetIndexPredicate(index) != NIL)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
