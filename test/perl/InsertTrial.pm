@@ -340,9 +340,8 @@ sub is_right
 	my ($is, $should, $new_row, %options) = @_;
 
 	return 1 if $is eq $should;
-	return $is eq 'ok' unless $options{duplicates};
-	return 1 if $is eq '23505' || $is eq $new_row;
-	return $options{unkeyed} && $is eq 'ok';
+	return !$options{duplicates} || $options{unkeyed} if $is eq 'ok';
+	return $options{duplicates} && ($is eq '23505' || $is eq $new_row);
 }
 
 # What is wrong with what became of a statement, given the plain table's.
