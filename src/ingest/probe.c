@@ -114,7 +114,8 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 	{
 		Relation	index = probe->rri->ri_IndexRelationDescs[i];
 
-		if (!index->rd_index->indisunique || !index->rd_index->indimmediate)
+		if (!index->rd_index->indisunique || !index->rd_index->indimmediate ||
+			!probe->rri->ri_IndexRelationInfo[i]->ii_ReadyForInserts)
 			continue;
 		result =
 			!ExecCheckIndexConstraintsCompat(probe->rri, slot, probe->estate,

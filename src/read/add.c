@@ -87,7 +87,15 @@ typedef struct AddCall
 	OnConflict	on_conflict;
 	AddedRow   *rows;
 	int			nrows;
+
+	/* what came of the last attempt to store them */
+	int			nexisting;		/* rows whose keys were there */
+	ErrorData  *duplicate;		/* why an INSERT failed, or NULL */
+	AddedRow   *missed;			/* what an UPDATE did not find, or NULL */
 } AddCall;
+
+/* so many attempts in a row that find the same keys are enough */
+#define MAX_VAIN_ATTEMPTS 5
 
 /* ---- making rows ---- */
 
@@ -354,6 +362,21 @@ FindPartition(AddCall *call, InsertBatch *batch, const AddedRow *row)
 }
 
 /*
+ * FireTriggers fires the AFTER ROW triggers that partitions have, at the end of
+ * what would be a statement.
+ */
+static void
+FireTriggers(void)
+{
+	EState	   *estate = CreateExecutorState();
+
+	AfterTriggerEndQuery(estate);
+	ExecCloseResultRelations(estate);
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	FreeExecutorState(estate);
+}
+
+/*
  * InsertRows inserts the new rows; returns their number.
  */
 static int64
@@ -367,6 +390,7 @@ InsertRows(AddCall *call)
 	if (NeedsStatement(call->parent))
 		return InsertByStatement(call);
 
+	AfterTriggerBeginQuery();
 	batch = ZbxhistOpenBatch(call->parent, call,
 							 frame ? frame->query : NULL,
 							 GetCurrentCommandId(true),
@@ -394,6 +418,7 @@ InsertRows(AddCall *call)
 	}
 	ZbxhistCloseBatch(batch);
 	ZbxhistCloseTarget(target);
+	FireTriggers();
 	return result;
 }
 
@@ -446,6 +471,7 @@ FindExisting(AddCall *call)
 	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(),
 										   AccessShareLock, true);
 
+	call->nexisting = 0;
 	for (int i = 0; i < call->nrows; i++)
 	{
 		AddedRow   *row = &call->rows[i];
@@ -459,6 +485,7 @@ FindExisting(AddCall *call)
 		ZbxhistEndAt(&range, row->position);
 		ZbxhistReadItem(reader, &range);
 		row->state = ZbxhistReadNext(reader) ? ROW_EXISTS : ROW_NEW;
+		call->nexisting += row->state == ROW_EXISTS;
 	}
 	ZbxhistCloseReader(reader);
 }
@@ -503,6 +530,7 @@ UpdateRows(AddCall *call, int64 *updated)
 		if (SPI_execute_plan(plan, values, nulls, false, 0) < 0)
 			elog(ERROR, "could not execute UPDATE");
 		result = SPI_processed > 0;
+		call->missed = result ? NULL : row;
 		*updated += SPI_processed;
 	}
 	SPI_finish();
@@ -563,12 +591,60 @@ TryToStore(AddCall *call, int64 *stored)
 		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION ||
 			IsolationUsesXactSnapshot())
 			ReThrowError(error);
-		FreeErrorData(error);
+		call->duplicate = error;
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	return is_done;
+}
+
+/*
+ * RaiseInVain raises the error for rows that no attempt has stored, though no
+ * other transaction is in the way.
+ */
+static void
+RaiseInVain(AddCall *call)
+{
+	if (call->duplicate != NULL)
+		ReThrowError(call->duplicate);
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("UPDATE of table \"%s\" does not reach a row that is there",
+				   RelationGetRelationName(call->parent)),
+			errdetail("It has itemid %lld, clock %d and ns %d.",
+					  (long long) call->missed->itemid,
+					  position_clock(call->missed->position),
+					  position_ns(call->missed->position)),
+			errhint("Triggers or rules of the table, or of the partition, may keep it from being updated."),
+			errtable(call->parent));
+}
+
+/*
+ * StoreRows stores the rows and returns their number.  What other transactions
+ * have stored or deleted meanwhile is looked up again, as often as that is
+ * something new: a duplicate of another unique index stays one.
+ */
+static int64
+StoreRows(AddCall *call)
+{
+	int64		stored;
+	int			nexisting = -1;
+	int			nvain = 0;
+
+	while (!TryToStore(call, &stored))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (call->nexisting != nexisting)
+			nvain = 0;
+		if (++nvain == MAX_VAIN_ATTEMPTS)
+			RaiseInVain(call);
+		nexisting = call->nexisting;
+		if (call->duplicate != NULL)
+			FreeErrorData(call->duplicate);
+		call->duplicate = NULL;
+	}
+	return stored;
 }
 
 /* ---- the function ---- */
@@ -623,8 +699,7 @@ zbxhist_add(PG_FUNCTION_ARGS)
 	else
 	{
 		SupersedeRows(&call);
-		while (!TryToStore(&call, &stored))
-			CHECK_FOR_INTERRUPTS();
+		stored = StoreRows(&call);
 	}
 	CommandCounterIncrement();
 	table_close(call.parent, NoLock);

@@ -158,6 +158,10 @@ sub read_until_ready
 			$result{status} = $contents;
 			return \%result;
 		}
+		elsif ($type eq 'K')
+		{
+			$self->{pid} = unpack('N', $contents);
+		}
 		elsif ($type eq 'C')
 		{
 			push @{ $result{tags} }, unpack('Z*', $contents);
@@ -199,6 +203,19 @@ sub data_row
 		$at += $length;
 	}
 	return @values;
+}
+
+# The process that serves the connection.
+sub pid { return $_[0]->{pid}; }
+
+# Is there an answer, or the beginning of one, to be read?
+sub has_answer
+{
+	my ($self) = @_;
+	my $bits = '';
+
+	vec($bits, fileno($self->{socket}), 1) = 1;
+	return select($bits, undef, undef, 0) > 0;
 }
 
 sub close
