@@ -11,6 +11,7 @@
 readonly SUPPORTED_VERSIONS="18 17 16 15"
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly CREATECLUSTER=/etc/postgresql-common/createcluster.d
+readonly PACKAGES_LOCK=/run/lock/zbxhist-packages
 
 # Files to put back or remove when the script ends; see undo_at_exit.
 UNDO=()
@@ -68,9 +69,10 @@ undo_at_exit() {
 	UNDO=("$1" "${UNDO[@]}")
 }
 
-# The EXIT trap.
+# The EXIT trap; a second Ctrl-C does not stop it.
 run_undo() {
 	local status=$? command
+	trap '' INT TERM HUP
 	for command in "${UNDO[@]}"; do
 		eval "$command" || true
 	done
@@ -80,6 +82,33 @@ run_undo() {
 trap run_undo EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+# The processes that run a program of, are in, or have TMPDIR in directory $1.
+processes_of() {
+	{
+		find /proc -mindepth 2 -maxdepth 2 \( -name exe -o -name cwd \) \
+			-lname "$1/*" 2>/dev/null
+		grep -lzsE "^TMPDIR=$1(/|\$)" /proc/[0-9]*/environ
+	} | cut -d / -f 3 | sort -un
+}
+
+# Ends them: servers so that they give back what they have of the system, and
+# whatever is left after that.  A subshell, whose commands are none of them.
+end_processes() (
+	unset TMPDIR
+	find "$1" -name postmaster.pid 2>/dev/null | while read -r file; do
+		postmaster=$(head -n 1 "$file")
+		case $(readlink "/proc/$postmaster/exe") in
+			"$1"/*) kill -QUIT "$postmaster" 2>/dev/null || true ;;
+		esac
+	done
+	for _ in {1..25}; do
+		if ! processes_of "$1" | grep -q .; then return; fi
+		sleep 0.2
+	done
+	processes_of "$1" | xargs -r kill -KILL 2>/dev/null || true
+)
 
 # ---------------------------------------------------------------- packages
 
@@ -96,9 +125,10 @@ missing_packages() {
 	done
 }
 
-# apt-get without questions; waits for another apt instead of failing.
+# apt-get without questions; waits for another apt instead of failing.  In a
+# session of its own: a Ctrl-C in the midst would leave packages half installed.
 apt_get() {
-	DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+	DEBIAN_FRONTEND=noninteractive setsid --wait apt-get -q -y --no-install-recommends \
 		--no-upgrade -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 \
 		-o Dpkg::Options::=--force-confold "$@"
 }
@@ -112,8 +142,13 @@ refresh_lists() {
 
 # While packages are installed no service is started and no cluster is made.
 # Both files are gone afterwards; files that exist already are left alone.
+# Another of these scripts waits until they are.
 hold_services() {
+	mkdir -p "${PACKAGES_LOCK%/*}"
+	exec 8>"$PACKAGES_LOCK"
+	flock 8
 	undo_at_exit release_services
+	HELD_CONFIGURATION=1
 	if [ ! -e "$POLICY" ]; then
 		HELD_POLICY=1
 		printf '#!/bin/sh\nexit 101\n' >"$POLICY"
@@ -132,9 +167,10 @@ hold_services() {
 # The end of hold_services.
 release_services() {
 	if [ -n "${HELD_POLICY-}" ]; then rm -f "$POLICY"; fi
-	rm -f "$CREATECLUSTER/zbxhist.conf"
+	if [ -n "${HELD_CONFIGURATION-}" ]; then rm -f "$CREATECLUSTER/zbxhist.conf"; fi
 	if [ -n "${HELD_DIRECTORY-}" ]; then rmdir "$CREATECLUSTER"; fi
-	HELD_POLICY='' HELD_DIRECTORY=''
+	HELD_POLICY='' HELD_CONFIGURATION='' HELD_DIRECTORY=''
+	exec 8>&-
 }
 
 # Installs those of the packages that are missing.
@@ -150,19 +186,44 @@ install_packages() {
 	say "installing ${missing[*]}"
 	refresh_lists "${missing[@]}"
 	hold_services
-	quietly apt_get install "${missing[@]}"
+	# package lists of yesterday name files that are gone
+	apt_get install "${missing[@]}" >>"$LOG" 2>&1 </dev/null ||
+		{ quietly apt_get update && quietly apt_get install "${missing[@]}"; }
 	release_services
 }
 
 # -------------------------------------------------------------- PostgreSQL
 
+# Where PostgreSQL $1 is: below ZBXHIST_INSTALLATIONS, a directory of others
+# than Debian's, with prefixes named by the version, or Debian's.
+installation() {
+	local own=${ZBXHIST_INSTALLATIONS-}/$1
+	if [ -n "${ZBXHIST_INSTALLATIONS-}" ] && [ -x "$own/bin/postgres" ]; then
+		echo "$own"
+	else
+		echo "/usr/lib/postgresql/$1"
+	fi
+}
+
+is_debians() {
+	case $(installation "$1") in /usr/lib/postgresql/*) return 0 ;; esac
+	return 1
+}
+
+# What extensions are built and tested with: its directory; nothing if it is
+# not there.
+pgxs_of() {
+	local makefile
+	makefile=$("$(installation "$1")/bin/pg_config" --pgxs 2>/dev/null) || return 0
+	if [ -e "$makefile" ]; then echo "${makefile%/makefiles/pgxs.mk}"; fi
+}
+
 # The PostgreSQL versions here that extensions can be built for, newest first.
 installed_versions() {
 	local version
 	for version in $SUPPORTED_VERSIONS; do
-		if [ -x "/usr/lib/postgresql/$version/bin/postgres" ] &&
-			[ -e "/usr/lib/postgresql/$version/lib/pgxs/src/makefiles/pgxs.mk" ]
-		then
+		if [ -x "$(installation "$version")/bin/postgres" ] &&
+			[ -n "$(pgxs_of "$version")" ]; then
 			echo "$version"
 		fi
 	done
@@ -173,7 +234,7 @@ installed_versions() {
 default_version() {
 	local version
 	for version in $SUPPORTED_VERSIONS; do
-		if [ -x "/usr/lib/postgresql/$version/bin/postgres" ]; then
+		if [ -x "$(installation "$version")/bin/postgres" ]; then
 			echo "$version"
 			return
 		fi
@@ -194,8 +255,16 @@ check_version() {
 
 # What a build and a private server need.
 build_packages() {
-	printf '%s\n' "postgresql-$1" "postgresql-client-$1" \
-		"postgresql-server-dev-$1" make gcc libc6-dev libzstd-dev
+	server_packages "$1"
+	build_tools
+}
+
+server_packages() {
+	printf '%s\n' "postgresql-$1" "postgresql-client-$1" "postgresql-server-dev-$1"
+}
+
+build_tools() {
+	printf '%s\n' make gcc libc6-dev libzstd-dev
 }
 
 # A private copy of PostgreSQL $1 below directory $2.  PostgreSQL finds its
@@ -203,6 +272,10 @@ build_packages() {
 # and every server started from it stay inside the directory.
 copy_postgres() {
 	local version=$1 root=$2 directory
+	if ! is_debians "$version"; then
+		copy_prefix "$version" "$root"
+		return
+	fi
 	for directory in lib share; do
 		mkdir -p "$root/usr/$directory/postgresql"
 		cp -as "/usr/$directory/postgresql/$version" \
@@ -216,6 +289,15 @@ copy_postgres() {
 	rm -rf "$root/usr/lib/postgresql/$version/lib/"zbxhist* \
 		"$root/usr/lib/postgresql/$version/lib/bitcode/"zbxhist* \
 		"$root/usr/share/postgresql/$version/extension/"zbxhist*
+}
+
+# The same of an installation with everything below one prefix.
+copy_prefix() {
+	local copy=$2/usr/lib/postgresql/$1
+	mkdir -p "$2/usr/lib/postgresql"
+	cp -as "$(installation "$1")" "$copy"
+	rm -rf "${copy:?}/bin"
+	cp -a "$(installation "$1")/bin" "$copy/"
 }
 
 # The programs' directory of such a copy.

@@ -3,6 +3,7 @@ import datetime
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 
 import matplotlib
@@ -44,10 +45,13 @@ def machine():
 
 
 def git_revision():
-    """The commit measured, marked when tracked files differ from it."""
+    """The commit measured, marked when tracked files differ from it; "unknown" for a
+    tarball or where there is no git."""
     def git(*arguments):
         command = ["git", "-c", "safe.directory=*", "-C", str(REPOSITORY)] + list(arguments)
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    if not shutil.which("git"):
+        return "unknown"
     revision = git("rev-parse", "--short=12", "HEAD") or "unknown"
     changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "sql", "Makefile")
     return revision + ("+changes" if changed else "")

@@ -6,6 +6,7 @@ package PgWire;
 use strict;
 use warnings;
 
+use Errno;
 use IO::Socket::UNIX;
 
 # Connects to the database on a PostgreSQL::Test::Cluster node.
@@ -32,7 +33,11 @@ sub write_raw
 
 	while (length $bytes)
 	{
-		my $n = syswrite($self->{socket}, $bytes) // die "write: $!";
+		my $n = syswrite($self->{socket}, $bytes);
+
+		# a child that ends may interrupt it
+		next if !defined $n && $!{EINTR};
+		die "write: $!" unless defined $n;
 		substr($bytes, 0, $n, '');
 	}
 }
@@ -48,6 +53,8 @@ sub read_raw
 			$self->{socket}, $bytes,
 			$length - length($bytes),
 			length $bytes);
+
+		next if !defined $n && $!{EINTR};
 		die "connection lost\n" unless $n;
 	}
 	return $bytes;

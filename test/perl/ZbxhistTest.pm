@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes ();
 
 our @EXPORT = qw(
-  test_server create_database create_zabbix_tables set_up day partition
+  test_server create_database create_zabbix_tables set_up day date partition
   value_rows insert_values psql_script start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background outcome_of
@@ -139,8 +139,7 @@ sub set_up
 	$node->safe_psql($database,
 			as_role($owner)
 		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year');"
-		  . "SELECT zbxhist.create_partition(t, "
-		  . "(now() AT TIME ZONE 'UTC')::date - 1)"
+		  . "SELECT zbxhist.create_partition(t, '${\ date(-1)}')"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
 	$node->safe_psql($database,
 		qq{ALTER DATABASE "$database" RESET session_preload_libraries});
@@ -175,12 +174,20 @@ sub day
 	return $today + $offset * $SECONDS_A_DAY;
 }
 
+# The day as SQL takes it.  Not current_date, which is the server's time zone's.
+sub date
+{
+	my ($offset) = @_;
+
+	return POSIX::strftime('%Y-%m-%d', gmtime(day($offset)));
+}
+
 # The name of a day's partition.
 sub partition
 {
 	my ($parent, $offset) = @_;
 
-	return $parent . POSIX::strftime('_p%Y%m%d', gmtime(day($offset)));
+	return $parent . '_p' . (date($offset) =~ tr/-//dr);
 }
 
 # The VALUES of so many items at one time: "(itemid,clock,ns,value),...".

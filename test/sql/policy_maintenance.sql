@@ -3,6 +3,8 @@
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
+-- one day for all of it
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
 CREATE SCHEMA maint;
 SET search_path = maint, public;
 
@@ -68,10 +70,11 @@ SELECT * FROM places('h') WHERE days > 0;
 
 -- retention: few rows in the parent are deleted, all rows at once truncated
 SELECT zbxhist.alter_parent('h', retention => '7 days');
+SELECT floor(extract(epoch FROM now())) - 7 * 86400 AS expired \gset
 SELECT action, rows > 0 AS has_rows FROM zbxhist.preview('h');
 CALL zbxhist.run_maintenance('h');
 SELECT action, relation, rows > 0 AS has_rows, sqlstate, message FROM done();
-SELECT min(clock) >= extract(epoch FROM now()) - 7 * 86400 AS within FROM h;
+SELECT min(clock) >= :expired AS within FROM h;
 
 -- existing rows are moved when that is asked for, and then the parent is emptied
 SELECT zbxhist.alter_parent('h', move_existing => true, premake => 6);

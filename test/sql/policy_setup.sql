@@ -7,6 +7,8 @@ SELECT * FROM zbxhist.setup();
 SELECT * FROM zbxhist.setup('no_such_schema');
 SELECT code, hint FROM zbxhist.check();
 
+-- one day for all of it
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
 -- somebody else's history
 CREATE SCHEMA other;
 CREATE TABLE other.history (id bigint, clock timestamptz, value text);

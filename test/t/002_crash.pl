@@ -66,7 +66,7 @@ sub maintain_without_end
 	for (my $n = 1;; $n++)
 	{
 		print $psql 'drop table if exists ' . partition('history', 3) . ";\n",
-		  "select zbxhist.create_partition('history', current_date - 40);\n",
+		  "select zbxhist.create_partition('history', '${\ date(-40)}');\n",
 		  "call zbxhist.run_maintenance('history');\n\\echo $n\n"
 		  or die 'psql has ended';
 	}
@@ -130,7 +130,7 @@ for my $round (1 .. $ROUNDS)
 	# maintenance finds its way
 	my $before = totals($node, 'zabbix', 'history');
 	$node->safe_psql('zabbix',
-		"SELECT zbxhist.create_partition('history', current_date - 2)");
+		"SELECT zbxhist.create_partition('history', '${\ date(-2)}')");
 	maintain($node, 'zabbix');
 	is(totals($node, 'zabbix', 'history'),
 		$before, "round $round: maintenance leaves every row as it was");

@@ -6,7 +6,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use PgWire;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -120,7 +119,7 @@ is( $primary->safe_psql(
 	'it has been dropped');
 compare('drop');
 
-my $day = POSIX::strftime('%Y-%m-%d', gmtime($yesterday));
+my $day = date(-1);
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 compare('pack');
 $primary->safe_psql('zabbix', insert_values('history', 9001, 90, $now));

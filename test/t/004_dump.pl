@@ -7,14 +7,13 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
 my $OWNER = 'zabbix';
 my $directory = PostgreSQL::Test::Utils::tempdir();
-my $yesterday = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $yesterday = date(-1);
 
 my $node = test_server('dump');
 $node->safe_psql('postgres',
@@ -101,7 +100,7 @@ sub works
 
 	$target->safe_psql($database,
 			"SET SESSION AUTHORIZATION $OWNER;"
-		  . "SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 5)"
+		  . "SELECT zbxhist.create_partition('history', '${\ date(-5)}')"
 	);
 	maintain($target, $database, $OWNER);
 	is( $target->safe_psql(

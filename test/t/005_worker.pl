@@ -40,7 +40,7 @@ sub make_work
 	$node->safe_psql($database,
 			'DROP TABLE '
 		  . partition('history', 3) . ';'
-		  . "SELECT zbxhist.create_partition('history', current_date - 40);"
+		  . "SELECT zbxhist.create_partition('history', '${\ date(-40)}');"
 		  . 'SET zbxhist.enable_routing = off;'
 		  . insert_values('history', 1, 1000, day(0)));
 }

@@ -37,7 +37,7 @@ $node->safe_psql('zabbix',
 		'SET zbxhist.enable_routing = off;'
 	  . insert_values('history', 1, 1000, day(0))
 	  . "SET SESSION AUTHORIZATION zabbix;"
-	  . "SELECT zbxhist.create_partition('history', current_date - 40);"
+	  . "SELECT zbxhist.create_partition('history', '${\ date(-40)}');"
 	  . "SELECT cron.schedule('zbxhist', '$schedule', 'CALL zbxhist.run_maintenance()')"
 );
 ok( $node->poll_query_until(

@@ -6,7 +6,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use Test::More;
 use ZbxhistTest;
 
@@ -46,12 +45,12 @@ is( as( 'owner',
 	),
 	8, '... and sets up tables of a role that he is a member of');
 is( as( 'owner',
-		"SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 1)"
+		"SELECT zbxhist.create_partition('history', '${\ date(-1)}')"
 	),
 	partition('history', -1),
 	'... creates a partition');
 is( as( 'owner',
-		"SELECT zbxhist.create_partition('history', current_date - 40)"),
+		"SELECT zbxhist.create_partition('history', '${\ date(-40)}')"),
 	partition('history', -40),
 	'... and another');
 is(as('owner', "SELECT zbxhist.alter_parent('history', premake => 4)"),
@@ -115,7 +114,7 @@ is(as('writer', insert_values('history_uint', 1, 1, day(0))),
 	'42501', '... nor write another table');
 
 # packed days belong to the table's owner, and are read through the parent
-my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $day = date(-1);
 my $packed = 'zbxhist_packed.' . partition('history', -1);
 is(as('owner', "CALL zbxhist.pack('history', '$day')"),
 	'', 'the database owner packs a day');

@@ -6,7 +6,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use Test::More;
 use ZbxhistTest;
 
@@ -110,7 +109,7 @@ like(
 # ---- packed days ----
 
 $node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
-	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
+	  . date(-1)
 	  . '\')');
 my $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
 my $all = totals($node, 'zabbix', 'history');

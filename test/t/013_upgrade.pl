@@ -9,7 +9,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -27,11 +26,6 @@ my $old = test_server(
 my $now = day(0);
 my @tables =
   qw(history history_uint history_str history_text history_log history_bin);
-
-sub date
-{
-	return POSIX::strftime('%Y-%m-%d', gmtime(day($_[0])));
-}
 
 # A script as the owner of the database.
 sub as_owner

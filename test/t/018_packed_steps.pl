@@ -21,7 +21,7 @@ set_up($node, 'zabbix');
 $node->safe_psql('zabbix',
 	"SELECT zbxhist.alter_parent('history', never_pack => true)");
 
-my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $day = date(-1);
 my $partition = partition('history', -1);
 my $late = 500;
 

@@ -6,7 +6,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
-use POSIX ();
 use PostgreSQL::Test::Cluster;
 use Test::More;
 use ZbxhistTest;
@@ -19,7 +18,7 @@ $primary->safe_psql('zabbix', insert_values('history', 1, 3000, day(0) + $_))
   for 1 .. 3;
 $primary->backup('base');
 
-my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
+my $day = date(-1);
 my $state = join ';',
   'SELECT count(*), sum(hashtextextended(h::text, 0)::numeric) FROM history h',
   'SELECT * FROM zbxhist.range(NULL::history, 6, 0, 2147483647)',

@@ -7,7 +7,6 @@ use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
 use Digest::MD5 qw(md5_hex);
-use POSIX ();
 use Test::More;
 use ZbxhistTest;
 
@@ -22,7 +21,7 @@ SELECT zbxhist.create_parent('many');
 SQL
 for my $n (1 .. $ndays)
 {
-	my $day = POSIX::strftime('%Y-%m-%d', gmtime(day(-$n)));
+	my $day = date(-$n);
 
 	# an item has more than a page of rows that cannot be compressed
 	$node->safe_psql('zabbix', <<"SQL");
@@ -85,7 +84,7 @@ for my $read (sort keys %reads)
 # a day that somebody has locked is not waited for before it is reached
 $node->restart;
 my $locked =
-  'zbxhist_packed.many_p' . POSIX::strftime('%Y%m%d', gmtime(day(-10)));
+  'zbxhist_packed.' . partition('many', -10);
 my $locker = $node->background_psql('zabbix');
 $locker->query_safe("BEGIN; LOCK TABLE $locked");
 my ($rows, $scans) =

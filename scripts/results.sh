@@ -1,0 +1,156 @@
+# shellcheck shell=bash
+# What scripts/test makes of the output of a suite: how many tests there were,
+# which failed and why, and what is kept of them.  Sourced, never run.
+#
+# A suite's output is TAP (of prove, of pg_regress since PostgreSQL 16), the
+# lines of an older pg_regress, or that of another run of scripts/test, whose
+# last line counts.
+
+PASSED=0
+FAILED=0
+SKIPPED=0
+SUMMARY=()
+FAILURES=()
+
+# What a suite returns that cannot run here; the last line it printed says why.
+readonly CANNOT_RUN=77
+
+# Tests in a log that passed, failed or were skipped, as the last line of
+# another run counts them; nothing if it is not the output of one.
+nested_count() {
+	sed -n "s/^\(.*[^0-9]\)\{0,1\}\([0-9]*\) $2.*/\2/p" < <(
+		grep -E '^[0-9]+ passed, [0-9]+ failed' "$1" | tail -n 1)
+}
+
+# What was skipped counts as neither.
+count_passed() {
+	nested_count "$1" passed | grep . ||
+		grep -E '^(ok [0-9]+|(test )? *[^ ]+ +\.\.\. ok )' "$1" |
+		grep -vcEi '# (skip|todo)' || true
+}
+
+count_failed() {
+	nested_count "$1" failed | grep . ||
+		grep -E '^(not ok [0-9]+|(test )? *[^ ]+ +\.\.\. (FAILED|failed))' "$1" |
+		grep -vcEi '# (skip|todo)' || true
+}
+
+# Suites that another run has skipped; a test that skips itself says so in
+# skipped_tests.
+count_skipped() {
+	nested_count "$1" skipped | grep . || echo 0
+}
+
+# The failed tests of a log with what they said, indented.
+failed_tests() {
+	awk '
+		# a file of prove, with the time if --timer is given
+		/^(\[[0-9:]+\] )?[^ ]+ \.\.+ *$/ {
+			sub(/^\[[0-9:]+\] /, ""); sub(/ \.\.+ *$/, "")
+			sub(/.*\//, ""); file = $0 ": "; said = 0; next
+		}
+		/^ *failed: / { sub(/^ *failed: /, ""); print; next }
+		/^(test )? *[^ ]+ +\.\.\. (FAILED|failed)/ {
+			sub(/^test /, ""); sub(/^ +/, ""); print; next
+		}
+		/^not ok/ && !/# *(TODO|SKIP|todo|skip)/ {
+			sub(/^not ok [0-9]+ *(- *)?/, ""); print file $0; said = 30; next
+		}
+		said > 0 && /^#/ { print "    " $0; said--; next }
+		/^(Dubious|No subtests run|Bailout called|Parse errors)/ {
+			print file $0
+			for (i = NR - 15; i < NR; i++)
+				if (i in last && last[i] !~ /^(ok|not ok) /) print "    " last[i]
+		}
+		{ last[NR] = $0; delete last[NR - 15]; if (!/^#/) said = 0 }
+	' "$1" | cut -c 1-300
+}
+
+# The tests that skipped themselves, with the reason.
+skipped_tests() {
+	awk '
+		/^(\[[0-9:]+\] )?[^ ]+ \.\.+ *$/ {
+			sub(/^\[[0-9:]+\] /, ""); sub(/ \.\.+ *$/, "")
+			sub(/.*\//, ""); file = $0
+		}
+		/^1\.\.0 # *(SKIP|skip)/ { sub(/^1\.\.0 # *(SKIP|skip) */, ""); print file ": " $0 }
+	' "$1"
+}
+
+# Runs a suite: name, then the command.  Its output goes to a log, of which is
+# shown what failed.  A suite without a single test has failed.
+run_suite() {
+	local name=$1 log status=0 passed failed before=$SECONDS
+	shift
+	log=$PLACE/logs/${name// /-}.log
+	printf '   %-20s ' "$name"
+	"$@" >"$log" 2>&1 </dev/null || status=$?
+	if [ "$status" -eq "$CANNOT_RUN" ]; then
+		SKIPPED=$((SKIPPED + 1))
+		SUMMARY+=("$(printf '%-20s skipped: %s' "$name" "$(tail -n 1 "$log")")")
+		printf 'skipped: %s\n' "$(tail -n 1 "$log")"
+		return
+	fi
+	passed=$(count_passed "$log")
+	failed=$(count_failed "$log")
+	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+	if [ $((passed + failed)) -eq 0 ]; then
+		echo "no test was run" >>"$log"
+		failed=1
+	fi
+	PASSED=$((PASSED + passed))
+	FAILED=$((FAILED + failed))
+	SKIPPED=$((SKIPPED + $(count_skipped "$log")))
+	SUMMARY+=("$(printf '%-20s %5d passed %5d failed %6d s' \
+		"$name" "$passed" "$failed" $((SECONDS - before)))")
+	printf '%5d passed %5d failed %6d s\n' \
+		"$passed" "$failed" $((SECONDS - before))
+	skipped_tests "$log" | sed 's/^/      skipped: /'
+	if [ "$failed" -gt 0 ]; then show_failure "$name" "$log"; fi
+}
+
+# What one needs to see of a failed suite: its failed tests, and the
+# differences of regression tests.  A suite that ended without a failed test
+# has the reason in its last lines.
+show_failure() {
+	local name=$1 log=$2 tests line
+	tests=$(failed_tests "$log")
+	if [ -z "$tests" ]; then
+		tests="it ended early"
+		tail -n 60 "$log" | cut -c 1-300 | sed 's/^/      /'
+	fi
+	keep_logs "$name"
+	while read -r line; do
+		FAILURES+=("$name: $line")
+	done < <(grep -v '^ ' <<<"$tests")
+	printf '\n-------- failed of %s (all in %s)\n%s\n' "$name" "$log" "$tests"
+	if [ -f "${log%.log}.diffs" ]; then
+		printf -- '-------- %s\n' "${log%.log}.diffs"
+		head -n 400 "${log%.log}.diffs"
+	fi
+	printf -- '-------- end of %s\n\n' "$name"
+}
+
+# Puts what a failed suite has left beside its log.
+keep_logs() {
+	local to=$PLACE/logs/${1// /-} source=$PLACE/pg$CURRENT/source
+	case $1 in
+		regress*) cp "$source/regression.diffs" "$to.diffs" ;;
+		isolation*) cp "$source/output_iso/regression.diffs" "$to.diffs" ;;
+		tap*) rm -rf "$to" && cp -r "$source/tmp_check/log" "$to" ;;
+	esac 2>/dev/null || true
+}
+
+# The table, the failed tests, and the line that machines read.
+summarize() {
+	step "Summary ($SECONDS s)"
+	printf '   %s\n' "${SUMMARY[@]}"
+	if [ "$FAILED" -gt 0 ]; then
+		printf '   failed: %s\n' "${FAILURES[@]}"
+		say "logs: $PLACE/logs"
+	fi
+	if [ -n "$KEEP" ]; then say "kept: $PLACE"; fi
+	printf '\n%d passed, %d failed' "$PASSED" "$FAILED"
+	if [ "$SKIPPED" -gt 0 ]; then printf ', %d skipped' "$SKIPPED"; fi
+	printf '\n'
+}
