@@ -26,6 +26,7 @@ CREATE TABLE history_text (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT
 CREATE TABLE plain_history (LIKE history INCLUDING ALL);
 CREATE TABLE plain_history_uint (LIKE history_uint INCLUDING ALL);
 CREATE TABLE plain_history_text (LIKE history_text INCLUDING ALL);
+CREATE TABLE acknowledged (writer text PRIMARY KEY, number bigint);
 SELECT zbxhist.create_parent(t::regclass, retention => interval '{days} days', pack_after => interval '1 hour')
   FROM unnest(ARRAY['history', 'history_uint', 'history_text']) t;
 ALTER DATABASE soak SET session_preload_libraries = 'zbxhist';

@@ -1,8 +1,6 @@
 """Everything that reads and compares."""
 import time
 
-import psycopg2
-
 from .worker import TABLES, Worker
 from .writers import ITEMS
 
@@ -117,7 +115,7 @@ class RandomReader(Worker):
                 ("SELECT * FROM zbxhist.range(NULL::history, %d, %d, %d)" % (item, begin, end),
                  "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d AND clock < %d"
                  " ORDER BY clock, ns" % (item, begin, end)),
-                ("SELECT count, min, max, first_clock, last_clock FROM zbxhist.statistics('history', %d, %d, %d)" % (
+                ("SELECT count, min::float8, max::float8, first_clock, last_clock FROM zbxhist.statistics('history', %d, %d, %d)" % (
                     item, begin, end),
                  "SELECT count(*), min(value), max(value), min(clock), max(clock) FROM plain_history"
                  " WHERE itemid = %d AND clock >= %d AND clock < %d" % (item, begin, end)),

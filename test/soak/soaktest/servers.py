@@ -34,6 +34,15 @@ log_statement = 'none'
 PORT = 5432
 
 
+def _runs(pid):
+    """Is there such a process, not just its exit code?"""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 class Clock:
     """The servers' clock: ours, and what is written in a file ahead of it."""
 
@@ -117,7 +126,13 @@ class Server:
                 os.kill(int(child), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        time.sleep(1)
+        # who has to reap it may take its time, and PostgreSQL minds that
+        while _runs(pid):
+            time.sleep(0.1)
+        for lock in (os.path.join(self.data, "postmaster.pid"),
+                     os.path.join(self.socket, ".s.PGSQL.%d.lock" % self.port)):
+            if os.path.exists(lock):
+                os.remove(lock)
         self.start()
 
     def dsn(self, database="soak", **options):

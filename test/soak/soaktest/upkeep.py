@@ -1,6 +1,5 @@
 """Maintenance, DDL, and everything that goes wrong on purpose."""
 import os
-import random
 import signal
 import time
 
@@ -177,7 +176,3 @@ class Saboteur(Worker):
     def clear_disk(self):
         if os.path.exists(self.filler()):
             os.remove(self.filler())
-
-
-def seed_for(text):
-    return random.Random(text).getrandbits(32)

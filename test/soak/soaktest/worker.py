@@ -30,10 +30,13 @@ class Worker:
         self.connection = None
 
     def connect(self):
-        if self.connection is None or self.connection.closed:
+        while self.connection is None or self.connection.closed:
             self.connection = self.server.connect(self.name)
             self.tally.add("connections")
-            self.prepare()
+            try:
+                self.prepare()
+            except psycopg2.Error:
+                self.connection.close()
 
     def prepare(self):
         """Settings of a new session."""

@@ -27,7 +27,6 @@ class Writer(Worker):
 
     def prepare(self):
         self.run("SET statement_timeout = '5min'")
-        self.run("CREATE TABLE IF NOT EXISTS acknowledged (writer text PRIMARY KEY, number bigint)")
         self.check_acknowledged()
 
     def check_acknowledged(self):
