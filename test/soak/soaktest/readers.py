@@ -78,8 +78,8 @@ class RandomReader(Worker):
             where += " AND " + values
         shape = self.random.choice((
             "SELECT itemid, clock, ns, value FROM {t} WHERE {w}",
-            "SELECT * FROM {t} WHERE {w} ORDER BY clock DESC, ns DESC, itemid LIMIT 5",
-            "SELECT * FROM {t} WHERE {w} ORDER BY itemid, clock, ns LIMIT 7 OFFSET 2",
+            "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY clock DESC, ns DESC, itemid LIMIT 5",
+            "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY itemid, clock, ns LIMIT 7 OFFSET 2",
             "SELECT itemid, count(*), min(clock), max(ns), max(value) FROM {t} WHERE {w} GROUP BY itemid",
             "SELECT DISTINCT itemid FROM {t} WHERE {w}",
             "SELECT DISTINCT ON (itemid) itemid, clock, ns, value FROM {t} WHERE {w} ORDER BY itemid, clock DESC, ns DESC",
@@ -112,14 +112,14 @@ class RandomReader(Worker):
         begin = self.random.randrange(self.horizon(), self.now())
         end = begin + self.random.randrange(100000)
         for function, sql in (
-                ("SELECT * FROM zbxhist.range(NULL::history, %d, %d, %d)" % (item, begin, end),
+                ("SELECT itemid, clock, value, ns FROM zbxhist.range(NULL::history, %d, %d, %d)" % (item, begin, end),
                  "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d AND clock < %d"
                  " ORDER BY clock, ns" % (item, begin, end)),
                 ("SELECT count, min::float8, max::float8, first_clock, last_clock FROM zbxhist.statistics('history', %d, %d, %d)" % (
                     item, begin, end),
                  "SELECT count(*), min(value), max(value), min(clock), max(clock) FROM plain_history"
                  " WHERE itemid = %d AND clock >= %d AND clock < %d" % (item, begin, end)),
-                ("SELECT * FROM zbxhist.last_values(NULL::history, ARRAY[%d], 3, %d)" % (item, begin),
+                ("SELECT itemid, clock, value, ns FROM zbxhist.last_values(NULL::history, ARRAY[%d], 3, %d)" % (item, begin),
                  "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d"
                  " ORDER BY clock DESC, ns DESC LIMIT 3" % (item, begin))):
             managed, plain = self.run(function), self.run(sql)
