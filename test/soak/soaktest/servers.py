@@ -1,0 +1,168 @@
+"""The server, its standby, and the clock that both go by."""
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import psycopg2
+
+SETTINGS = """
+listen_addresses = ''
+unix_socket_directories = '{socket}'
+port = {port}
+max_connections = 60
+max_prepared_transactions = 10
+shared_buffers = 64MB
+maintenance_work_mem = 32MB
+max_wal_size = 512MB
+checkpoint_timeout = 1min
+fsync = on
+synchronous_commit = on
+wal_keep_size = 4GB
+hot_standby_feedback = {feedback}
+max_standby_streaming_delay = 20s
+deadlock_timeout = 200ms
+autovacuum_naptime = 5s
+restart_after_crash = on
+log_line_prefix = '%m [%p] %e %q%a '
+log_min_messages = warning
+log_statement = 'none'
+"""
+
+PORT = 5432
+
+
+def _runs(pid):
+    """Is there such a process, not just its exit code?"""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Clock:
+    """The servers' clock: ours, and what is written in a file ahead of it."""
+
+    def __init__(self, place):
+        self.path = os.path.join(place, "clock")
+        self.ahead = 0
+        self.library = next(iter(glob.glob(
+            "/usr/lib/*/faketime/libfaketime.so.1")), None)
+        self.step(0)
+
+    def step(self, seconds):
+        """Puts the clock forward, or back with a negative number."""
+        self.ahead += seconds
+        with open(self.path + ".new", "w") as file:
+            file.write("%+d\n" % self.ahead)
+        os.replace(self.path + ".new", self.path)
+
+    def environment(self):
+        """What a server's processes need to go by it."""
+        if self.library is None:
+            return {}
+        return {"LD_PRELOAD": self.library, "FAKETIME_TIMESTAMP_FILE": self.path,
+                "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                "NO_FAKE_STAT": "1"}
+
+
+class Server:
+    """One PostgreSQL with its data directory, reached by its socket."""
+
+    def __init__(self, place, name, clock, port=PORT):
+        self.name = name
+        self.port = port
+        self.clock = clock
+        self.data = os.path.join(place, name)
+        self.socket = os.path.join(place, name + "-socket")
+        self.log = os.path.join(place, name + ".log")
+        os.makedirs(self.socket, exist_ok=True)
+
+    def _run(self, *command, check=True, fake=True):
+        environment = dict(os.environ, **(self.clock.environment() if fake else {}))
+        return subprocess.run(command, env=environment, check=check,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.STDOUT)
+
+    def configure(self, feedback):
+        with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
+            file.write(SETTINGS.format(socket=self.socket, port=self.port,
+                                       feedback=feedback))
+
+    def create(self):
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust",
+                  "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", fake=False)
+        self.configure("off")
+
+    def copy_of(self, primary, mapping):
+        """A standby of a running server; mapping moves a tablespace."""
+        options = ["-T", "%s=%s" % mapping] if mapping else []
+        self._run("pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast",
+                  *options, "-d", primary.dsn("postgres"), fake=False)
+        self.configure("on")
+
+    def start(self):
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.log, "start")
+
+    def stop(self, mode="fast"):
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", mode, "stop",
+                  check=False)
+
+    def pid(self):
+        with open(os.path.join(self.data, "postmaster.pid")) as file:
+            return int(file.readline())
+
+    def crash(self):
+        """kill -9 of the postmaster and, so that nothing lingers, of all."""
+        pid = self.pid()
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
+                                  stdout=subprocess.PIPE, check=False).stdout.split()
+        os.kill(pid, signal.SIGKILL)
+        for child in children:
+            try:
+                os.kill(int(child), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        # who has to reap it may take its time, and PostgreSQL minds that
+        while _runs(pid):
+            time.sleep(0.1)
+        for lock in (os.path.join(self.data, "postmaster.pid"),
+                     os.path.join(self.socket, ".s.PGSQL.%d.lock" % self.port)):
+            if os.path.exists(lock):
+                os.remove(lock)
+        self.start()
+
+    def dsn(self, database="soak", **options):
+        options = dict(host=self.socket, port=self.port, user="postgres",
+                       dbname=database, **options)
+        return " ".join("%s='%s'" % item for item in options.items())
+
+    def connect(self, name, database="soak"):
+        """An autocommit connection; waits for a server that is coming up."""
+        deadline = time.monotonic() + 300
+        while True:
+            try:
+                connection = psycopg2.connect(self.dsn(
+                    database, application_name=name))
+                connection.autocommit = True
+                return connection
+            except psycopg2.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def alarming_lines(self):
+        """Lines of the log that no fault explains."""
+        lines = []
+        with open(self.log, errors="replace") as file:
+            for line in file:
+                if "PANIC" in line or "TRAP:" in line or " XX00" in line:
+                    if "could not stat file" not in line:
+                        lines.append(line.rstrip()[:300])
+        return lines
+
+    def remove(self):
+        shutil.rmtree(self.data, ignore_errors=True)

@@ -1,0 +1,178 @@
+"""Maintenance, DDL, and everything that goes wrong on purpose."""
+import os
+import signal
+import time
+
+import psycopg2
+
+from .worker import TABLES, Worker
+
+
+class Maintainer(Worker):
+    """The cron line, and an administrator who packs and unpacks by hand."""
+
+    def prepare(self):
+        self.run("SET statement_timeout = '10min'")
+        self.run("SET client_min_messages = error")
+
+    def step(self):
+        self.attempt("maintenance runs", self.run, "CALL zbxhist.run_maintenance()")
+        chance = self.random.random()
+        if chance < 0.3:
+            self.by_hand("unpack", "packed")
+        elif chance < 0.5:
+            self.by_hand("pack", "heap")
+        elif chance < 0.7:
+            self.attempt("verifications", self.verify)
+        time.sleep(self.random.random() * 5)
+
+    def by_hand(self, call, kind):
+        self.connect()
+        try:
+            days = self.run("SELECT parent, (from_time AT TIME ZONE 'UTC')::date FROM zbxhist.partitions"
+                            " WHERE kind = '%s' AND state <> 'future' AND state <> 'current'" % kind)
+            if days:
+                self.run("CALL zbxhist.%s(%%s, %%s)" % call, self.random.choice(days))
+                self.tally.add(call + " by hand")
+        except psycopg2.Error as error:
+            # not now, or not that day: said with a code of its own
+            if error.pgcode in ("55000", "42P01", "P0002"):
+                self.tally.add("%s by hand: %s" % (call, error.pgcode))
+            else:
+                self.attempt(call, self.again, error)
+            self.forget()
+
+    def again(self, error):
+        raise error
+
+    def verify(self):
+        problems = self.run("SELECT * FROM zbxhist.verify(%s)", (self.random.choice(TABLES),))
+        if problems:
+            self.tally.fault("verify: %s" % (problems[:3],))
+
+
+class Definer(Worker):
+    """DDL and utility commands that change no row."""
+
+    COMMANDS = (
+        "ANALYZE {0}", "VACUUM {0}", "REINDEX TABLE {0}", "REINDEX TABLE CONCURRENTLY {0}",
+        "CREATE INDEX CONCURRENTLY soak_index ON {0} (value)", "DROP INDEX IF EXISTS soak_index",
+        "GRANT SELECT ON {0} TO PUBLIC", "REVOKE SELECT ON {0} FROM PUBLIC",
+        "COMMENT ON TABLE {0} IS 'soak'", "ALTER TABLE {0} SET (autovacuum_enabled = on)",
+        "ALTER TABLE {0} ALTER value SET STATISTICS 50", "CREATE STATISTICS soak_statistics ON itemid, clock FROM {0}",
+        "DROP STATISTICS IF EXISTS soak_statistics", "CLUSTER {0} USING {0}_pkey",
+        "ALTER TABLE {0} ADD COLUMN IF NOT EXISTS soak integer DEFAULT 7",
+        "ALTER TABLE {0} DROP COLUMN IF EXISTS soak", "VACUUM (FULL) {0}",
+        "SELECT * FROM zbxhist.check()", "SELECT * FROM zbxhist.status", "SELECT * FROM zbxhist.preview()")
+
+    def prepare(self):
+        self.run("SET lock_timeout = '1s'")
+        self.run("SET statement_timeout = '2min'")
+        self.run("SET client_min_messages = error")
+
+    def step(self):
+        command = self.random.choice(self.COMMANDS).format(self.random.choice(TABLES))
+        self.connect()
+        try:
+            self.run(command)
+            self.tally.add("DDL and utility commands")
+        except psycopg2.Error as error:
+            # there already, or left behind invalid by a cancel
+            if error.pgcode in ("42P07", "42710", "42704", "42P01"):
+                self.tally.add("DDL: " + error.pgcode)
+            else:
+                self.attempt("DDL " + command, Maintainer.again, self, error)
+            self.forget()
+        time.sleep(self.random.random() * self.plan.pause * 20)
+
+
+class Saboteur(Worker):
+    """Cancels, kills, crashes, fills the disk, moves the clock."""
+
+    def __init__(self, plan, name, server, standby, clock):
+        super().__init__(plan, name, server)
+        self.standby = standby
+        self.clock = clock
+        self.turn = 0
+
+    def loop(self):
+        while not self.plan.over(margin=30):
+            self.step()
+        self.clear_disk()
+        self.tally.write()
+
+    def step(self):
+        self.turn += 1
+        self.attempt("cancels", self.cancel)
+        if self.turn % 5 == 0:
+            self.step_clock()
+        every = self.plan.calm
+        if self.turn % every == every // 4:
+            self.fill_disk()
+        if self.turn % every == every // 2:
+            self.kill_backend()
+        if self.turn % (2 * every) == every:
+            self.crash(self.server)
+        if self.turn % (4 * every) == 2 * every + every // 4:
+            self.crash(self.standby)
+        time.sleep(2 + self.random.random() * 2)
+
+    def victims(self):
+        return [row[0] for row in self.run(
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            " AND pid <> pg_backend_pid() AND datname = 'soak' AND application_name <> 'saboteur'")]
+
+    def cancel(self):
+        for pid in self.random.sample(self.victims(), 2):
+            self.run("SELECT %s(%d)" % (self.random.choice(
+                ("pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend")), pid))
+
+    def step_clock(self):
+        """Some hours on; now and then back by what ntpd might do."""
+        if self.clock.library is None:
+            return
+        back = self.random.random() < 0.2
+        self.clock.step(-self.random.randrange(90) if back
+                        else self.random.randrange(3600, 7 * 3600))
+        self.tally.add("clock steps back" if back else "clock steps")
+
+    def kill_backend(self):
+        """kill -9 of one: the server restarts all of them."""
+        try:
+            self.connect()
+            pids = self.victims()
+            if pids:
+                os.kill(self.random.choice(pids), signal.SIGKILL)
+                self.tally.add("backends killed")
+        except (psycopg2.Error, ProcessLookupError):
+            pass
+        time.sleep(2)
+
+    def crash(self, server):
+        try:
+            server.crash()
+            self.tally.add("crashes of the " + server.name)
+        except (OSError, ValueError) as error:
+            self.tally.add("crashes that failed: %s" % type(error).__name__)
+
+    def filler(self):
+        return os.path.join(self.plan.place, "small", "filler")
+
+    def fill_disk(self):
+        """The file system of one table has no room for a while."""
+        if not os.path.isdir(os.path.dirname(self.filler())):
+            return
+        try:
+            with open(self.filler(), "wb") as file:
+                while True:
+                    file.write(bytes(1 << 20))
+                    file.flush()
+        except OSError:
+            pass
+        self.tally.add("full disks")
+        time.sleep(6)
+        self.clear_disk()
+
+    def clear_disk(self):
+        if os.path.exists(self.filler()):
+            os.remove(self.filler())

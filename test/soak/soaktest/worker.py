@@ -1,0 +1,99 @@
+"""What all workers share: a connection that comes back, and which errors are
+part of the game."""
+import random
+import time
+
+import psycopg2
+
+from .tally import Tally
+
+TABLES = ("history", "history_uint", "history_text")
+RETENTION_DAYS = 6
+
+# repeated, cancelled, terminated, crashed, full disk, lock timeout
+EXPECTED = {"40P01", "40001", "57014", "57P01", "57P02", "57P03", "53100", "55P03"}
+
+
+class Lost(Exception):
+    """The transaction is gone; begin anew."""
+
+
+class Worker:
+    """A process with a connection of its own."""
+
+    def __init__(self, plan, name, server):
+        self.plan = plan
+        self.name = name
+        self.server = server
+        self.tally = Tally(plan.place, name)
+        self.random = random.Random("%s-%s" % (plan.seed, name))
+        self.connection = None
+
+    def connect(self):
+        while self.connection is None or self.connection.closed:
+            self.connection = self.server.connect(self.name)
+            self.tally.add("connections")
+            try:
+                self.prepare()
+            except psycopg2.Error:
+                self.connection.close()
+
+    def prepare(self):
+        """Settings of a new session."""
+
+    def run(self, sql, parameters=None):
+        """Rows of a statement; raises psycopg2's errors."""
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, parameters)
+            return cursor.fetchall() if cursor.description else cursor.rowcount
+
+    def forget(self):
+        """Ends the transaction, or the connection if it cannot."""
+        try:
+            if not self.connection.closed:
+                self.run("ROLLBACK")
+                return
+        except psycopg2.Error:
+            pass
+        try:
+            self.connection.close()
+        except psycopg2.Error:
+            pass
+
+    def attempt(self, what, function, *arguments):
+        """Runs a transaction; expected errors are counted, others are faults."""
+        try:
+            self.connect()
+            result = function(*arguments)
+            self.tally.add(what)
+            return result
+        except psycopg2.Error as error:
+            code = error.pgcode or ("connection" if self.gone(error) else "client")
+            if code in EXPECTED or code == "connection":
+                self.tally.add("%s: %s" % (what, code))
+            else:
+                self.tally.fault("%s: %s %s" % (what, code, str(error).strip()))
+            self.forget()
+        except Lost:
+            self.tally.add("%s: undone" % what)
+            self.forget()
+        return None
+
+    def gone(self, error):
+        """Is it that the server went away?"""
+        text = str(error)
+        return self.connection.closed or any(
+            part in text for part in ("server closed", "connection", "SSL", "terminat"))
+
+    def now(self):
+        """The servers' clock."""
+        return int(time.time()) + self.plan.clock_ahead()
+
+    def horizon(self):
+        """Rows before this may have been dropped by retention already."""
+        return self.now() - (RETENTION_DAYS - 1) * 86400 + 3600
+
+    def loop(self):
+        while not self.plan.over():
+            self.step()
+        self.tally.write()

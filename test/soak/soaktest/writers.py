@@ -1,0 +1,173 @@
+"""Everything that writes.  Each change is made to a managed table and to its
+plain twin by one transaction, so that both are the same in every snapshot."""
+import time
+
+import psycopg2
+
+from .worker import TABLES, Lost, Worker
+
+ITEMS = 400
+
+
+def value_of(table, chance):
+    """A value as Zabbix prints it."""
+    if table == "history":
+        return chance.choice(("%.17G" % (chance.randrange(100000) / 10000),
+                              "%.17G" % chance.random(), str(chance.randrange(100))))
+    if table == "history_uint":
+        return str(chance.choice((chance.randrange(1000), chance.randrange(2 ** 64))))
+    return "'%s'" % chance.choice(("up", "down", "it''s " * chance.randrange(9),
+                                   "%x" % chance.getrandbits(400)))
+
+
+class Writer(Worker):
+    """A history syncer: a transaction of multi-row INSERTs, sorted by item."""
+
+    late = False
+
+    def prepare(self):
+        self.run("SET statement_timeout = '5min'")
+        self.check_acknowledged()
+
+    def check_acknowledged(self):
+        """What was said to be committed is there, whatever has crashed."""
+        rows = self.run("SELECT number FROM acknowledged WHERE writer = %s", (self.name,))
+        number = rows[0][0] if rows else 0
+        if number < getattr(self, "number", 0):
+            self.tally.fault("commit %d was acknowledged, %d is there" % (self.number, number))
+        self.number = number
+
+    def clock(self):
+        if self.late:
+            return self.random.randrange(self.horizon() + 7200, self.now())
+        return self.now() - self.random.randrange(60)
+
+    def rows(self, table):
+        count = self.random.choice((1, 3, 20, 150, 150, 400))
+        items = sorted(self.random.sample(range(1, ITEMS + 1), min(count, ITEMS)))
+        return [(item, self.clock(), self.random.randrange(10 ** 9),
+                 value_of(table, self.random)) for item in items]
+
+    def statement(self, table, rows):
+        return "insert into %s (itemid,clock,ns,value) values %s;" % (
+            table, ",".join("(%d,%d,%d,%s)" % row for row in rows))
+
+    def existing_key(self, table, rows):
+        """Now and then a key that is there already."""
+        if self.random.random() < 0.03:
+            found = self.run("SELECT itemid, clock, ns FROM plain_%s WHERE clock >= %d"
+                             " AND itemid = %d LIMIT 1" % (table, self.horizon() + 7200,
+                                                           self.random.randrange(1, ITEMS)))
+            if found:
+                rows.append(found[0] + (value_of(table, self.random),))
+        return sorted(rows)
+
+    def transaction(self):
+        chosen = [table for table in TABLES if self.random.random() < 0.7] or ["history"]
+        stored = 0
+        self.run("begin")
+        for table in chosen:
+            rows = self.existing_key(table, self.rows(table))
+            stored += self.both(table, rows)
+        self.run("INSERT INTO acknowledged VALUES (%s, %s) ON CONFLICT (writer)"
+                 " DO UPDATE SET number = excluded.number", (self.name, self.number + 1))
+        if self.random.random() < 0.05:
+            raise Lost
+        self.run("commit")
+        self.number += 1
+        self.tally.add("values", stored)
+
+    def both(self, table, rows):
+        """The same rows into both; a duplicate is one in both."""
+        self.run("savepoint s")
+        try:
+            self.insert(table, rows)
+        except psycopg2.errors.UniqueViolation:
+            self.run("rollback to s")
+            self.tally.add("duplicates")
+            return self.expect_duplicate(table, rows)
+        self.run(self.statement("plain_" + table, rows))
+        self.run("release s")
+        return len(rows)
+
+    def expect_duplicate(self, table, rows):
+        """The plain table says so too, unless the row was deleted meanwhile."""
+        try:
+            self.run(self.statement("plain_" + table, rows))
+        except psycopg2.errors.UniqueViolation:
+            self.run("rollback to s")
+            return 0
+        raise Lost
+
+    def insert(self, table, rows):
+        if table == "history" and self.random.random() < 0.1:
+            self.run("SELECT zbxhist.add(NULL::history, %s, %s, %s, %s::float8[])",
+                     tuple([row[i] if i < 3 else float(row[i]) for row in rows]
+                           for i in range(4)))
+        else:
+            self.run(self.statement(table, rows))
+
+    def step(self):
+        self.attempt("late transactions" if self.late else "transactions", self.transaction)
+        time.sleep(self.random.random() * self.plan.pause)
+
+
+class LateWriter(Writer):
+    """Proxies that were cut off."""
+
+    late = True
+
+    def rows(self, table):
+        return super().rows(table)[:self.random.choice((1, 5, 60))]
+
+
+class Changer(Worker):
+    """Clear history, housekeeper, corrections: DELETE and UPDATE of both."""
+
+    def prepare(self):
+        self.run("SET statement_timeout = '5min'")
+
+    def step(self):
+        self.attempt("changes", self.transaction)
+        time.sleep(self.random.random() * self.plan.pause * 4)
+
+    def where(self):
+        item = self.random.randrange(1, ITEMS)
+        begin = self.random.randrange(self.horizon() + 7200, self.now())
+        return self.random.choice((
+            "itemid = %d AND clock BETWEEN %d AND %d" % (
+                item, begin, begin + self.random.randrange(20000)),
+            "itemid IN (%d, %d) AND clock >= %d AND clock < %d" % (
+                item, item + 1, begin, begin + 600),
+            "clock >= %d AND clock < %d AND itemid %% 50 = %d" % (
+                begin, begin + 900, item % 50)))
+
+    def transaction(self):
+        table = self.random.choice(TABLES)
+        where = self.where()
+        change = "DELETE FROM {0} WHERE {1}"
+        if self.random.random() < 0.5:
+            change = "UPDATE {0} SET value = %s WHERE {1}" % value_of(table, self.random)
+        level = self.random.choice(("READ COMMITTED", "READ COMMITTED", "REPEATABLE READ"))
+        self.run("BEGIN ISOLATION LEVEL " + level)
+        # writers of the rows between the two statements would see one of them
+        self.run("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE" % ("plain_" + table))
+        first = self.run(change.format("plain_" + table, where))
+        second = self.run(change.format(table, where))
+        if level != "READ COMMITTED" and first != second:
+            self.tally.fault("%s: %s rows of the plain table, %s of the managed one" % (
+                change.format(table, where), first, second))
+        if self.random.random() < 0.1:
+            raise Lost
+        self.run("COMMIT")
+        self.tally.add("changed rows", second)
+
+
+class Janitor(Worker):
+    """Deletes from the plain tables what retention drops from the others."""
+
+    def step(self):
+        for table in TABLES:
+            self.attempt("old rows deleted", self.run, "DELETE FROM plain_%s WHERE clock < %d" % (
+                table, self.horizon() - 2 * 86400))
+        time.sleep(10)
