@@ -169,8 +169,8 @@ DeletePacked(Relation parent, const ItemRange *range)
 
 	if (ZbxhistGetPartitions(parent)->npacked_days == 0)
 		return 0;
-	changes = ZbxhistBeginDayChanges(parent, parent->rd_rel->relowner,
-									 ACL_DELETE, GetActiveSnapshot());
+	changes = ZbxhistBeginDayChanges(parent, InvalidOid, ACL_DELETE,
+									 GetActiveSnapshot());
 	result = (int64) ZbxhistDeleteFromDays(changes, range, 1);
 	ZbxhistEndDayChanges(changes);
 	return result;
