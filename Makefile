@@ -10,9 +10,11 @@ OBJS = \
 	src/catalog/bounds.o \
 	src/catalog/functions.o \
 	src/catalog/owned_table.o \
+	src/catalog/owner_rights.o \
 	src/catalog/packed_days.o \
 	src/catalog/partition_set.o \
 	src/catalog/privileges.o \
+	src/catalog/stored_setting.o \
 	src/compat.o \
 	src/guc.o \
 	src/ingest/batch.o \
@@ -24,6 +26,7 @@ OBJS = \
 	src/ingest/row_type.o \
 	src/ingest/stray.o \
 	src/ingest/target.o \
+	src/maintenance/as_owner.o \
 	src/maintenance/counters.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
@@ -32,6 +35,7 @@ OBJS = \
 	src/maintenance/move_lock.o \
 	src/maintenance/packing.o \
 	src/maintenance/moving.o \
+	src/maintenance/own_rows.o \
 	src/maintenance/worker.o \
 	src/packed/codec_bits.o \
 	src/packed/codec_buffer.o \

@@ -3,9 +3,12 @@
 # scripts/uninstall, and put into the Debian packages' prerm.
 
 # The one query: databases whose sessions fail without the library's file.
-# $1 is a cluster, VERSION/NAME, $2 its superuser, $3 the database to ask.
+# $1 is a cluster, VERSION/NAME, $2 its superuser, $3 the database to ask.  Its
+# owner chooses its name and its search_path; neither is to lead a superuser
+# anywhere.
 zbxhist_ask() {
-	runuser -u "$2" -- psql --cluster "$1" -X -At -d "$3" -c "$4" </dev/null
+	runuser -u "$2" -- env "PGDATABASE=$3" "PGOPTIONS=-c search_path=pg_catalog" \
+		psql --cluster "$1" -X -At -c "$4" </dev/null
 }
 
 # Prints a line for each use of the library by PostgreSQL version $1: cluster,

@@ -99,6 +99,24 @@ ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 #endif
 }
 
+/*
+ * restrict_search_path lets only what comes with PostgreSQL be found, up to the
+ * end of the GUC nest level; 17 has a function of its own for it (4fa1eea5c).
+ */
+#include "utils/guc.h"
+
+static inline void
+restrict_search_path(void)
+{
+#if PG_VERSION_NUM >= 170000
+	RestrictSearchPath();
+#else
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+#endif
+}
+
 /* 16 replaced pg_class_ownercheck by object_ownercheck (afbfc0298) */
 #if PG_VERSION_NUM >= 160000
 #define owns_relation(relid, role) \
@@ -128,6 +146,24 @@ check_function_execute(Oid funcid)
 
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(funcid));
+}
+
+/*
+ * may_use_schema says whether the user may look for objects in a schema; 16
+ * replaced pg_namespace_aclcheck (c727f511b).
+ */
+#include "catalog/pg_namespace.h"
+
+static inline bool
+may_use_schema(Oid schema)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(NamespaceRelationId, schema, GetUserId(),
+						   ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_namespace_aclcheck(schema, GetUserId(),
+								 ACL_USAGE) == ACLCHECK_OK;
+#endif
 }
 
 /*

@@ -16,6 +16,25 @@ BEGIN
                'CALL zbxhist.run_maintenance();'
           FROM zbxhist_internal.new_tables() n;
     RETURN QUERY
+        SELECT 'warning', 'not_taken_up', f.parent::text,
+               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
+                      quote_ident(pg_get_userbyid(k.relowner))),
+               format('SELECT zbxhist.create_parent(%L);', f.parent)
+          FROM zbxhist.managed_schema m,
+               zbxhist_internal.find_tables(m.schema_name) f
+          JOIN pg_class k ON k.oid = f.parent
+         WHERE f.table_name <> ALL (m.excluded)
+           AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = f.parent)
+           AND NOT zbxhist_internal.may_take_up(f.parent);
+    RETURN QUERY
+        SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
+               'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',
+               format('DROP ROUTINE %s;', p.oid::regprocedure)
+          FROM pg_proc p
+         WHERE p.pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
+           AND NOT EXISTS (SELECT FROM pg_depend d
+                            WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+    RETURN QUERY
         SELECT 'info', 'not_preloaded', current_database()::text,
                'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows',
                c || ';'

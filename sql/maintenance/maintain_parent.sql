@@ -5,8 +5,8 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     policy    zbxhist.parent_config;
-    partition regclass;
-    answer    text;
+    partition pg_catalog.regclass;
+    answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
@@ -17,6 +17,7 @@ BEGIN
     IF answer <> 'done' THEN
         RETURN;
     END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
     -- what was begun by hand and broken off

@@ -1,7 +1,8 @@
 -- sql/maintenance/next_transaction.sql
 --
 -- A procedure that commits cannot have a SET clause, so each transaction sets
--- its search_path itself.
+-- its search_path itself.  The types of its variables are looked up before that,
+-- in the caller's.
 
 CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql

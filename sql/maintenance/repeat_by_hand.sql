@@ -4,7 +4,7 @@ CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, rel
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    answer text;
+    answer pg_catalog.text;
     tries  integer := 0;
 BEGIN
     LOOP

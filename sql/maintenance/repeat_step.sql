@@ -13,7 +13,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     tries integer := 0;
-    began timestamptz;
+    began pg_catalog.timestamptz;
     pause double precision;
 BEGIN
     LOOP

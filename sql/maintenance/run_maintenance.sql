@@ -4,8 +4,8 @@ CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    target regclass;
-    answer text;
+    target pg_catalog.regclass;
+    answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     -- a standby gets all this from its primary

@@ -34,6 +34,7 @@ BEGIN
         answer := CASE step
             WHEN 'take_up' THEN zbxhist_internal.step_take_up(parent)
             WHEN 'begin' THEN zbxhist_internal.step_begin(parent)
+            WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
             WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
             WHEN 'extend' THEN zbxhist_internal.step_extend(parent)
             WHEN 'move' THEN zbxhist_internal.step_move(parent, relation)

@@ -48,8 +48,9 @@ BEGIN
            AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
     LOOP
         PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
-        EXECUTE format('ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (ADD missing %L)',
-                       packed, item.attname, item.missing);
+        PERFORM zbxhist_internal.execute_as_owner(packed, format(
+            'ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (ADD missing %L)',
+            packed, item.attname, item.missing));
     END LOOP;
     RETURN 'done';
 END

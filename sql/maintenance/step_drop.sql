@@ -22,7 +22,7 @@ BEGIN
         waited := zbxhist_internal.lock_exclusively(relation, zbxhist_internal.short_lock_timeout());
         rows := zbxhist_internal.estimated_rows(relation);
         bytes := pg_total_relation_size(relation);
-        EXECUTE format('DROP TABLE %s', relation);
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', relation));
         PERFORM zbxhist_internal.invalidate(parent);
     ELSE
         RETURN 'done';

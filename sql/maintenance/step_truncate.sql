@@ -48,7 +48,7 @@ BEGIN
     rows := CASE WHEN zbxhist_internal.has_own_rows(parent, NULL)
                  THEN zbxhist_internal.estimated_rows(parent) ELSE 0 END;
     bytes := pg_total_relation_size(parent);
-    EXECUTE format('TRUNCATE ONLY %s', parent);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('TRUNCATE ONLY %s', parent));
     UPDATE zbxhist.parent_state s SET settling = NULL WHERE s.parent = step_truncate.parent;
     PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, rows, bytes, started, waited);
     RETURN 'done';

@@ -20,7 +20,7 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.end_older_snapshots(partition, s.last_move)
        FROM zbxhist.parent_state s WHERE s.parent = step_undo_drop.parent;
-    EXECUTE format('DROP TABLE %s', partition);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
     PERFORM zbxhist_internal.log_action(parent, 'undo_drop', label, 0, NULL, started, waited);
     RETURN 'done';

@@ -17,14 +17,15 @@ BEGIN
     IF packed IS NOT NULL THEN
         PERFORM zbxhist_internal.lock_patiently(parent);
         waited := zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
-        EXECUTE format('DROP FOREIGN TABLE %s', packed);
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP FOREIGN TABLE %s', packed));
     END IF;
     waited := zbxhist_internal.lock_exclusively(parent, zbxhist_internal.short_lock_timeout());
     FOR item IN
         SELECT t.tgname FROM pg_trigger t
          WHERE t.tgrelid = parent AND t.tgfoid = 'zbxhist.route()'::regprocedure
     LOOP
-        EXECUTE format('DROP TRIGGER %I ON %s', item.tgname, parent);
+        PERFORM zbxhist_internal.execute_as_owner(
+            parent, format('DROP TRIGGER %I ON %s', item.tgname, parent));
     END LOOP;
     PERFORM zbxhist_internal.log_action(parent, 'undo', NULL, NULL, NULL, started, waited);
     DELETE FROM zbxhist.parent_state s WHERE s.parent = step_undo_end.parent;

@@ -56,7 +56,7 @@ BEGIN
         ELSE
             waited := zbxhist_internal.lock_exclusively(day, zbxhist_internal.short_lock_timeout());
             PERFORM zbxhist_internal.end_older_snapshots(day, entry.changed);
-            EXECUTE format('DROP TABLE %s', day);
+            PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
             DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
             PERFORM zbxhist_internal.invalidate(parent);
             PERFORM zbxhist_internal.log_action(parent, 'unpack_drop', label, NULL, NULL, started, waited);

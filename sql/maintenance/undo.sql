@@ -4,11 +4,12 @@ CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    partition regclass;
-    answer    text;
+    partition pg_catalog.regclass;
+    answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     PERFORM zbxhist_internal.require_parent(parent);
+    CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');

@@ -16,7 +16,6 @@ DECLARE
     covered  CONSTANT record := zbxhist.partition_bounds(partition);
     source   record;
     columns  text;
-    bounds   text;
     place    text;
     result   regclass;
 BEGIN
@@ -31,21 +30,17 @@ BEGIN
       INTO columns
       FROM pg_attribute a
      WHERE a.attrelid = create_day.parent AND a.attnum > 0 AND NOT a.attisdropped;
-    bounds := concat_ws(' AND ',
-        CASE WHEN covered.from_clock > -2147483648 THEN format('first_clock >= %s', covered.from_clock) END,
-        CASE WHEN covered.to_clock < 2147483648 THEN format('last_clock < %s', covered.to_clock) END);
     place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
     EXECUTE format(
         'CREATE %sTABLE zbxhist_packed.%I ('
         'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
         'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
         'nrows integer NOT NULL, payload bytea NOT NULL%s, '
-        'PRIMARY KEY (first_itemid, first_clock) %s%s, '
-        'CONSTRAINT zbxhist_range CHECK (%s)) '
+        'PRIMARY KEY (first_itemid, first_clock) %s%s, %s) '
         'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
         CASE WHEN source.persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, columns,
         'WITH (fillfactor = 100)', CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END,
-        bounds, place);
+        zbxhist_internal.day_constraint(covered.from_clock, covered.to_clock), place);
     result := format('zbxhist_packed.%I', new_name)::regclass;
     EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL', result);
     PERFORM zbxhist_internal.own_alone(result, source.relowner);

@@ -1,7 +1,8 @@
 -- sql/packed/create_day_like.sql
 --
 -- It has the columns with which the day was packed, whatever those of the
--- parent are now, and is stored where and as the day is.
+-- parent are now, and is stored where and as the day is.  Constraints that its
+-- owner may have given to the day are not evaluated by somebody else.
 
 CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass)
 RETURNS regclass
@@ -15,22 +16,24 @@ DECLARE
     source   record;
     result   regclass;
 BEGIN
-    SELECT k.relpersistence, k.reloptions, t.spcname,
+    SELECT k.relpersistence, k.reloptions, t.spcname, d.from_clock, d.to_clock,
            x.reloptions AS index_options, p.spcname AS index_spcname
       INTO STRICT source
       FROM pg_class k
+      JOIN zbxhist.packed_day d ON d.day = k.oid
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
       LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
       LEFT JOIN pg_class x ON x.oid = i.indexrelid
       LEFT JOIN pg_tablespace p ON p.oid = x.reltablespace
-     WHERE k.oid = day;
+     WHERE k.oid = create_day_like.day;
     EXECUTE concat_ws(' ',
         'CREATE', CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED' END,
-        format('TABLE zbxhist_packed.%I (LIKE %s INCLUDING COMMENTS INCLUDING COMPRESSION INCLUDING CONSTRAINTS INCLUDING STORAGE,',
+        format('TABLE zbxhist_packed.%I (LIKE %s INCLUDING COMMENTS INCLUDING COMPRESSION INCLUDING STORAGE,',
                new_name, day),
         'PRIMARY KEY (first_itemid, first_clock)',
         'WITH (' || zbxhist_internal.format_options(source.index_options) || ')',
-        'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ')',
+        'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ',',
+        zbxhist_internal.day_constraint(source.from_clock, source.to_clock), ')',
         'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
         'TABLESPACE ' || quote_ident(source.spcname));
     result := format('zbxhist_packed.%I', new_name)::regclass;

@@ -39,7 +39,11 @@ BEGIN
             USING ERRCODE = 'lock_not_available',
                   HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
     END;
-    result := format('%s.%I', source.relnamespace::regnamespace, (stem || tail)::name)::regclass;
+    -- not by its name alone: the schema may have been renamed meanwhile
+    SELECT k.oid INTO STRICT result
+      FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
+     WHERE k.relnamespace = source.relnamespace AND k.relname = (stem || tail)::name
+       AND i.inhparent = create_packed_table.parent;
     PERFORM zbxhist_internal.own_alone(result, source.relowner);
     PERFORM zbxhist_internal.clone_triggers(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);

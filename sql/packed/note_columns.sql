@@ -21,7 +21,8 @@ BEGIN
           JOIN zbxhist.packed_day d ON d.parent = note_columns.parent AND d.day <> note_columns.day
           JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 AND NOT a.attisdropped
     LOOP
-        EXECUTE format('ALTER TABLE %s RENAME COLUMN %I TO %I', item.day, item.column, item.other);
+        PERFORM zbxhist_internal.execute_as_owner(parent, format(
+            'ALTER TABLE %s RENAME COLUMN %I TO %I', item.day, item.column, item.other));
     END LOOP;
     SELECT string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', a.attname, 'true'), ', ')
       INTO changes
@@ -29,7 +30,7 @@ BEGIN
      WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0
        AND NOT EXISTS (SELECT FROM unnest(a.attfdwoptions) o WHERE starts_with(o, 'packed='));
     IF changes IS NOT NULL THEN
-        EXECUTE format('ALTER FOREIGN TABLE %s %s', packed, changes);
+        PERFORM zbxhist_internal.execute_as_owner(packed, format('ALTER FOREIGN TABLE %s %s', packed, changes));
     END IF;
 END
 $$;

@@ -61,7 +61,7 @@ BEGIN
     -- and by then has heard of the day
     waited := zbxhist_internal.lock_with_patience(partition, packed);
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
-    EXECUTE format('DROP TABLE %s', partition);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
     PERFORM zbxhist_internal.log_action(parent, 'pack', label, rows, before - pg_total_relation_size(day),
                                started, waited, NULL,

@@ -12,9 +12,11 @@ DECLARE
     new_index CONSTANT regclass := (SELECT i.indexrelid FROM pg_index i
                                      WHERE i.indrelid = new_day AND i.indisprimary);
 BEGIN
-    EXECUTE format('DROP TABLE %s', day);
-    EXECUTE format('ALTER TABLE %s RENAME TO %I', new_day, old_name);
-    EXECUTE format('ALTER INDEX %s RENAME TO %I', new_index, old_index);
+    PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', day));
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER TABLE %s RENAME TO %I', new_day, old_name));
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER INDEX %s RENAME TO %I', new_index, old_index));
 END
 $$;
 

@@ -5,14 +5,11 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    result bigint;
 BEGIN
-    IF zbxhist_internal.own_pages(parent) < 10000 THEN
-        EXECUTE format('SELECT count(*) FROM ONLY %s p WHERE p.clock >= $1 AND p.clock < $2', parent)
-            INTO result USING from_clock, to_clock;
+    IF zbxhist_internal.own_pages(parent) >= 10000 THEN
+        RETURN NULL;
     END IF;
-    RETURN result;
+    RETURN zbxhist_internal.count_own_rows(parent, from_clock, to_clock);
 END
 $$;
 

@@ -13,10 +13,12 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     next_item CONSTANT text := format(
-        'SELECT p.itemid FROM ONLY %s p WHERE p.itemid > $1 OR $1 IS NULL ORDER BY p.itemid LIMIT 1', parent);
+        'SELECT p.itemid FROM ONLY %s p WHERE p.itemid > $1::bigint OR $1 IS NULL ORDER BY p.itemid LIMIT 1',
+        parent);
     cut CONSTANT text := format(
-        'DELETE FROM ONLY %1$s WHERE clock < $2 AND ctid = ANY (ARRAY('
-        'SELECT p.ctid FROM ONLY %1$s p WHERE p.itemid = $1 AND p.clock < $2 LIMIT $3))', parent);
+        'DELETE FROM ONLY %1$s WHERE clock < $2::bigint AND ctid = ANY (ARRAY('
+        'SELECT p.ctid FROM ONLY %1$s p WHERE p.itemid = $1::bigint AND p.clock < $2::bigint'
+        ' LIMIT $3::bigint))', parent);
     item  bigint;
     wiped bigint;
 BEGIN
@@ -24,13 +26,13 @@ BEGIN
     last_itemid := after_itemid;
     done := false;
     FOR step IN 1 .. 2000 LOOP
-        EXECUTE next_item INTO item USING last_itemid;
+        item := zbxhist_internal.execute_as_owner(parent, next_item, last_itemid::text);
         IF item IS NULL THEN
             done := true;
             RETURN;
         END IF;
-        EXECUTE cut USING item, cutoff, max_rows - deleted;
-        GET DIAGNOSTICS wiped = ROW_COUNT;
+        wiped := zbxhist_internal.execute_as_owner(parent, cut, item::text, cutoff::text,
+                                                   (max_rows - deleted)::text);
         deleted := deleted + wiped;
         -- an item cut short is gone on with in the next batch
         EXIT WHEN deleted >= max_rows;

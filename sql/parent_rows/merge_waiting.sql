@@ -4,8 +4,8 @@ CREATE PROCEDURE zbxhist_internal.merge_waiting(parent regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    day    regclass;
-    answer text;
+    day    pg_catalog.regclass;
+    answer pg_catalog.text;
     failed boolean := false;
 BEGIN
     CALL zbxhist_internal.next_transaction();

@@ -25,9 +25,9 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, action, relation::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
     END IF;
-    IF state.first_itemid IS NULL AND zbxhist_internal.has_item_index(source) THEN
-        EXECUTE format('SELECT min(p.itemid), max(p.itemid) FROM ONLY %s p', source)
-            INTO state.first_itemid, state.final_itemid;
+    IF state.first_itemid IS NULL THEN
+        SELECT i.first_itemid, i.final_itemid INTO state.first_itemid, state.final_itemid
+          FROM zbxhist_internal.own_items(source) i;
     END IF;
     batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid, 5000);
     UPDATE zbxhist.parent_state s

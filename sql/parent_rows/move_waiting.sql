@@ -4,8 +4,8 @@ CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    partition regclass;
-    answer    text;
+    partition pg_catalog.regclass;
+    answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     UPDATE zbxhist.parent_state s SET duplicates = 0

@@ -6,9 +6,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     exact := zbxhist_internal.own_pages(parent) < 1000 AND has_table_privilege(parent, 'SELECT')
-             AND NOT row_security_active(parent);
+             AND NOT row_security_active(parent)
+             AND EXISTS (SELECT FROM pg_class k WHERE k.oid = parent AND k.relkind = 'r');
     IF exact THEN
-        EXECUTE format('SELECT count(*) FROM ONLY %s', parent) INTO rows;
+        rows := zbxhist_internal.count_own_rows(parent, NULL, NULL);
     ELSE
         rows := zbxhist_internal.estimated_rows(parent);
     END IF;

@@ -16,19 +16,23 @@ BEGIN
          ORDER BY a.attnum
     LOOP
         IF item.attstattarget >= 0 THEN
-            EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s',
-                           partition, item.attname, item.attstattarget);
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s',
+                partition, item.attname, item.attstattarget));
         END IF;
         IF cardinality(item.options) > 0 THEN
-            EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET (%s)',
-                           partition, item.attname, zbxhist_internal.format_options(item.options));
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s ALTER COLUMN %I SET (%s)',
+                partition, item.attname, zbxhist_internal.format_options(item.options)));
         END IF;
     END LOOP;
     SELECT k.relreplident INTO item FROM pg_class k WHERE k.oid = parent;
     IF item.relreplident = 'f' THEN
-        EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', partition);
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s REPLICA IDENTITY FULL', partition));
     ELSIF item.relreplident = 'n' THEN
-        EXECUTE format('ALTER TABLE %s REPLICA IDENTITY NOTHING', partition);
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s REPLICA IDENTITY NOTHING', partition));
     END IF;
 END
 $$;

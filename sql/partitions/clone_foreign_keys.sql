@@ -9,7 +9,8 @@ DECLARE
     definition text;
 BEGIN
     FOR definition IN SELECT m FROM zbxhist_internal.missing_foreign_keys(parent, partition) m LOOP
-        EXECUTE format('ALTER TABLE %s ADD %s', partition, definition);
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s ADD %s', partition, definition));
     END LOOP;
 END
 $$;

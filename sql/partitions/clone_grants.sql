@@ -14,7 +14,8 @@ BEGIN
           FROM pg_class k, aclexplode(k.relacl) g
          WHERE k.oid = partition AND g.grantee <> k.relowner
     LOOP
-        EXECUTE format('REVOKE ALL ON TABLE %s FROM %s', partition, item.grantee);
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('REVOKE ALL ON TABLE %s FROM %s', partition, item.grantee));
     END LOOP;
     FOR item IN
         SELECT zbxhist_internal.role_name(g.grantee) AS grantee, g.privilege_type, g.is_grantable,
@@ -30,9 +31,10 @@ BEGIN
                aclexplode(a.attacl) g
          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
     LOOP
-        EXECUTE format('GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,
-                       partition, item.grantee,
-                       CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+        PERFORM zbxhist_internal.execute_as_owner(partition, format(
+            'GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,
+            partition, item.grantee,
+            CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END));
     END LOOP;
 END
 $$;

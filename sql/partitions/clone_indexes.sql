@@ -2,7 +2,8 @@
 --
 -- Primary key, unique and exclusion constraints first, then the other
 -- indexes, each in the tablespace and with the storage settings that the
--- parent's has.  The names are chosen by PostgreSQL.
+-- parent's has.  The names are chosen by PostgreSQL, which also evaluates
+-- expressions as the table's owner when an index is made.
 
 CREATE FUNCTION zbxhist_internal.clone_indexes(parent regclass, partition regclass)
 RETURNS void
@@ -52,12 +53,14 @@ BEGIN
          WHERE x.indrelid = partition
          ORDER BY x.indexrelid::bigint DESC LIMIT 1;
         IF item.constraint_oid IS NOT NULL AND item.reloptions IS NOT NULL THEN
-            EXECUTE format('ALTER INDEX %s SET (%s)', copy::regclass,
-                           zbxhist_internal.format_options(item.reloptions));
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER INDEX %s SET (%s)', copy::regclass,
+                zbxhist_internal.format_options(item.reloptions)));
         END IF;
         IF item.indisreplident THEN
-            EXECUTE format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', partition,
-                           (SELECT k.relname FROM pg_class k WHERE k.oid = copy));
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', partition,
+                (SELECT k.relname FROM pg_class k WHERE k.oid = copy)));
         END IF;
     END LOOP;
 END

@@ -29,11 +29,12 @@ BEGIN
         END IF;
         EXECUTE left(definition, place) || format('ON %s ', partition) || rest;
         IF item.tgenabled <> 'O' THEN
-            EXECUTE format('ALTER TABLE %s %s TRIGGER %I', partition,
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s %s TRIGGER %I', partition,
                 CASE item.tgenabled WHEN 'D' THEN 'DISABLE'
                                     WHEN 'R' THEN 'ENABLE REPLICA'
                                     ELSE 'ENABLE ALWAYS' END,
-                item.tgname);
+                item.tgname));
         END IF;
     END LOOP;
 END

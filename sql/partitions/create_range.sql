@@ -24,7 +24,7 @@ DECLARE
     result    regclass;
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
-    SELECT k.relpersistence, k.relowner, n.nspname, a.amname, t.spcname,
+    SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
                            zbxhist_internal.format_options(toast.reloptions, 'toast.')) AS options
       INTO source
@@ -54,9 +54,13 @@ BEGIN
             USING ERRCODE = 'lock_not_available',
                   HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
     END;
-    result := format('%I.%I', source.nspname, new_name)::regclass;
+    -- not by its name alone: the schema may have been renamed meanwhile
+    SELECT k.oid INTO STRICT result
+      FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
+     WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
+       AND i.inhparent = create_range.parent;
     IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
-        EXECUTE format('ALTER TABLE %s OWNER TO %I', result, pg_get_userbyid(source.relowner));
+        PERFORM zbxhist_internal.change_owner(result, source.relowner);
     END IF;
     PERFORM zbxhist_internal.clone_indexes(parent, result);
     PERFORM zbxhist_internal.clone_foreign_keys(parent, result);

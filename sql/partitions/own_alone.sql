@@ -15,17 +15,10 @@ BEGIN
           FROM aclexplode(source.relacl) g
          WHERE g.grantee <> source.relowner
     LOOP
-        EXECUTE format('REVOKE ALL ON TABLE %s FROM %s', relation, item.grantee);
+        PERFORM zbxhist_internal.execute_as_owner(
+            relation, format('REVOKE ALL ON TABLE %s FROM %s', relation, item.grantee));
     END LOOP;
-    IF source.relowner = owner THEN
-        RETURN;
-    END IF;
-    -- nobody can be given a table in a schema where he may not create one
-    IF NOT has_schema_privilege(owner, source.relnamespace, 'CREATE')
-       AND source.relnamespace = 'zbxhist_packed'::regnamespace THEN
-        EXECUTE format('GRANT CREATE ON SCHEMA zbxhist_packed TO %I', pg_get_userbyid(owner));
-    END IF;
-    EXECUTE format('ALTER TABLE %s OWNER TO %I', relation, pg_get_userbyid(owner));
+    PERFORM zbxhist_internal.give_to(relation, owner);
 END
 $$;
 

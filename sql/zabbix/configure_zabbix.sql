@@ -19,17 +19,21 @@ BEGIN
     LOOP
         answer := zbxhist_internal.zabbix_setting(schema_name, setting.name);
         IF answer.value IS NULL THEN
-            RETURN coalesce('cannot read ' || answer.source,
+            RETURN coalesce('cannot read ' || answer.source || coalesce(': ' || answer.problem, ''),
                             format('schema %I has no table config or settings', schema_name));
         END IF;
         CONTINUE WHEN answer.value = setting.value::text;
         changes := changes || format('%s = %s', answer.source, setting.value);
         CONTINUE WHEN dry_run;
         IF answer.source LIKE 'config.%' THEN
-            EXECUTE format('UPDATE %I.config SET %I = %s', schema_name, setting.name, setting.value);
+            PERFORM zbxhist_internal.execute_as_owner(
+                format('%I.config', schema_name)::regclass,
+                format('UPDATE %I.config SET %I = %s', schema_name, setting.name, setting.value));
         ELSE
-            EXECUTE format('UPDATE %I.settings SET value_int = %s WHERE name = %L',
-                           schema_name, setting.value, setting.name);
+            PERFORM zbxhist_internal.execute_as_owner(
+                format('%I.settings', schema_name)::regclass,
+                format('UPDATE %I.settings SET value_int = %s WHERE name = %L',
+                       schema_name, setting.value, setting.name));
         END IF;
     END LOOP;
     RETURN coalesce(nullif(array_to_string(changes, ', '), ''), 'nothing to change');

@@ -40,7 +40,7 @@ BEGIN
     IF overrides.source IS NULL THEN
         problem := format('schema %I has no Zabbix settings', table_schema);
     ELSIF overrides.value IS NULL OR period.value IS NULL THEN
-        problem := format('cannot read %s', period.source);
+        problem := format('cannot read %s', period.source) || coalesce(': ' || period.problem, '');
     ELSIF overrides.value <> '1' THEN
         problem := format('%s is %s: Zabbix does not override the storage periods of the items',
                           overrides.source, overrides.value);

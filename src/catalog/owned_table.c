@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * owned_table.c
- *	  Opens a table for its owner.
+ *	  Opens tables for their owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,8 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -41,4 +43,30 @@ ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode)
 				errmsg("\"%s\" is not a table", RelationGetRelationName(rel)),
 				errtable(rel));
 	return rel;
+}
+
+/*
+ * ZbxhistRequireSameOwner raises an error unless a child, between which and its
+ * parent rows are moved, belongs to the same role.  It inherits the parent's
+ * constraints, so the owner of the one would run code of the other's.
+ */
+void
+ZbxhistRequireSameOwner(Relation parent, Relation child)
+{
+	const char *owner;
+	const char *name;
+
+	if (parent->rd_rel->relowner == child->rd_rel->relowner)
+		return;
+	owner = GetUserNameFromId(parent->rd_rel->relowner, false);
+	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(child)),
+									  RelationGetRelationName(child));
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("table \"%s\" does not belong to the owner of table \"%s\"",
+				   RelationGetRelationName(child),
+				   RelationGetRelationName(parent)),
+			errhint("ALTER TABLE %s OWNER TO %s;", name,
+					quote_identifier(owner)),
+			errtable(child));
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * owned_table.h
- *	  Opens a table for its owner.
+ *	  Opens tables for their owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,5 +12,6 @@
 #include "utils/relcache.h"
 
 extern Relation ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode);
+extern void ZbxhistRequireSameOwner(Relation parent, Relation child);
 
 #endif							/* ZBXHIST_OWNED_TABLE_H */

@@ -21,6 +21,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -55,8 +56,19 @@ typedef struct ClockSearch
 } ClockSearch;
 
 /*
- * ZbxhistFindItemIndex opens an index of rel that begins with (itemid, clock);
- * returns NULL if there is none.
+ * IsIntegerKey says whether a key column of an index orders integers of a
+ * type: what it is compared with below is one.
+ */
+static bool
+IsIntegerKey(Relation index, int column, Oid type)
+{
+	return index->rd_opcintype[column] == type &&
+		index->rd_opfamily[column] == INTEGER_BTREE_FAM_OID;
+}
+
+/*
+ * ZbxhistFindItemIndex opens an index of rel that begins with (itemid, clock),
+ * of Zabbix's types; returns NULL if there is none.
  */
 Relation
 ZbxhistFindItemIndex(Relation rel)
@@ -74,7 +86,8 @@ ZbxhistFindItemIndex(Relation rel)
 		if (index->rd_rel->relam == BTREE_AM_OID && form->indisvalid &&
 			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
 			form->indnkeyatts >= 2 &&
-			form->indkey.values[0] == itemid && form->indkey.values[1] == clock)
+			form->indkey.values[0] == itemid && form->indkey.values[1] == clock &&
+			IsIntegerKey(index, 0, INT8OID) && IsIntegerKey(index, 1, INT4OID))
 			return index;
 		index_close(index, AccessShareLock);
 	}

@@ -9,6 +9,9 @@
  * for the row fails with 40001 instead of silently missing it.  For the user
  * the row stays in the same table, so no triggers fire.
  *
+ * Indexes and constraints of the target may have expressions, which are its
+ * owner's code: he, not the user, runs all this.
+ *
  * Locks: ROW EXCLUSIVE on both tables, as any writer, until the caller's
  * transaction ends.
  *
@@ -30,6 +33,8 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
 #include "compat.h"
 #include "ingest/probe.h"
 #include "ingest/stray.h"
@@ -47,6 +52,7 @@ typedef struct MoveState
 {
 	RowWalk		walk;
 	int64		max_rows;
+	OwnerRights before;			/* the user's */
 
 	/* tables */
 	Relation	source;
@@ -194,13 +200,21 @@ VisitRow(void *state, TupleTableSlot *slot)
 /* ---- the function ---- */
 
 /*
- * BeginMove opens everything that state needs.
+ * BeginMove opens everything that state needs, and becomes the owner of the
+ * tables.
  */
 static void
 BeginMove(MoveState *state, Oid source, Oid target)
 {
+	bool		is_parent_source = has_subclass(source);
+
 	state->source = ZbxhistOpenForMoving(source, RowExclusiveLock);
 	state->target = ZbxhistOpenForMoving(target, RowExclusiveLock);
+	if (is_parent_source)
+		ZbxhistRequireSameOwner(state->source, state->target);
+	else
+		ZbxhistRequireSameOwner(state->target, state->source);
+	ZbxhistTakeOwnerRights(&state->before, state->target->rd_rel->relowner);
 	state->insert = ZbxhistOpenTarget(table_open(target, NoLock),
 									  RelationGetDescr(state->source),
 									  TARGET_MOVE, CurrentMemoryContext);
@@ -209,7 +223,7 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	state->existing = table_slot_create(state->target, NULL);
 	state->converted = MakeSingleTupleTableSlot(RelationGetDescr(state->target),
 												&TTSOpsVirtual);
-	ZbxhistBeginMoving(has_subclass(source) ? source : target);
+	ZbxhistBeginMoving(is_parent_source ? source : target);
 	PushActiveSnapshot(GetLatestSnapshot());
 	state->snapshot = GetActiveSnapshot();
 
@@ -219,7 +233,7 @@ BeginMove(MoveState *state, Oid source, Oid target)
 }
 
 /*
- * EndMove closes everything; the locks stay.
+ * EndMove closes everything, and becomes the user again; the locks stay.
  */
 static void
 EndMove(MoveState *state)
@@ -231,6 +245,7 @@ EndMove(MoveState *state)
 	ExecDropSingleTupleTableSlot(state->existing);
 	ZbxhistCloseProbe(state->probe);
 	ZbxhistCloseTarget(state->insert);
+	ZbxhistGiveBackRights(&state->before);
 	table_close(state->target, NoLock);
 	table_close(state->source, NoLock);
 }

@@ -38,7 +38,7 @@ typedef struct ChangedDay
 struct DayChanges
 {
 	Relation	parent;			/* borrowed */
-	Oid			owner;			/* who must have the privilege on days */
+	Oid			user;			/* who must have the privilege on days */
 	AclMode		privilege;
 	Snapshot	snapshot;
 	int			nopen;
@@ -48,10 +48,11 @@ struct DayChanges
 
 /*
  * ZbxhistBeginDayChanges prepares for changes of the packed days of parent,
- * on which owner must have the privilege.  The snapshot must stay registered.
+ * on which user, if there is one, must have the privilege.  The snapshot must
+ * stay registered.
  */
 DayChanges *
-ZbxhistBeginDayChanges(Relation parent, Oid owner, AclMode privilege,
+ZbxhistBeginDayChanges(Relation parent, Oid user, AclMode privilege,
 					   Snapshot snapshot)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -60,7 +61,7 @@ ZbxhistBeginDayChanges(Relation parent, Oid owner, AclMode privilege,
 	DayChanges *changes = MemoryContextAllocZero(context, sizeof(DayChanges));
 
 	changes->parent = parent;
-	changes->owner = owner;
+	changes->user = user;
 	changes->privilege = privilege;
 	changes->snapshot = snapshot;
 	changes->context = context;
@@ -90,7 +91,7 @@ CloseDay(DayChanges *changes)
 static DayModify *
 OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 {
-	Relation	rel = ZbxhistOpenDay(bounds->relid, changes->owner,
+	Relation	rel = ZbxhistOpenDay(bounds->relid, changes->user,
 									 ShareRowExclusiveLock, changes->privilege);
 	ChangedDay *day;
 	MemoryContext old;

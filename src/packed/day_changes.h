@@ -14,7 +14,7 @@
 
 typedef struct DayChanges DayChanges;
 
-extern DayChanges *ZbxhistBeginDayChanges(Relation parent, Oid owner,
+extern DayChanges *ZbxhistBeginDayChanges(Relation parent, Oid user,
 										  AclMode privilege,
 										  Snapshot snapshot);
 extern DayModify *ZbxhistChangesOfDay(DayChanges *changes, int32 clock);

@@ -139,7 +139,7 @@ AddFromDay(Sample *sample, const DayReaderSpec *spec,
 		   const PartitionBounds *day, double n)
 {
 	Relation	rel = ZbxhistOpenDay(day->relid,
-									 sample->table->rd_rel->relowner,
+									 ZbxhistDaysUser(sample->table),
 									 AccessShareLock, ACL_SELECT);
 	BlockNumber nblocks;
 	BlockNumber nsampled;

@@ -166,7 +166,7 @@ IterateDirectModify(ForeignScanState *node)
 	ZbxhistEvaluateBounds(node, state, &bounds);
 	if (bounds.items == NULL)
 		FindItems(node, state, &bounds);
-	changes = ZbxhistBeginDayChanges(parent, table->rd_rel->relowner,
+	changes = ZbxhistBeginDayChanges(parent, ZbxhistDaysUser(table),
 									 ACL_DELETE, estate->es_snapshot);
 	deleted = DeleteItems(changes, &bounds);
 	ZbxhistEndDayChanges(changes);
@@ -208,7 +208,7 @@ TruncateDays(Relation table)
 	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
 	for (int i = 0; i < ndays; i++)
 	{
-		Relation	day = ZbxhistOpenDay(days[i].relid, table->rd_rel->relowner,
+		Relation	day = ZbxhistOpenDay(days[i].relid, ZbxhistDaysUser(table),
 										 AccessExclusiveLock, ACL_TRUNCATE);
 
 		if (day == NULL)

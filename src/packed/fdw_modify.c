@@ -279,7 +279,7 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
 	state->parent = table_open(ZbxhistForeignParent(state->table),
 							   AccessShareLock);
 	state->changes = ZbxhistBeginDayChanges(state->parent,
-											state->table->rd_rel->relowner,
+											ZbxhistDaysUser(state->table),
 											privilege, estate->es_snapshot);
 	MemoryContextSwitchTo(old);
 	return state->changes;

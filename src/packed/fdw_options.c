@@ -5,7 +5,8 @@
  *
  * A foreign table that maintenance has made needs none: it has the packed
  * days of the table that it inherits from.  One that is made by hand may name
- * that table.  A column that was added after days had been packed says what
+ * that table, with its schema: else each reader's search_path would choose.  A
+ * column that was added after days had been packed says what
  * those have in it; one that days have been packed with says so.
  *
  *-------------------------------------------------------------------------
@@ -48,8 +49,37 @@ IsKnownOption(const char *name, Oid catalog)
 }
 
 /*
+ * ParseTableName returns the table that a value of the option "parent" names,
+ * NULL unless it is schema.table, in one schema for all sessions.
+ */
+static RangeVar *
+ParseTableName(const char *value)
+{
+	List	   *names = textToQualifiedNameList(cstring_to_text(value));
+
+	if (list_length(names) != 2 ||
+		strcmp(strVal(linitial(names)), "pg_temp") == 0)
+		return NULL;
+	return makeRangeVarFromNameList(names);
+}
+
+/*
+ * RaiseNotQualified raises the error for a value of the option "parent".
+ */
+static void
+RaiseNotQualified(const char *value)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+			errmsg("invalid value for option \"%s\": \"%s\"",
+				   FDW_OPTION_PARENT, value),
+			errhint("Name the table with its schema: parent 'schema.table'."));
+}
+
+/*
  * zbxhist_fdw_validator(options, catalog) raises an error if there is an
- * option that objects of the catalog cannot have.
+ * option that objects of the catalog cannot have, or a parent that depends on
+ * who looks for it.
  */
 Datum
 zbxhist_fdw_validator(PG_FUNCTION_ARGS)
@@ -73,6 +103,9 @@ zbxhist_fdw_validator(PG_FUNCTION_ARGS)
 					errhint("Valid options in this context are: %s, %s",
 							FDW_OPTION_MISSING, ZBXHIST_PACKED_OPTION) :
 					errhint("There are no valid options in this context."));
+		if (catalog == ForeignTableRelationId &&
+			ParseTableName(defGetString(def)) == NULL)
+			RaiseNotQualified(defGetString(def));
 	}
 	PG_RETURN_VOID();
 }
@@ -132,8 +165,14 @@ ZbxhistForeignParent(Relation foreign)
 	Oid			result;
 
 	if (name != NULL)
-		return RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name))),
-								NoLock, false);
+	{
+		RangeVar   *parent = ParseTableName(name);
+
+		/* from before that was asked for */
+		if (parent == NULL)
+			RaiseNotQualified(name);
+		return RangeVarGetRelid(parent, NoLock, false);
+	}
 	result = ZbxhistInheritedParent(RelationGetRelid(foreign));
 	if (!OidIsValid(result))
 		ereport(ERROR,

@@ -8,6 +8,9 @@
  * and clock as far as there is an index for it, many at a time, so that each
  * group they belong to is written anew once (merge_group.c).
  *
+ * The tables' owner, not the user, does all this: he may have put expressions
+ * into indexes of the day's table.
+ *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, ROW EXCLUSIVE on the parent,
  * until the transaction ends.  Memory: one batch of rows, at most
  * maintenance_work_mem.
@@ -30,6 +33,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
 #include "compat.h"
 #include "maintenance/item_index.h"
 #include "packed/merge.h"
@@ -289,13 +293,16 @@ HasUniqueIndex(Relation rel)
 }
 
 /*
- * BeginMerge opens everything that state needs.
+ * BeginMerge opens everything that state needs, and becomes the owner of the
+ * tables.
  */
 static void
-BeginMerge(MergeState *state, Oid parent, Oid day)
+BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 {
 	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock);
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	ZbxhistRequireSameOwner(state->parent, state->day);
+	ZbxhistTakeOwnerRights(before, state->day->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistMarkReplaced(state->layout, state->parent);
 	RequireSameColumns(state);
@@ -343,17 +350,19 @@ zbxhist_merge_rows(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Datum		values[3];
 	bool		nulls[3] = {false};
+	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	state->walk.from_clock = PG_GETARG_INT64(2);
 	state->walk.to_clock = PG_GETARG_INT64(3);
 	state->max_rows = Max(PG_GETARG_INT32(4), 1);
-	BeginMerge(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	BeginMerge(state, &before, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	values[2] = BoolGetDatum(MergeAll(state));
 	values[0] = Int64GetDatum(state->merged);
 	values[1] = Int64GetDatum(state->duplicates);
 	PopActiveSnapshot();
+	ZbxhistGiveBackRights(&before);
 	table_close(state->day, NoLock);
 	table_close(state->parent, NoLock);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,

@@ -38,6 +38,7 @@
 #include "utils/rel.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
 #include "compat.h"
 #include "packed/day_write.h"
 #include "packed/row_sort.h"
@@ -464,10 +465,12 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false};
+	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	OpenTables(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY,
 								  RelationGetRelid(state->partition));
 	initStringInfo(&state->record);
@@ -479,6 +482,7 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum((int64) state->nread);
 	ZbxhistEndRowSort(state->sort);
 	pgstat_progress_end_command();
+	ZbxhistGiveBackRights(&before);
 
 	table_close(state->day, NoLock);
 	table_close(state->partition, NoLock);

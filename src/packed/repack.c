@@ -54,6 +54,7 @@
 #include "utils/xid8.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
 #include "compat.h"
 #include "packed/day_stream.h"
 #include "packed/day_write.h"
@@ -553,14 +554,17 @@ zbxhist_repack_rows(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Datum		values[3];
 	bool		nulls[3] = {false};
+	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	OpenDays(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
+	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);
 	values[2] = GetVersions(state);
 	pgstat_progress_end_command();
+	ZbxhistGiveBackRights(&before);
 	table_close(state->new_day, NoLock);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
 											 nulls));

@@ -18,6 +18,10 @@
  * of the foreign table's column (packed_days.c), which a new one lacks, and by
  * its place.
  *
+ * Casts and types that did not come with PostgreSQL are code of whoever made
+ * them, who is or was trusted by the table's owner, not by the reader.  So it is
+ * the owner who runs that (owner_rights.c).
+ *
  * Memory: a map is in the context that is current when it is made; values
  * passed by reference are palloc'd in that of the call.
  *
@@ -38,6 +42,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "catalog/owner_rights.h"
 #include "catalog/partition_set.h"
 #include "packed/fdw.h"
 #include "packed/row_map.h"
@@ -60,6 +65,7 @@ typedef struct MappedColumn
 	const LayoutColumn *column; /* NULL: MAP_FIXED */
 	const PackedColumn *packed; /* of the segment */
 	ExprState  *cast;			/* NULL: same type */
+	bool		is_owners;		/* the cast is code of the owner */
 	Datum		value;			/* MAP_FIXED */
 	bool		isnull;
 } MappedColumn;
@@ -78,6 +84,7 @@ struct RowMap
 	MappedColumn *columns;
 	Datum		itemid;			/* of the segment */
 	ExprContext *econtext;		/* for casts; NULL: there are none */
+	Oid			owner;			/* of the table */
 
 	/* what each segment's columns are divided into */
 	int			nquick;
@@ -198,18 +205,36 @@ FindLayoutColumn(const DayLayout *layout, Relation table,
 }
 
 /*
- * MakeCast prepares the conversion of the day's column to the table's type;
- * returns NULL if there is nothing to do.
+ * PrepareCast prepares a cast; returns NULL if it leaves values as they are.
+ * To plan it may be to run parts of it.
  */
 static ExprState *
-MakeCast(Relation day, const LayoutColumn *column, Form_pg_attribute att)
+PrepareCast(Node *cast)
 {
+	cast = (Node *) expression_planner((Expr *) cast);
+	if (IsA(cast, CaseTestExpr) ||
+		(IsA(cast, RelabelType) &&
+		 IsA(((RelabelType *) cast)->arg, CaseTestExpr)))
+		return NULL;
+	return ExecInitExpr((Expr *) cast, NULL);
+}
+
+/*
+ * MakeCast prepares the conversion of the day's column to the table's type, if
+ * there is anything to do.
+ */
+static void
+MakeCast(RowMap *map, Relation day, Form_pg_attribute att,
+		 MappedColumn *mapped)
+{
+	const LayoutColumn *column = mapped->column;
 	CaseTestExpr *input;
 	Node	   *cast;
+	OwnerRights before;
 
 	if (column->type == att->atttypid &&
 		(att->atttypmod < 0 || att->atttypmod == column->typmod))
-		return NULL;
+		return;
 	input = makeNode(CaseTestExpr);
 	input->typeId = column->type;
 	input->typeMod = column->typmod;
@@ -228,12 +253,14 @@ MakeCast(Relation day, const LayoutColumn *column, Form_pg_attribute att)
 						  format_type_be(att->atttypid)),
 				errhint("Unpack the day with zbxhist.unpack() before the column gets another type."),
 				errtable(day));
-	cast = (Node *) expression_planner((Expr *) cast);
-	if (IsA(cast, CaseTestExpr) ||
-		(IsA(cast, RelabelType) &&
-		 IsA(((RelabelType *) cast)->arg, CaseTestExpr)))
-		return NULL;
-	return ExecInitExpr((Expr *) cast, NULL);
+	mapped->is_owners = !ZbxhistIsBuiltInExpr(cast);
+	if (mapped->is_owners)
+		ZbxhistTakeOwnerRights(&before, map->owner);
+	mapped->cast = PrepareCast(cast);
+	if (mapped->is_owners)
+		ZbxhistGiveBackRights(&before);
+	if (mapped->cast != NULL && map->econtext == NULL)
+		map->econtext = CreateStandaloneExprContext();
 }
 
 /*
@@ -329,12 +356,19 @@ GetOption(Relation table, Form_pg_attribute att, MappedColumn *mapped)
 	char	   *text;
 	Oid			input;
 	Oid			param;
+	bool		is_built_in = ZbxhistIsBuiltInType(att->atttypid);
+	OwnerRights before;
 
 	if (attnum == InvalidAttrNumber ||
 		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
 		return false;
 	getTypeInputInfo(att->atttypid, &input, &param);
+	/* of a domain, that checks its constraints */
+	if (!is_built_in)
+		ZbxhistTakeOwnerRights(&before, table->rd_rel->relowner);
 	mapped->value = OidInputFunctionCall(input, text, param, att->atttypmod);
+	if (!is_built_in)
+		ZbxhistGiveBackRights(&before);
 	mapped->isnull = false;
 	return true;
 }
@@ -456,9 +490,7 @@ MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
 		return;
 	}
 	mapped->source = GetSource(mapped->column);
-	mapped->cast = MakeCast(day, mapped->column, att);
-	if (mapped->cast != NULL && map->econtext == NULL)
-		map->econtext = CreateStandaloneExprContext();
+	MakeCast(map, day, att, mapped);
 }
 
 /*
@@ -473,6 +505,7 @@ ZbxhistCreateRowMap(Relation day, const DayLayout *layout, Relation table,
 	TupleDesc	desc = RelationGetDescr(table);
 	RowMap	   *map = palloc0(sizeof(RowMap));
 
+	map->owner = table->rd_rel->relowner;
 	map->columns = palloc0(sizeof(MappedColumn) * Max(desc->natts, 1));
 	/* each segment looks at one more than there are, at most */
 	map->quick = palloc(sizeof(QuickColumn) * (desc->natts + 1));
@@ -560,9 +593,17 @@ ZbxhistMapSegment(RowMap *map, const SegmentRows *rows)
 static Datum
 CastValue(RowMap *map, const MappedColumn *mapped, Datum value, bool *isnull)
 {
+	OwnerRights before;
+	Datum		result;
+
 	map->econtext->caseValue_datum = value;
 	map->econtext->caseValue_isNull = *isnull;
-	return ExecEvalExpr(mapped->cast, map->econtext, isnull);
+	if (!mapped->is_owners)
+		return ExecEvalExpr(mapped->cast, map->econtext, isnull);
+	ZbxhistTakeOwnerRights(&before, map->owner);
+	result = ExecEvalExpr(mapped->cast, map->econtext, isnull);
+	ZbxhistGiveBackRights(&before);
+	return result;
 }
 
 /*

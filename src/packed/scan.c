@@ -17,9 +17,12 @@
  * and stays so until the transaction ends; one that somebody has dropped is
  * passed over.
  *
- * Rights: whoever reads needs them on the parent or the foreign table only,
- * but the foreign table's owner needs them on the days.  Otherwise whoever may
- * create foreign tables could read the days of anybody.
+ * Rights: whoever reads needs them on the parent or the foreign table only.
+ * The days that a parent has are a part of it, whoever owns their tables: who
+ * writes into zbxhist.packed_day must have the rights of both owners
+ * (sql/tables/require_owners.sql).  But the owner of a foreign table that only
+ * names a parent needs them on the days.  Otherwise whoever may create foreign
+ * tables could read the days of anybody.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,27 +35,37 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/scan.h"
 
 /* ---- days ---- */
 
 /*
- * ZbxhistOpenDay opens and locks a day's table, on which owner must have the
- * privilege; returns NULL if it has been dropped.
+ * ZbxhistDaysUser returns who must have privileges on the days that a foreign
+ * table stands for; InvalidOid if it is a part of their parent.
+ */
+Oid
+ZbxhistDaysUser(Relation foreign)
+{
+	return ZbxhistIsPackedTable(RelationGetRelid(foreign)) ? InvalidOid :
+		foreign->rd_rel->relowner;
+}
+
+/*
+ * ZbxhistOpenDay opens and locks a day's table, on which user, if there is
+ * one, must have the privilege; returns NULL if it has been dropped.
  */
 Relation
-ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode, AclMode privilege)
+ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode, AclMode privilege)
 {
 	Relation	rel = try_table_open(day, lockmode);
 	AclResult	result;
 
-	if (rel == NULL)
-		return NULL;
 	/* what owners lack they may give themselves */
-	if (rel->rd_rel->relowner == owner)
+	if (rel == NULL || !OidIsValid(user) || rel->rd_rel->relowner == user)
 		return rel;
-	result = pg_class_aclcheck(day, owner, privilege);
+	result = pg_class_aclcheck(day, user, privilege);
 	if (result != ACLCHECK_OK)
 		aclcheck_error(result, get_relkind_objtype(rel->rd_rel->relkind),
 					   RelationGetRelationName(rel));
@@ -111,7 +124,7 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 	scan->spec.wanted = wanted;
 	scan->spec.wants_row_id = wants_row_id;
 	scan->spec.counters = &scan->counters;
-	scan->owner = table->rd_rel->relowner;
+	scan->user = ZbxhistDaysUser(table);
 	return scan;
 }
 
@@ -277,7 +290,7 @@ OpenReader(PackedScan *scan, int day)
 
 	if (scan->readers[day] != NULL)
 		return scan->readers[day];
-	rel = ZbxhistOpenDay(scan->days[day].relid, scan->owner, AccessShareLock,
+	rel = ZbxhistOpenDay(scan->days[day].relid, scan->user, AccessShareLock,
 						 ACL_SELECT);
 	if (rel == NULL)
 		return NULL;

@@ -64,7 +64,7 @@ typedef struct PackedScan
 {
 	DayReaderSpec spec;
 	Oid			parent;			/* whose days they are */
-	Oid			owner;			/* who has to be allowed to read the days */
+	Oid			user;			/* who must be allowed to read the days */
 	bool		keeps_days;		/* open, for more items to come */
 	ScanBounds	bounds;
 	ScanCounters counters;
@@ -100,7 +100,8 @@ extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
 extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
 extern bool ZbxhistPackedScanHasTid(PackedScan *scan);
 extern void ZbxhistEndPackedScan(PackedScan *scan);
-extern Relation ZbxhistOpenDay(Oid day, Oid owner, LOCKMODE lockmode,
+extern Oid	ZbxhistDaysUser(Relation foreign);
+extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
 							   AclMode privilege);
 
 /*

@@ -10,6 +10,9 @@
  * What ALTER TABLE has done since the day was packed is applied to the rows, as
  * it is when they are read (row_map.c).
  *
+ * The tables' owner, not the user, does all this: expressions of casts, indexes
+ * and constraints are his code.
+ *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
  * ROW EXCLUSIVE on the partition, until the transaction ends.
  *
@@ -30,6 +33,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "ingest/target.h"
@@ -161,17 +165,20 @@ OpenTable(Oid partition)
 }
 
 /*
- * OpenUnpack opens the tables and what the rows pass through.
+ * OpenUnpack opens the tables and what the rows pass through, and becomes the
+ * owner of the tables.
  */
 static void
-OpenUnpack(UnpackState *state, Oid day, Oid partition)
+OpenUnpack(UnpackState *state, OwnerRights *before, Oid day, Oid partition)
 {
 	Relation	rel = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
 	TupleDesc	desc;
 
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
-	state->layout = ZbxhistDayLayout(state->day);
 	state->table = OpenTable(partition);
+	ZbxhistRequireSameOwner(state->table, rel);
+	ZbxhistTakeOwnerRights(before, rel->rd_rel->relowner);
+	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistMarkReplaced(state->layout, state->table);
 	desc = RelationGetDescr(state->table);
 	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
@@ -199,12 +206,14 @@ Datum
 zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 {
 	UnpackState *state = palloc0(sizeof(UnpackState));
+	OwnerRights before;
 
-	OpenUnpack(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	OpenUnpack(state, &before, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	UnpackDay(state);
 	for (int i = 0; i < INSERT_ROWS; i++)
 		ExecDropSingleTupleTableSlot(state->slots[i]);
 	ZbxhistCloseTarget(state->target);
+	ZbxhistGiveBackRights(&before);
 	table_close(state->table, NoLock);
 	table_close(state->day, NoLock);
 	PG_RETURN_INT64(state->nrows);

@@ -375,8 +375,7 @@ static Relation
 OpenTable(ItemReader *reader, Oid relid, bool is_day)
 {
 	Relation	rel = is_day ?
-		ZbxhistOpenDay(relid, reader->parent->rd_rel->relowner,
-					   reader->lockmode, ACL_SELECT) :
+		ZbxhistOpenDay(relid, InvalidOid, reader->lockmode, ACL_SELECT) :
 		try_table_open(relid, reader->lockmode);
 
 	/* the lock took in what happened meanwhile */

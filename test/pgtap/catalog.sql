@@ -68,12 +68,13 @@ SELECT bag_eq(
         statistics,statistics,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
-        format_time,has_item_index,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
+        format_time,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
-        waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables}'::text[])$$,
+        waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
+        catalog_of,count_own_rows,may_take_up,own_items,stored_setting,trusts_owner}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
@@ -99,6 +100,10 @@ SELECT is_empty(
     $$SELECT signature FROM member_functions
        WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
     'every procedure begins with a transaction of a safe search_path');
+SELECT is_empty(
+    $$SELECT signature, d[1] FROM member_functions, regexp_matches(substring(prosrc FROM 'DECLARE(.*?)\sBEGIN\s'), '^ +\w+ +([^;]+);', 'gn') d
+       WHERE prokind = 'p' AND d[1] !~ '^(pg_catalog\.|zbxhist\.|(integer|boolean|double precision)\M)'$$,
+    'types of variables of procedures are not looked up in the caller''s search_path');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proparallel <> 'u'
        AND prosrc ~ '\m(INSERT|UPDATE|DELETE|TRUNCATE|DROP|CREATE|LOCK TABLE)\M' AND prosrc !~ 'format\(|RAISE|CALL|SELECT'$$,
@@ -154,6 +159,7 @@ SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,r
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
 SELECT schema_privs_are('zbxhist_packed', 'public', '{USAGE}'::text[]);
+SELECT schema_owner_is('zbxhist', 'pg_database_owner');
 SELECT schema_owner_is('zbxhist_packed', 'pg_database_owner');
 SELECT isnt(obj_description('zbxhist_packed'::regnamespace, 'pg_namespace'), NULL, 'the schema of packed days has a comment');
 

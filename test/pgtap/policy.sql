@@ -52,11 +52,22 @@ SELECT throws_ok($$SELECT * FROM zbxhist.setup('tap_missing')$$, '3F000', NULL, 
 CREATE SCHEMA tap_empty;
 SELECT throws_ok($$SELECT * FROM zbxhist.setup('tap_empty')$$, '42P01', NULL, 'nothing of Zabbix in the schema');
 
--- TimescaleDB and pg_partman
+-- TimescaleDB and pg_partman; the table is believed only as one of the extension
 CREATE SCHEMA IF NOT EXISTS _timescaledb_catalog;
 CREATE TABLE IF NOT EXISTS _timescaledb_catalog.hypertable (schema_name name, table_name name);
 INSERT INTO _timescaledb_catalog.hypertable (schema_name, table_name) VALUES ('tap', 'plain');
+SELECT lives_ok($$SELECT zbxhist_internal.verify_not_in_other_care('plain')$$, 'a table with the name of a catalog');
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'timescaledb') THEN
+        ALTER EXTENSION plpgsql ADD TABLE _timescaledb_catalog.hypertable;
+        UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = 'plpgsql';
+    END IF;
+END
+$$;
 SELECT throws_ok($$SELECT zbxhist.create_parent('plain')$$, '42809', 'cannot manage tap.plain: it is a TimescaleDB hypertable', 'a hypertable');
+UPDATE pg_extension SET extname = 'plpgsql' WHERE extname = 'timescaledb' AND EXISTS (
+    SELECT FROM pg_depend d WHERE d.refobjid = pg_extension.oid AND d.objid = 'plpgsql_call_handler'::regproc);
 DELETE FROM _timescaledb_catalog.hypertable WHERE table_name = 'plain';
 CREATE FUNCTION tap.with_partman() RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN

@@ -46,7 +46,20 @@ SELECT zbxhist.create_parent('referred');
 CREATE SCHEMA _timescaledb_catalog;
 CREATE TABLE _timescaledb_catalog.hypertable (schema_name name, table_name name);
 INSERT INTO _timescaledb_catalog.hypertable VALUES ('parents', 'plain');
+CREATE TABLE _timescaledb_catalog.part_config (parent_table text);
+INSERT INTO _timescaledb_catalog.part_config VALUES ('parents.older'), ('parents.plain');
+-- not if they are nobody's; no such extension is here, so another takes its name
+SELECT zbxhist_internal.verify_not_in_other_care('plain');
+BEGIN;
+ALTER EXTENSION plpgsql ADD TABLE _timescaledb_catalog.hypertable;
+UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = 'plpgsql';
 SELECT zbxhist.create_parent('plain');
+ROLLBACK;
+BEGIN;
+ALTER EXTENSION plpgsql ADD TABLE _timescaledb_catalog.part_config;
+UPDATE pg_extension SET extname = 'pg_partman' WHERE extname = 'plpgsql';
+SELECT zbxhist.create_parent('plain');
+ROLLBACK;
 DROP SCHEMA _timescaledb_catalog CASCADE;
 
 -- columns

@@ -1,0 +1,44 @@
+-- sql/tables/require_owners.sql
+--
+-- Maintenance drops and empties what these tables name, with the rights of
+-- whoever runs it, a superuser maybe.  The owner of the database may write to
+-- them, but only about tables of which he has the owner's rights; a day's rows
+-- become rows of its parent for everybody who may read that.
+
+CREATE FUNCTION zbxhist_internal.require_owners()
+RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relations oid[] := ARRAY[new.parent::oid];
+    missing   oid;
+BEGIN
+    IF tg_relid = 'zbxhist.packed_day'::regclass THEN
+        relations := relations || new.day::oid;
+    END IF;
+    SELECT k.oid INTO missing
+      FROM pg_class k
+     WHERE k.oid = ANY (relations) AND NOT pg_has_role(k.relowner, 'USAGE')
+     LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'must be owner of table %', missing::regclass
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN new;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_owners() IS
+'Trigger function: lets nobody name a table for maintenance who has not the rights of its owner (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.require_owners() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.require_owners() TO pg_database_owner;
+
+CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
+    FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
+ALTER TABLE zbxhist.parent_config ENABLE ALWAYS TRIGGER require_owners;
+
+CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE OF parent, day ON zbxhist.packed_day
+    FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
+ALTER TABLE zbxhist.packed_day ENABLE ALWAYS TRIGGER require_owners;

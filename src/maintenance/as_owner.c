@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * as_owner.c
+ *	  Maintenance's statements on a table, run as its owner.
+ *
+ * Tables are named in statements, and a name is looked up once more when its
+ * statement is run.  With no rights but the owner's, whoever puts another
+ * table in that place meanwhile gains nothing either.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/tablecmds.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "catalog/owner_rights.h"
+#include "compat.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_execute_as_owner);
+PG_FUNCTION_INFO_V1(zbxhist_change_owner);
+
+/* ---- statements ---- */
+
+/*
+ * GetOwner returns the owner of a relation, whose rights the user must have.
+ */
+static Oid
+GetOwner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			result;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	if (!owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	return result;
+}
+
+/*
+ * GetResult returns what the statement just run has to say: the first column
+ * of its first row, or the number of rows it worked on; NULL for no row.  It
+ * is in the caller's memory.
+ */
+static char *
+GetResult(int code)
+{
+	char	   *value;
+
+	if (code != SPI_OK_SELECT)
+		value = psprintf(UINT64_FORMAT, SPI_processed);
+	else if (SPI_processed == 0)
+		return NULL;
+	else
+		value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (value != NULL)
+	{
+		char	   *result = SPI_palloc(strlen(value) + 1);
+
+		return strcpy(result, value);
+	}
+	return NULL;
+}
+
+/*
+ * Execute runs a statement whose parameters are of type text.
+ */
+static char *
+Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
+{
+	Oid		   *types = palloc(sizeof(Oid) * Max(nvalues, 1));
+	char	   *nulls = palloc(Max(nvalues, 1));
+	char	   *result;
+	int			code;
+
+	for (int i = 0; i < nvalues; i++)
+	{
+		types[i] = TEXTOID;
+		nulls[i] = isnull[i] ? 'n' : ' ';
+	}
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	code = SPI_execute_with_args(statement, nvalues, types, values, nulls,
+								 false, 1);
+	if (code < 0)
+		elog(ERROR, "could not execute statement: %s",
+			 SPI_result_code_string(code));
+	result = GetResult(code);
+	SPI_finish();
+	return result;
+}
+
+/*
+ * zbxhist_execute_as_owner(relation, statement, VARIADIC arguments) runs a
+ * statement with the rights of the relation's owner, for somebody who has
+ * them; see sql/maintenance/execute_as_owner.sql.
+ */
+Datum
+zbxhist_execute_as_owner(PG_FUNCTION_ARGS)
+{
+	Oid			owner = GetOwner(PG_GETARG_OID(0));
+	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	OwnerRights before;
+	Datum	   *values;
+	bool	   *nulls;
+	int			nvalues;
+	char	   *result;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false, TYPALIGN_INT,
+					  &values, &nulls, &nvalues);
+	ZbxhistTakeOwnerRights(&before, owner);
+	result = Execute(statement, nvalues, values, nulls);
+	ZbxhistGiveBackRights(&before);
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(result));
+}
+
+/* ---- owners ---- */
+
+/*
+ * zbxhist_change_owner(relation, owner) is ALTER TABLE ... OWNER TO for a table
+ * or foreign table that is not named: PostgreSQL checks the rights of the
+ * user.  The lock is ACCESS EXCLUSIVE.
+ */
+Datum
+zbxhist_change_owner(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	Oid			owner = PG_GETARG_OID(1);
+	char		relkind;
+
+	(void) GetOwner(relid);
+	relkind = get_rel_relkind(relid);
+	if (relkind != RELKIND_RELATION && relkind != RELKIND_FOREIGN_TABLE)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table", get_rel_name(relid)));
+	ATExecChangeOwner(relid, owner, false, AccessExclusiveLock);
+	CommandCounterIncrement();
+	PG_RETURN_VOID();
+}
