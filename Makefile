@@ -20,6 +20,7 @@ OBJS = \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
 	src/ingest/lookup.o \
+	src/ingest/lookup_day.o \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \

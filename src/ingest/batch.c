@@ -42,6 +42,7 @@
 #include "guc.h"
 #include "ingest/batch.h"
 #include "ingest/lookup.h"
+#include "ingest/lookup_day.h"
 #include "ingest/probe.h"
 #include "ingest/row_type.h"
 #include "ingest/stray.h"

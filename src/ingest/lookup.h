@@ -11,15 +11,10 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-#include "catalog/bounds.h"
-
+extern bool ZbxhistLockForLookup(Oid relid);
 extern bool ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 									  TupleTableSlot **slots, int nslots);
-extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
-							   TupleTableSlot *slot);
 extern bool ZbxhistKeyInPartition(Relation parent, Oid partition,
 								  TupleTableSlot *slot);
-extern bool ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
-							TupleTableSlot *slot, bool *is_gone);
 
 #endif							/* ZBXHIST_LOOKUP_H */

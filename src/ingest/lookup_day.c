@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup_day.c
+ *	  Looks for the keys of rows that the parent holds in packed days.
+ *
+ * A packed day is read with a fresh snapshot: its rows come from the parent or
+ * from a partition, in transactions that lock out who inserts the same key
+ * there.  While a day is being unpacked, its rows are in the day or, for newer
+ * snapshots, in a partition that nobody else writes to; who finds the key
+ * neither in the one nor then in the other has missed nothing.
+ *
+ * A day that is damaged, or that somebody has altered, must not fail an INSERT:
+ * what cannot be read does not have the key.  The row stays in the parent then,
+ * where maintenance finds out what it is.
+ *
+ * Locks: ACCESS SHARE on the day, until the transaction ends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "nodes/pg_list.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/resowner.h"
+
+#include "catalog/partition_set.h"
+#include "ingest/lookup.h"
+#include "ingest/lookup_day.h"
+#include "packed/day.h"
+
+/*
+ * IsOnKeyColumns says whether two rows of the same itemid, clock and ns are
+ * duplicates to an index.
+ */
+static bool
+IsOnKeyColumns(Relation parent, Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (!form->indisunique || !form->indisready ||
+		RelationGetIndexPredicate(index) != NIL)
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		AttrNumber	attnum = form->indkey.values[i];
+		const char *name;
+
+		if (attnum <= 0)
+			return false;
+		name = NameStr(TupleDescAttr(RelationGetDescr(parent),
+									 attnum - 1)->attname);
+		if (strcmp(name, "itemid") != 0 && strcmp(name, "clock") != 0 &&
+			strcmp(name, "ns") != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindKeyIndex returns the parent's unique index on what packed days are
+ * looked up by, or InvalidOid.  What else may be unique keeps a table from
+ * being packed.
+ */
+static Oid
+FindKeyIndex(Relation parent)
+{
+	List	   *indexes = RelationGetIndexList(parent);
+	Oid			result = InvalidOid;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (IsOnKeyColumns(parent, index))
+			result = RelationGetRelid(index);
+		index_close(index, NoLock);
+		if (OidIsValid(result))
+			break;
+	}
+	list_free(indexes);
+	return result;
+}
+
+/*
+ * GetKeyColumn takes a column's value as a number, of whatever type somebody has
+ * given to the column since days were packed; known is the column if that is the
+ * usual one.  Returns false if there is no such number.
+ */
+static bool
+GetKeyColumn(TupleTableSlot *slot, AttrNumber known, Oid parent,
+			 const char *name, int64 *value)
+{
+	AttrNumber	attnum = known;
+	bool		isnull;
+	Datum		datum;
+	Oid			type;
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+	char	   *end;
+
+	if (attnum == InvalidAttrNumber)
+		attnum = get_attnum(parent, name);
+	if (attnum == InvalidAttrNumber)
+		return false;
+	datum = slot_getattr(slot, attnum, &isnull);
+	type = getBaseType(TupleDescAttr(slot->tts_tupleDescriptor,
+									 attnum - 1)->atttypid);
+	if (isnull || type >= FirstUnpinnedObjectId)
+		return false;
+	if (type == INT4OID || type == INT8OID)
+	{
+		*value = type == INT4OID ? DatumGetInt32(datum) : DatumGetInt64(datum);
+		return true;
+	}
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, datum);
+	errno = 0;
+	*value = strtoi64(text, &end, 10);
+	return errno == 0 && end > text && *end == '\0';
+}
+
+/*
+ * HasKey says whether a packed day has the slot's key; *is_gone is set if there
+ * is no such table any more.
+ */
+static bool
+HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
+{
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	Oid			relid = RelationGetRelid(parent);
+	bool		result;
+	int64		itemid;
+	int64		clock;
+	int64		ns;
+	Relation	rel;
+
+	if (!GetKeyColumn(slot, set->itemid_attnum, relid, "itemid", &itemid) ||
+		!GetKeyColumn(slot, set->clock_attnum, relid, "clock", &clock))
+		return false;
+	if (!GetKeyColumn(slot, set->ns_attnum, relid, "ns", &ns))
+		ns = 0;
+	if (clock != (int32) clock || ns != (int32) ns ||
+		!ZbxhistLockForLookup(day))
+		return false;
+	rel = try_table_open(day, NoLock);
+	*is_gone = rel == NULL;
+	if (*is_gone)
+		return false;
+	result = ZbxhistDayHasKey(rel, itemid, (int32) clock, (int32) ns);
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * IsFaultOfDay says whether an error is about what was read, not about the
+ * session or the server.
+ */
+static bool
+IsFaultOfDay(int sqlstate)
+{
+	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	{
+		case ERRCODE_TRANSACTION_ROLLBACK:
+		case ERRCODE_INSUFFICIENT_RESOURCES:
+		case ERRCODE_OPERATOR_INTERVENTION:
+			return false;
+		default:
+			return sqlstate != ERRCODE_LOCK_NOT_AVAILABLE;
+	}
+}
+
+/*
+ * LogUnreadable says in the server's log, once for each day, why keys cannot
+ * be looked up in it.
+ */
+static void
+LogUnreadable(Oid day, const ErrorData *error)
+{
+	static Oid	last_day = InvalidOid;
+
+	if (day == last_day)
+		return;
+	last_day = day;
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not look for keys in packed day \"%s\": %s",
+				   get_rel_name(day), error->message),
+			errdetail("New rows of that time are stored all the same."));
+}
+
+/*
+ * HasKeyIfReadable does so in a subtransaction, in which an error of the day's is
+ * only logged.
+ */
+static bool
+HasKeyIfReadable(Relation parent, Oid day, TupleTableSlot *slot,
+				 bool *is_gone)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool result = false;
+
+	/* what is written must not be part of the subtransaction */
+	ZbxhistFlushDayChanges(day);
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		result = HasKey(parent, day, slot, is_gone);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!IsFaultOfDay(error->sqlerrcode))
+			ReThrowError(error);
+		LogUnreadable(day, error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return result;
+}
+
+/*
+ * ZbxhistKeyInDay says whether the slot's key is in a packed day, or in the
+ * partition that it is being unpacked to; *is_gone is set if there is no such
+ * day any more.
+ */
+bool
+ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
+				TupleTableSlot *slot, bool *is_gone)
+{
+	Oid			partition = day->partition;
+
+	*is_gone = false;
+	if (!OidIsValid(FindKeyIndex(parent)))
+		return false;
+	return HasKeyIfReadable(parent, day->relid, slot, is_gone) ||
+		(OidIsValid(partition) &&
+		 ZbxhistKeyInPartition(parent, partition, slot));
+}
+
+/*
+ * ZbxhistCheckDayKey raises the unique violation that the parent's own index
+ * would if the slot's key is in a packed day.  Returns false if there is no
+ * such day any more.
+ */
+bool
+ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
+				   TupleTableSlot *slot)
+{
+	Relation	index;
+	IndexInfo  *info;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *key;
+	bool		is_gone;
+
+	if (!ZbxhistKeyInDay(parent, day, slot, &is_gone))
+		return !is_gone;
+	index = index_open(FindKeyIndex(parent), AccessShareLock);
+	info = BuildIndexInfo(index);
+	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
+		values[i] = slot_getattr(slot, info->ii_IndexAttrNumbers[i],
+								 &isnull[i]);
+	key = BuildIndexValueDescription(index, values, isnull);
+	ereport(ERROR,
+			errcode(ERRCODE_UNIQUE_VIOLATION),
+			errmsg("duplicate key value violates unique constraint \"%s\"",
+				   RelationGetRelationName(index)),
+			key ? errdetail("Key %s already exists.", key) : 0,
+			errtableconstraint(parent, RelationGetRelationName(index)));
+	return true;				/* keep compiler quiet */
+}

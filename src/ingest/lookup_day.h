@@ -1,0 +1,21 @@
+/*-------------------------------------------------------------------------
+ *
+ * lookup_day.h
+ *	  Keys of rows that the parent holds, looked for in packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_LOOKUP_DAY_H
+#define ZBXHIST_LOOKUP_DAY_H
+
+#include "executor/tuptable.h"
+#include "utils/relcache.h"
+
+#include "catalog/bounds.h"
+
+extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
+							   TupleTableSlot *slot);
+extern bool ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
+							TupleTableSlot *slot, bool *is_gone);
+
+#endif							/* ZBXHIST_LOOKUP_DAY_H */
