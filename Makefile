@@ -56,6 +56,7 @@ OBJS = \
 	src/packed/day_prefetch.o \
 	src/packed/day_reader.o \
 	src/packed/day_stream.o \
+	src/packed/day_version.o \
 	src/packed/day_write.o \
 	src/packed/fdw.o \
 	src/packed/fdw_analyze.o \

@@ -23,8 +23,10 @@
 #include "access/heaptoast.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/storage.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -67,6 +69,7 @@ struct DayWriter
 	BulkInsertState bistate;
 	int			options;
 	CommandId	cid;
+	BlockNumber nblocks;		/* up to the last one that was used */
 
 	uint64		nrows;
 	uint64		nbytes;			/* of payload */
@@ -146,6 +149,18 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 }
 
 /*
+ * GiveBackPages gives back pages at the end of a new table by which newer
+ * versions have extended it, expecting more rows.
+ */
+static void
+GiveBackPages(DayWriter *writer)
+{
+	if ((writer->options & TABLE_INSERT_FROZEN) != 0 &&
+		RelationGetNumberOfBlocks(writer->day) > writer->nblocks)
+		RelationTruncate(writer->day, writer->nblocks);
+}
+
+/*
  * CloseStorage is the reverse of OpenStorage.
  */
 static void
@@ -156,6 +171,7 @@ CloseStorage(DayWriter *writer)
 	FreeExecutorState(writer->estate);
 	FreeBulkInsertState(writer->bistate);
 	table_finish_bulk_insert(writer->day, writer->options);
+	GiveBackPages(writer);
 }
 
 /*
@@ -232,6 +248,8 @@ StoreGroup(DayWriter *writer, Datum payload)
 	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
 	table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
 					   writer->options, writer->bistate);
+	writer->nblocks = Max(writer->nblocks,
+						  ItemPointerGetBlockNumber(&writer->slot->tts_tid) + 1);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
 									   writer->estate);

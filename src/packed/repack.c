@@ -15,7 +15,7 @@
  * The new groups are written frozen, so every snapshot must see the same groups
  * in the old days (settled.c).  These are not locked against changes, which
  * would have to wait; the caller does that in the end, for a moment, and makes
- * sure by their versions that there have been none.
+ * sure by their versions (day_version.c) that there have been none.
  *
  * What has been written is read once more: it must be as many rows, with the
  * same checksum.
@@ -29,10 +29,8 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
@@ -51,29 +49,19 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
-#include "utils/xid8.h"
 
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
 #include "packed/day_stream.h"
+#include "packed/day_version.h"
 #include "packed/day_write.h"
 #include "packed/row_hash.h"
-#include "packed/settled.h"
 
-PG_FUNCTION_INFO_V1(zbxhist_day_version);
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
 
 /* bytes between two pauses */
 #define PAUSE_BYTES ((uint64) 4 * 1024 * 1024)
-
-/* what a look through the headers of a day's groups finds */
-typedef struct DayVersion
-{
-	uint64		number;			/* another one when they have been changed */
-	int64		ngroups;
-	uint64		nbytes;			/* of them */
-} DayVersion;
 
 /* an old day */
 typedef struct OldDay
@@ -143,101 +131,6 @@ NoteBytes(RepackState *state, uint64 nbytes)
 								 (int64) state->nbytes);
 	if (state->nbytes - state->paused_at >= PAUSE_BYTES)
 		Pause(state);
-}
-
-/* ---- the version of a day ---- */
-
-/*
- * AddGroups mixes the groups of a page into the version.
- */
-static void
-AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
-		  DayVersion *version)
-{
-	Buffer		buffer = ReadBufferExtended(scan->rel, MAIN_FORKNUM, block,
-											RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buffer);
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	int			noffsets = ZbxhistSettledRows(scan, buffer, offsets);
-
-	for (int i = 0; i < noffsets; i++)
-	{
-		ItemId		item = PageGetItemId(page, offsets[i]);
-		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
-		uint64		place = (uint64) block << 16 | offsets[i];
-
-		version->number += mix_hash(mix_hash(0, place),
-									HeapTupleHeaderGetRawXmin(tuple));
-		version->nbytes += ItemIdGetLength(item);
-	}
-	version->ngroups += noffsets;
-	ReleaseBuffer(buffer);
-}
-
-/*
- * ReadVersion finds the version of a day; raises 55000 while some transactions
- * see other groups than others.
- */
-static void
-ReadVersion(SettledScan *scan, Relation day, DayVersion *version)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-
-	memset(version, 0, sizeof(*version));
-	ZbxhistBeginSettledScan(scan, day);
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		AddGroups(scan, block, strategy, version);
-	}
-	FreeAccessStrategy(strategy);
-}
-
-/*
- * GetNewest returns the newest transaction that a look through a day has found.
- */
-static Datum
-GetNewest(const SettledScan *scan, bool *isnull)
-{
-	FullTransactionId next = ReadNextFullTransactionId();
-	uint32		epoch = EpochFromFullTransactionId(next);
-
-	*isnull = !TransactionIdIsNormal(scan->newest);
-	if (*isnull)
-		return (Datum) 0;
-	if (scan->newest > XidFromFullTransactionId(next))
-		epoch--;
-	return FullTransactionIdGetDatum(FullTransactionIdFromEpochAndXid(epoch,
-																	  scan->newest));
-}
-
-/*
- * zbxhist_day_version(day) returns the version of a day, and the newest
- * transaction that has changed it; see sql/packed/day_version.sql.
- */
-Datum
-zbxhist_day_version(PG_FUNCTION_ARGS)
-{
-	Relation	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
-	SettledScan scan;
-	TupleDesc	desc;
-	Datum		values[2];
-	bool		nulls[2] = {false};
-	DayVersion	version;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	if (day->rd_rel->relam != HEAP_TABLE_AM_OID)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("only tables with access method \"heap\" can be packed"));
-	ReadVersion(&scan, day, &version);
-	values[0] = Int64GetDatum((int64) version.number);
-	values[1] = GetNewest(&scan, &nulls[1]);
-	table_close(day, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
 }
 
 /* ---- segments ---- */
@@ -407,8 +300,6 @@ VerifyNewDay(RepackState *state)
 static void
 OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 {
-	SettledScan scan;
-
 	day->rel = ZbxhistOpenOwnedTable(relid, AccessShareLock);
 	day->layout = ZbxhistDayLayout(day->rel);
 	if (day->rel->rd_rel->relam != HEAP_TABLE_AM_OID ||
@@ -419,7 +310,7 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 					   RelationGetRelationName(day->rel),
 					   RelationGetRelationName(state->new_day)),
 				errtable(day->rel));
-	ReadVersion(&scan, day->rel, &day->version);
+	ZbxhistReadDayVersion(day->rel, &day->version);
 	*nbytes += day->version.nbytes;
 }
 
@@ -469,10 +360,9 @@ OpenDays(RepackState *state, ArrayType *relids, Oid new_day)
 static void
 RaiseMissing(const OldDay *day)
 {
-	SettledScan scan;
 	DayVersion	now;
 
-	ReadVersion(&scan, day->rel, &now);
+	ZbxhistReadDayVersion(day->rel, &now);
 	if (now.number != day->version.number)
 		ereport(ERROR,
 				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

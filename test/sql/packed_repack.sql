@@ -32,7 +32,7 @@ SELECT d.day, pg_total_relation_size(d.day) AS bytes, d.nrows, d.packed_rows,
        d.merged_at IS NOT NULL AS merged, d.repacked_at IS NOT NULL AS repacked
   FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass;
 CREATE TABLE at_first AS SELECT day::text, bytes FROM state;
--- (newer versions extend tables by more pages than are needed)
+-- (newer versions extend tables by more pages than merging needs)
 CREATE VIEW growth AS
 SELECT s.day, CASE WHEN s.bytes < f.bytes * 0.2 THEN 'empty' WHEN s.bytes < f.bytes * 1.8 THEN 'compact' ELSE 'bloated' END AS size, s.nrows, s.packed_rows = s.nrows AS known, s.merged, s.repacked
   FROM state s JOIN at_first f ON f.day = s.day::text ORDER BY f.day;
@@ -65,8 +65,10 @@ BEGIN
 END
 $$;
 
--- nothing to do
+-- nothing to do, and no page that is not needed
 SELECT action, partition FROM zbxhist.preview('history');
+SELECT pg_relation_size('zbxhist_packed.history_p19700102') / current_setting('block_size')::bigint
+     - (SELECT max((ctid::text::point)[0]) + 1 FROM zbxhist_packed.history_p19700102) AS unused;
 
 -- merging makes a day grow; it is not repacked while that is switched off
 SET zbxhist.maintenance_repack_limit = 0;
@@ -83,6 +85,8 @@ SELECT * FROM growth;
 SELECT * FROM log;
 SELECT * FROM difference;
 SELECT * FROM zbxhist.verify('history');
+SELECT pg_relation_size('zbxhist_packed.history_p19700102') / current_setting('block_size')::bigint
+     - (SELECT max((ctid::text::point)[0]) + 1 FROM zbxhist_packed.history_p19700102) AS unused;
 SELECT count(*) FROM before b JOIN pg_class k ON k.oid = b.day;
 SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace AND relname ~ '^history_p1970' ORDER BY 1;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
