@@ -27,7 +27,7 @@ EXPLAIN (COSTS OFF) SELECT DISTINCT ON (itemid) * FROM history_packed WHERE item
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock DESC, ns DESC LIMIT 2;
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock, ns;
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) AND clock = 90000 ORDER BY itemid, ns;
-EXPLAIN (COSTS OFF) SELECT itemid, max(value) FROM history_packed WHERE itemid IN (1, 3) GROUP BY itemid;
+EXPLAIN (COSTS OFF) SELECT DISTINCT itemid, clock FROM history_packed WHERE itemid IN (1, 3);
 EXPLAIN (COSTS OFF) SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (1, 3) AND clock < 345600 ORDER BY itemid, clock DESC;
 -- not in these orders
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid DESC, clock;

@@ -41,7 +41,7 @@ BEGIN
         line := regexp_replace(line, '(InitPlan \d).*', '\1');
         line := regexp_replace(line, '\((?:\w+\.)?clock IS NOT NULL\) AND | AND \(clock IS NOT NULL\)', '');
         line := regexp_replace(line, '\(\((\w+\.)?itemid = 3\)\)', '(\1itemid = 3)');
-        line := replace(replace(line, '(i.itemid = itemid)', '(itemid = i.itemid)'), '($ = h_2.itemid)', '(h_2.itemid = $)');
+        line := replace(replace(line, '(i.itemid = itemid)', '(itemid = i.itemid)'), '($ = h.itemid)', '(h.itemid = $)');
         RETURN NEXT line;
     END LOOP;
 END $$;
