@@ -93,8 +93,9 @@ processes_of() {
 	} | cut -d / -f 3 | sort -un
 }
 
-# Ends them: servers so that they give back what they have of the system, and
-# whatever is left after that.  A subshell, whose commands are none of them.
+# Ends them: servers so that they give back what they have of the system, the
+# others so that they can clean up, and whatever is left after that.  A
+# subshell, whose commands are none of them.
 end_processes() (
 	unset TMPDIR
 	find "$1" -name postmaster.pid 2>/dev/null | while read -r file; do
@@ -103,7 +104,13 @@ end_processes() (
 			"$1"/*) kill -QUIT "$postmaster" 2>/dev/null || true ;;
 		esac
 	done
-	for _ in {1..25}; do
+	processes_of "$1" | while read -r process; do
+		case $(readlink "/proc/$process/exe") in
+			*/postgres) ;;
+			*) kill -TERM "$process" 2>/dev/null || true ;;
+		esac
+	done
+	for _ in {1..50}; do
 		if ! processes_of "$1" | grep -q .; then return; fi
 		sleep 0.2
 	done

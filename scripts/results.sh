@@ -84,7 +84,9 @@ run_suite() {
 	shift
 	log=$PLACE/logs/${name// /-}.log
 	printf '   %-20s ' "$name"
-	"$@" >"$log" 2>&1 </dev/null || status=$?
+	# in the background, or a signal would wait for its end
+	"$@" >"$log" 2>&1 </dev/null &
+	wait $! || status=$?
 	if [ "$status" -eq "$CANNOT_RUN" ]; then
 		SKIPPED=$((SKIPPED + 1))
 		SUMMARY+=("$(printf '%-20s skipped: %s' "$name" "$(tail -n 1 "$log")")")
