@@ -121,9 +121,13 @@ OBJS = \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
+# the update to it from the version before
+UPDATE_FROM = 1.0
+BUILT_UPDATE = sql/$(EXTENSION)--$(UPDATE_FROM)--$(EXTVERSION).sql
 SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
-DATA_built     = $(BUILT_SQL)
-DATA           = $(filter-out $(BUILT_SQL),$(wildcard sql/$(EXTENSION)--*--*.sql))
+DATA_built     = $(BUILT_SQL) $(BUILT_UPDATE)
+# released versions and the updates between them, as they were
+DATA           = $(filter-out $(DATA_built),$(wildcard sql/$(EXTENSION)--*.sql))
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
@@ -135,7 +139,7 @@ ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(sr
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
 TAP_TESTS      = 1
 PROVE_TESTS    = $(srcdir)/test/t/*.pl
-EXTRA_CLEAN    = $(BUILT_SQL)
+EXTRA_CLEAN    = $(BUILT_SQL) $(BUILT_UPDATE)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -148,3 +152,9 @@ $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 	@mkdir -p $(dir $@)
 	cat $(SQL_PARTS) > $@
+
+# what differs is in sql/upgrade; functions and views come as they are now
+$(BUILT_UPDATE): $(BUILT_SQL) $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql
+	cat $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql > $@
+	cat $(filter-out $(addprefix $(srcdir)/sql/,schema/% tables/% packed/zbxhist.sql),$(SQL_PARTS)) | \
+		sed -E 's/^CREATE (FUNCTION|PROCEDURE|VIEW) /CREATE OR REPLACE \1 /' >> $@
