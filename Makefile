@@ -123,6 +123,11 @@ OBJS = \
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
 # the update to it from the version before
 UPDATE_FROM = 1.0
+# what CREATE OR REPLACE cannot change
+UPDATED_BY_HAND = schema/% packed/zbxhist.sql tables/maintenance_log.sql \
+	tables/managed_schema.sql tables/packed_change.sql tables/packed_day.sql \
+	tables/parent_config.sql tables/parent_state.sql tables/partition_state.sql \
+	tables/stray_mark.sql
 BUILT_UPDATE = sql/$(EXTENSION)--$(UPDATE_FROM)--$(EXTVERSION).sql
 SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
 DATA_built     = $(BUILT_SQL) $(BUILT_UPDATE)
@@ -156,5 +161,5 @@ $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 # what differs is in sql/upgrade; functions and views come as they are now
 $(BUILT_UPDATE): $(BUILT_SQL) $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql
 	cat $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql > $@
-	cat $(filter-out $(addprefix $(srcdir)/sql/,schema/% tables/% packed/zbxhist.sql),$(SQL_PARTS)) | \
+	cat $(filter-out $(addprefix $(srcdir)/sql/,$(UPDATED_BY_HAND)),$(SQL_PARTS)) | \
 		sed -E 's/^CREATE (FUNCTION|PROCEDURE|VIEW) /CREATE OR REPLACE \1 /' >> $@

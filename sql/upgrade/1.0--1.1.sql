@@ -169,3 +169,45 @@ ALTER PROCEDURE zbxhist.merge_waiting(regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.next_transaction() SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.repeat_step(regclass, text, regclass, text) SET SCHEMA zbxhist_internal;
+
+-- functions with another result than in 1.0; the view is put in place again below
+CREATE OR REPLACE VIEW zbxhist.status AS
+SELECT NULL::regclass AS parent,
+       NULL::bigint AS partitions,
+       NULL::bigint AS packed_days,
+       NULL::bigint AS partitions_ahead,
+       NULL::timestamp with time zone AS covered_until,
+       NULL::bigint AS rows_waiting,
+       NULL::boolean AS rows_waiting_exact,
+       NULL::timestamp with time zone AS last_run,
+       NULL::timestamp with time zone AS last_success,
+       NULL::text AS last_error,
+       NULL::timestamp with time zone AS last_error_at,
+       NULL::timestamp with time zone AS next_drop,
+       NULL::bigint AS values_routed,
+       NULL::bigint AS values_kept,
+       NULL::bigint AS batches,
+       NULL::bigint AS values_fast,
+       NULL::jsonb AS values_slow;
+DROP FUNCTION zbxhist.insert_paths();
+DROP FUNCTION zbxhist_internal.zabbix_setting(name, text);
+DROP FUNCTION zbxhist_internal.has_item_index(regclass);
+
+ALTER TABLE zbxhist.packed_day
+    ADD COLUMN packed_bytes bigint,
+    ADD COLUMN packed_rows bigint,
+    ADD COLUMN merged_at timestamptz,
+    ADD COLUMN repacked_at timestamptz;
+ALTER TABLE zbxhist.parent_state
+    ADD COLUMN repack_after timestamptz;
+COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
+COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
+COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
+COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, or that was tried in vain';
+COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
+COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
+
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, move, extend, drop, expire, truncate, pack, merge, repack, undo, ...';
+
+-- whoever made the schema before could have put objects of his own into it
+ALTER SCHEMA zbxhist OWNER TO pg_database_owner;
