@@ -32,8 +32,9 @@ BEGIN
                format('DROP ROUTINE %s;', p.oid::regprocedure)
           FROM pg_proc p
          WHERE p.pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
-           AND NOT EXISTS (SELECT FROM pg_depend d
-                            WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e');
+           AND NOT (EXISTS (SELECT FROM pg_depend d
+                             WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+                    AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper));
     RETURN QUERY
         SELECT 'info', 'not_preloaded', current_database()::text,
                'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows',

@@ -37,8 +37,6 @@ GRANT EXECUTE ON FUNCTION zbxhist_internal.require_owners() TO pg_database_owner
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
-ALTER TABLE zbxhist.parent_config ENABLE ALWAYS TRIGGER require_owners;
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE OF parent, day ON zbxhist.packed_day
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
-ALTER TABLE zbxhist.packed_day ENABLE ALWAYS TRIGGER require_owners;

@@ -74,7 +74,7 @@ SELECT bag_eq(
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
-        catalog_of,count_own_rows,may_take_up,own_items,stored_setting,trusts_owner}'::text[])$$,
+        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
