@@ -21,6 +21,8 @@ class Lost(Exception):
 class Worker:
     """A process with a connection of its own."""
 
+    expected = EXPECTED
+
     def __init__(self, plan, name, server):
         self.plan = plan
         self.name = name
@@ -69,7 +71,7 @@ class Worker:
             return result
         except psycopg2.Error as error:
             code = error.pgcode or ("connection" if self.gone(error) else "client")
-            if code in EXPECTED or code == "connection":
+            if code in self.expected or code == "connection":
                 self.tally.add("%s: %s" % (what, code))
             else:
                 self.tally.fault("%s: %s %s" % (what, code, str(error).strip()))

@@ -127,6 +127,9 @@ class Changer(Worker):
     def prepare(self):
         self.run("SET statement_timeout = '5min'")
 
+    # a day packed before a column came or went cannot be updated: 55000
+    expected = Worker.expected | {"55000"}
+
     def step(self):
         self.attempt("changes", self.transaction)
         time.sleep(self.random.random() * self.plan.pause * 4)
