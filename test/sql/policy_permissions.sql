@@ -98,6 +98,15 @@ RESET client_min_messages;
 SELECT s.parent, s.last_error FROM zbxhist.status s WHERE s.last_error IS NOT NULL;
 SELECT s.parent FROM zbxhist.status s WHERE s.last_success = s.last_run ORDER BY s.parent::text;
 
+-- settings of somebody who owns no managed table are none of Zabbix's
+RESET ROLE;
+SELECT retention_source FROM zbxhist.parents WHERE parent = 'zabbix.trends'::regclass;
+ALTER TABLE zabbix.config OWNER TO regress_zbxhist_stranger;
+SELECT retention_source FROM zbxhist.parents WHERE parent = 'zabbix.trends'::regclass;
+SELECT * FROM zbxhist_internal.zabbix_setting('zabbix', 'hk_trends');
+SELECT severity, object, message FROM zbxhist.check() WHERE code = 'no_retention' AND object = 'zabbix.trends';
+ALTER TABLE zabbix.config OWNER TO regress_zbxhist_dba;
+
 -- a superuser sets up somebody else's tables: the partitions are theirs
 RESET ROLE;
 CREATE TABLE zabbix.theirs (LIKE zabbix.history INCLUDING ALL);
