@@ -37,6 +37,7 @@ OBJS = \
 	src/maintenance/packing.o \
 	src/maintenance/moving.o \
 	src/maintenance/own_rows.o \
+	src/maintenance/own_transactions.o \
 	src/maintenance/worker.o \
 	src/packed/codec_bits.o \
 	src/packed/codec_buffer.o \

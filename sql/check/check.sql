@@ -1,32 +1,40 @@
 -- sql/check/check.sql
+--
+-- What has one cause and is mended by one command is one line.
 
 CREATE FUNCTION zbxhist.check()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT f.*
-      FROM (SELECT 0 AS place, d.* FROM zbxhist_internal.check_database() d
-            UNION ALL SELECT 0, b.* FROM zbxhist_internal.check_backup() b
-            UNION ALL
-            SELECT u.place, c.*
-              FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),
-                   LATERAL (SELECT * FROM zbxhist_internal.check_policy(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_maintenance(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_triggers(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_partitions(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_columns(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_row_triggers(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_packed(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_rows(u.parent)) c
-           ) AS a (place, severity, code, object, message, hint),
-           LATERAL (SELECT a.severity, a.code, a.object, a.message, a.hint) f
-     ORDER BY CASE a.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
-              a.place, a.code, a.object, a.message COLLATE "C"
+    SELECT g.severity, g.code, zbxhist_internal.object_list(g.objects), g.message, g.hint
+      FROM (
+            SELECT a.severity, a.code, min(a.place) AS place,
+                   array_agg(a.object ORDER BY a.place, a.object COLLATE "C") AS objects, a.message, a.hint
+              FROM (SELECT 0 AS place, d.* FROM zbxhist_internal.check_database() d
+                    UNION ALL
+                    SELECT 0, b.* FROM zbxhist_internal.check_backup() b
+                    UNION ALL
+                    SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
+                    UNION ALL
+                    SELECT u.place + 1, c.*
+                      FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),
+                           LATERAL (SELECT * FROM zbxhist_internal.check_policy(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_maintenance(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_triggers(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_partitions(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_columns(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_row_triggers(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_packed(u.parent)
+                                    UNION ALL SELECT * FROM zbxhist_internal.check_rows(u.parent)) c
+                   ) AS a (place, severity, code, object, message, hint)
+             GROUP BY a.severity, a.code, a.message, a.hint) g
+     ORDER BY CASE g.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,
+              g.place, g.code, g.objects[1] COLLATE "C", g.message COLLATE "C"
 $$;
 
 COMMENT ON FUNCTION zbxhist.check() IS
-'Everything an administrator should know, with what mends it; no rows when all is well';
+'Everything an administrator should know, a line for each cause, with the command that mends it; no rows when all is well';
 
 REVOKE ALL ON FUNCTION zbxhist.check() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.check() TO PUBLIC;

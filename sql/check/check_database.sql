@@ -5,16 +5,36 @@ RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    is_late boolean;
+    orphans record;
 BEGIN
     IF cardinality(zbxhist_internal.parent_list()) = 0 THEN
         RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
             'no table is managed yet', 'SELECT * FROM zbxhist.setup();';
     END IF;
     RETURN QUERY
+        SELECT 'warning', 'maintenance_late', t.object,
+               CASE WHEN t.last_run IS NULL THEN 'maintenance has not been run yet'
+                    ELSE format('maintenance was last run at %s', zbxhist_internal.format_time(t.last_run)) END
+               || '.  Have it called every quarter of an hour: by cron, systemd, pg_cron or the background worker',
+               remedy
+          FROM (SELECT zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)) AS object,
+                       max(s.last_run) AS last_run
+                  FROM zbxhist.parent_config c
+                  JOIN pg_class k ON k.oid = c.parent
+                  LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+                 WHERE c.routing AND coalesce(s.last_run, c.created_at) < now() - interval '1 day') t
+         WHERE t.object IS NOT NULL;
+    SELECT coalesce(max(s.last_run), min(c.created_at)) < now() - interval '1 day' INTO is_late
+      FROM zbxhist.parent_config c
+      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent;
+    RETURN QUERY
         SELECT 'warning', 'new_table', n::text,
-               format('table %s has appeared since setup and is not managed yet', n),
-               'CALL zbxhist.run_maintenance();'
-          FROM zbxhist_internal.new_tables() n;
+               'it has appeared since setup and is not managed yet', remedy
+          FROM zbxhist_internal.new_tables() n
+         WHERE is_late;
     RETURN QUERY
         SELECT 'warning', 'not_taken_up', f.parent::text,
                format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
@@ -27,56 +47,33 @@ BEGIN
            AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = f.parent)
            AND NOT zbxhist_internal.may_take_up(f.parent);
     RETURN QUERY
-        SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
-               'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',
-               format('DROP ROUTINE %s;', p.oid::regprocedure)
-          FROM pg_proc p
-         WHERE p.pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
-           AND NOT (EXISTS (SELECT FROM pg_depend d
-                             WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-                    AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper));
-    RETURN QUERY
-        SELECT 'info', 'not_preloaded', current_database()::text,
-               'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows',
-               c || ';'
-          FROM zbxhist_internal.preload_command() c
-         WHERE c IS NOT NULL AND cardinality(zbxhist_internal.parent_list()) > 0;
-    RETURN QUERY
-        SELECT 'info', 'role_not_preloaded', r.role::text,
-               format('session_preload_libraries is set for role %s, which counts before the setting of the database: its sessions load the library in their first INSERT',
-                      quote_ident(r.role)),
-               r.command || ';'
-          FROM zbxhist_internal.overriding_roles() r;
-    RETURN QUERY
-        SELECT 'warning', 'timescaledb', 'timescaledb',
-               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT',
-               'DROP EXTENSION timescaledb; if nothing else in this database needs it.'
-          FROM pg_extension e
-         WHERE e.extname = 'timescaledb'
-           AND EXISTS (SELECT FROM zbxhist.parent_config c JOIN pg_class k ON k.oid = c.parent
-                        WHERE k.relname IN ('trends', 'trends_uint'));
+        SELECT 'error', 'take_up_failed', n::text,
+               format('it has appeared since setup and cannot be managed: %s', p.message), remedy
+          FROM zbxhist_internal.new_tables() n
+          JOIN zbxhist.step_problem p ON p.parent = n AND p.step = 'take_up'
+         WHERE NOT zbxhist_internal.is_transient(p.sqlstate) OR p.since < now() - interval '1 day';
     RETURN QUERY
         SELECT 'warning', 'parent_dropped', c.parent::oid::text,
-               format('the managed table with OID %s has been dropped', c.parent::oid),
-               'CALL zbxhist.run_maintenance();'
+               format('the managed table with OID %s has been dropped', c.parent::oid), remedy
           FROM zbxhist.parent_config c
-         WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
-    RETURN QUERY
-        SELECT 'warning', 'orphaned_day', k.oid::regclass::text,
-               'it is the table of a packed day, but of no managed table',
-               format('DROP TABLE %s; if its values are not needed.', k.oid::regclass)
-          FROM pg_class k
-         WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                             JOIN pg_class p ON p.oid = d.parent
-                            WHERE d.day = k.oid);
-    RETURN QUERY
-        SELECT 'error', 'take_up_failed', l.parent::text,
-               format('taking up table %s failed: %s', l.parent, l.message),
-               'Mend the cause, then CALL zbxhist.run_maintenance();'
-          FROM zbxhist_internal.new_tables() n
-          JOIN LATERAL (SELECT s.parent, s.last_error AS message FROM zbxhist.parent_state s
-                         WHERE s.parent = n AND s.failed) l ON true;
+         WHERE is_late AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    SELECT array_agg(k.oid::regclass::text ORDER BY k.relname) AS objects,
+           string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname) AS names,
+           sum(pg_total_relation_size(k.oid)) AS bytes INTO orphans
+      FROM pg_class k
+     WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                         JOIN pg_class p ON p.oid = d.parent
+                        WHERE d.day = k.oid);
+    IF orphans.names IS NOT NULL THEN
+        RETURN QUERY SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(orphans.objects),
+            format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
+                   CASE cardinality(orphans.objects) WHEN 1 THEN 'a packed day'
+                        ELSE cardinality(orphans.objects) || ' packed days' END,
+                   pg_size_pretty(orphans.bytes)),
+            format('DROP TABLE %s;', orphans.names);
+    END IF;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_libraries();
 END
 $$;
 

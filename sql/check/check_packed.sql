@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    remedy CONSTANT text := format('CALL zbxhist.run_maintenance(%L);', parent);
+    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
     source pg_class;
     policy zbxhist.parent_config;
@@ -17,51 +17,56 @@ BEGIN
                                    JOIN pg_class k ON k.oid = d.day
                                   WHERE d.parent = check_packed.parent) THEN
         RETURN QUERY SELECT 'error', 'no_packed_table', parent::text,
-            'the foreign table that stands for its packed days is missing: they are not read', remedy;
+            'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance makes it anew', remedy;
     END IF;
     RETURN QUERY
         SELECT 'error', 'two_packed_tables', i.inhrelid::regclass::text,
                format('both it and %s stand for the packed days of %s: their rows are read twice', packed, parent),
-               format('DROP FOREIGN TABLE %s;', i.inhrelid::regclass)
+               format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
           FROM pg_inherits i
           JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid
           JOIN pg_foreign_table o ON o.ftrelid = packed AND o.ftserver = t.ftserver
          WHERE i.inhparent = parent AND i.inhrelid <> packed;
     RETURN QUERY
         SELECT 'warning', 'day_dropped', d.day::oid::text,
-               format('the table of its packed day from %s on has been dropped',
+               format('the table of the packed day of %s from %s on has been dropped', check_packed.parent,
                       zbxhist_internal.format_time(to_timestamp(d.from_clock))), remedy
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent
-           AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
+           AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
+           AND zbxhist_internal.is_overdue(check_packed.parent, 'attach');
     RETURN QUERY
         SELECT 'warning', 'owner', k.oid::regclass::text,
-               format('it belongs to %s, its parent to %s', k.relowner::regrole, source.relowner::regrole),
+               format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained',
+                      k.relowner::regrole, source.relowner::regrole),
                format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
-          FROM pg_class k
-         WHERE k.relowner <> source.relowner
-           AND (k.oid = packed
-                OR k.oid IN (SELECT d.day FROM zbxhist.packed_day d WHERE d.parent = check_packed.parent));
+          FROM zbxhist_internal.foreign_children(check_packed.parent) c
+          JOIN pg_class k ON k.oid = c
+         WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner');
     RETURN QUERY
         SELECT 'warning', 'unpack_unfinished', d.day::text,
-               'an unpack has begun and has not come to its end', remedy
+               'an unpack of it was begun and has not come to its end for more than a day'
+               || CASE WHEN p.since IS NULL THEN ''
+                       ELSE ': a transaction has it locked, or began earlier and has not ended.  Look for long ones' END,
+               CASE WHEN p.since IS NULL THEN remedy ELSE zbxhist_internal.long_transactions() END
           FROM zbxhist.packed_day d
-         WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing;
+          LEFT JOIN zbxhist.step_problem p ON p.parent = d.parent AND p.step = 'unpack' AND p.relation = d.day::text
+         WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing
+           AND zbxhist_internal.is_overdue(check_packed.parent, 'unpack')
+           AND zbxhist_internal.is_transient(p.sqlstate);
     RETURN QUERY
         SELECT 'info', 'columns_altered', check_packed.parent::text,
-               format('packed days up to that of %s have other columns than the table: late rows stay in the table itself, and packed ones cannot be updated',
-                      to_char(to_timestamp(max(d.from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD')),
-               format('They can be read.  To change them: CALL zbxhist.unpack(%L, %L);', check_packed.parent,
-                      to_char(to_timestamp(max(d.from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'))
+               format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read; but until they are unpacked, their late rows stay in the table itself, and their rows cannot be updated.  Begin with the latest',
+                      count(*), zbxhist_internal.format_day(max(d.from_clock))),
+               format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
          WHERE d.parent = check_packed.parent AND d.partition IS NULL
            AND NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
         HAVING count(*) > 0;
-    IF policy.pack_after IS NULL OR NOT policy.routing THEN
-        RETURN;
+    IF policy.pack_after IS NOT NULL AND policy.routing THEN
+        RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
     END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
 END
 $$;
 

@@ -5,45 +5,29 @@ RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    source pg_class;
 BEGIN
-    SELECT * INTO STRICT source FROM pg_class k WHERE k.oid = parent;
     RETURN QUERY
         SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
-               format('table inherits from %s without a constraint "zbxhist_clock" that zbxhist can read: no row is sent to it', parent),
-               format('ALTER TABLE %s NO INHERIT %s; or give it the constraint CHECK (clock >= ... AND clock < ...)',
-                      i.inhrelid::regclass, parent)
+               format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  The command makes it a table of its own, with its rows',
+                      parent),
+               format('ALTER TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
           FROM pg_inherits i
          WHERE i.inhparent = parent
            AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
            AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);
     RETURN QUERY
         SELECT 'error', 'overlap', b.partition::text,
-               format('its range overlaps that of %s', a.partition),
-               'Move the rows of one of them away and drop it.'
+               format('it is for the same time as %s.  The command makes it a table of its own; then insert its rows, about %s, into %s',
+                      a.partition, zbxhist_internal.probable_rows(b.partition), parent),
+               format('ALTER TABLE %s NO INHERIT %s;', b.partition, parent)
           FROM zbxhist.list_partitions(parent) a
           JOIN zbxhist.list_partitions(parent) b
             ON b.from_clock < a.to_clock AND a.from_clock < b.to_clock
            AND (a.from_clock, a.partition::oid) < (b.from_clock, b.partition::oid);
-    RETURN QUERY
-        SELECT 'warning', 'owner', k.oid::regclass::text,
-               format('it belongs to %s, its parent to %s', k.relowner::regrole, source.relowner::regrole),
-               format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
-          FROM zbxhist.list_partitions(parent) p JOIN pg_class k ON k.oid = p.partition
-         WHERE k.relowner <> source.relowner;
-    RETURN QUERY
-        SELECT 'warning', 'privileges', p.partition::text,
-               'its privileges differ from those of its parent',
-               format('SELECT zbxhist_internal.clone_grants(%L, %L);', parent, p.partition)
-          FROM zbxhist.list_partitions(parent) p
-         WHERE zbxhist_internal.describe_grants(p.partition) <> zbxhist_internal.describe_grants(parent);
-    RETURN QUERY
-        SELECT 'warning', 'indexes', p.partition::text,
-               'its indexes differ from those of its parent',
-               'Compare them with \d and create or drop what differs.'
-          FROM zbxhist.list_partitions(parent) p
-         WHERE zbxhist_internal.describe_indexes(p.partition) <> zbxhist_internal.describe_indexes(parent);
+    IF zbxhist_internal.is_overdue(parent, 'align', 'index') THEN
+        RETURN QUERY SELECT * FROM zbxhist_internal.check_alignment(parent);
+    END IF;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_indexes(parent);
 END
 $$;
 

@@ -6,8 +6,10 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    policy zbxhist.parent_config;
-    shown  record;
+    remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    policy    zbxhist.parent_config;
+    shown     record;
+    postponed boolean;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
@@ -17,17 +19,15 @@ BEGIN
     SELECT min(b.from_clock) AS oldest, count(*) AS partitions INTO shown
       FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
            zbxhist.partition_bounds(w.partition) b;
-    IF shown.partitions > 0 THEN
+    IF shown.partitions > 0 AND zbxhist_internal.is_overdue(parent, 'move') THEN
         RETURN QUERY SELECT 'warning', 'rows_in_parent', parent::text,
             format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
-                   zbxhist_internal.format_time(to_timestamp(shown.oldest))),
-            format('CALL zbxhist.run_maintenance(%L);', parent);
+                   zbxhist_internal.format_time(to_timestamp(shown.oldest))), remedy;
     END IF;
-    IF zbxhist_internal.own_pages(parent) < 10000 THEN
+    IF zbxhist_internal.own_pages(parent) < 10000 AND zbxhist_internal.is_overdue(parent, 'merge') THEN
         RETURN QUERY
             SELECT 'warning', 'late_rows', check_rows.parent::text,
-                   format('%s rows of packed days wait in the table itself', sum(w.rows)),
-                   format('CALL zbxhist.run_maintenance(%L);', check_rows.parent)
+                   format('%s rows of packed days wait in the table itself', sum(w.rows)), remedy
               FROM zbxhist.packed_day d
              CROSS JOIN LATERAL zbxhist_internal.count_waiting(check_rows.parent, d.from_clock, d.to_clock) AS w (rows)
              WHERE d.parent = check_rows.parent
@@ -36,19 +36,22 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,
-               format('%s rows stay in the table itself because their partition has another row with the same key', s.duplicates)
-               || CASE WHEN EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent)
-                       THEN ', or their packed day 65535 rows of the same item and second' ELSE '' END,
-               format('See SELECT * FROM ONLY %s; and delete the row that is wrong.', s.parent)
+               format('rows that stay in the table itself, because there is another row with the same key in a partition or packed day%2$s: %1$s.  The command shows both: keep the right one',
+                      s.duplicates,
+                      CASE WHEN EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent)
+                           THEN ', or 65535 of the same item and second' ELSE '' END),
+               format('SELECT tableoid::regclass, * FROM %s WHERE (itemid, clock) IN (SELECT itemid, clock FROM ONLY %1$s) ORDER BY itemid, clock;', s.parent)
           FROM zbxhist.parent_state s
          WHERE s.parent = check_rows.parent AND s.duplicates > 0;
-    IF zbxhist_internal.own_pages(parent) > 8192
-       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.cutoff_clock(parent))
-       AND policy.created_at < now() - interval '1 day' THEN
+    IF zbxhist_internal.own_pages(parent) > 8192 AND zbxhist_internal.is_overdue(parent, 'truncate')
+       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.cutoff_clock(parent)) THEN
+        SELECT p.message = 'postponed' INTO postponed
+          FROM zbxhist.step_problem p WHERE p.parent = check_rows.parent AND p.step = 'truncate';
         RETURN QUERY SELECT 'warning', 'not_truncated', parent::text,
-            format('nothing in the table itself is needed any more, but its %s have not been freed yet',
-                   pg_size_pretty(pg_total_relation_size(parent))),
-            format('See zbxhist.maintenance_log; SET zbxhist.maintenance_lock_timeout = ''5s''; CALL zbxhist.run_maintenance(%L);', parent);
+            format('nothing in the table itself is needed any more, but its %s have not been freed for more than a day',
+                   pg_size_pretty(pg_total_relation_size(parent)))
+            || CASE WHEN postponed THEN ': to make sure of that takes too long until it is vacuumed' ELSE '' END,
+            CASE WHEN postponed THEN format('VACUUM %s;', parent) ELSE remedy END;
     END IF;
 END
 $$;

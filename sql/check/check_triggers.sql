@@ -10,11 +10,10 @@ DECLARE
 BEGIN
     RETURN QUERY
         SELECT 'error', 'trigger_missing', parent::text,
-               format('trigger "%s" is missing: rows are not routed', w),
-               format('SELECT zbxhist_internal.attach_triggers(ARRAY[%L::regclass]);', parent)
-          FROM unnest('{zzz_zbxhist_route,zzz_zbxhist_replica,00_zbxhist_flush}'::name[]) w
-         WHERE NOT EXISTS (SELECT FROM pg_trigger t
-                            WHERE t.tgrelid = parent AND t.tgname = w AND t.tgfoid = ours);
+               format('trigger "%s" is missing: rows are not sent to partitions.  Maintenance makes it anew', w),
+               'CALL zbxhist.run_maintenance();'
+          FROM zbxhist_internal.missing_route_triggers(parent) w
+         WHERE EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = check_triggers.parent AND c.routing);
     RETURN QUERY
         SELECT 'error', 'trigger_disabled', parent::text,
                format('trigger "%s" is %s', t.tgname,
@@ -29,15 +28,16 @@ BEGIN
            AND t.tgenabled <> CASE w.kind WHEN '' THEN 'O' ELSE 'R' END;
     RETURN QUERY
         SELECT 'warning', 'trigger_order', parent::text,
-               format('trigger "%s" sorts after "zzz_zbxhist_route" and never fires for routed rows', t.tgname),
-               format('ALTER TRIGGER %I ON %s RENAME TO ...;', t.tgname, parent)
+               format('trigger "%s" never fires for rows that go to partitions, because its name sorts after "zzz_zbxhist_route"', t.tgname),
+               format('ALTER TRIGGER %I ON %s RENAME TO %I;', t.tgname, parent,
+                      zbxhist_internal.earlier_name(parent, t.tgname))
           FROM pg_trigger t
          WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgfoid <> ours
            AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';
     RETURN QUERY
         SELECT 'warning', 'transition_table', parent::text,
-               format('trigger "%s" has transition tables: new rows stay in the table itself', t.tgname),
-               'Make it a row trigger.'
+               format('trigger "%s" has transition tables: new rows stay in the table itself.  Drop it, and make a row trigger instead', t.tgname),
+               format('DROP TRIGGER %I ON %s;', t.tgname, parent)
           FROM pg_trigger t
          WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgnewtable IS NOT NULL
            AND t.tgtype & 4 <> 0;
@@ -49,7 +49,7 @@ BEGIN
          WHERE r.ev_class = parent;
     RETURN QUERY
         SELECT 'warning', 'row_security', parent::text,
-               'row security is on: new rows stay in the table itself',
+               'row security is on: new rows stay in the table itself.  Without it, its policies hide no rows any more',
                format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
           FROM pg_class k
          WHERE k.oid = parent AND k.relrowsecurity;

@@ -11,29 +11,25 @@ DECLARE
 BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
-            format('its partitions cannot be packed: %s', problem),
+            format('its partitions cannot be packed: %s.  They stay ordinary partitions, which does no harm', problem),
             format('SELECT zbxhist.alter_parent(%L, never_pack => true);', policy.parent);
         RETURN;
     END IF;
     RETURN QUERY
         SELECT 'info', 'not_packable', p.partition::text,
-               format('it cannot be packed: %s', zbxhist_internal.not_packable(policy.parent, p.partition)),
-               'It stays an ordinary partition, which does no harm.'
+               format('it cannot be packed: %s.  It stays an ordinary partition, which does no harm',
+                      zbxhist_internal.not_packable(policy.parent, p.partition)),
+               NULL
           FROM zbxhist.list_partitions(policy.parent) p
          WHERE p.to_clock <= cutoff AND zbxhist_internal.not_packable(policy.parent, p.partition) IS NOT NULL;
-    -- who may not read the log is told of it, but not the reason
     RETURN QUERY
         SELECT 'warning', 'not_packed', e.partition::text,
-               format('it could have been packed since %s%s',
-                      zbxhist_internal.format_time(to_timestamp(b.to_clock) + policy.pack_after),
-                      ': ' || l.message),
-               format('Older transactions or their locks are in the way: see pg_stat_activity, then CALL zbxhist.run_maintenance(%L);', policy.parent)
+               'it should have been packed more than a day ago: a transaction has it locked, or began earlier and has not ended.  Look for long ones',
+               zbxhist_internal.long_transactions()
           FROM zbxhist_internal.packable_partitions(policy.parent) AS e (partition)
-          CROSS JOIN LATERAL zbxhist.partition_bounds(e.partition) b
-          LEFT JOIN LATERAL (
-               SELECT g.message FROM zbxhist_internal.last_problem(policy.parent, e.partition) AS g (message)) l ON true
-         WHERE b.to_clock <= cutoff - 86400 AND policy.created_at < now() - interval '1 day'
-         ORDER BY b.from_clock LIMIT 3;
+          JOIN zbxhist.step_problem p ON p.parent = policy.parent AND p.step = 'pack'
+                                     AND p.relation = e.partition::text
+         WHERE p.since < now() - interval '1 day' AND zbxhist_internal.is_transient(p.sqlstate);
 END
 $$;
 

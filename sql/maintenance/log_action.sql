@@ -20,7 +20,7 @@ BEGIN
     VALUES (started_at, parent, action, relation, rows, bytes,
             clock_timestamp() - started_at, lock_wait, sqlstate, message);
     -- a lock not got is tried again, and no error yet
-    IF parent IS NOT NULL AND sqlstate NOT IN ('55P03', '40P01', '40001') THEN
+    IF parent IS NOT NULL AND sqlstate IS NOT NULL AND NOT zbxhist_internal.is_transient(sqlstate) THEN
         INSERT INTO zbxhist.parent_state AS s (parent, failed, last_error, last_error_at)
         VALUES (parent, true, message, clock_timestamp())
         ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE

@@ -20,6 +20,10 @@ BEGIN
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'align', partition, answer);
+    END LOOP;
     -- what was begun by hand and broken off
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
@@ -33,12 +37,15 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
     END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'index') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'index', partition, answer);
+    END LOOP;
     IF zbxhist_internal.own_pages(parent) > 0 THEN
         CALL zbxhist_internal.merge_waiting(parent);
     END IF;
     IF zbxhist_internal.own_pages(parent) > 0 THEN
         CALL zbxhist_internal.repeat_step(parent, 'truncate', NULL::regclass, answer);
-        IF answer = 'done' THEN
+        IF answer IN ('done', 'postponed') THEN
             CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
         END IF;
     END IF;

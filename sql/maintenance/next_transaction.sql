@@ -8,6 +8,7 @@ CREATE PROCEDURE zbxhist_internal.next_transaction()
 LANGUAGE plpgsql
 AS $$
 BEGIN
+    PERFORM zbxhist_internal.require_own_transactions();
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);

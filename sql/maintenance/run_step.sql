@@ -5,7 +5,8 @@
 -- with a word; only a cancel or a lost connection ends the run.
 --
 -- Answers: done, more (call again), wait (call again later), busy (another run
--- is at this parent), locked (no lock in time), later (in the next run), failed.
+-- is at this parent), locked (no lock in time), later (in the next run),
+-- postponed (to a later run, for a reason), failed.
 
 CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
 RETURNS text
@@ -19,12 +20,13 @@ DECLARE
     answer  text;
     problem text;
     state   text;
+    detail  text := '';
 BEGIN
     IF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('premake', 'extend', 'move', 'pack', 'merge', 'repack')
+    IF step IN ('owner', 'premake', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -36,6 +38,9 @@ BEGIN
             WHEN 'begin' THEN zbxhist_internal.step_begin(parent)
             WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
             WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
+            WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
+            WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
+            WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)
             WHEN 'extend' THEN zbxhist_internal.step_extend(parent)
             WHEN 'move' THEN zbxhist_internal.step_move(parent, relation)
             WHEN 'attach' THEN zbxhist_internal.step_attach(parent)
@@ -54,19 +59,25 @@ BEGIN
             WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
             WHEN 'end' THEN zbxhist_internal.step_end(parent)
         END;
+        PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
         RETURN answer;
     EXCEPTION
-        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure OR object_in_use THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
             answer := 'locked';
         WHEN OTHERS THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE,
+                                    detail = PG_EXCEPTION_DETAIL;
             answer := 'failed';
             RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
     END;
     PERFORM zbxhist_internal.log_action(parent, step, label, NULL, NULL, started,
                                CASE answer WHEN 'locked' THEN clock_timestamp() - started END,
                                state, problem);
+    PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
+                                          -- others' details hold values
+                                          problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
+                                                     ELSE '' END);
     RETURN answer;
 END
 $$;

@@ -8,6 +8,9 @@ AS $$
 DECLARE
     present CONSTANT timestamptz := clock_timestamp();
 BEGIN
+    -- what this run had no reason to try any more
+    DELETE FROM zbxhist.step_problem p USING zbxhist.parent_state s
+     WHERE p.parent = step_end.parent AND s.parent = p.parent AND p.last_at < s.last_run;
     UPDATE zbxhist.parent_state s
        SET last_run = present,
            last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,

@@ -17,14 +17,13 @@ DECLARE
     waited  interval;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
-    SELECT k.oid INTO child
-      FROM pg_class k
-     WHERE k.relowner <> owner AND pg_has_role(k.relowner, 'USAGE')
-       AND (k.oid = zbxhist_internal.packed_table(parent)
-            OR k.oid IN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r))
+    SELECT c INTO child
+      FROM zbxhist_internal.foreign_children(parent) c
+      JOIN pg_class k ON k.oid = c
+     WHERE pg_has_role(k.relowner, 'USAGE')
      ORDER BY k.oid LIMIT 1;
     IF NOT FOUND THEN
-        RETURN 'done';
+        RETURN CASE WHEN EXISTS (SELECT FROM zbxhist_internal.foreign_children(parent)) THEN 'postponed' ELSE 'done' END;
     END IF;
     waited := zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
     PERFORM zbxhist_internal.give_to(child, owner);

@@ -38,7 +38,7 @@ BEGIN
         PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, NULL, NULL, started, NULL, NULL,
             format('postponed: making sure that no row is left takes %s; autovacuum, or a longer'
                    ' zbxhist.maintenance_lock_timeout for one run, will help', took));
-        RETURN 'done';
+        RETURN 'postponed';
     END IF;
     started := clock_timestamp();
     waited := zbxhist_internal.lock_exclusively(parent, left_ms);

@@ -28,6 +28,7 @@ BEGIN
             parent, format('DROP TRIGGER %I ON %s', item.tgname, parent));
     END LOOP;
     PERFORM zbxhist_internal.log_action(parent, 'undo', NULL, NULL, NULL, started, waited);
+    DELETE FROM zbxhist.step_problem p WHERE p.parent = step_undo_end.parent;
     DELETE FROM zbxhist.parent_state s WHERE s.parent = step_undo_end.parent;
     DELETE FROM zbxhist.parent_config c WHERE c.parent = step_undo_end.parent;
     PERFORM zbxhist_internal.invalidate(parent);

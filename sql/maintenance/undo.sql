@@ -31,7 +31,8 @@ BEGIN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))
-            USING HINT = format('Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log, then repeat CALL zbxhist.undo(%L).  All rows can be read at any time.', parent);
+            USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',
+                  HINT = format('CALL zbxhist.undo(%L);', parent);
     END IF;
     -- the session's own search_path again, for the caller's next statement
     COMMIT;

@@ -12,9 +12,12 @@ DECLARE
     state   text;
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
     RETURN CASE step
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
+        WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
+        WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
@@ -32,6 +35,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
     PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
+    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'failed', state, problem);
     RAISE WARNING 'zbxhist: % of % failed: %', step, parent, problem;
     RETURN '{}';
 END

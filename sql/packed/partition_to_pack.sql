@@ -14,7 +14,8 @@ BEGIN
     IF NOT policy.routing THEN
         RAISE EXCEPTION 'table % is being turned back into a plain table', parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('CALL zbxhist.undo(%L); or, to stay with zbxhist, SELECT zbxhist.create_parent(%1$L, ...);', parent);
+                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
+                  HINT = format('CALL zbxhist.undo(%L);', parent);
     END IF;
     SELECT * INTO covered FROM zbxhist_internal.list_ranges(parent) r
      WHERE moment >= r.from_clock AND moment < r.to_clock

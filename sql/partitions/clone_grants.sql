@@ -8,14 +8,19 @@ AS $$
 DECLARE
     item record;
 BEGIN
-    -- what ALTER DEFAULT PRIVILEGES may have given
+    -- what ALTER DEFAULT PRIVILEGES may have given, or somebody since
     FOR item IN
-        SELECT DISTINCT zbxhist_internal.role_name(g.grantee) AS grantee
+        SELECT zbxhist_internal.role_name(g.grantee) AS grantee
           FROM pg_class k, aclexplode(k.relacl) g
+         WHERE k.oid = partition AND g.grantee <> k.relowner
+         UNION
+        SELECT zbxhist_internal.role_name(g.grantee)
+          FROM pg_class k
+          JOIN pg_attribute a ON a.attrelid = k.oid, aclexplode(a.attacl) g
          WHERE k.oid = partition AND g.grantee <> k.relowner
     LOOP
         PERFORM zbxhist_internal.execute_as_owner(
-            partition, format('REVOKE ALL ON TABLE %s FROM %s', partition, item.grantee));
+            partition, format('REVOKE ALL ON TABLE %s FROM %s CASCADE', partition, item.grantee));
     END LOOP;
     FOR item IN
         SELECT zbxhist_internal.role_name(g.grantee) AS grantee, g.privilege_type, g.is_grantable,
@@ -30,6 +35,7 @@ BEGIN
           JOIN pg_class k ON k.oid = a.attrelid AND NOT k.relrowsecurity,
                aclexplode(a.attacl) g
          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+           AND g.grantee <> k.relowner
     LOOP
         PERFORM zbxhist_internal.execute_as_owner(partition, format(
             'GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,
@@ -40,7 +46,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.clone_grants(regclass, regclass) IS
-'Gives a new partition the privileges granted on its parent and its columns (internal)';
+'Gives a partition the privileges granted on its parent and its columns, and no others (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.clone_grants(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.clone_grants(regclass, regclass) TO pg_database_owner;

@@ -23,12 +23,12 @@ BEGIN
                CASE WHEN c.oid IS NULL
                     THEN pg_get_indexdef(x.indexrelid)
                     ELSE pg_get_constraintdef(c.oid) END AS definition
-          FROM pg_index x
+          FROM zbxhist_internal.missing_indexes(parent, partition) x
           JOIN pg_class k ON k.oid = x.indexrelid
           LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
                                    AND c.contype IN ('p', 'u', 'x')
           LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-         WHERE x.indrelid = parent AND x.indisvalid
+         WHERE zbxhist_internal.own_pages(partition) = 0 OR NOT x.indisunique AND NOT x.indisexclusion
          ORDER BY c.oid IS NULL, c.contype, k.relname
     LOOP
         PERFORM set_config('default_tablespace', item.tablespace, true);
@@ -67,7 +67,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.clone_indexes(regclass, regclass) IS
-'Gives a new, empty partition the keys and indexes of its parent (internal)';
+'Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.clone_indexes(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.clone_indexes(regclass, regclass) TO pg_database_owner;

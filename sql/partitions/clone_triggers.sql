@@ -11,6 +11,7 @@ DECLARE
     definition text;
     place      integer;
     rest       text;
+    renamed    name;
 BEGIN
     FOR item IN
         SELECT t.tgname, t.tgenabled, pg_get_triggerdef(t.oid) AS definition
@@ -27,7 +28,20 @@ BEGIN
                 USING ERRCODE = 'feature_not_supported',
                       DETAIL = item.definition;
         END IF;
-        EXECUTE left(definition, place) || format('ON %s ', partition) || rest;
+        definition := left(definition, place) || format('ON %s ', partition) || rest;
+        -- where it was renamed at the parent it must not fire twice
+        SELECT o.tgname INTO renamed
+          FROM pg_trigger o
+         WHERE o.tgrelid = partition AND NOT o.tgisinternal
+           AND replace(pg_get_triggerdef(o.oid), format('TRIGGER %I ', o.tgname), '')
+               = replace(definition, format('TRIGGER %I ', item.tgname), '')
+           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t WHERE t.tgname = o.tgname)
+         LIMIT 1;
+        IF FOUND THEN
+            EXECUTE format('ALTER TRIGGER %I ON %s RENAME TO %I', renamed, partition, item.tgname);
+            CONTINUE;
+        END IF;
+        EXECUTE definition;
         IF item.tgenabled <> 'O' THEN
             PERFORM zbxhist_internal.execute_as_owner(partition, format(
                 'ALTER TABLE %s %s TRIGGER %I', partition,

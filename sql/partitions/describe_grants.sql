@@ -13,7 +13,7 @@ AS $$
             SELECT format('%s %s %s (%s)', g.grantee, g.privilege_type, g.is_grantable, a.attname)
               FROM pg_class k, pg_attribute a, aclexplode(a.attacl) g
              WHERE k.oid = relation AND a.attrelid = k.oid AND a.attnum > 0
-               AND NOT a.attisdropped) AS t (d)
+               AND NOT a.attisdropped AND g.grantee <> k.relowner) AS t (d)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_grants(regclass) IS

@@ -24,7 +24,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent
             USING ERRCODE = 'duplicate_object',
-                  HINT = 'Change its policy with zbxhist.alter_parent().';
+                  HINT = 'To change its policy, call zbxhist.alter_parent.';
     END IF;
     FOR gap IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) LOOP
         PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);

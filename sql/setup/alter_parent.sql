@@ -36,12 +36,8 @@ BEGIN
     policy.move_existing := coalesce(move_existing, policy.move_existing);
     policy.retention := CASE WHEN follow_zabbix THEN NULL
                              ELSE coalesce(retention, policy.retention) END;
-    PERFORM zbxhist_internal.verify_policy(policy);
-    UPDATE zbxhist.parent_config c
-       SET partition_interval = policy.partition_interval, retention = policy.retention,
-           premake = policy.premake, pack_after = policy.pack_after,
-           move_existing = policy.move_existing
-     WHERE c.parent = policy.parent;
+    PERFORM zbxhist_internal.write_policy(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 

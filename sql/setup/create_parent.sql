@@ -21,6 +21,8 @@ BEGIN
     policy.pack_after := pack_after;
     policy.move_existing := move_existing;
     PERFORM zbxhist_internal.adopt(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy);
+    -- last: its lock stops writers until the end of the transaction
     PERFORM zbxhist_internal.attach_triggers(ARRAY[parent]);
 END
 $$;

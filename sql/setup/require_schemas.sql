@@ -12,7 +12,7 @@ BEGIN
     IF asked IS NULL THEN
         RAISE EXCEPTION 'found no Zabbix history table in this database'
             USING ERRCODE = 'undefined_table',
-                  HINT = 'Connect to the database of Zabbix, or name the schema: SELECT * FROM zbxhist.setup(''zabbix'');';
+                  HINT = 'Connect to the database of Zabbix, or give setup the name of its schema.';
     ELSIF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = asked) THEN
         RAISE EXCEPTION 'schema "%" does not exist', asked
             USING ERRCODE = 'invalid_schema_name';

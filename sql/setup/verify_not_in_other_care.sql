@@ -36,9 +36,8 @@ BEGIN
                                        table_schema || '.' || table_name) IS NOT NULL THEN
         RAISE EXCEPTION 'cannot manage %: it is in the care of pg_partman', parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('Take it out first: SELECT %s.undo_partition(...), or DELETE FROM %s WHERE parent_table = %L;',
-                                (SELECT k.relnamespace::regnamespace FROM pg_class k WHERE k.oid = catalog),
-                                catalog, table_schema || '.' || table_name);
+                  DETAIL = 'Take it out first.  Its partitions, if there are any, have to become one table again.',
+                  HINT = format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name);
     END IF;
 END
 $$;

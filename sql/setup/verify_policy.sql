@@ -7,19 +7,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
-    IF policy.retention <= interval '0' THEN
-        RAISE EXCEPTION 'retention must be greater than zero'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'NULL follows the storage period set in Zabbix.';
-    END IF;
-    IF policy.retention > interval '200 years' THEN
-        RAISE EXCEPTION 'retention is too long'
-            USING ERRCODE = 'invalid_parameter_value';
-    END IF;
+    PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
     IF policy.pack_after <= interval '0' THEN
         RAISE EXCEPTION 'pack_after must be greater than zero'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'NULL never packs.';
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF policy.pack_after > interval '200 years' THEN
+        RAISE EXCEPTION 'pack_after must not be longer than 200 years'
+            USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000 THEN
         RAISE EXCEPTION 'premake must be between 0 and 1000'

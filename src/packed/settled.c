@@ -44,7 +44,7 @@ static void
 RaiseNotSettled(Relation rel)
 {
 	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errcode(ERRCODE_OBJECT_IN_USE),
 			errmsg("table \"%s\" has rows that some transactions see and others do not",
 				   RelationGetRelationName(rel)),
 			errhint("Try again when the transactions that are running now have ended."),

@@ -24,7 +24,7 @@ SELECT k.*, k.oid::regclass::text AS label
 -- what is public, by name, arguments, volatility and parallel marking
 CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", volatility "char", parallel "char", public boolean);
 INSERT INTO wanted VALUES
-    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT ''1 day''::interval, move_existing boolean DEFAULT false, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false',
+    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false',
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
@@ -59,14 +59,20 @@ SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
+        check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,earlier_name,format_day,
+        harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_route_triggers,object_list,
+        setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
+        describe_planned_policy,foreign_children,planned_retention,verify_retention,
+        ask_consent,changed_policy,deletion,describe_deletion,merged_options,new_retention,plan_setup,
+        probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
-        day_bytes,day_clock,day_name,day_to_unpack,may_repack,repack_limit,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,last_problem,list_ranges,not_packable,
+        day_bytes,day_clock,day_name,day_to_unpack,may_repack,repack_limit,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,overriding_roles,with_library,
         check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,
-        clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,describe_indexes,
+        clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
         format_time,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
@@ -98,7 +104,7 @@ SELECT is_empty(
     'every function pins its search_path');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
-       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
+       WHERE prokind = 'p' AND prosrc !~ '^\s*(DECLARE[^;]*;([^;]*;)*?\s*)?BEGIN\s+(PERFORM zbxhist_internal\.require_own_transactions\(\);\s+COMMIT;\s+SET TRANSACTION[^;]*;\s+PERFORM pg_catalog\.set_config|CALL zbxhist_internal\.next_transaction|LOOP\s+CALL zbxhist_internal\.next_transaction)'$$,
     'every procedure begins with a transaction of a safe search_path');
 SELECT is_empty(
     $$SELECT signature, d[1] FROM member_functions, regexp_matches(substring(prosrc FROM 'DECLARE(.*?)\sBEGIN\s'), '^ +\w+ +([^;]+);', 'gn') d
@@ -144,12 +150,12 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('parents'), ('partitions'), ('status'), ('progress')$$,
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('parents'), ('partitions'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);

@@ -93,7 +93,10 @@ SELECT throws_ok($$SELECT zbxhist.create_parent('plain')$$, '42710', NULL, 'crea
 SELECT is((SELECT count(*)::integer FROM zbxhist.list_partitions('plain')), 3, 'today and two ahead');
 SELECT throws_ok($$SELECT zbxhist.alter_parent('plain', retention => '1 day', follow_zabbix => true)$$, '22023', NULL, 'contradiction');
 SELECT throws_ok($$SELECT zbxhist.create_partition('plain', '2040-01-01')$$, '22008', NULL, 'a day beyond the clock');
-SELECT throws_ok($$CALL zbxhist.run_maintenance()$$, '2D000', NULL, 'run_maintenance in a transaction block');
+SELECT throws_ok($$CALL zbxhist.run_maintenance()$$, '25001', NULL, 'run_maintenance in a transaction block');
+SELECT throws_ok($$CALL zbxhist.pack('plain', '2020-01-05')$$, '25001', NULL, 'pack in a transaction block');
+SELECT throws_ok($$CALL zbxhist.unpack('plain', '2020-01-05')$$, '25001', NULL, 'unpack in a transaction block');
+SELECT throws_ok($$CALL zbxhist.undo('plain')$$, '25001', NULL, 'undo in a transaction block');
 SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'plain_p20200105', 'create_partition');
 SELECT is(zbxhist.create_partition('plain', '2020-01-05')::text, 'plain_p20200105', 'create_partition again');
 SELECT is((SELECT b.from_clock FROM zbxhist.partition_bounds('plain_p20200105') b), 1578182400::bigint, 'its bounds');

@@ -12,9 +12,16 @@ SELECT zbxhist.create_parent('history', premake => 1);
 SELECT zbxhist.create_partition('history', '1970-01-02');
 SELECT zbxhist.create_partition('history', '1970-01-03');
 CREATE VIEW stored AS SELECT tableoid::regclass AS stored_in, * FROM history;
-CREATE VIEW found AS SELECT severity, code, object, message, hint FROM zbxhist.check()
+CREATE VIEW found AS SELECT severity, code, regexp_replace(object, 'p20\d{6}', 'pDATE', 'g') AS object, regexp_replace(message, 'about \d+', 'about N') AS message, hint FROM zbxhist.check()
     WHERE object ~ 'history_p1970' OR code = 'rows_in_parent' AND object ~ 'altered';
 INSERT INTO history VALUES (1, 86400, 1), (1, 172800, 1);
+-- as if maintenance had not been run since
+CREATE FUNCTION overdue() RETURNS SETOF found LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
+    RETURN QUERY SELECT * FROM found f WHERE f.code <> 'maintenance_late';
+    UPDATE zbxhist.parent_state SET last_run = now();
+END $$;
 SELECT * FROM found;
 
 -- a column that the rows do not tell: they stay in the parent, by each path
@@ -83,7 +90,7 @@ SELECT * FROM found \gx
 SELECT regexp_replace(hint, ';.*', '') FROM found \gexec
 SELECT * FROM found;
 
--- row triggers and foreign keys of the parent reach new partitions only
+-- row triggers and foreign keys of the parent reach new partitions at once, and others by maintenance
 CREATE TABLE items (itemid bigint PRIMARY KEY);
 INSERT INTO items SELECT generate_series(1, 20);
 CREATE TRIGGER later AFTER INSERT OR DELETE ON history FOR EACH ROW EXECUTE FUNCTION say();
@@ -93,9 +100,12 @@ INSERT INTO history VALUES (14, 86400), (14, 259200);
 INSERT INTO history VALUES (30, 259200);
 INSERT INTO history VALUES (30, 86400);
 DELETE FROM history WHERE itemid = 30;
-SELECT * FROM found ORDER BY code, object \gx
-SELECT DISTINCT hint FROM found ORDER BY 1 \gexec
+-- which is no news unless maintenance does nothing about it
 SELECT * FROM found;
+SELECT code, object FROM overdue();
+CALL zbxhist.run_maintenance('history');
+SELECT regexp_replace(relation, 'p20\d{6}', 'pDATE'), message FROM zbxhist.maintenance_log WHERE action = 'align' ORDER BY id;
+SELECT * FROM overdue();
 INSERT INTO history VALUES (15, 86400), (15, 259200);
 INSERT INTO history VALUES (30, 86400);
 SET client_min_messages = warning;

@@ -133,7 +133,9 @@ CALL zbxhist.unpack('history', '1970-01-03');
 CALL zbxhist.run_maintenance('history');
 SELECT partition, kind FROM zbxhist.partitions WHERE parent = 'history'::regclass AND to_clock < 1000000;
 CALL zbxhist.pack('history', '1970-01-03');
+SET client_min_messages = warning;
 SELECT zbxhist.alter_parent('history', retention => '30 days');
+RESET client_min_messages;
 SELECT action, partition, rows FROM zbxhist.preview('history') WHERE action = 'drop';
 CALL zbxhist.run_maintenance('history');
 SELECT count(*) FROM history;
@@ -202,6 +204,7 @@ SELECT zbxhist_internal.packed_table('packed2.other');
 -- what is dropped, and what check() says of it
 DROP FOREIGN TABLE other_packed;
 DROP TABLE zbxhist_packed.other_p19700102;
+UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
 SELECT severity, code, message FROM zbxhist.check() WHERE code ~ 'day|packed';
 CALL zbxhist.run_maintenance('other');
 SELECT severity, code, message FROM zbxhist.check() WHERE code ~ 'day|packed';

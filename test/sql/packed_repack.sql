@@ -210,7 +210,7 @@ CALL zbxhist.pack('history', '1970-01-04');
 CREATE VIEW dependent AS SELECT first_itemid FROM zbxhist_packed.history_p19700104;
 CALL pretend();
 CALL run();
-SELECT severity, code FROM zbxhist.check() WHERE object = 'repack.history' AND code = 'last_error';
+SELECT severity, code FROM zbxhist.check() WHERE object ~ 'history_p19700104' AND code = 'step_failed';
 CALL run();
 SELECT l.* FROM logged, LATERAL (SELECT * FROM log OFFSET count) l;
 DROP VIEW dependent;

@@ -12,21 +12,32 @@ SET search_path = checks, public;
 CREATE ROLE regress_zbxhist_someone;
 CREATE FUNCTION nop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN coalesce(new, old); END';
 CREATE FUNCTION found() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE sql AS $$
-    SELECT severity, code, regexp_replace(object, '\d{8}', 'DATE'), replace(regexp_replace(message, '\d{4}-\d\d-\d\d.* UTC', 'TIME'), current_user, 'OWNER'), replace(regexp_replace(hint, '_p\d{8}', '_pDATE', 'g'), current_user, 'OWNER') FROM zbxhist.check() $$;
+    SELECT severity, code, regexp_replace(object, '\d{8}', 'DATE', 'g'), replace(regexp_replace(message, '\d{4}-\d\d-\d\d.* UTC', 'TIME'), current_user, 'OWNER'), replace(regexp_replace(hint, '_p\d{8}', '_pDATE', 'g'), current_user, 'OWNER') FROM zbxhist.check() $$;
+-- as if maintenance had not been run since
+CREATE FUNCTION overdue() RETURNS TABLE (severity text, code text, object text, message text, hint text) LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
+    UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
+    RETURN QUERY SELECT * FROM found() f WHERE f.code <> 'maintenance_late';
+    UPDATE zbxhist.parent_state SET last_run = now();
+    UPDATE zbxhist.parent_config SET created_at = now();
+END $$;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 SELECT zbxhist.create_parent('history', premake => 1, retention => '30 days');
-SELECT partition AS today FROM zbxhist.list_partitions('history') ORDER BY from_clock LIMIT 1 \gset
-SELECT partition AS tomorrow FROM zbxhist.list_partitions('history') ORDER BY from_clock DESC LIMIT 1 \gset
+SELECT partition AS today, partition || '_pkey' AS today_pkey FROM zbxhist.list_partitions('history') ORDER BY from_clock LIMIT 1 \gset
+SELECT partition AS tomorrow, partition || '_pkey' AS tomorrow_pkey FROM zbxhist.list_partitions('history') ORDER BY from_clock DESC LIMIT 1 \gset
 SELECT * FROM found();
 
 -- partitions
 DROP TABLE :tomorrow;
 SELECT * FROM found();
+SELECT * FROM overdue();
 DROP TABLE :today;
 SELECT * FROM found();
+SELECT * FROM overdue();
 CALL zbxhist.run_maintenance('checks.history');
-SELECT * FROM found();
+SELECT * FROM overdue();
 CREATE TABLE astray (CHECK (clock > 5)) INHERITS (history);
 SELECT * FROM found();
 ALTER TABLE astray NO INHERIT history;
@@ -39,20 +50,49 @@ DROP TABLE copy, copy2;
 -- owner, privileges, indexes
 ALTER TABLE :today OWNER TO regress_zbxhist_someone;
 GRANT SELECT ON history TO regress_zbxhist_someone;
-CREATE INDEX ON :today (clock);
+CREATE INDEX own ON :today (clock);
+CREATE INDEX ON history (value);
+ALTER TABLE :tomorrow DROP CONSTRAINT :tomorrow_pkey;
 SELECT * FROM found();
-ALTER TABLE :today OWNER TO CURRENT_USER;
-SELECT zbxhist_internal.clone_grants('history', partition) FROM zbxhist.list_partitions('history');
-CREATE INDEX ON history (clock);
-CREATE INDEX ON :tomorrow (clock);
+SELECT * FROM overdue();
+CALL zbxhist.run_maintenance();
+SELECT * FROM overdue();
+DROP INDEX own;
+-- a key is made in a partition that is empty, and left to the administrator in one with rows
+ALTER TABLE :today DROP CONSTRAINT :today_pkey;
+INSERT INTO :today VALUES (1, extract(epoch FROM now()));
+CALL zbxhist.run_maintenance();
 SELECT * FROM found();
+ALTER TABLE :today ADD PRIMARY KEY (itemid, clock, ns);
+TRUNCATE :today;
+-- privileges that somebody has on a partition alone, and those of columns
+GRANT SELECT (value) ON history TO regress_zbxhist_someone WITH GRANT OPTION;
+GRANT UPDATE (ns), INSERT ON :today TO regress_zbxhist_someone;
+GRANT DELETE ON :tomorrow TO PUBLIC;
+CALL zbxhist.run_maintenance();
+SELECT bool_and(zbxhist_internal.describe_grants(partition) = zbxhist_internal.describe_grants('history')) FROM zbxhist.list_partitions('history');
+SELECT has_table_privilege('regress_zbxhist_someone', :'today', 'INSERT'), has_column_privilege('regress_zbxhist_someone', :'today', 'value', 'SELECT WITH GRANT OPTION');
+REVOKE ALL ON history FROM regress_zbxhist_someone;
+CALL zbxhist.run_maintenance();
+SELECT zbxhist_internal.describe_grants(:'today');
+-- a trigger that is renamed does not fire twice
+CREATE TRIGGER kept BEFORE UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop();
+CALL zbxhist.run_maintenance();
+ALTER TRIGGER kept ON history RENAME TO renamed;
+CALL zbxhist.run_maintenance();
+SELECT array_agg(tgname) FROM pg_trigger WHERE tgrelid = :'today'::regclass;
+SELECT * FROM overdue();
+DROP TRIGGER renamed ON history;
+SELECT * FROM found();
+DROP TRIGGER renamed ON :today;
+DROP TRIGGER renamed ON :tomorrow;
 
 -- triggers, rules, row security
 DROP TRIGGER zzz_zbxhist_route ON history;
 ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();
-SELECT zbxhist_internal.attach_triggers(ARRAY['checks.history'::regclass]) IS NOT NULL AS mended;
+CALL zbxhist.run_maintenance();
 ALTER TABLE history ENABLE REPLICA TRIGGER zzz_zbxhist_replica;
 ALTER TABLE history ENABLE TRIGGER "00_zbxhist_flush";
 SELECT * FROM found();
@@ -74,6 +114,7 @@ INSERT INTO history SELECT i, extract(epoch FROM now())::integer FROM generate_s
 INSERT INTO history VALUES (1, 1);
 RESET session_replication_role;
 SELECT * FROM found();
+SELECT * FROM overdue();
 SELECT rows_waiting, rows_waiting_exact FROM zbxhist.status;
 CALL zbxhist.run_maintenance();
 SELECT * FROM found();
@@ -81,6 +122,7 @@ SELECT * FROM found();
 -- maintenance
 UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
 SELECT * FROM found();
+UPDATE zbxhist.parent_state SET last_run = now();
 DELETE FROM zbxhist.parent_state;
 UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
 SELECT * FROM found();
@@ -112,7 +154,8 @@ SELECT zbxhist.create_parent('other', retention => '1 day');
 SET client_min_messages = warning;
 DROP TABLE other CASCADE;
 RESET client_min_messages;
-SELECT severity, code, message ~ '^the managed table with OID \d+ has been dropped$' AS message, hint FROM found();
+SELECT * FROM found();
+SELECT severity, code, message ~ '^the managed table with OID \d+ has been dropped$' AS message, hint FROM overdue();
 SELECT count(*) FROM zbxhist.status;
 SELECT count(*) FROM zbxhist.parents;
 SELECT count(DISTINCT parent) FROM zbxhist.partitions;

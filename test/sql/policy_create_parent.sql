@@ -164,7 +164,7 @@ RESET default_tablespace;
 \d "full ON x (y)_p20200105"
 SELECT k.relowner::regrole, k.reloptions, t.reloptions AS toast_options, s.spcname,
        zbxhist_internal.describe_grants(k.oid) = zbxhist_internal.describe_grants('"full ON x (y)"') AS same_grants,
-       zbxhist_internal.describe_indexes(k.oid) = zbxhist_internal.describe_indexes('"full ON x (y)"') AS same_indexes
+       NOT EXISTS (SELECT FROM zbxhist_internal.missing_indexes('"full ON x (y)"', k.oid) UNION ALL SELECT FROM zbxhist_internal.missing_indexes(k.oid, '"full ON x (y)"')) AS same_indexes
   FROM pg_class k
   JOIN pg_class t ON t.oid = k.reltoastrelid
   JOIN pg_tablespace s ON s.oid = k.reltablespace

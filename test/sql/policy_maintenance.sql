@@ -69,8 +69,10 @@ SELECT * FROM done();
 SELECT * FROM places('h') WHERE days > 0;
 
 -- retention: few rows in the parent are deleted, all rows at once truncated
+SET client_min_messages = warning;
 SELECT zbxhist.alter_parent('h', retention => '7 days');
 SELECT floor(extract(epoch FROM now())) - 7 * 86400 AS expired \gset
+RESET client_min_messages;
 SELECT action, rows > 0 AS has_rows FROM zbxhist.preview('h');
 CALL zbxhist.run_maintenance('h');
 SELECT action, relation, rows > 0 AS has_rows, sqlstate, message FROM done();
@@ -84,7 +86,9 @@ SELECT count(*) FROM ONLY h;
 SELECT pg_relation_size('h');
 
 -- partitions past retention are dropped
+SET client_min_messages = warning;
 SELECT zbxhist.alter_parent('h', retention => '2 days');
+RESET client_min_messages;
 SELECT action, from_time::date - day(0) AS from_day, to_time::date - day(0) AS to_day, bytes > 0 AS has_bytes FROM zbxhist.preview('h') WHERE from_time::date - day(0) <> -7;
 CALL zbxhist.run_maintenance('h');
 SELECT action, relation, freed, sqlstate, message FROM done() WHERE relation IS DISTINCT FROM 'day -7';
@@ -97,7 +101,9 @@ CREATE TABLE big (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, valu
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
 INSERT INTO big SELECT i, c, i, 7 FROM generate_series(1, 100) i, generate_series(1, 2000) c;
 SELECT zbxhist_internal.own_pages('big') > 1000 AS is_walked;
+SET client_min_messages = warning;
 SELECT zbxhist.create_parent('big', premake => 0, retention => '1 day');
+RESET client_min_messages;
 INSERT INTO big SELECT i, today(), i, 7 FROM generate_series(1, 100) i;
 SELECT action, bytes > 0 AS has_bytes FROM zbxhist.preview('big');
 CALL zbxhist.run_maintenance('big');
@@ -118,7 +124,9 @@ SELECT (zbxhist_internal.own_items('no_index')).*, zbxhist_internal.count_own_ro
 CREATE TABLE legacy (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0);
 CREATE INDEX legacy_1 ON legacy (itemid, clock);
 INSERT INTO legacy SELECT i, today(d), 1, 1 FROM generate_series(1, 10) i, generate_series(-3, 0) d, generate_series(1, 2);
+SET client_min_messages = warning;
 SELECT zbxhist.create_parent('legacy', premake => 0, retention => '3 days', move_existing => true);
+RESET client_min_messages;
 CALL zbxhist.run_maintenance('legacy');
 SELECT action, relation, sqlstate FROM done();
 SELECT * FROM places('legacy');
@@ -149,11 +157,11 @@ CALL zbxhist.run_maintenance();
 RESET client_min_messages;
 SELECT parent, action, relation, sqlstate, regexp_replace(message, '\d{8}', '...') AS message FROM done() WHERE action = 'drop';
 SELECT last_success IS NOT NULL AS success, regexp_replace(last_error, '\d{8}', '...') AS last_error FROM zbxhist.status WHERE parent = 'a_trouble'::regclass;
-SELECT severity, code, object, regexp_replace(message, '\d{4}-.* UTC|\d{8}', '...', 'g') AS message FROM zbxhist.check() WHERE object = 'maint.a_trouble';
+SELECT severity, code, regexp_replace(object, '\d{8}', '...') AS object, regexp_replace(message, '\d{8}', '...', 'g') AS message FROM zbxhist.check() WHERE object ~ '^maint.a_trouble';
 DROP VIEW in_the_way;
 CALL zbxhist.run_maintenance();
 SELECT parent, action, relation, sqlstate FROM done() WHERE action = 'drop';
-SELECT * FROM zbxhist.check() WHERE object = 'maint.a_trouble';
+SELECT * FROM zbxhist.check() WHERE object ~ '^maint.a_trouble';
 
 -- the log is bounded
 INSERT INTO zbxhist.maintenance_log (started_at, action, duration) VALUES (now() - interval '31 days', 'old', '0');

@@ -28,7 +28,8 @@ class Scenario(Upkeep):
         superuser."""
         site.query("CREATE EXTENSION zbxhist;")
         done = site.query("SELECT * FROM zbxhist.setup("
-                          "configure_zabbix => true)")
+                          "configure_zabbix => true,"
+                          " accept_deletion => true)")
         site.has_extension = True
         self.tap.note("\n".join("  ".join(row) for row in done))
         self.check_managed(site)

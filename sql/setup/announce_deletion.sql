@@ -1,0 +1,24 @@
+-- sql/setup/announce_deletion.sql
+
+CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+DECLARE
+    keeps CONSTANT record := zbxhist_internal.effective_retention(policy.parent, policy.retention);
+    lost  CONSTANT text := zbxhist_internal.describe_deletion(policy.parent, keeps.retention);
+BEGIN
+    IF lost IS NOT NULL THEN
+        RAISE NOTICE 'the next maintenance deletes what is older than % in table %: %',
+                     keeps.retention, policy.parent, lost;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.announce_deletion(zbxhist.parent_config) IS
+'Says how much the next maintenance will delete by a policy just set (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.announce_deletion(zbxhist.parent_config) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.announce_deletion(zbxhist.parent_config) TO pg_database_owner;

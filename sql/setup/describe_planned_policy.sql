@@ -1,0 +1,21 @@
+-- sql/setup/describe_planned_policy.sql
+
+CREATE FUNCTION zbxhist_internal.describe_planned_policy(policy zbxhist.parent_config, overridden boolean)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+    SELECT format('partitions of %s, %s ahead; %s%s; retention %s',
+                  policy.partition_interval, policy.premake,
+                  coalesce('packed after ' || policy.pack_after, 'never packed'),
+                  CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
+                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'))
+      FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_planned_policy(zbxhist.parent_config, boolean) IS
+'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.describe_planned_policy(zbxhist.parent_config, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.describe_planned_policy(zbxhist.parent_config, boolean) TO PUBLIC;

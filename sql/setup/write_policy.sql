@@ -1,0 +1,22 @@
+-- sql/setup/write_policy.sql
+
+CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.verify_policy(policy);
+    UPDATE zbxhist.parent_config c
+       SET partition_interval = policy.partition_interval, retention = policy.retention,
+           premake = policy.premake, pack_after = policy.pack_after,
+           move_existing = policy.move_existing
+     WHERE c.parent = policy.parent;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.write_policy(zbxhist.parent_config) IS
+'Changes the policy of a managed table to this one (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.write_policy(zbxhist.parent_config) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.write_policy(zbxhist.parent_config) TO pg_database_owner;

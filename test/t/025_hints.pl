@@ -1,0 +1,653 @@
+# What check() tells, and what its hints do: each finding is brought about, its
+# hint is run as it is printed, and after it, and the next maintenance, the
+# finding is gone and no row is lost, unless the message has said so.  That no
+# finding is left out is made sure of from the SQL of check() itself.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use POSIX ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ZbxhistTest;
+
+my $node = test_server('hints', max_prepared_transactions => 5);
+my $yesterday = partition('history', -1);
+my $today = partition('history', 0);
+my $tomorrow = partition('history', 1);
+my $packed = POSIX::strftime('%Y-%m-%d', gmtime(day(-3)));
+my $packed_table = 'zbxhist_packed.' . partition('history', -3);
+my $late = 'CALL zbxhist.run_maintenance();';
+my @stand_ins = qw(lo citext pg_trgm btree_gin tablefunc);
+my ($databases, $blocker) = (0, undef);
+
+# ---- a Zabbix in good order ----
+
+# Rows of three months in the parent itself, in partitions, and in a packed
+# day; Zabbix's override is on.
+sub make_base
+{
+	create_database($node, 'base');
+	create_zabbix_tables($node, 'base');
+	$node->safe_psql('base', <<"SQL");
+DROP TABLE history_uint, history_log, history_bin;
+CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NULL, hk_history_global integer NOT NULL,
+    hk_history varchar(32) NOT NULL, hk_trends_mode integer NOT NULL, hk_trends_global integer NOT NULL, hk_trends varchar(32) NOT NULL);
+INSERT INTO config VALUES (1, 0, 1, '200d', 0, 1, '1000d');
+CREATE TABLE hosts (hostid bigint PRIMARY KEY, host varchar(128) NOT NULL, status integer NOT NULL);
+CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name varchar(255) NOT NULL, flags integer NOT NULL,
+    value_type integer NOT NULL, history varchar(255) NOT NULL, trends varchar(255) NOT NULL);
+INSERT INTO hosts VALUES (1, 'web', 0);
+INSERT INTO items SELECT i, 1, 'item ' || i, 0, 0, '31d', '365d' FROM generate_series(1, 9) i;
+INSERT INTO history (itemid, clock, value) SELECT 1, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(10, 89) i;
+INSERT INTO trends (itemid, clock) SELECT 1, extract(epoch FROM now())::integer - 86400 * i FROM generate_series(40, 700) i;
+SELECT * FROM zbxhist.setup(never_pack => true);
+SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - i) FROM generate_series(1, 3) i;
+INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-1) ]} + i, i FROM generate_series(1, 1000) i;
+INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-2) ]} + i, i FROM generate_series(1, 100) i;
+INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-3) ]} + i, i FROM generate_series(1, 500) i;
+ANALYZE;
+CREATE FUNCTION nop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN coalesce(new, old); END';
+-- all values that there are, in whatever table, each once
+CREATE FUNCTION stored(OUT rows bigint) LANGUAGE plpgsql AS \$\$
+DECLARE relation regclass; found bigint;
+BEGIN
+    rows := 0;
+    FOR relation IN
+        SELECT k.oid FROM pg_class k
+         WHERE k.relnamespace = 'public'::regnamespace AND k.relkind = 'r' AND k.relname ~ '^(history|trends|apart)'
+           AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = k.oid)
+    LOOP
+        EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT itemid, clock FROM %s) h', relation) INTO found;
+        rows := rows + found;
+    END LOOP;
+END \$\$;
+-- as if this had been so for two days
+CREATE PROCEDURE age() LANGUAGE sql AS \$\$
+    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
+    UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
+    UPDATE zbxhist.step_problem SET since = now() - interval '2 days';
+\$\$;
+SQL
+	$node->safe_psql('base', "CALL zbxhist.pack('history', '$packed')");
+	maintain($node, 'base');
+	$node->safe_psql('postgres', "ALTER DATABASE base IS_TEMPLATE true");
+}
+
+# A copy of it, with its setting.
+sub copy_base
+{
+	my $database = 'case' . ++$databases;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $database TEMPLATE base");
+	$node->safe_psql('postgres',
+		"ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'");
+	return $database;
+}
+
+# ---- looking ----
+
+# The findings of that code: [object, message, hint].
+sub findings
+{
+	my ($database, $code, $role) = @_;
+	my $set = $role ? "SET ROLE $role;" : '';
+	my $lines = $node->safe_psql($database,
+		"$set SELECT object || chr(9) || message || chr(9) || coalesce(hint, '')"
+		  . " FROM zbxhist.check() WHERE code = '$code'");
+
+	return map { [ split /\t/, $_, -1 ] } split /\n/, $lines;
+}
+
+# Runs a command as it was printed; if it is answered by an error whose hint is
+# a command, that one as well.
+sub run_printed
+{
+	my ($database, $command, $name) = @_;
+	my ($code, $out, $err) =
+	  psql_script($node, $database, $command, '-v', 'ON_ERROR_STOP=1');
+
+	if ($code != 0 && $err =~ /^HINT:\s+((?:SELECT|CALL|ALTER)\b.*;)$/m)
+	{
+		my $asked = $1;
+
+		pass("$name: it asks before: $asked");
+		($code, $out, $err) =
+		  psql_script($node, $database, $asked, '-v', 'ON_ERROR_STOP=1');
+	}
+	is($code, 0, "$name: $command") or diag($err);
+	return $out;
+}
+
+# Runs a command that makes a dump, and restores that: every row is in it.
+sub run_in_shell
+{
+	my ($database, $command, $name) = @_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	my $stored = 'SELECT rows FROM stored()';
+
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
+	is(system('sh', '-c', "cd $directory && $command"), 0, "$name: $command");
+	$node->safe_psql('postgres', 'CREATE DATABASE restored');
+	is( system('sh', '-c', "psql -qAtX -v ON_ERROR_STOP=1 -d restored -f $directory/*.sql -o /dev/null"),
+		0,
+		"$name: it can be restored");
+	is( $node->safe_psql('restored', $stored),
+		$node->safe_psql($database, $stored),
+		"$name: every row is in it");
+	$node->safe_psql('postgres', 'DROP DATABASE restored');
+}
+
+# Rows that a message says are deleted; none, if it says nothing of that.
+sub announced
+{
+	my ($message) = @_;
+
+	return $message =~ /delet\w+ (?:what is .*? in )?about (\d+) rows/ ? $1 : 0;
+}
+
+# ---- the findings ----
+
+# A transaction that has a table locked, or only a snapshot.
+sub block
+{
+	my ($database, $sql) = @_;
+
+	$blocker = $node->background_psql($database);
+	$blocker->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; $sql");
+}
+
+sub unblock
+{
+	$blocker->quit if $blocker;
+	$blocker = undef;
+}
+
+# Expired: everything before yesterday.
+my $expire = "SELECT zbxhist.alter_parent('history', retention => '36 hours')";
+
+# code: what is found; provoke: SQL or code that brings it about; aged: this has
+# been so for two days; role: who looks; look: the hint shows what is to be
+# done, which is: then; lines: how many there are, at least.
+my @cases = (
+	# of the database
+	{
+		code => 'nothing_managed',
+		provoke => join('',
+			map { "CALL zbxhist.undo('$_');\n" }
+			  qw(history history_str history_text trends trends_uint))
+	},
+	{ code => 'maintenance_late', provoke => '', aged => 1 },
+	{ code => 'partial_dump', provoke => '', shell => 1 },
+	{
+		code => 'new_table',
+		provoke => 'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
+		aged => 1
+	},
+	{
+		code => 'take_up_failed',
+		provoke => "CREATE TABLE history_json (itemid bigint NOT NULL, clock bigint NOT NULL); $late",
+		then => 'ALTER TABLE history_json ALTER clock TYPE integer'
+	},
+	{
+		code => 'parent_dropped',
+		provoke => 'DROP TABLE history_str CASCADE',
+		aged => 1
+	},
+	{
+		code => 'orphaned_day',
+		provoke => 'CREATE TABLE zbxhist_packed.lost_1 (a integer);'
+		  . ' CREATE TABLE zbxhist_packed.lost_2 AS SELECT generate_series(1, 1000)',
+		says => qr/deletes 2 packed days, \d+ kB/
+	},
+	{
+		code => 'not_preloaded',
+		provoke => sub {
+			my ($database) = @_;
+			$node->safe_psql('postgres',
+				"ALTER DATABASE $database RESET session_preload_libraries");
+		}
+	},
+	{
+		code => 'role_not_preloaded',
+		provoke =>
+		  "CREATE ROLE sender LOGIN; GRANT INSERT ON history TO sender; ALTER ROLE sender SET session_preload_libraries = 'auto_explain'"
+	},
+	{
+		code => 'timescaledb',
+		provoke => sub {
+			my ($database) = @_;
+			my ($name) = grep { has_extension($node, $_) } @stand_ins;
+			# any extension by that name will do
+			$node->safe_psql($database,
+				    "CREATE EXTENSION $name; SET allow_system_table_mods = on;"
+				  . " UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = '$name'"
+			);
+		},
+		skip_unless => sub { grep { has_extension($node, $_) } @stand_ins }
+	},
+
+	# of Zabbix's settings
+	{
+		code => 'settings_unreadable',
+		provoke => 'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
+		role => 'monitor'
+	},
+	{
+		code => 'settings_unreadable',
+		provoke => 'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
+		role => 'viewer',
+		twice => 1
+	},
+	{
+		code => 'settings_unreadable',
+		provoke => 'CREATE ROLE newer; DROP TABLE config;'
+		  . ' CREATE TABLE settings (name varchar(255) PRIMARY KEY, value_str text NOT NULL, value_int integer NOT NULL)',
+		role => 'newer'
+	},
+	{
+		code => 'no_retention',
+		provoke => 'UPDATE config SET hk_history_global = 0, hk_history = $$50d$$',
+	},
+	{
+		code => 'no_retention',
+		provoke => 'UPDATE config SET hk_trends_global = 0, hk_history_global = 0',
+		lines => 2
+	},
+	{
+		code => 'no_retention',
+		provoke => 'UPDATE config SET hk_history_global = 0;'
+		  . ' UPDATE items SET history = $$900d$$ WHERE itemid = 1',
+	},
+	{
+		code => 'no_retention',
+		provoke => 'UPDATE config SET hk_trends = $$0$$; ',
+		lines => 2
+	},
+	{ code => 'no_retention', provoke => 'DROP TABLE config', lines => 5 },
+	{
+		code => 'housekeeper_on',
+		provoke => 'UPDATE config SET hk_history_mode = 1, hk_trends_mode = 1',
+		lines => 2
+	},
+	{
+		code => 'housekeeper_on',
+		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0',
+		lines => 1
+	},
+	{
+		code => 'housekeeper_on',
+		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0;'
+		  . " SELECT zbxhist.alter_parent(t, retention => '900 days') FROM unnest('{trends,trends_uint}'::regclass[]) t"
+	},
+	{
+		code => 'zabbix_hides_rows',
+		provoke => "SELECT zbxhist.alter_parent('history', retention => '300 days')"
+	},
+	{
+		code => 'zabbix_hides_rows',
+		provoke => "DROP TABLE config;"
+		  . ' CREATE TABLE settings (name varchar(255) PRIMARY KEY, value_str text NOT NULL, value_int integer NOT NULL);'
+		  . " INSERT INTO settings VALUES ('hk_history', '14d', 0), ('hk_history_mode', '', 1), ('hk_history_global', '', 1);"
+		  . " SELECT zbxhist.alter_parent(parent, retention => '1000 days 1 hour') FROM zbxhist.parent_config"
+	},
+	{
+		code => 'housekeeper_on',
+		provoke => "DROP TABLE config;"
+		  . ' CREATE TABLE settings (name varchar(255) PRIMARY KEY, value_str text NOT NULL, value_int integer NOT NULL);'
+		  . " INSERT INTO settings VALUES ('hk_history', '1000d', 0), ('hk_history_mode', '', 1), ('hk_history_global', '', 1);"
+		  . " SELECT zbxhist.alter_parent(parent, retention => '1000 days') FROM zbxhist.parent_config"
+	},
+
+	# of maintenance
+	{
+		code => 'undo_unfinished',
+		provoke => "UPDATE zbxhist.parent_config SET routing = false WHERE parent = 'history'::regclass"
+	},
+	{
+		code => 'step_failed',
+		provoke => "CREATE VIEW in_the_way AS SELECT * FROM $yesterday;"
+		  . " SELECT zbxhist.alter_parent('history', retention => '1 minute'); $late",
+		then => 'DROP VIEW in_the_way',
+		expired => 1
+	},
+	{
+		code => 'waits_for_lock',
+		provoke => sub {
+			my ($database) = @_;
+			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
+			$node->safe_psql($database,
+				"SELECT zbxhist.alter_parent('history', retention => '1 minute')");
+			maintain($node, $database);
+			$node->safe_psql($database, 'CALL age()');
+		},
+		look => qr/FROM $yesterday LIMIT 1/,
+		then => \&unblock,
+		expired => 1
+	},
+	{
+		code => 'no_current_partition',
+		provoke => "DROP TABLE $today",
+		aged => 1
+	},
+	{
+		code => 'no_partition_ahead',
+		provoke => "SELECT format('DROP TABLE %s', partition) FROM zbxhist.list_partitions('history') WHERE from_clock > extract(epoch FROM now()) \\gexec",
+		aged => 1
+	},
+	{
+		code => 'rows_in_parent',
+		provoke => 'SET zbxhist.enable_routing = off;'
+		  . insert_values('history', 5001, 100, day(0)),
+		aged => 1
+	},
+	{
+		code => 'late_rows',
+		provoke =>
+		  "INSERT INTO history (itemid, clock) SELECT i, @{[ day(-3) ]} + 50000 FROM generate_series(1, 100100) i",
+		aged => 1
+	},
+	{
+		code => 'duplicates',
+		provoke => 'ALTER TABLE history DISABLE TRIGGER ALL;'
+		  . "INSERT INTO history (itemid, clock, value) VALUES (7, @{[ day(-1) ]} + 7, -1);"
+		  . "ALTER TABLE history ENABLE TRIGGER USER; ALTER TABLE history ENABLE REPLICA TRIGGER zzz_zbxhist_replica; $late",
+		look => qr/(?=.*^history\|7\|)(?=.*^$yesterday\|7\|)/ms,
+		then => "DELETE FROM ONLY history WHERE value = -1; $late"
+	},
+	{
+		code => 'not_truncated',
+		provoke => sub {
+			my ($database) = @_;
+			$node->safe_psql($database,
+				    'ALTER TABLE history_text SET (fillfactor = 10);'
+				  . ' SET zbxhist.enable_routing = off; INSERT INTO history_text (itemid, clock, value)'
+				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i");
+			block($database, 'SELECT 1 FROM ONLY history_text LIMIT 1');
+			$node->safe_psql($database,
+				"SELECT zbxhist.alter_parent('history_text', retention => '10 days')");
+			maintain($node, $database);
+			$node->safe_psql($database, 'CALL age()');
+			unblock();
+		},
+		expired => 1
+	},
+
+	# of triggers, rules and row security
+	{
+		code => 'trigger_missing',
+		provoke => 'DROP TRIGGER zzz_zbxhist_route ON history; DROP TRIGGER "00_zbxhist_flush" ON history',
+		lines => 2
+	},
+	{
+		code => 'trigger_disabled',
+		provoke => 'ALTER TABLE history DISABLE TRIGGER zzz_zbxhist_route;'
+		  . ' ALTER TABLE history ENABLE ALWAYS TRIGGER "00_zbxhist_flush";'
+		  . ' ALTER TABLE history ENABLE TRIGGER zzz_zbxhist_replica',
+		lines => 3
+	},
+	{
+		code => 'trigger_order',
+		provoke => 'CREATE TRIGGER zzzz BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();'
+		  . ' CREATE TRIGGER zzy_zzzz BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop()'
+	},
+	{
+		code => 'transition_table',
+		provoke => 'CREATE TRIGGER t AFTER INSERT ON history REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION nop()'
+	},
+	{
+		code => 'rule',
+		provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
+	},
+	{
+		code => 'row_security',
+		provoke => 'ALTER TABLE history ENABLE ROW LEVEL SECURITY'
+	},
+
+	# of partitions
+	{
+		code => 'no_bounds',
+		provoke => 'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)'
+	},
+	{
+		code => 'overlap',
+		provoke => "CREATE TABLE apart (CONSTRAINT zbxhist_clock CHECK (clock >= @{[ day(-1) + 100 ]} AND clock < @{[ day(0) ]})) INHERITS (history);"
+		  . " ALTER TABLE apart ADD PRIMARY KEY (itemid, clock, ns); INSERT INTO apart VALUES (77, @{[ day(-1) + 7777 ]})"
+	},
+	{
+		code => 'owner',
+		provoke => "CREATE ROLE other; ALTER TABLE $yesterday OWNER TO other",
+		aged => 1
+	},
+	{
+		code => 'owner',
+		provoke => "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other"
+	},
+	{
+		code => 'privileges',
+		provoke => 'CREATE ROLE reader; GRANT SELECT ON history TO reader',
+		aged => 1
+	},
+	{
+		code => 'foreign_keys',
+		provoke => 'CREATE TABLE known (itemid bigint PRIMARY KEY); INSERT INTO known SELECT generate_series(1, 100);'
+		  . ' ALTER TABLE history ADD FOREIGN KEY (itemid) REFERENCES known',
+		aged => 1
+	},
+	{
+		code => 'row_triggers',
+		provoke => 'CREATE TRIGGER t AFTER INSERT OR UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop()',
+		aged => 1
+	},
+	{
+		code => 'indexes',
+		provoke => 'CREATE INDEX ON history (value) WHERE value > 0',
+		aged => 1
+	},
+	{
+		code => 'indexes',
+		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT ${yesterday}_pkey;"
+		  . ' ALTER TABLE ' . partition('history', -2) . ' DROP CONSTRAINT ' . partition('history', -2) . '_pkey',
+		twice => 1
+	},
+	{
+		code => 'own_index',
+		provoke => "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value)"
+	},
+	{
+		code => 'own_column',
+		provoke => "ALTER TABLE $yesterday ADD COLUMN note text DEFAULT 'x'",
+		drops => 'column'
+	},
+	{
+		code => 'own_constraint',
+		provoke => "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
+		  . " ALTER TABLE $tomorrow ADD UNIQUE (value)",
+		lines => 2
+	},
+	{
+		code => 'own_not_null',
+		provoke => "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
+		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL"
+	},
+	{
+		code => 'own_trigger',
+		provoke => "CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
+		  . "CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
+		twice => 1
+	},
+
+	# of packed days
+	{
+		code => 'no_packed_table',
+		provoke => 'ALTER FOREIGN TABLE history_packed NO INHERIT history',
+		missing => 500
+	},
+	{
+		code => 'two_packed_tables',
+		provoke => 'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist'
+	},
+	{
+		code => 'day_dropped',
+		provoke => "DROP TABLE $packed_table",
+		aged => 1
+	},
+	{
+		code => 'unpack_unfinished',
+		provoke => sub {
+			my ($database) = @_;
+			block($database, "SELECT 1 FROM history LIMIT 1");
+			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
+			maintain($node, $database);
+			$node->safe_psql($database, 'CALL age()');
+		},
+		look => qr/FROM history LIMIT 1/,
+		then => \&unblock
+	},
+	{
+		code => 'unpack_unfinished',
+		provoke => sub {
+			my ($database) = @_;
+			block($database, '');
+			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
+			unblock();
+			$node->safe_psql($database, 'CALL age()');
+		}
+	},
+	{
+		code => 'columns_altered',
+		provoke => 'ALTER TABLE history ALTER value TYPE real'
+	},
+	{
+		code => 'not_packable',
+		provoke => 'ALTER TABLE history_str ADD COLUMN payload integer;'
+		  . " SELECT zbxhist.alter_parent('history_str', pack_after => '1 day')"
+	},
+	{
+		code => 'not_packable',
+		provoke => "CREATE VIEW on_it AS SELECT * FROM $yesterday;"
+		  . " SELECT zbxhist.alter_parent('history', pack_after => '1 minute')",
+		then => 'DROP VIEW on_it'
+	},
+	{
+		code => 'not_packed',
+		provoke => sub {
+			my ($database) = @_;
+			$node->safe_psql($database,
+				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')");
+			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
+			maintain($node, $database);
+			$node->safe_psql($database, 'CALL age()');
+		},
+		look => qr/FROM $yesterday LIMIT 1/,
+		then => \&unblock
+	});
+
+# Runs one of them.
+sub run_case
+{
+	my ($case) = @_;
+
+	if ($case->{skip_unless} && !$case->{skip_unless}->())
+	{
+		note("$case->{code}: skipped, its extension is not here");
+		return;
+	}
+	my $database = copy_base();
+	my $code = $case->{code};
+	my $name = "$code ($database)";
+	my $before = $node->safe_psql($database, 'SELECT rows FROM stored()');
+
+	if (ref $case->{provoke}) { $case->{provoke}->($database) }
+	else { psql_script($node, $database, $case->{provoke}, '-v', 'ON_ERROR_STOP=1') }
+	is(scalar findings($database, $code), 0, "$name: at first it is left to maintenance")
+	  if $case->{aged} && $code ne 'maintenance_late';
+	$node->safe_psql($database, 'CALL age()') if $case->{aged};
+
+	my @found = findings($database, $code, $case->{role});
+	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found")
+	  or return;
+	cmp_ok(scalar @found, '<=', $case->{lines} // 1, "$name: a line for each cause");
+	note("$code: $_->[0]: $_->[1]: $_->[2]") for @found;
+	like($found[0][1], $case->{says}, "$name: it says how much goes")
+	  if $case->{says};
+	if ($case->{shell})
+	{
+		run_in_shell($database, $found[0][2], $name);
+		$node->safe_psql('postgres', "DROP DATABASE $database");
+		return;
+	}
+	my $rows = $node->safe_psql($database, 'SELECT rows FROM stored()');
+	my $goes = 0;
+
+	for my $round (0 .. ($case->{twice} // 0))
+	{
+		@found = findings($database, $code, $case->{role}) if $round;
+		for my $finding (@found)
+		{
+			my ($object, $message, $hint) = @$finding;
+
+			$case->{then}->() if ref $case->{then} && !$case->{look};
+			$node->safe_psql($database, $case->{then})
+			  if $case->{then} && !ref $case->{then} && !$case->{look};
+			next if $hint eq '';
+			unlike($hint, qr/\.\.\.|;.*;|zbxhist_internal/,
+				"$name: the hint is one command for users");
+			like($hint, qr/;$/, "$name: ... complete");
+			my $out = run_printed($database, $hint, $name);
+			$goes += announced($message) unless $case->{drops};
+			like($out, $case->{look}, "$name: it shows what is in the way")
+			  if $case->{look};
+		}
+	}
+	if ($case->{look})
+	{
+		if (ref $case->{then}) { $case->{then}->() }
+		else { psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1') }
+		maintain($node, $database);
+	}
+	maintain($node, $database);
+	my $left = $node->safe_psql($database, 'SELECT rows FROM stored()');
+	if ($case->{expired})
+	{
+		cmp_ok($left, '<', $rows, "$name: what is past retention is gone");
+	}
+	elsif ($code eq 'duplicates') { is($left, $before, "$name: rows") }
+	else
+	{
+		is($left, $rows - $goes + ($case->{missing} // 0),
+			"$name: " . ($goes ? "only the $goes rows announced are gone" : 'no row is lost'));
+	}
+	is(scalar findings($database, $code, $case->{role}), 0, "$name: gone");
+	$node->safe_psql('postgres', "DROP DATABASE $database");
+}
+
+make_base();
+is( $node->safe_psql(
+		copy_base(),
+		"SELECT code, object, message FROM zbxhist.check() WHERE code <> 'partial_dump'"
+	),
+	'',
+	'at first there is nothing to find');
+
+my @codes = split /\n/, $node->safe_psql('base', <<'SQL');
+SELECT DISTINCT m[1]
+  FROM pg_proc p, regexp_matches(p.prosrc, $$'(?:error|warning|info)', '(\w+)'$$, 'g') m
+ WHERE p.pronamespace = 'zbxhist_internal'::regnamespace AND p.proname ~ '^check_'
+ ORDER BY 1
+SQL
+cmp_ok(scalar @codes, '>', 40, 'the codes are found in the SQL of check()');
+for my $code (@codes)
+{
+	ok((grep { $_->{code} eq $code } @cases),
+		"$code is brought about here (else add it to \@cases)");
+}
+run_case($_) for @cases;
+
+log_is_clean($node);
+$node->stop;
+done_testing();

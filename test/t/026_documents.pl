@@ -1,0 +1,252 @@
+# The commands of the documents, and those that scripts/install prints, do as
+# they are written what they say; and where they delete values, the text around
+# them says so.  Days in the documents stand for days of the test.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use File::Copy ();
+use POSIX ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ZbxhistTest;
+
+my $top = "$FindBin::RealBin/../..";
+my $node = test_server('documents');
+my $statement = qr/^(?:SELECT|CALL|ALTER|CREATE|DROP|BEGIN|SET|INSERT|UPDATE|DELETE|GRANT|TRUNCATE|ANALYZE|VACUUM|COPY)\b/;
+
+# the documents' 21 November 2026 is today
+my $document_day = 1795219200;
+
+# ---- the documents ----
+
+# Days and partitions of the documents as days of the test.
+sub with_days
+{
+	my ($text) = @_;
+	my $moved = sub {
+		my ($year, $month, $day, $separator) = @_;
+		my $offset =
+		  (POSIX::mktime(0, 0, 12, $day, $month - 1, $year - 1900) - POSIX::mktime(0, 0, 12, 21, 10, 126)) / 86400;
+		return POSIX::strftime("%Y$separator%m$separator%d", gmtime(day(POSIX::floor($offset + 0.5))));
+	};
+
+	$text =~ s/\b(2026)-(1[12])-(\d\d)\b/$moved->($1, $2, $3, '-')/ge;
+	$text =~ s/(?<=_p)(2026)(1[12])(\d\d)\b/$moved->($1, $2, $3, '')/ge;
+	return $text;
+}
+
+# What is in a document to be run: { sql or shell, around: the paragraph }, in
+# order; first what stands by itself, then what is named in a sentence.
+sub commands_of
+{
+	my ($file) = @_;
+	my $text = slurp_file("$top/$file");
+	my (@blocks, @named, $last);
+
+	for my $paragraph (split /\n\s*\n/, $text =~ s/^```\w*\n.*?^```$/$& =~ s,\n\s*\n,\n,gr/gmser)
+	{
+		my @inside;
+
+		$last = $paragraph unless $paragraph =~ /\A\s*(?:```|    )/;
+		push @blocks, { sql => $1, around => $last }
+		  while $paragraph =~ /^\s*```sql\n(.*?)^\s*```/gms;
+		for my $line ($paragraph =~ /^ {4,}(\S.*)$/gm)
+		{
+			push @blocks, { sql => $line, around => $last } if $line =~ /$statement.*;$/;
+			push @blocks, { shell => $1, around => $last }
+			  if $line =~ m{^\*/\d+ \* \* \* \* \w+ (psql .*)$};
+		}
+		$paragraph =~ s/```.*?```//gs;
+		push @named, { sql => $1 =~ s/\s+/ /gr, around => $paragraph }
+		  while $paragraph =~ /(?<!`)`([^`]+)`(?!`)/g;
+	}
+	# a statement that names something, and nothing is left out of it
+	@named = grep { $_->{sql} =~ $statement && $_->{sql} !~ /\x{e2}\x{80}\x{a6}|\.\.\.|NN| TO$/
+		  && $_->{sql} =~ /\b(?:history|zbxhist|zabbix|my_values|config)/ } @named;
+	return (\@blocks, \@named);
+}
+
+# ---- a Zabbix ----
+
+# Its database, with rows of two months.
+sub make_zabbix
+{
+	my ($database) = @_;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $database");
+	create_zabbix_tables($node, $database);
+	$node->safe_psql($database, <<"SQL");
+CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NULL, hk_history_global integer NOT NULL,
+    hk_history varchar(32) NOT NULL, hk_trends_mode integer NOT NULL, hk_trends_global integer NOT NULL, hk_trends varchar(32) NOT NULL);
+INSERT INTO config VALUES (1, 1, 0, '31d', 1, 0, '365d');
+CREATE TABLE my_values (itemid bigint NOT NULL, clock integer NOT NULL, value text, PRIMARY KEY (itemid, clock));
+INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(8, 60) i;
+INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 60 * i, i FROM generate_series(1, 60) i;
+SQL
+}
+
+# Rows of the last days, in partitions.
+sub fill
+{
+	my ($database) = @_;
+
+	$node->safe_psql($database, <<"SQL");
+SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - i) FROM generate_series(1, 5) i;
+INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(0) ]} - 86400 * d + i, i FROM generate_series(1, 100) i, generate_series(1, 5) d;
+SQL
+}
+
+sub rows_in
+{
+	my ($database) = @_;
+
+	return join ' ', map { "$_ " . rows_of($node, $database, $_) }
+	  qw(history history_uint history_str history_log history_text history_bin trends trends_uint);
+}
+
+# Runs SQL as it is written; if it asks before it deletes something, agrees.
+# Returns how many rows are deleted then.
+sub run_sql
+{
+	my ($database, $sql, $name) = @_;
+	my ($code, $out, $err) =
+	  psql_script($node, $database, with_days($sql) . ($sql =~ /(?:;\s*(?:--.*)?|\\gexec)\s*\z/ ? "\n" : ";\n"), '-v', 'ON_ERROR_STOP=1');
+
+	my $agreed = 0;
+
+	if ($code != 0 && $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m)
+	{
+		my $call = $1;
+
+		$agreed += $1 while $err =~ /about (\d+) rows/g;
+		cmp_ok($agreed, '>', 0, "$name: it asks before it deletes");
+		($code, $out, $err) = psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
+		maintain($node, $database);
+	}
+	if ($code != 0 && $sql =~ /DROP EXTENSION/ && $err =~ /^HINT:.*(CALL zbxhist\.undo\(.*?\);)$/m)
+	{
+		$node->safe_psql($database, $1);
+		pass("$name: it is refused while there are packed days");
+		($code, $out, $err) = psql_script($node, $database, "$sql;", '-v', 'ON_ERROR_STOP=1');
+	}
+	is($code, 0, $name) or diag("$sql\n$err");
+	return $agreed;
+}
+
+# Runs a command of the shell in the way of cron.
+sub run_shell
+{
+	my ($command, $name) = @_;
+
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
+	is(system('sh', '-c', "$command >/dev/null"), 0, $name);
+}
+
+# Runs a command and compares the rows before and after it.
+sub run_and_look
+{
+	my ($database, $command, $file) = @_;
+	my $label = substr(($command->{sql} // $command->{shell}) =~ s/\s+/ /gr, 0, 70);
+	my $before = rows_in($database);
+	my $agreed = 0;
+
+	if ($command->{sql}) { $agreed = run_sql($database, $command->{sql}, "$file: $label") }
+	else { run_shell($command->{shell}, "$file: $label") }
+	my $after = rows_in($database);
+	if ($agreed)
+	{
+		is($after, $before =~ s/(?<=^history )(\d+)/$1 - $agreed/er, "$file: $label: what it said is deleted, no more");
+		return;
+	}
+	ok($after eq $before || $command->{around} =~ /delet|drop|empt|goes/i,
+		"$file: $label: no row is lost, or the text says so")
+	  or diag("before: $before\nafter:  $after");
+}
+
+# ---- what stands by itself, in order ----
+
+for my $file (qw(README.md UPGRADING.md))
+{
+	my ($blocks) = commands_of($file);
+
+	cmp_ok(scalar @$blocks, '>', $file eq 'README.md' ? 7 : 0, "$file has commands");
+	make_zabbix('zabbix');
+	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $file ne 'README.md';
+	for my $command (@$blocks)
+	{
+		my $sql = $command->{sql} // '';
+
+		if ($sql =~ /\bcron\./)
+		{
+			note("left to 006_pg_cron.pl: $sql");
+			next;
+		}
+		run_and_look('zabbix', $command, $file);
+		next unless $sql =~ /CREATE EXTENSION/;
+		fill('zabbix');
+		is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.parents'),
+			8, "$file: every table is managed");
+	}
+	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
+}
+
+# ---- what is named in sentences: each by itself ----
+
+make_zabbix('base');
+$node->safe_psql('base', "CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)");
+fill('base');
+$node->safe_psql('base', "CALL zbxhist.pack('history', '" . POSIX::strftime('%Y-%m-%d', gmtime(day(-4))) . "')");
+for my $file (qw(README.md UPGRADING.md))
+{
+	my (undef, $named) = commands_of($file);
+
+	for my $command (@$named)
+	{
+		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
+		run_and_look('zabbix', $command, $file);
+		$node->safe_psql('postgres', 'DROP DATABASE zabbix');
+	}
+}
+
+# ---- what scripts/install prints ----
+
+my $directory = PostgreSQL::Test::Utils::tempdir();
+mkdir "$directory/scripts";
+File::Copy::copy("$top/scripts/lib.sh", "$directory/scripts/lib.sh");
+append_to_file("$directory/scripts/install",
+	slurp_file("$top/scripts/install") =~ s/^main "\$@"$//mr);
+my $port = $node->port;
+for my $installed ('', '1.0')
+{
+	my $advice = `bash -c '. "$directory/scripts/install"; DATABASE=zabbix OWNER=nobody_here VERSION=15 PORT=$port INSTALLED=$installed; advise'`;
+	my @lines = $advice =~ /^ {3}(\S.*)$/gm;
+
+	make_zabbix('zabbix');
+	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $installed;
+	splice @lines, $installed ? 1 : 3, 0, $1 if $advice =~ /^At any time:  (.*)$/m;
+	cmp_ok(scalar @lines, '>', $installed ? 1 : 4, 'scripts/install says what to do');
+	for my $line (@lines)
+	{
+		if ($line =~ m{^\*/\d+ \* \* \* \* \w+ (psql .*)$})
+		{
+			fill('zabbix');
+			run_and_look('zabbix', { shell => $1, around => '' }, 'install');
+		}
+		elsif ($line =~ $statement)
+		{
+			run_and_look('zabbix', { sql => $line, around => '' }, 'install');
+		}
+		elsif ($line =~ m{^scripts/uninstall }) { ok(-x "$top/scripts/uninstall", "install: $line") }
+		else { fail("install: what is this? $line") }
+	}
+	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
+}
+
+log_is_clean($node);
+$node->stop;
+done_testing();
