@@ -95,6 +95,7 @@ OBJS = \
 	src/plan/exclude.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
+	src/plan/fresh_snapshot.o \
 	src/plan/item_scan.o \
 	src/plan/literal.o \
 	src/plan/numeric_double.o \

@@ -467,6 +467,37 @@ ReadVerified(PartitionSet *set, Relation parent)
 }
 
 /*
+ * ZbxhistPartitionIsSettled says whether maintenance has found that all
+ * transactions have ended that ran when a partition of parent was new.
+ */
+bool
+ZbxhistPartitionIsSettled(Oid parent, Oid partition)
+{
+	Relation	state = ZbxhistOpenOwnTable("partition_state", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	if (state == NULL)
+		return false;
+	scan = BeginOwnScan(state, parent);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		relid = GetOwnColumn(state, tuple, "partition", &isnull);
+
+		if (DatumGetObjectId(relid) != partition)
+			continue;
+		(void) GetOwnColumn(state, tuple, "settling", &isnull);
+		result = isnull;
+		break;
+	}
+	systable_endscan(scan);
+	table_close(state, AccessShareLock);
+	return result;
+}
+
+/*
  * find_column returns the number of a live column of that name and type, or
  * 0, in which case routing leaves the table alone.
  */

@@ -59,6 +59,7 @@ extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern const PartitionBounds *ZbxhistFindPackedDay(const PartitionSet *set,
 												   int32 clock);
+extern bool ZbxhistPartitionIsSettled(Oid parent, Oid partition);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 /* true if a set got earlier may still be used as it is */
