@@ -11,14 +11,7 @@ AS $$
             UNION ALL
             SELECT u.place, c.*
               FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),
-                   LATERAL (SELECT * FROM zbxhist_internal.check_policy(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_maintenance(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_triggers(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_partitions(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_columns(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_row_triggers(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_packed(u.parent)
-                            UNION ALL SELECT * FROM zbxhist_internal.check_rows(u.parent)) c
+                   zbxhist_internal.check_parent(u.parent) c
            ) AS a (place, severity, code, object, message, hint),
            LATERAL (SELECT a.severity, a.code, a.object, a.message, a.hint) f
      ORDER BY CASE a.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,

@@ -5,7 +5,8 @@
 -- with a word; only a cancel or a lost connection ends the run.
 --
 -- Answers: done, more (call again), wait (call again later), busy (another run
--- is at this parent), locked (no lock in time), later (in the next run), failed.
+-- is at this parent), locked (no lock in time), later (in the next run), unfit
+-- (nothing can be done for the table as it is now), failed.
 
 CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
 RETURNS text
