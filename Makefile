@@ -19,8 +19,11 @@ OBJS = \
 	src/guc.o \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
+	src/ingest/key_match.o \
+	src/ingest/key_search.o \
 	src/ingest/lookup.o \
 	src/ingest/lookup_day.o \
+	src/ingest/other_keys.o \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \

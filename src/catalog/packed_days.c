@@ -91,6 +91,8 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 	day->to_clock = DatumGetInt64(heap_getattr(tuple, columns->to_clock, desc,
 											   &isnull));
 	day->is_verified = false;
+	day->is_compared = false;
+	day->has_same_keys = false;
 	partition = heap_getattr(tuple, columns->partition, desc, &isnull);
 	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
 	day->is_unpacked = DatumGetBool(heap_getattr(tuple, columns->unpacked,

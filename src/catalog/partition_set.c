@@ -241,7 +241,7 @@ compare_bounds(const void *a, const void *b)
 
 	if (left->from_clock != right->from_clock)
 		return left->from_clock < right->from_clock ? -1 : 1;
-	return 0;
+	return left->relid < right->relid ? -1 : left->relid > right->relid;
 }
 
 /*
@@ -564,8 +564,22 @@ CopyBounds(PartitionSet *set, const PartitionBounds *bounds, int nbounds)
 }
 
 /*
- * RemoveUnready takes the partitions out to which a packed day is being
- * unpacked: no row is sent to them before the day's have arrived there.
+ * MayTakeRows says whether rows may be sent to a partition as far as a packed
+ * day is concerned: not before those of the day have arrived there, if it is
+ * being unpacked to the partition, and not at all if it has the same clocks
+ * otherwise, for nobody would look for their keys in the day.
+ */
+static bool
+MayTakeRows(const PartitionBounds *partition, const PartitionBounds *day)
+{
+	if (day->partition == partition->relid)
+		return day->is_unpacked;
+	return day->from_clock >= partition->to_clock ||
+		day->to_clock <= partition->from_clock;
+}
+
+/*
+ * RemoveUnready takes the partitions out that are no place for new rows.
  */
 static int
 RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
@@ -575,14 +589,28 @@ RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
 
 	for (int i = 0; i < npartitions; i++)
 	{
-		const PartitionBounds *day = NULL;
+		bool		is_ready = true;
 
-		for (int j = 0; j < set->npacked_days && day == NULL; j++)
-		{
-			if (set->packed_days[j].partition == partitions[i].relid)
-				day = &set->packed_days[j];
-		}
-		if (day == NULL || day->is_unpacked)
+		for (int j = 0; j < set->npacked_days && is_ready; j++)
+			is_ready = MayTakeRows(&partitions[i], &set->packed_days[j]);
+		if (is_ready)
+			partitions[n++] = partitions[i];
+	}
+	return n;
+}
+
+/*
+ * RemoveOverlapping takes those of the sorted partitions out that overlap one
+ * before them: what belongs to both is sent to the first.
+ */
+static int
+RemoveOverlapping(PartitionBounds *partitions, int npartitions)
+{
+	int			n = 0;
+
+	for (int i = 0; i < npartitions; i++)
+	{
+		if (n == 0 || partitions[i].from_clock >= partitions[n - 1].to_clock)
 			partitions[n++] = partitions[i];
 	}
 	return n;
@@ -692,6 +720,7 @@ ReadChildren(PartitionSet *set)
 
 	bounds = ZbxhistReadPartitions(set->parent, &nbounds);
 	nbounds = RemoveUnready(set, bounds, nbounds);
+	nbounds = RemoveOverlapping(bounds, nbounds);
 	set->partitions = CopyBounds(set, bounds, nbounds);
 	set->npartitions = nbounds;
 	pfree(bounds);

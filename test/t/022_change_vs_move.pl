@@ -72,6 +72,7 @@ sub make_tables
 	my $sql = join(
 		";\n",
 		'SET client_min_messages = warning',
+		'SET zbxhist.allow_packed_drop = on',
 		'DROP TABLE IF EXISTS history, plain CASCADE',
 		'CALL zbxhist.run_maintenance()',
 		'CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL,'

@@ -70,6 +70,7 @@ sub make_tables
 	my $sql = join(
 		";\n",
 		'SET client_min_messages = warning',
+		'SET zbxhist.allow_packed_drop = on',
 		'DROP TABLE IF EXISTS history, plain, other, upper CASCADE',
 		'CALL zbxhist.run_maintenance()',
 		(map { "CREATE TABLE $_ (itemid bigint NOT NULL, clock integer NOT NULL,"
@@ -80,6 +81,7 @@ sub make_tables
 		  . " FROM (VALUES (date '1970-01-02'), ('1970-01-03')) v (d)",
 		(map { my $t = $_; map { "INSERT INTO $t SELECT i, $_, i, 0 FROM generate_series(1, 5) i" } @clocks } qw(history plain)),
 		$ENV{NOPACK} ? "SELECT zbxhist.alter_parent('history', never_pack => true)" : "CALL zbxhist.pack('history', '1970-01-02')",
+		"SELECT zbxhist.alter_parent('history', never_pack => true)",
 		'DELETE FROM zbxhist.maintenance_log',
 		"DROP TABLE " . partition('other', 3));
 	my ($code, $out, $err) =
