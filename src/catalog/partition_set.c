@@ -525,6 +525,7 @@ FreePartitions(PartitionSet *set)
 	set->npacked_days = 0;
 	set->packed = InvalidOid;
 	set->new_columns = NIL;
+	set->renamed = NIL;
 	if (set->context != NULL)
 		MemoryContextReset(set->context);
 	else
@@ -689,18 +690,18 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
- * ReadNewColumns notes which columns packed days do not have, whatever the
- * names of theirs.
+ * ReadPackedColumns notes which columns packed days do not have, whatever the
+ * names of theirs, and which they have under another name.
  */
 static void
-ReadNewColumns(PartitionSet *set)
+ReadPackedColumns(PartitionSet *set)
 {
 	MemoryContext old;
 
 	if (!OidIsValid(set->packed) || set->npacked_days == 0)
 		return;
 	old = MemoryContextSwitchTo(set->context);
-	set->new_columns = ZbxhistReadNewColumns(set->packed);
+	ZbxhistReadPackedColumns(set->packed, &set->new_columns, &set->renamed);
 	MemoryContextSwitchTo(old);
 }
 
@@ -726,7 +727,7 @@ ReadChildren(PartitionSet *set)
 	pfree(bounds);
 
 	AddChildren(set);
-	ReadNewColumns(set);
+	ReadPackedColumns(set);
 	set->is_exhaustive = IsExhaustive(set);
 }
 

@@ -44,6 +44,8 @@ typedef struct PartitionSet
 								 * days, or InvalidOid */
 	List	   *new_columns;	/* names of those of its columns that no day
 								 * has been packed with */
+	List	   *renamed;		/* of RenamedColumn: those that days have under
+								 * another name */
 	int			npacked_days;
 	PartitionBounds *packed_days;	/* sorted by from_clock; a table may have
 									 * been dropped: open with try_table_open */
