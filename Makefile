@@ -76,11 +76,13 @@ OBJS = \
 	src/packed/layout.o \
 	src/packed/merge.o \
 	src/packed/merge_group.o \
+	src/packed/moved_rows.o \
 	src/packed/pack.o \
 	src/packed/repack.o \
 	src/packed/row_buffer.o \
 	src/packed/row_compare.o \
 	src/packed/row_hash.o \
+	src/packed/row_key.o \
 	src/packed/row_map.o \
 	src/packed/row_sort.o \
 	src/packed/scan.o \
