@@ -442,6 +442,8 @@ ReadPackedColumn(HeapTuple tuple, List **new_columns, List **renamed)
 	Form_pg_attribute att = (Form_pg_attribute) GETSTRUCT(tuple);
 	const char *name = GetPackedName(tuple);
 
+	if (att->attisdropped)
+		return name != NULL;
 	if (name != NULL && strcmp(name, NameStr(att->attname)) != 0)
 	{
 		RenamedColumn *column = palloc(sizeof(RenamedColumn));
@@ -450,7 +452,7 @@ ReadPackedColumn(HeapTuple tuple, List **new_columns, List **renamed)
 		namestrcpy(&column->packed, name);
 		*renamed = lappend(*renamed, column);
 	}
-	else if (name == NULL && !att->attisdropped && att->attinhcount > 0)
+	else if (name == NULL && att->attinhcount > 0)
 		*new_columns = lappend(*new_columns, pstrdup(NameStr(att->attname)));
 	return name != NULL;
 }
