@@ -20,6 +20,7 @@ OBJS = \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
 	src/ingest/key_match.o \
+	src/ingest/key_number.o \
 	src/ingest/key_search.o \
 	src/ingest/lookup.o \
 	src/ingest/lookup_day.o \

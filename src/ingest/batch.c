@@ -42,6 +42,7 @@
 #include "guc.h"
 #include "ingest/batch.h"
 #include "ingest/key_match.h"
+#include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
@@ -477,19 +478,18 @@ CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	bool		is_checked = false;
 
 	ExecStoreHeapTuple(tuple, slot, false);
-	while (!is_checked && batch->set->clock_attnum != InvalidAttrNumber)
+	while (!is_checked)
 	{
 		PartitionSet *set = ZbxhistGetPartitionSet(parent);
-		bool		isnull;
-		int32		clock = DatumGetInt32(slot_getattr(slot,
-													   set->clock_attnum,
-													   &isnull));
-		const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
-		const PartitionBounds *day = ZbxhistFindPackedDay(set, clock);
+		const PartitionBounds *partition;
+		const PartitionBounds *day;
+		int32		clock;
 
 		is_checked = true;
-		if (isnull)
+		if (!ZbxhistGetKeyClock(set, slot, &clock))
 			continue;
+		partition = ZbxhistFindPartition(set, clock);
+		day = ZbxhistFindPackedDay(set, clock);
 		if (partition != NULL)
 		{
 			Oid			relid = partition->relid;
@@ -772,7 +772,7 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	MemoryContext old;
 
 	if (batch->set->clock_attnum == InvalidAttrNumber &&
-		batch->set->nothers == 0)
+		batch->set->nothers == 0 && batch->set->npacked_days == 0)
 		return;					/* there is no other place */
 	if (is_stray)
 		ZbxhistNoteStrays(batch, parent);

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "ingest/batch.h"
+#include "ingest/key_number.h"
 #include "ingest/other_keys.h"
 #include "ingest/route.h"
 
@@ -66,11 +67,18 @@ FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 static const PartitionBounds *
 FindRowDay(InsertBatch *batch, const TriggerData *trigdata)
 {
+	TupleTableSlot *slot;
 	int32		clock;
+	bool		has_clock;
 
-	if (!GetClock(batch, trigdata, &clock))
+	if (batch->set->npacked_days == 0)
 		return NULL;
-	return ZbxhistFindPackedDay(batch->set, clock);
+	slot = MakeSingleTupleTableSlot(RelationGetDescr(trigdata->tg_relation),
+									&TTSOpsHeapTuple);
+	ExecStoreHeapTuple(trigdata->tg_trigtuple, slot, false);
+	has_clock = ZbxhistGetKeyClock(batch->set, slot, &clock);
+	ExecDropSingleTupleTableSlot(slot);
+	return has_clock ? ZbxhistFindPackedDay(batch->set, clock) : NULL;
 }
 
 /*
