@@ -19,8 +19,12 @@ OBJS = \
 	src/guc.o \
 	src/ingest/batch.o \
 	src/ingest/frame.o \
+	src/ingest/key_match.o \
+	src/ingest/key_number.o \
+	src/ingest/key_search.o \
 	src/ingest/lookup.o \
 	src/ingest/lookup_day.o \
+	src/ingest/other_keys.o \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
@@ -74,11 +78,13 @@ OBJS = \
 	src/packed/layout.o \
 	src/packed/merge.o \
 	src/packed/merge_group.o \
+	src/packed/moved_rows.o \
 	src/packed/pack.o \
 	src/packed/repack.o \
 	src/packed/row_buffer.o \
 	src/packed/row_compare.o \
 	src/packed/row_hash.o \
+	src/packed/row_key.o \
 	src/packed/row_map.o \
 	src/packed/row_sort.o \
 	src/packed/scan.o \
@@ -96,6 +102,7 @@ OBJS = \
 	src/plan/exclude.o \
 	src/plan/exec_insert.o \
 	src/plan/fast_insert.o \
+	src/plan/fresh_snapshot.o \
 	src/plan/item_scan.o \
 	src/plan/literal.o \
 	src/plan/numeric_double.o \

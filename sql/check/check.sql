@@ -19,14 +19,7 @@ AS $$
                     UNION ALL
                     SELECT u.place + 1, c.*
                       FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),
-                           LATERAL (SELECT * FROM zbxhist_internal.check_policy(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_maintenance(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_triggers(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_partitions(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_columns(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_row_triggers(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_packed(u.parent)
-                                    UNION ALL SELECT * FROM zbxhist_internal.check_rows(u.parent)) c
+                           zbxhist_internal.check_parent(u.parent) c
                    ) AS a (place, severity, code, object, message, hint)
              GROUP BY a.severity, a.code, a.message, a.hint) g
      ORDER BY CASE g.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,

@@ -14,7 +14,10 @@ BEGIN
         RETURN;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'begin', NULL::regclass, answer);
-    IF answer <> 'done' THEN
+    IF answer = 'unfit' THEN
+        CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
+        RETURN;
+    ELSIF answer <> 'done' THEN
         RETURN;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);

@@ -12,7 +12,7 @@ DECLARE
     extend record;
 BEGIN
     SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent;
-    IF NOT policy.routing THEN
+    IF NOT policy.routing OR (zbxhist_internal.why_unfit(parent)).problem IS NOT NULL THEN
         RETURN;
     END IF;
     RETURN QUERY

@@ -3,6 +3,10 @@
 -- Between two batches it sleeps as long as the batch took, so that maintenance
 -- takes at most half of a disk.  A lock not got, or a transaction that has to
 -- end first, is waited for a little; the next run tries again.
+--
+-- Whatever is wrong with a table, a run comes to an end: steps that go through
+-- rows prove that each batch has got on, and the others know how often they
+-- may ask to be called again.
 
 CREATE PROCEDURE zbxhist_internal.repeat_step(
     parent regclass,
@@ -13,6 +17,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     tries integer := 0;
+    calls integer := 0;
     began pg_catalog.timestamptz;
     pause double precision;
 BEGIN
@@ -24,6 +29,11 @@ BEGIN
         EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
         IF answer = 'more' THEN
             tries := 0;
+            calls := calls + 1;
+            IF calls > zbxhist_internal.most_calls(parent, step) THEN
+                answer := zbxhist_internal.give_up(parent, step, relation::text, calls);
+                EXIT;
+            END IF;
             pause := least(2, extract(epoch FROM clock_timestamp() - began));
         ELSE
             tries := tries + 1;

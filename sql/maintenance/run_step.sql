@@ -6,7 +6,8 @@
 --
 -- Answers: done, more (call again), wait (call again later), busy (another run
 -- is at this parent), locked (no lock in time), later (in the next run),
--- postponed (to a later run, for a reason), failed.
+-- postponed (to a later run, for a reason), unfit (nothing can be done for the
+-- table as it is now), failed.
 
 CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
 RETURNS text

@@ -52,6 +52,16 @@ BEGIN
             'ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (ADD missing %L)',
             packed, item.attname, item.missing));
     END LOOP;
+    -- before 1.1 the names were not noted
+    FOR item IN
+        SELECT a.attname
+          FROM pg_attribute a
+         WHERE a.attrelid = packed AND NOT a.attisdropped AND 'packed=true' = ANY (a.attfdwoptions)
+    LOOP
+        PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
+        EXECUTE format('ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (SET packed %L)',
+                       packed, item.attname, item.attname);
+    END LOOP;
     RETURN 'done';
 END
 $$;

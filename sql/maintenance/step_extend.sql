@@ -13,7 +13,8 @@ DECLARE
     gap     CONSTANT record := zbxhist_internal.next_existing_range(policy);
     made    regclass;
 BEGIN
-    IF gap.from_clock IS NULL THEN
+    IF gap.from_clock IS NULL
+       OR (SELECT count(*) FROM zbxhist.list_partitions(parent)) >= zbxhist_internal.most_partitions() THEN
         RETURN 'done';
     END IF;
     made := zbxhist_internal.create_range(parent, gap.from_clock, gap.to_clock);

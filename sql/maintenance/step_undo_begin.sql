@@ -6,8 +6,8 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    PERFORM zbxhist_internal.step_begin(parent);
     UPDATE zbxhist.parent_config c SET routing = false WHERE c.parent = step_undo_begin.parent;
+    PERFORM zbxhist_internal.step_begin(parent);
     UPDATE zbxhist.managed_schema m
        SET excluded = m.excluded || k.relname
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace

@@ -2,7 +2,7 @@
 --
 -- The columns of the parent follow the six of a packed day; nothing is ever
 -- stored in them.  They say what the packed rows are made of, and stay as they
--- are when the parent is altered.
+-- are when the parent is altered: one that has been renamed has its former name.
 
 CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass)
 RETURNS regclass
@@ -25,10 +25,13 @@ BEGIN
       FROM pg_class k
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
      WHERE k.oid = create_day.parent;
-    SELECT string_agg(format(', %I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ''
+    SELECT string_agg(format(', %I %s', coalesce(c.packed_name, a.attname),
+                             format_type(a.atttypid, a.atttypmod)), ''
                       ORDER BY a.attnum)
       INTO columns
       FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day.parent)) c
+                ON c.column_name = a.attname
      WHERE a.attrelid = create_day.parent AND a.attnum > 0 AND NOT a.attisdropped;
     place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
     EXECUTE format(

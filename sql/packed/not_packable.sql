@@ -15,6 +15,18 @@ BEGIN
     IF problem IS NOT NULL THEN
         RETURN format('partition %s has a column "%s" that table %s has not', partition, problem, parent);
     END IF;
+    SELECT format('packed days have another column under the name of "%s"', a.attname)
+      INTO problem
+      FROM pg_attribute a
+      JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+           ON c.packed_name = a.attname AND c.column_name <> a.attname
+     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+       AND a.attname NOT IN (SELECT o.column_name
+                               FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
+     LIMIT 1;
+    IF FOUND THEN
+        RETURN problem;
+    END IF;
     SELECT format('%s depends on partition %s',
                   pg_describe_object(d.classid, d.objid, d.objsubid), partition)
       INTO problem

@@ -1,6 +1,7 @@
 -- sql/packed/note_columns.sql
 --
--- The caller has locked the foreign table, so nobody is reading packed days.
+-- The caller has locked the foreign table, so nobody is reading packed days.  A
+-- column that is renamed later keeps the name in packed days that is noted here.
 -- What older days have under the name of a new column was dropped from the
 -- table, and is given another name.
 
@@ -24,7 +25,7 @@ BEGIN
         PERFORM zbxhist_internal.execute_as_owner(parent, format(
             'ALTER TABLE %s RENAME COLUMN %I TO %I', item.day, item.column, item.other));
     END LOOP;
-    SELECT string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', a.attname, 'true'), ', ')
+    SELECT string_agg(format('ALTER COLUMN %I OPTIONS (ADD packed %L)', a.attname, a.attname), ', ')
       INTO changes
       FROM pg_attribute a
      WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND a.attinhcount > 0

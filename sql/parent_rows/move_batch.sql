@@ -30,6 +30,11 @@ BEGIN
           FROM zbxhist_internal.own_items(source) i;
     END IF;
     batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid, 5000);
+    IF NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
+        RAISE EXCEPTION 'moving rows of % does not get on', relation
+            USING ERRCODE = 'program_limit_exceeded',
+                  DETAIL = format('No row was moved after item %s.', state.position_itemid);
+    END IF;
     UPDATE zbxhist.parent_state s
        SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,
            position_itemid = batch.last_itemid,

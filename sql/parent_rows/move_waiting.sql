@@ -13,7 +13,8 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'move') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
     END LOOP;
-    LOOP
+    -- what is packed before the next run makes room for more
+    FOR made IN 1 .. 100 LOOP
         CALL zbxhist_internal.next_transaction();
         answer := zbxhist_internal.run_step(parent, 'extend');
         EXIT WHEN answer <> 'more';

@@ -22,7 +22,15 @@ DECLARE
     bounds    text;
     statement text;
     result    regclass;
+    unfit     record;
 BEGIN
+    unfit := zbxhist_internal.why_unfit(parent);
+    IF unfit.problem IS NOT NULL THEN
+        RAISE EXCEPTION 'table % cannot have partitions as it is now', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = unfit.problem,
+                  HINT = unfit.remedy;
+    END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
@@ -68,6 +76,16 @@ BEGIN
     PERFORM zbxhist_internal.clone_triggers(parent, result);
     PERFORM zbxhist_internal.clone_grants(parent, result);
     PERFORM zbxhist_internal.invalidate(parent);
+    -- one that nobody takes for a partition would be created again and again
+    IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                    WHERE p.partition = result
+                      AND p.from_clock = create_range.from_clock AND p.to_clock = create_range.to_clock) THEN
+        RAISE EXCEPTION 'the bounds of a new partition of table % cannot be read', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its constraint is %s.',
+                                  (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
+                                    WHERE c.conrelid = result AND c.conname = 'zbxhist_clock'));
+    END IF;
     RETURN result;
 END
 $$;

@@ -26,7 +26,9 @@ BEGIN
             USING ERRCODE = 'duplicate_object',
                   HINT = 'To change its policy, call zbxhist.alter_parent.';
     END IF;
-    FOR gap IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) LOOP
+    -- each is some entries in the server's table of locks until this transaction
+    -- ends; maintenance creates the others one by one
+    FOR gap IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) w ORDER BY w.from_clock LIMIT 25 LOOP
         PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);
         made := made + 1;
     END LOOP;

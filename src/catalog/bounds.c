@@ -136,6 +136,8 @@ ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 	bounds->from_clock = ZBXHIST_CLOCK_MIN;
 	bounds->to_clock = ZBXHIST_CLOCK_END;
 	bounds->is_verified = false;
+	bounds->is_compared = false;
+	bounds->has_same_keys = false;
 	bounds->partition = InvalidOid;
 	bounds->nrows = 0;
 	bounds->is_unpacked = false;

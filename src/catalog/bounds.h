@@ -21,6 +21,8 @@ typedef struct PartitionBounds
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
 	bool		is_verified;	/* none of its rows is in the parent */
+	bool		is_compared;	/* the next one is known */
+	bool		has_same_keys;	/* as the parent, see ingest/key_match.c */
 	Oid			partition;		/* of a packed day: the partition that it is
 								 * being unpacked to, or InvalidOid */
 	bool		is_unpacked;	/* its rows are there by now */

@@ -5,9 +5,9 @@
  *
  * The days are rows of zbxhist.packed_day.  One of the parent's children, a
  * foreign table of our wrapper, stands for all of them in queries.  Those of
- * its columns that days have been packed with have an option that says so
- * (sql/functions/note_columns.sql); it goes when the column is dropped, and a
- * dump keeps it.
+ * its columns that days have been packed with have an option that says so, and
+ * under which name (sql/packed/note_columns.sql); it goes when the column is
+ * dropped, stays when that is renamed, and a dump keeps it.
  *
  * A day may be dropped at any time by whoever has the right to; that its row
  * is still there then does no harm, as long as tables are opened with
@@ -91,6 +91,8 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 	day->to_clock = DatumGetInt64(heap_getattr(tuple, columns->to_clock, desc,
 											   &isnull));
 	day->is_verified = false;
+	day->is_compared = false;
+	day->has_same_keys = false;
 	partition = heap_getattr(tuple, columns->partition, desc, &isnull);
 	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
 	day->is_unpacked = DatumGetBool(heap_getattr(tuple, columns->unpacked,
@@ -403,11 +405,11 @@ ZbxhistIsPackedTable(Oid relid)
 }
 
 /*
- * HasPackedOption says whether a column of a foreign table, of whose catalog
- * row tuple is, has been packed.
+ * GetPackedName returns the name under which days have a column of a foreign
+ * table, of whose catalog row tuple is; NULL if none has been packed with it.
  */
-static bool
-HasPackedOption(HeapTuple tuple)
+static const char *
+GetPackedName(HeapTuple tuple)
 {
 	bool		isnull;
 	Datum		options = SysCacheGetAttr(ATTNUM, tuple,
@@ -416,43 +418,84 @@ HasPackedOption(HeapTuple tuple)
 	ListCell   *lc;
 
 	if (isnull)
-		return false;
+		return NULL;
 	foreach(lc, untransformRelOptions(options))
 	{
-		if (strcmp(lfirst_node(DefElem, lc)->defname,
-				   ZBXHIST_PACKED_OPTION) == 0)
-			return true;
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		/* before 1.1 the name was not noted */
+		if (strcmp(def->defname, ZBXHIST_PACKED_OPTION) == 0)
+			return strcmp(defGetString(def), "true") == 0 ?
+				pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname)) :
+				defGetString(def);
 	}
-	return false;
+	return NULL;
 }
 
 /*
- * ZbxhistReadNewColumns returns the names of those columns of a foreign table
- * that no day has been packed with: what a day has under such a name is
- * another column, which was dropped.  If none is known to have been packed,
- * neither is any to be new.  Allocates in the current context.
+ * ReadPackedColumn adds a column of a foreign table to one of the lists.
+ * Returns whether days have been packed with it.
  */
-List *
-ZbxhistReadNewColumns(Oid foreign)
+static bool
+ReadPackedColumn(HeapTuple tuple, List **new_columns, List **renamed)
 {
-	List	   *names = NIL;
+	Form_pg_attribute att = (Form_pg_attribute) GETSTRUCT(tuple);
+	const char *name = GetPackedName(tuple);
+
+	if (att->attisdropped)
+		return name != NULL;
+	if (name != NULL && strcmp(name, NameStr(att->attname)) != 0)
+	{
+		RenamedColumn *column = palloc(sizeof(RenamedColumn));
+
+		column->name = att->attname;
+		namestrcpy(&column->packed, name);
+		*renamed = lappend(*renamed, column);
+	}
+	else if (name == NULL && att->attinhcount > 0)
+		*new_columns = lappend(*new_columns, pstrdup(NameStr(att->attname)));
+	return name != NULL;
+}
+
+/*
+ * ZbxhistReadPackedColumns sets new_columns to the names of those columns of a
+ * foreign table that no day has been packed with: what a day has under such a
+ * name is another column, which was dropped.  If none is known to have been
+ * packed, neither is any to be new.  It sets renamed to those that days have
+ * under another name, as a list of RenamedColumn.  Allocates in the current
+ * context.
+ */
+void
+ZbxhistReadPackedColumns(Oid foreign, List **new_columns, List **renamed)
+{
 	bool		is_known = false;
 
+	*new_columns = NIL;
+	*renamed = NIL;
 	/* there is a row for each that was dropped, too */
 	for (AttrNumber attnum = 1;; attnum++)
 	{
 		HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
 											Int16GetDatum(attnum));
-		Form_pg_attribute att;
 
 		if (!HeapTupleIsValid(tuple))
 			break;
-		att = (Form_pg_attribute) GETSTRUCT(tuple);
-		if (HasPackedOption(tuple))
-			is_known = true;
-		else if (!att->attisdropped && att->attinhcount > 0)
-			names = lappend(names, pstrdup(NameStr(att->attname)));
+		is_known |= ReadPackedColumn(tuple, new_columns, renamed);
 		ReleaseSysCache(tuple);
 	}
-	return is_known ? names : NIL;
+	if (!is_known)
+		*new_columns = NIL;
+}
+
+/*
+ * ZbxhistReadNewColumns returns the former alone.
+ */
+List *
+ZbxhistReadNewColumns(Oid foreign)
+{
+	List	   *new_columns;
+	List	   *renamed;
+
+	ZbxhistReadPackedColumns(foreign, &new_columns, &renamed);
+	return new_columns;
 }

@@ -22,8 +22,16 @@
 /* the foreign table's option that names the parent, if it has no such */
 #define ZBXHIST_PARENT_OPTION "parent"
 
-/* the option of those of its columns that days have been packed with */
+/* the option of those of its columns that days have been packed with: the
+ * name that they have there */
 #define ZBXHIST_PACKED_OPTION "packed"
+
+/* a column that was renamed since days were packed */
+typedef struct RenamedColumn
+{
+	NameData	name;			/* now */
+	NameData	packed;			/* in the days */
+} RenamedColumn;
 
 extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
 extern int	ZbxhistCountPackedDays(Oid parent);
@@ -34,5 +42,7 @@ extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern List *ZbxhistReadNewColumns(Oid foreign);
+extern void ZbxhistReadPackedColumns(Oid foreign, List **new_columns,
+									 List **renamed);
 
 #endif							/* ZBXHIST_PACKED_DAYS_H */

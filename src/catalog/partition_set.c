@@ -241,7 +241,7 @@ compare_bounds(const void *a, const void *b)
 
 	if (left->from_clock != right->from_clock)
 		return left->from_clock < right->from_clock ? -1 : 1;
-	return 0;
+	return left->relid < right->relid ? -1 : left->relid > right->relid;
 }
 
 /*
@@ -467,6 +467,37 @@ ReadVerified(PartitionSet *set, Relation parent)
 }
 
 /*
+ * ZbxhistPartitionIsSettled says whether maintenance has found that all
+ * transactions have ended that ran when a partition of parent was new.
+ */
+bool
+ZbxhistPartitionIsSettled(Oid parent, Oid partition)
+{
+	Relation	state = ZbxhistOpenOwnTable("partition_state", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	if (state == NULL)
+		return false;
+	scan = BeginOwnScan(state, parent);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		relid = GetOwnColumn(state, tuple, "partition", &isnull);
+
+		if (DatumGetObjectId(relid) != partition)
+			continue;
+		(void) GetOwnColumn(state, tuple, "settling", &isnull);
+		result = isnull;
+		break;
+	}
+	systable_endscan(scan);
+	table_close(state, AccessShareLock);
+	return result;
+}
+
+/*
  * find_column returns the number of a live column of that name and type, or
  * 0, in which case routing leaves the table alone.
  */
@@ -494,6 +525,7 @@ FreePartitions(PartitionSet *set)
 	set->npacked_days = 0;
 	set->packed = InvalidOid;
 	set->new_columns = NIL;
+	set->renamed = NIL;
 	if (set->context != NULL)
 		MemoryContextReset(set->context);
 	else
@@ -533,8 +565,22 @@ CopyBounds(PartitionSet *set, const PartitionBounds *bounds, int nbounds)
 }
 
 /*
- * RemoveUnready takes the partitions out to which a packed day is being
- * unpacked: no row is sent to them before the day's have arrived there.
+ * MayTakeRows says whether rows may be sent to a partition as far as a packed
+ * day is concerned: not before those of the day have arrived there, if it is
+ * being unpacked to the partition, and not at all if it has the same clocks
+ * otherwise, for nobody would look for their keys in the day.
+ */
+static bool
+MayTakeRows(const PartitionBounds *partition, const PartitionBounds *day)
+{
+	if (day->partition == partition->relid)
+		return day->is_unpacked;
+	return day->from_clock >= partition->to_clock ||
+		day->to_clock <= partition->from_clock;
+}
+
+/*
+ * RemoveUnready takes the partitions out that are no place for new rows.
  */
 static int
 RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
@@ -544,14 +590,28 @@ RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
 
 	for (int i = 0; i < npartitions; i++)
 	{
-		const PartitionBounds *day = NULL;
+		bool		is_ready = true;
 
-		for (int j = 0; j < set->npacked_days && day == NULL; j++)
-		{
-			if (set->packed_days[j].partition == partitions[i].relid)
-				day = &set->packed_days[j];
-		}
-		if (day == NULL || day->is_unpacked)
+		for (int j = 0; j < set->npacked_days && is_ready; j++)
+			is_ready = MayTakeRows(&partitions[i], &set->packed_days[j]);
+		if (is_ready)
+			partitions[n++] = partitions[i];
+	}
+	return n;
+}
+
+/*
+ * RemoveOverlapping takes those of the sorted partitions out that overlap one
+ * before them: what belongs to both is sent to the first.
+ */
+static int
+RemoveOverlapping(PartitionBounds *partitions, int npartitions)
+{
+	int			n = 0;
+
+	for (int i = 0; i < npartitions; i++)
+	{
+		if (n == 0 || partitions[i].from_clock >= partitions[n - 1].to_clock)
 			partitions[n++] = partitions[i];
 	}
 	return n;
@@ -630,18 +690,18 @@ IsExhaustive(const PartitionSet *set)
 }
 
 /*
- * ReadNewColumns notes which columns packed days do not have, whatever the
- * names of theirs.
+ * ReadPackedColumns notes which columns packed days do not have, whatever the
+ * names of theirs, and which they have under another name.
  */
 static void
-ReadNewColumns(PartitionSet *set)
+ReadPackedColumns(PartitionSet *set)
 {
 	MemoryContext old;
 
 	if (!OidIsValid(set->packed) || set->npacked_days == 0)
 		return;
 	old = MemoryContextSwitchTo(set->context);
-	set->new_columns = ZbxhistReadNewColumns(set->packed);
+	ZbxhistReadPackedColumns(set->packed, &set->new_columns, &set->renamed);
 	MemoryContextSwitchTo(old);
 }
 
@@ -661,12 +721,13 @@ ReadChildren(PartitionSet *set)
 
 	bounds = ZbxhistReadPartitions(set->parent, &nbounds);
 	nbounds = RemoveUnready(set, bounds, nbounds);
+	nbounds = RemoveOverlapping(bounds, nbounds);
 	set->partitions = CopyBounds(set, bounds, nbounds);
 	set->npartitions = nbounds;
 	pfree(bounds);
 
 	AddChildren(set);
-	ReadNewColumns(set);
+	ReadPackedColumns(set);
 	set->is_exhaustive = IsExhaustive(set);
 }
 

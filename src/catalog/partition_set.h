@@ -44,6 +44,8 @@ typedef struct PartitionSet
 								 * days, or InvalidOid */
 	List	   *new_columns;	/* names of those of its columns that no day
 								 * has been packed with */
+	List	   *renamed;		/* of RenamedColumn: those that days have under
+								 * another name */
 	int			npacked_days;
 	PartitionBounds *packed_days;	/* sorted by from_clock; a table may have
 									 * been dropped: open with try_table_open */
@@ -59,6 +61,7 @@ extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern const PartitionBounds *ZbxhistFindPackedDay(const PartitionSet *set,
 												   int32 clock);
+extern bool ZbxhistPartitionIsSettled(Oid parent, Oid partition);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 /* true if a set got earlier may still be used as it is */

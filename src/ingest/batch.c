@@ -41,8 +41,11 @@
 
 #include "guc.h"
 #include "ingest/batch.h"
+#include "ingest/key_match.h"
+#include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
+#include "ingest/other_keys.h"
 #include "ingest/probe.h"
 #include "ingest/row_type.h"
 #include "ingest/stray.h"
@@ -397,7 +400,8 @@ OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	}
 	rel = try_table_open(relid, NoLock);
 	if (rel != NULL &&
-		!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)))
+		(!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)) ||
+		 !ZbxhistTakesKeys(set, parent, rel)))
 	{
 		table_close(rel, RowExclusiveLock);
 		return NULL;
@@ -477,16 +481,15 @@ CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	while (!is_checked)
 	{
 		PartitionSet *set = ZbxhistGetPartitionSet(parent);
-		bool		isnull;
-		int32		clock = DatumGetInt32(slot_getattr(slot,
-													   set->clock_attnum,
-													   &isnull));
-		const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
-		const PartitionBounds *day = ZbxhistFindPackedDay(set, clock);
+		const PartitionBounds *partition;
+		const PartitionBounds *day;
+		int32		clock;
 
 		is_checked = true;
-		if (isnull)
+		if (!ZbxhistGetKeyClock(set, slot, &clock))
 			continue;
+		partition = ZbxhistFindPartition(set, clock);
+		day = ZbxhistFindPackedDay(set, clock);
 		if (partition != NULL)
 		{
 			Oid			relid = partition->relid;
@@ -568,6 +571,8 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		batch->run[i] = rows[i].slot;
 	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
 	CheckKeys(batch, parent, rows, nrows);
+	if (batch->set->nothers > 0)
+		ZbxhistCheckOtherSlots(parent, batch->set, batch->run, nrows);
 
 	if (is_kept)
 		batch->stats.kept += nrows;
@@ -747,6 +752,8 @@ CheckKeptRows(InsertBatch *batch)
 	for (int i = 0; i < batch->nkept; i++)
 		CheckKeptRow(batch, parent, batch->kept[i], slot);
 	ExecDropSingleTupleTableSlot(slot);
+	ZbxhistCheckOtherTuples(parent, ZbxhistGetPartitionSet(parent),
+							batch->kept, batch->nkept);
 	table_close(parent, NoLock);
 
 	batch->nkept = 0;
@@ -764,8 +771,9 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 {
 	MemoryContext old;
 
-	if (batch->set->clock_attnum == InvalidAttrNumber)
-		return;					/* nothing could be routed by it, ever */
+	if (batch->set->clock_attnum == InvalidAttrNumber &&
+		batch->set->nothers == 0 && batch->set->npacked_days == 0)
+		return;					/* there is no other place */
 	if (is_stray)
 		ZbxhistNoteStrays(batch, parent);
 	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)

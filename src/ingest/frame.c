@@ -72,6 +72,36 @@ ZbxhistIsInChange(void)
 }
 
 /*
+ * RunsQuery says whether a utility statement executes a query in a snapshot
+ * that it has taken before it plans the query or locks its tables.
+ */
+static bool
+RunsQuery(const Node *statement)
+{
+	return IsA(statement, ExplainStmt) || IsA(statement, ExecuteStmt) ||
+		IsA(statement, DeclareCursorStmt) || IsA(statement, CopyStmt) ||
+		IsA(statement, CreateTableAsStmt);
+}
+
+/*
+ * ZbxhistSnapshotIsOld says whether the query that is about to be started has
+ * such a snapshot.
+ */
+bool
+ZbxhistSnapshotIsOld(void)
+{
+	const PlannedStmt *stmt;
+
+	if (current_frame != NULL)
+		return current_frame->runs_query;
+	/* began before the library was loaded */
+	if (ActivePortal == NULL || list_length(ActivePortal->stmts) != 1)
+		return false;
+	stmt = linitial_node(PlannedStmt, ActivePortal->stmts);
+	return stmt->utilityStmt != NULL && RunsQuery(stmt->utilityStmt);
+}
+
+/*
  * PushFrame makes frame the innermost one.
  */
 static void
@@ -102,6 +132,7 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
+		ZbxhistRunParentPart(queryDesc);
 	}
 	PG_FINALLY();
 	{
@@ -111,7 +142,6 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 
 	if (frame.routed > 0)
 		add_processed(queryDesc->estate, frame.routed);
-	ZbxhistRunParentPart(queryDesc);
 }
 
 /*
@@ -161,6 +191,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 
 	PushFrame(&frame, NULL);
 	frame.is_copy_from = is_copy_from;
+	frame.runs_query = RunsQuery(pstmt->utilityStmt);
 	PG_TRY();
 	{
 		if (prev_process_utility)

@@ -19,6 +19,7 @@ typedef struct ExecFrame
 	struct ExecFrame *outer;	/* the statement that this one runs in */
 	QueryDesc  *query;			/* NULL: a utility statement */
 	bool		is_copy_from;	/* the utility statement is COPY ... FROM */
+	bool		runs_query;		/* ... executes a query in its own snapshot */
 	uint64		routed;			/* rows that the command tag lacks */
 } ExecFrame;
 
@@ -38,6 +39,7 @@ typedef struct StatementInfo
 extern void ZbxhistFrameInit(void);
 extern ExecFrame *ZbxhistCurrentFrame(void);
 extern bool ZbxhistIsInChange(void);
+extern bool ZbxhistSnapshotIsOld(void);
 extern void ZbxhistDescribeStatement(const TriggerData *trigdata,
 									 StatementInfo *info);
 

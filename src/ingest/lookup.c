@@ -69,7 +69,7 @@ ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 	rel = try_table_open(partition, NoLock);
 	if (rel == NULL)
 		return false;
-	ZbxhistRaiseDuplicates(rel, RelationGetDescr(parent), slots, nslots);
+	ZbxhistRaiseChildDuplicates(rel, parent, slots, nslots);
 	table_close(rel, NoLock);
 	return true;
 }
@@ -80,7 +80,7 @@ ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 static bool
 KeyInTable(Relation parent, Relation rel, TupleTableSlot *slot)
 {
-	KeyProbe   *probe = ZbxhistOpenProbe(rel, RelationGetDescr(parent));
+	KeyProbe   *probe = ZbxhistOpenChildProbe(rel, parent);
 	ItemPointerData found;
 	bool		result = ZbxhistProbeKey(probe, slot, false, &found);
 

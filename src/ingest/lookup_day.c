@@ -21,12 +21,9 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -35,6 +32,7 @@
 #include "utils/resowner.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "packed/day.h"
@@ -46,6 +44,7 @@
 static bool
 IsOnKeyColumns(Relation parent, Relation index)
 {
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	Form_pg_index form = index->rd_index;
 
 	if (!form->indisunique || !form->indisready ||
@@ -58,8 +57,9 @@ IsOnKeyColumns(Relation parent, Relation index)
 
 		if (attnum <= 0)
 			return false;
-		name = NameStr(TupleDescAttr(RelationGetDescr(parent),
-									 attnum - 1)->attname);
+		name = ZbxhistNameInDays(set,
+								 NameStr(TupleDescAttr(RelationGetDescr(parent),
+													   attnum - 1)->attname));
 		if (strcmp(name, "itemid") != 0 && strcmp(name, "clock") != 0 &&
 			strcmp(name, "ns") != 0)
 			return false;
@@ -94,45 +94,6 @@ FindKeyIndex(Relation parent)
 }
 
 /*
- * GetKeyColumn takes a column's value as a number, of whatever type somebody has
- * given to the column since days were packed; known is the column if that is the
- * usual one.  Returns false if there is no such number.
- */
-static bool
-GetKeyColumn(TupleTableSlot *slot, AttrNumber known, Oid parent,
-			 const char *name, int64 *value)
-{
-	AttrNumber	attnum = known;
-	bool		isnull;
-	Datum		datum;
-	Oid			type;
-	Oid			output;
-	bool		is_varlena;
-	char	   *text;
-	char	   *end;
-
-	if (attnum == InvalidAttrNumber)
-		attnum = get_attnum(parent, name);
-	if (attnum == InvalidAttrNumber)
-		return false;
-	datum = slot_getattr(slot, attnum, &isnull);
-	type = getBaseType(TupleDescAttr(slot->tts_tupleDescriptor,
-									 attnum - 1)->atttypid);
-	if (isnull || type >= FirstUnpinnedObjectId)
-		return false;
-	if (type == INT4OID || type == INT8OID)
-	{
-		*value = type == INT4OID ? DatumGetInt32(datum) : DatumGetInt64(datum);
-		return true;
-	}
-	getTypeOutputInfo(type, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, datum);
-	errno = 0;
-	*value = strtoi64(text, &end, 10);
-	return errno == 0 && end > text && *end == '\0';
-}
-
-/*
  * HasKey says whether a packed day has the slot's key; *is_gone is set if there
  * is no such table any more.
  */
@@ -140,26 +101,25 @@ static bool
 HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
 {
 	PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	Oid			relid = RelationGetRelid(parent);
 	bool		result;
 	int64		itemid;
-	int64		clock;
+	int32		clock;
 	int64		ns;
 	Relation	rel;
 
-	if (!GetKeyColumn(slot, set->itemid_attnum, relid, "itemid", &itemid) ||
-		!GetKeyColumn(slot, set->clock_attnum, relid, "clock", &clock))
+	if (!ZbxhistGetKeyNumber(set, set->itemid_attnum, "itemid", slot,
+							 &itemid) ||
+		!ZbxhistGetKeyClock(set, slot, &clock))
 		return false;
-	if (!GetKeyColumn(slot, set->ns_attnum, relid, "ns", &ns))
+	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", slot, &ns))
 		ns = 0;
-	if (clock != (int32) clock || ns != (int32) ns ||
-		!ZbxhistLockForLookup(day))
+	if (ns != (int32) ns || !ZbxhistLockForLookup(day))
 		return false;
 	rel = try_table_open(day, NoLock);
 	*is_gone = rel == NULL;
 	if (*is_gone)
 		return false;
-	result = ZbxhistDayHasKey(rel, itemid, (int32) clock, (int32) ns);
+	result = ZbxhistDayHasKey(rel, itemid, clock, (int32) ns);
 	table_close(rel, NoLock);
 	return result;
 }

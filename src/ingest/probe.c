@@ -28,6 +28,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "ingest/key_match.h"
+#include "ingest/key_search.h"
 #include "ingest/probe.h"
 #include "ingest/row_type.h"
 
@@ -62,11 +64,64 @@ ZbxhistOpenProbe(Relation rel, TupleDesc source)
 }
 
 /*
+ * LimitProbe has only those indexes asked that the parent has, too, and other
+ * keys of the parent searched for.
+ */
+static void
+LimitProbe(KeyProbe *probe, Relation parent)
+{
+	AttrMap    *map = ZbxhistMapForKeys(probe->rel, parent);
+	List	   *keys = ZbxhistReadKeys(probe->rel, false);
+	ListCell   *lc;
+	ListCell   *other;
+
+	probe->is_asked = palloc0(sizeof(bool) * probe->rri->ri_NumIndices);
+	foreach(lc, ZbxhistReadKeys(parent, true))
+	{
+		TableKey   *key = lfirst(lc);
+		bool		found = false;
+
+		foreach(other, keys)
+		{
+			if (!ZbxhistIsSameKey(lfirst(other), key, map))
+				continue;
+			found = true;
+			for (int i = 0; i < probe->rri->ri_NumIndices; i++)
+				probe->is_asked[i] |= ((TableKey *) lfirst(other))->index ==
+					RelationGetRelid(probe->rri->ri_IndexRelationDescs[i]);
+		}
+		if (!found)
+			probe->searches = lappend(probe->searches,
+									  ZbxhistBeginKeySearch(probe->rel, parent,
+															key, map));
+	}
+}
+
+/*
+ * ZbxhistOpenChildProbe opens a probe of a child for keys of its parent; both
+ * are locked by the caller.
+ */
+KeyProbe *
+ZbxhistOpenChildProbe(Relation child, Relation parent)
+{
+	KeyProbe   *probe = ZbxhistOpenProbe(child, RelationGetDescr(parent));
+	MemoryContext old = MemoryContextSwitchTo(probe->context);
+
+	LimitProbe(probe, parent);
+	MemoryContextSwitchTo(old);
+	return probe;
+}
+
+/*
  * ZbxhistCloseProbe closes the indexes and frees the probe.
  */
 void
 ZbxhistCloseProbe(KeyProbe *probe)
 {
+	ListCell   *lc;
+
+	foreach(lc, probe->searches)
+		ZbxhistEndKeySearch(lfirst(lc));
 	ExecCloseIndices(probe->rri);
 	FreeExecutorState(probe->estate);
 	MemoryContextDelete(probe->context);
@@ -95,6 +150,29 @@ RaiseDuplicate(KeyProbe *probe, int number, TupleTableSlot *slot)
 }
 
 /*
+ * SearchKeys searches for those keys of the slot that no index is for.
+ */
+static bool
+SearchKeys(KeyProbe *probe, TupleTableSlot *slot, bool raise)
+{
+	ListCell   *lc;
+
+	foreach(lc, probe->searches)
+	{
+		if (!ZbxhistSearchKey(lfirst(lc), slot))
+			continue;
+		if (raise)
+			ereport(ERROR,
+					errcode(ERRCODE_UNIQUE_VIOLATION),
+					errmsg("duplicate key value violates a unique constraint of the parent of \"%s\"",
+						   RelationGetRelationName(probe->rel)),
+					errtable(probe->rel));
+		return true;
+	}
+	return false;
+}
+
+/*
  * ZbxhistProbeKey says whether some unique index has the slot's key, waiting
  * for transactions that are about to insert or delete it.  found is set to
  * the row that has it; with raise, that is an error.
@@ -105,6 +183,7 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 {
 	MemoryContext old =
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(probe->estate));
+	TupleTableSlot *source_slot = slot;
 	bool		result = false;
 
 	if (probe->map != NULL)
@@ -115,7 +194,8 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 		Relation	index = probe->rri->ri_IndexRelationDescs[i];
 
 		if (!index->rd_index->indisunique || !index->rd_index->indimmediate ||
-			!probe->rri->ri_IndexRelationInfo[i]->ii_ReadyForInserts)
+			!probe->rri->ri_IndexRelationInfo[i]->ii_ReadyForInserts ||
+			(probe->is_asked != NULL && !probe->is_asked[i]))
 			continue;
 		result =
 			!ExecCheckIndexConstraintsCompat(probe->rri, slot, probe->estate,
@@ -124,9 +204,27 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 		if (result && raise)
 			RaiseDuplicate(probe, i, slot);
 	}
+	if (!result && probe->searches != NIL)
+		result = SearchKeys(probe, source_slot, raise);
 	MemoryContextSwitchTo(old);
 	ResetPerTupleExprContext(probe->estate);
 	return result;
+}
+
+/*
+ * RaiseAll raises 23505 if a slot's key is found, and closes the probe.
+ */
+static void
+RaiseAll(KeyProbe *probe, TupleTableSlot **slots, int nslots)
+{
+	ItemPointerData found;
+
+	for (int i = 0; i < nslots; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ZbxhistProbeKey(probe, slots[i], true, &found);
+	}
+	ZbxhistCloseProbe(probe);
 }
 
 /*
@@ -137,13 +235,15 @@ void
 ZbxhistRaiseDuplicates(Relation rel, TupleDesc source, TupleTableSlot **slots,
 					   int nslots)
 {
-	KeyProbe   *probe = ZbxhistOpenProbe(rel, source);
-	ItemPointerData found;
+	RaiseAll(ZbxhistOpenProbe(rel, source), slots, nslots);
+}
 
-	for (int i = 0; i < nslots; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ZbxhistProbeKey(probe, slots[i], true, &found);
-	}
-	ZbxhistCloseProbe(probe);
+/*
+ * ZbxhistRaiseChildDuplicates does so for the keys of the parent in a child.
+ */
+void
+ZbxhistRaiseChildDuplicates(Relation child, Relation parent,
+							TupleTableSlot **slots, int nslots)
+{
+	RaiseAll(ZbxhistOpenChildProbe(child, parent), slots, nslots);
 }

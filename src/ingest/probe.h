@@ -20,14 +20,19 @@ typedef struct KeyProbe
 	ResultRelInfo *rri;
 	AttrMap    *map;			/* from the source's row type, or NULL */
 	TupleTableSlot *converted;	/* for map */
+	bool	   *is_asked;		/* which indexes are asked; NULL: all */
+	List	   *searches;		/* of KeySearch: for keys without an index */
 	MemoryContext context;		/* owns all this */
 } KeyProbe;
 
 extern KeyProbe *ZbxhistOpenProbe(Relation rel, TupleDesc source);
+extern KeyProbe *ZbxhistOpenChildProbe(Relation child, Relation parent);
 extern bool ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot,
 							bool raise, ItemPointer found);
 extern void ZbxhistCloseProbe(KeyProbe *probe);
 extern void ZbxhistRaiseDuplicates(Relation rel, TupleDesc source,
 								   TupleTableSlot **slots, int nslots);
+extern void ZbxhistRaiseChildDuplicates(Relation child, Relation parent,
+										TupleTableSlot **slots, int nslots);
 
 #endif							/* ZBXHIST_PROBE_H */

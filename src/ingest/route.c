@@ -20,6 +20,8 @@
 #include "utils/rel.h"
 
 #include "ingest/batch.h"
+#include "ingest/key_number.h"
+#include "ingest/other_keys.h"
 #include "ingest/route.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_route);
@@ -65,48 +67,85 @@ FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
 static const PartitionBounds *
 FindRowDay(InsertBatch *batch, const TriggerData *trigdata)
 {
+	TupleTableSlot *slot;
 	int32		clock;
+	bool		has_clock;
 
-	if (!GetClock(batch, trigdata, &clock))
+	if (batch->set->npacked_days == 0)
 		return NULL;
-	return ZbxhistFindPackedDay(batch->set, clock);
+	slot = MakeSingleTupleTableSlot(RelationGetDescr(trigdata->tg_relation),
+									&TTSOpsHeapTuple);
+	ExecStoreHeapTuple(trigdata->tg_trigtuple, slot, false);
+	has_clock = ZbxhistGetKeyClock(batch->set, slot, &clock);
+	ExecDropSingleTupleTableSlot(slot);
+	return has_clock ? ZbxhistFindPackedDay(batch->set, clock) : NULL;
 }
 
 /*
- * KeyIsTaken serves ON CONFLICT, whose arbiter index knows only the parent:
- * says whether the row's key is in its partition or packed day.
+ * RaiseNotUpdated raises the error for DO UPDATE of a row that is not in the
+ * parent itself.
+ */
+static void
+RaiseNotUpdated(const TriggerData *trigdata, Oid place)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
+				   RelationGetRelationName(trigdata->tg_relation)),
+			OidIsValid(place) ?
+			errdetail("The row with that key is in \"%s\".",
+					  get_rel_name(place)) : 0,
+			errhint("Use UPDATE for rows that exist."),
+			errtable(trigdata->tg_relation));
+}
+
+/*
+ * FindInRange says whether the row's key is in its partition or packed day,
+ * and sets place to that.
  */
 static bool
-KeyIsTaken(InsertBatch *batch, const TriggerData *trigdata,
-		   const PartitionBounds *partition)
+FindInRange(InsertBatch *batch, const TriggerData *trigdata,
+			const PartitionBounds *partition, Oid *place)
 {
-	const PartitionBounds *day;
-	Oid			place;
-
 	for (;;)
 	{
-		day = partition == NULL ? FindRowDay(batch, trigdata) : NULL;
+		const PartitionBounds *day =
+			partition == NULL ? FindRowDay(batch, trigdata) : NULL;
+
 		if (partition == NULL && day == NULL)
 			return false;
-		place = partition != NULL ? partition->relid : day->relid;
+		*place = partition != NULL ? partition->relid : day->relid;
 		if (ZbxhistKeyIsElsewhere(batch, trigdata->tg_relation,
 								  trigdata->tg_trigtuple, partition, day))
-			break;
+			return true;
 		if (ZbxhistPartitionSetIsValid(batch->set))
 			return false;
 		/* it may have been packed, or a day written anew, meanwhile */
 		partition = FindRowPartition(batch, trigdata);
 	}
-	if (batch->action == ROW_REFUSE_EXISTING)
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
-					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail("The row with that key is in \"%s\".",
-						  get_rel_name(place)),
-				errhint("Use UPDATE for rows that exist."),
-				errtable(trigdata->tg_relation));
-	return true;
+}
+
+/*
+ * KeyIsTaken serves ON CONFLICT, whose arbiter index knows only the parent:
+ * says whether the row's key is in its partition or packed day, or in another
+ * child.
+ */
+static bool
+KeyIsTaken(InsertBatch *batch, const TriggerData *trigdata,
+		   const PartitionBounds *partition)
+{
+	Oid			place = InvalidOid;
+	bool		result = FindInRange(batch, trigdata, partition, &place);
+
+	if (!result)
+	{
+		place = InvalidOid;
+		result = ZbxhistKeyInOthers(trigdata->tg_relation, batch->set,
+									trigdata->tg_trigtuple);
+	}
+	if (result && batch->action == ROW_REFUSE_EXISTING)
+		RaiseNotUpdated(trigdata, place);
+	return result;
 }
 
 /*

@@ -8,9 +8,7 @@
 #ifndef ZBXHIST_MOVE_LOCK_H
 #define ZBXHIST_MOVE_LOCK_H
 
-#include "utils/relcache.h"
-
 extern void ZbxhistBeginMoving(Oid parent);
-extern void ZbxhistBeginChanging(Relation parent);
+extern bool ZbxhistBeginChanging(Oid parent);
 
 #endif							/* ZBXHIST_MOVE_LOCK_H */

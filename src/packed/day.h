@@ -96,11 +96,12 @@ typedef struct DayModify DayModify;
  * the transaction ends.  Rows are those that the snapshot sees; false means
  * that another transaction has deleted the row since (40001 if it has changed
  * it, and for both above READ COMMITTED).  The slot has the columns of the
- * day by name and type.
+ * day by name and type, as ZbxhistDayTakesRows() says.
  */
 extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
 										Snapshot snapshot);
 extern bool ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
+extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
 extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 								TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);

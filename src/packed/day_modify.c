@@ -66,6 +66,57 @@ Link(DayModify *modify)
 }
 
 /*
+ * FindAttribute returns the number of desc's column that is column, or 0.
+ */
+static AttrNumber
+FindAttribute(TupleDesc desc, const LayoutColumn *column)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped &&
+			strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
+			att->atttypid == column->type && !column->is_replaced)
+			return att->attnum;
+	}
+	return InvalidAttrNumber;
+}
+
+/*
+ * MapSlot finds the day's columns in rows of that description; returns false
+ * if it has others.
+ */
+static bool
+MapSlot(DayModify *modify, TupleDesc desc)
+{
+	const DayLayout *layout = modify->layout;
+	int			ncolumns = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
+	if (ncolumns != layout->ncolumns)
+		return false;
+	if (modify->attributes == NULL)
+		modify->attributes = MemoryContextAlloc(modify->context,
+												sizeof(AttrNumber) *
+												layout->ncolumns);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		AttrNumber	attnum = FindAttribute(desc, &layout->columns[i]);
+
+		if (attnum == InvalidAttrNumber)
+			return false;
+		/* at another place it is one that was added again */
+		if (i > 0 && attnum < modify->attributes[i - 1] &&
+			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
+			return false;
+		modify->attributes[i] = attnum;
+	}
+	return true;
+}
+
+/*
  * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
  * caller has opened, and locks it.  The snapshot must stay registered.
  */
@@ -91,6 +142,7 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
 	ZbxhistMarkReplaced(modify->layout, parent);
+	modify->is_altered = !MapSlot(modify, RelationGetDescr(parent));
 	modify->snapshot = snapshot;
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
 	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
@@ -225,55 +277,18 @@ RaiseOtherColumns(DayModify *modify)
 }
 
 /*
- * FindAttribute returns the number of desc's column that is column.
+ * ZbxhistDayTakesRows says whether the day has the columns of that
+ * description.
  */
-static AttrNumber
-FindAttribute(DayModify *modify, TupleDesc desc, const LayoutColumn *column)
+bool
+ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
 {
-	for (int i = 0; i < desc->natts; i++)
+	if (modify->slot_desc != desc)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped &&
-			strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
-			att->atttypid == column->type && !column->is_replaced)
-			return att->attnum;
+		modify->has_columns = MapSlot(modify, desc);
+		modify->slot_desc = desc;
 	}
-	RaiseOtherColumns(modify);
-	return InvalidAttrNumber;	/* keep compiler quiet */
-}
-
-/*
- * MapSlot finds the day's columns in rows of that description, which must have
- * no others.
- */
-static void
-MapSlot(DayModify *modify, TupleDesc desc)
-{
-	const DayLayout *layout = modify->layout;
-	int			ncolumns = 0;
-
-	if (modify->slot_desc == desc)
-		return;
-	for (int i = 0; i < desc->natts; i++)
-		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
-	if (ncolumns != layout->ncolumns)
-		RaiseOtherColumns(modify);
-	if (modify->attributes == NULL)
-		modify->attributes = MemoryContextAlloc(modify->context,
-												sizeof(AttrNumber) *
-												layout->ncolumns);
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		AttrNumber	attnum = FindAttribute(modify, desc, &layout->columns[i]);
-
-		/* at another place it is one that was added again */
-		if (i > 0 && attnum < modify->attributes[i - 1] &&
-			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
-			RaiseOtherColumns(modify);
-		modify->attributes[i] = attnum;
-	}
-	modify->slot_desc = desc;
+	return modify->has_columns;
 }
 
 /*
@@ -290,7 +305,8 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 	Datum	   *values;
 	bool	   *nulls;
 
-	MapSlot(modify, slot->tts_tupleDescriptor);
+	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
+		RaiseOtherColumns(modify);
 	change = NewChange(modify, id);
 	if (change == NULL)
 		return false;

@@ -26,6 +26,7 @@ struct DayModify
 {
 	Relation	day;
 	DayLayout  *layout;
+	bool		is_altered;		/* the parent has other columns by now */
 	Snapshot	snapshot;		/* the caller's */
 	DayScan    *seen;			/* by that snapshot */
 	Snapshot	newest;			/* NULL: is yet to be taken */
@@ -42,6 +43,7 @@ struct DayModify
 	int64		nremoved;		/* rows deleted so far */
 	AttrNumber *attributes;		/* of a slot, by layout column */
 	TupleDesc	slot_desc;		/* that they belong to */
+	bool		has_columns;	/* the day has its columns */
 
 	SubTransactionId subid;		/* that it began in */
 	ResourceOwner owner;		/* of its snapshots */

@@ -7,8 +7,9 @@
  * taken, the row is looked for by its values: when it is the same, that is the
  * row to be changed; when it has been changed, that is 40001, for its
  * qualification cannot be looked at again; when it is gone, it is passed over,
- * unless the whole day has been unpacked meanwhile, which is 40001 too.  Above
- * READ COMMITTED each of these is 40001.
+ * unless the whole day has been unpacked meanwhile, or has other columns than
+ * the parent, where its new version may be (moved_rows.c): that is 40001 too.
+ * Above READ COMMITTED each of these is 40001.
  *
  *-------------------------------------------------------------------------
  */
@@ -192,8 +193,14 @@ ZbxhistFindNewest(DayModify *modify, PackedRowId *id)
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->segment_context);
 
-	/* the rows of a day that has been unpacked meanwhile are elsewhere */
-	if (!found && ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)))
+	/*
+	 * the rows of a day that has been unpacked meanwhile are elsewhere, and
+	 * so is one of other columns that has been updated
+	 */
+	if (!found &&
+		(ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
+		 (modify->is_altered &&
+		  !TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))))
 		ZbxhistRaiseChanged();
 	return found;
 }

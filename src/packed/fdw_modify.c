@@ -33,11 +33,11 @@
 #include "packed/fdw.h"
 #include "packed/fdw_plan.h"
 #include "packed/fdw_scan.h"
+#include "packed/moved_rows.h"
+#include "packed/row_key.h"
 
 /* columns of the plan that name a row */
 #define JUNK_TID "ctid"
-#define JUNK_ITEMID "zbxhist_itemid"
-#define JUNK_NS "zbxhist_ns"
 #define JUNK_ROW "wholerow"
 
 typedef struct FdwModifyState
@@ -45,13 +45,10 @@ typedef struct FdwModifyState
 	Relation	table;
 	Relation	parent;
 	DayChanges *changes;
+	MovedRows  *moved;			/* NULL: none yet */
+	RowKey	   *key;
 	AttrNumber	tid;			/* in the plan's rows */
-	AttrNumber	itemid;
-	AttrNumber	ns;				/* or 0 */
 	AttrNumber	row;			/* or 0 */
-	AttrNumber	itemid_attnum;	/* in the table's rows */
-	AttrNumber	clock_attnum;
-	AttrNumber	ns_attnum;		/* or 0 */
 	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
 } FdwModifyState;
 
@@ -68,17 +65,6 @@ typedef struct ConditionSearch
 /* ---- planning ---- */
 
 /*
- * AddJunk adds a column to the plan's rows.
- */
-static void
-AddJunk(PlannerInfo *root, Index rtindex, AttrNumber attnum, Oid type,
-		const char *name)
-{
-	add_row_identity_var(root, makeVar(rtindex, attnum, type, -1, InvalidOid,
-									   0), rtindex, name);
-}
-
-/*
  * AddForeignUpdateTargets adds what names a row.  For UPDATE, PostgreSQL
  * itself adds the whole row.
  */
@@ -86,21 +72,10 @@ static void
 AddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
 						RangeTblEntry *rte, Relation table)
 {
-	AttrNumber	itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
-	AttrNumber	ns = ZbxhistFindTyped(table, "ns", INT4OID);
-
-	if (itemid == InvalidAttrNumber ||
-		ZbxhistFindTyped(table, "clock", INT4OID) == InvalidAttrNumber)
-		ereport(ERROR,
-				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot change foreign table \"%s\"",
-					   RelationGetRelationName(table)),
-				errdetail("It needs columns \"itemid\" of type bigint and \"clock\" of type integer."),
-				errtable(table));
-	AddJunk(root, rtindex, SelfItemPointerAttributeNumber, TIDOID, JUNK_TID);
-	AddJunk(root, rtindex, itemid, INT8OID, JUNK_ITEMID);
-	if (root->parse->commandType == CMD_UPDATE && ns != InvalidAttrNumber)
-		AddJunk(root, rtindex, ns, INT4OID, JUNK_NS);
+	add_row_identity_var(root, makeVar(rtindex, SelfItemPointerAttributeNumber,
+									   TIDOID, -1, InvalidOid, 0),
+						 rtindex, JUNK_TID);
+	ZbxhistAddKeyJunk(root, rtindex, table);
 	if (root->parse->commandType == CMD_DELETE &&
 		root->parse->returningList != NIL)
 		add_row_identity_var(root, makeWholeRowVar(rte, rtindex, 0, false),
@@ -239,12 +214,8 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	state = palloc0(sizeof(FdwModifyState));
 	state->table = table;
 	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
-	state->itemid = ExecFindJunkAttributeInTlist(targets, JUNK_ITEMID);
-	state->ns = ExecFindJunkAttributeInTlist(targets, JUNK_NS);
 	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
-	state->itemid_attnum = ZbxhistFindTyped(table, "itemid", INT8OID);
-	state->clock_attnum = ZbxhistFindTyped(table, "clock", INT4OID);
-	state->ns_attnum = ZbxhistFindTyped(table, "ns", INT4OID);
+	state->key = ZbxhistBeginRowKey(table, targets);
 	state->has_tid_alone = linitial_int(private);
 	rri->ri_FdwState = state;
 }
@@ -289,20 +260,16 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
  * GetRowId reads the name of a row from the plan's row.
  */
 static void
-GetRowId(const FdwModifyState *state, TupleTableSlot *plan_slot,
-		 PackedRowId *id)
+GetRowId(const FdwModifyState *state, EState *estate,
+		 TupleTableSlot *plan_slot, PackedRowId *id)
 {
-	bool		tid_isnull;
-	bool		itemid_isnull;
-	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid,
-										   &tid_isnull);
-	Datum		itemid = ExecGetJunkAttribute(plan_slot, state->itemid,
-											  &itemid_isnull);
+	bool		isnull;
+	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
 
-	if (tid_isnull || itemid_isnull)
+	if (isnull ||
+		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
 		elog(ERROR, "row of foreign table \"%s\" has no name",
 			 RelationGetRelationName(state->table));
-	id->itemid = DatumGetInt64(itemid);
 	if (!ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(tid), id))
 		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
 			 RelationGetRelationName(state->table));
@@ -321,7 +288,7 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	Datum		row;
 	bool		isnull;
 
-	GetRowId(state, plan_slot, &id);
+	GetRowId(state, estate, plan_slot, &id);
 	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_DELETE),
 								 id.clock);
 	if (modify == NULL || !ZbxhistDayDeleteRow(modify, &id))
@@ -335,40 +302,13 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 }
 
 /*
- * HasInt says whether a column of slot is that number.
- */
-static bool
-HasInt(TupleTableSlot *slot, AttrNumber attnum, int32 number)
-{
-	bool		isnull;
-	Datum		value = slot_getattr(slot, attnum, &isnull);
-
-	return !isnull && DatumGetInt32(value) == number;
-}
-
-/*
  * CheckKey raises an error unless the new row has the old one's key.
  */
 static void
 CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
-		 TupleTableSlot *plan_slot, const PackedRowId *id)
+		 TupleTableSlot *plan_slot)
 {
-	bool		isnull;
-	bool		is_same =
-		DatumGetInt64(slot_getattr(slot, state->itemid_attnum,
-								   &isnull)) == id->itemid && !isnull &&
-		HasInt(slot, state->clock_attnum, id->clock);
-
-	if (is_same && state->ns_attnum != InvalidAttrNumber)
-	{
-		Datum		ns = ExecGetJunkAttribute(plan_slot, state->ns, &isnull);
-		bool		new_isnull;
-
-		(void) slot_getattr(slot, state->ns_attnum, &new_isnull);
-		is_same = isnull ? new_isnull :
-			HasInt(slot, state->ns_attnum, DatumGetInt32(ns));
-	}
-	if (!is_same)
+	if (!ZbxhistKeepsKey(state->key, slot, plan_slot))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot change \"itemid\", \"clock\" or \"ns\" of a row of a packed day"),
@@ -390,6 +330,25 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 }
 
 /*
+ * MoveRow deletes a row from its day, whose columns are not those of slot, and
+ * stores slot in the parent; returns false if the row is gone.
+ */
+static bool
+MoveRow(FdwModifyState *state, EState *estate, DayModify *modify,
+		const PackedRowId *id, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	if (state->moved == NULL)
+		state->moved = ZbxhistBeginMovedRows(state->table, state->parent);
+	MemoryContextSwitchTo(old);
+	if (ZbxhistIsMoved(state->moved, id) || !ZbxhistDayDeleteRow(modify, id))
+		return false;
+	ZbxhistMoveRow(state->moved, id, slot, estate->es_output_cid);
+	return true;
+}
+
+/*
  * ExecForeignUpdate replaces a row by slot.
  */
 static TupleTableSlot *
@@ -400,12 +359,16 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	DayModify  *modify;
 	PackedRowId id;
 
-	GetRowId(state, plan_slot, &id);
-	CheckKey(state, slot, plan_slot, &id);
+	GetRowId(state, estate, plan_slot, &id);
+	CheckKey(state, slot, plan_slot);
 	CheckRow(estate, rri, slot);
 	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_UPDATE),
 								 id.clock);
-	if (modify == NULL || !ZbxhistDayUpdateRow(modify, &id, slot))
+	if (modify == NULL)
+		return NULL;
+	if (ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor) ?
+		!ZbxhistDayUpdateRow(modify, &id, slot) :
+		!MoveRow(state, estate, modify, &id, slot))
 		return NULL;
 	ZbxhistSetPackedTid(&slot->tts_tid, &id);
 	return slot;
@@ -421,6 +384,9 @@ EndForeignModify(EState *estate, ResultRelInfo *rri)
 
 	if (state == NULL || state->changes == NULL)
 		return;
+	if (state->moved != NULL)
+		ZbxhistEndMovedRows(state->moved);
+	state->moved = NULL;
 	ZbxhistEndDayChanges(state->changes);
 	table_close(state->parent, NoLock);
 	state->changes = NULL;

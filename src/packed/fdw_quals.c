@@ -33,25 +33,58 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "catalog/packed_days.h"
+#include "catalog/partition_set.h"
 #include "packed/fdw_quals.h"
 #include "packed/fdw_scan.h"
 
 /* ---- columns ---- */
 
 /*
- * ZbxhistFindTyped returns the number of a live column of that name and type,
- * or 0.
+ * PresentName returns the name that the foreign table's column has by now that
+ * was packed as name; NULL if that is another one, which came later.
+ */
+static const char *
+PresentName(Relation table, const char *name)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+	ListCell   *lc;
+
+	if (set == NULL || set->packed != RelationGetRelid(table))
+		return name;
+	foreach(lc, set->renamed)
+	{
+		const RenamedColumn *column = lfirst(lc);
+
+		if (strcmp(NameStr(column->packed), name) == 0)
+			return NameStr(column->name);
+	}
+	foreach(lc, set->new_columns)
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return NULL;
+	}
+	return name;
+}
+
+/*
+ * ZbxhistFindTyped returns the number of the live column that was packed as
+ * name, if it has that type, or 0; InvalidOid stands for any type.
  */
 AttrNumber
 ZbxhistFindTyped(Relation table, const char *name, Oid type)
 {
 	TupleDesc	desc = RelationGetDescr(table);
 
+	name = PresentName(table, name);
+	if (name == NULL)
+		return InvalidAttrNumber;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 
-		if (!att->attisdropped && att->atttypid == type &&
+		if (!att->attisdropped &&
+			(type == InvalidOid || att->atttypid == type) &&
 			strcmp(NameStr(att->attname), name) == 0)
 			return att->attnum;
 	}

@@ -39,8 +39,11 @@
 
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
+#include "catalog/partition_set.h"
 #include "compat.h"
 #include "packed/day_write.h"
+#include "packed/fdw.h"
+#include "packed/row_map.h"
 #include "packed/row_sort.h"
 #include "packed/settled.h"
 #include "packed/unsigned_numeric.h"
@@ -395,6 +398,25 @@ FindSources(PackState *state)
 }
 
 /*
+ * ReadRenamed returns which of the partition's columns packed days have under
+ * another name.
+ */
+static const List *
+ReadRenamed(Oid partition)
+{
+	Oid			relid = ZbxhistInheritedParent(partition);
+	Relation	parent;
+	const List *result;
+
+	if (!OidIsValid(relid))
+		return NIL;
+	parent = table_open(relid, AccessShareLock);
+	result = ZbxhistGetPartitions(parent)->renamed;
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
  * OpenTables opens both tables and makes sure that they are what the caller
  * has promised.
  */
@@ -406,6 +428,7 @@ OpenTables(PackState *state, Oid partition, Oid day)
 	state->partition = ZbxhistOpenOwnedTable(partition, ShareLock);
 	state->day = ZbxhistOpenOwnedTable(day, RowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
+	ZbxhistRenameColumns(state->layout, ReadRenamed(partition));
 	if (state->partition->rd_rel->relam != HEAP_TABLE_AM_OID ||
 		state->day->rd_rel->relam != HEAP_TABLE_AM_OID)
 		ereport(ERROR,

@@ -5,7 +5,9 @@
  *
  * A day keeps the columns that the table had when it was packed; what ALTER
  * TABLE has done since is applied to each row as it is read.  Columns are
- * matched by name.  One whose type has changed is converted as by assignment.
+ * matched by name; what has been renamed since is known from an option of the
+ * foreign table's column (packed_days.c), unless the day comes from a former
+ * version.  One whose type has changed is converted as by assignment.
  * One that came later has the value that ADD COLUMN gave to the rows of that
  * time: the column option "missing" of the foreign table or what the catalog
  * keeps for the parent.  Where neither is there it is null, unless the day has
@@ -14,9 +16,8 @@
  *
  * Where the column has a default now, null may be wrong, too: a default that
  * ADD COLUMN filled in is forgotten when the table is rewritten.  A column
- * that was dropped and added again is told from its former self by an option
- * of the foreign table's column (packed_days.c), which a new one lacks, and by
- * its place.
+ * that was dropped and added again is told from its former self by that
+ * option, which a new one lacks, and by its place.
  *
  * Casts and types that did not come with PostgreSQL are code of whoever made
  * them, who is or was trusted by the table's owner, not by the reader.  So it is
@@ -43,6 +44,7 @@
 #include "utils/syscache.h"
 
 #include "catalog/owner_rights.h"
+#include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/fdw.h"
 #include "packed/row_map.h"
@@ -138,17 +140,17 @@ IsSameColumn(const DayLayout *layout, int number, Relation table,
 }
 
 /*
- * GetNewColumns returns the names of the columns that no day has been packed
- * with.
+ * GetSet returns what is known of the parent's packed days, or NULL for a
+ * foreign table that was made by hand: it is for what the days have.
  */
-static const List *
-GetNewColumns(Relation table)
+static const PartitionSet *
+GetSet(Relation table)
 {
 	PartitionSet *set;
 	Relation	parent;
 
 	if (table->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
-		return ZbxhistGetPartitions(table)->new_columns;
+		return ZbxhistGetPartitions(table);
 	set = ZbxhistFindPartitions(RelationGetRelid(table));
 	if (set == NULL)
 	{
@@ -156,22 +158,72 @@ GetNewColumns(Relation table)
 		set = ZbxhistGetPartitions(parent);
 		table_close(parent, NoLock);
 	}
-	/* one made by hand is for what the days have */
-	return set->packed == RelationGetRelid(table) ? set->new_columns : NIL;
+	return set->packed == RelationGetRelid(table) ? set : NULL;
+}
+
+/*
+ * RenameColumn gives the layout's column that a table's column was packed as
+ * the name that it has by now.  is_done says which have been renamed.
+ */
+static void
+RenameColumn(DayLayout *layout, const RenamedColumn *column, bool *is_done)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		/* names may have been exchanged */
+		if (is_done[i] || strcmp(NameStr(layout->columns[i].name),
+								 NameStr(column->packed)) != 0)
+			continue;
+		layout->columns[i].name = column->name;
+		is_done[i] = true;
+		return;
+	}
+}
+
+/*
+ * ZbxhistRenameColumns gives the layout's columns the names that the table's
+ * have by now: renamed is a list of RenamedColumn.  A column of such a name
+ * that the day has besides was dropped, and loses it.
+ */
+void
+ZbxhistRenameColumns(DayLayout *layout, const List *renamed)
+{
+	bool	   *is_done;
+	ListCell   *lc;
+
+	if (renamed == NIL)
+		return;
+	is_done = palloc0(sizeof(bool) * Max(layout->ncolumns, 1));
+	foreach(lc, renamed)
+		RenameColumn(layout, lfirst(lc), is_done);
+	foreach(lc, renamed)
+	{
+		for (int i = 0; i < layout->ncolumns; i++)
+		{
+			if (!is_done[i] &&
+				namestrcmp(&layout->columns[i].name,
+						   NameStr(((RenamedColumn *) lfirst(lc))->name)) == 0)
+				namestrcpy(&layout->columns[i].name, "");
+		}
+	}
+	pfree(is_done);
 }
 
 /*
  * ZbxhistMarkReplaced marks those of the layout's columns that were dropped,
- * and others of their names added, since days were packed last.  The table is
- * the parent or the foreign table.
+ * and others of their names added, since days were packed last, and renames
+ * those that were renamed.  The table is the parent or the foreign table.
  */
 void
 ZbxhistMarkReplaced(DayLayout *layout, Relation table)
 {
-	const List *names = GetNewColumns(table);
+	const PartitionSet *set = GetSet(table);
 	ListCell   *lc;
 
-	foreach(lc, names)
+	if (set == NULL)
+		return;
+	ZbxhistRenameColumns(layout, set->renamed);
+	foreach(lc, set->new_columns)
 	{
 		for (int i = 0; i < layout->ncolumns; i++)
 		{

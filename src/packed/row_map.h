@@ -12,6 +12,7 @@
 
 typedef struct RowMap RowMap;
 
+extern void ZbxhistRenameColumns(DayLayout *layout, const List *renamed);
 extern void ZbxhistMarkReplaced(DayLayout *layout, Relation table);
 extern RowMap *ZbxhistCreateRowMap(Relation day, const DayLayout *layout,
 								   Relation table, const bool *wanted);

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "utils/memutils.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "packed/day_reader.h"
@@ -60,6 +61,7 @@ HasStatistics(const DayLayout *layout, Relation parent)
 
 		if (!att->attisdropped && strcmp(NameStr(att->attname), "value") == 0)
 			return layout->value >= 0 &&
+				namestrcmp(&layout->columns[layout->value].name, "value") == 0 &&
 				layout->columns[layout->value].type == att->atttypid &&
 				layout->columns[layout->value].typmod == att->atttypmod;
 	}

@@ -20,6 +20,10 @@
  * Privileges are those of the parent: its entry stays in the range table, and
  * the partition's own are not asked for, as with inheritance.
  *
+ * Unlike inheritance, such a plan does not lock all children.  By those locks
+ * a statement and a move of rows wait for each other, so here the move lock is
+ * taken instead (maintenance/move_lock.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -146,6 +150,8 @@ FindStandIn(Query *query)
 													  set->clock_attnum);
 
 		result = FindOnlyPartition(set, &bounds);
+		if (OidIsValid(result))
+			(void) ZbxhistBeginChanging(rte->relid);
 		if (OidIsValid(result) &&
 			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
 								 &is_empty) ||
@@ -157,28 +163,6 @@ FindStandIn(Query *query)
 }
 
 /* ---- planning ---- */
-
-/*
- * WaitForMove waits for a move of the rows that an UPDATE or DELETE of a
- * parent may change.
- */
-static void
-WaitForMove(const Query *query)
-{
-	const RangeTblEntry *rte;
-	Relation	rel;
-
-	if (query->commandType != CMD_UPDATE && query->commandType != CMD_DELETE)
-		return;
-	rte = rt_fetch(query->resultRelation, query->rtable);
-	if (rte->rtekind != RTE_RELATION || !rte->inh ||
-		rte->relkind != RELKIND_RELATION)
-		return;
-	rel = table_open(rte->relid, NoLock);
-	if (ZbxhistIsRouted(rel))
-		ZbxhistBeginChanging(rel);
-	table_close(rel, NoLock);
-}
 
 /*
  * CallPlanner passes a query on.
@@ -245,7 +229,6 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 	NarrowedSelect narrowed;
 	PlannedStmt *result;
 
-	WaitForMove(query);
 	if (zbxhist_enable_update_pruning && IsSimple(query))
 		partition = FindStandIn(query);
 	if (OidIsValid(partition))
@@ -275,6 +258,19 @@ GetWholeQuery(const PlannedStmt *stmt)
 	if (stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE)
 		return NULL;
 	return ZbxhistGetWhole(stmt, &left_out);
+}
+
+/*
+ * ZbxhistParentOfPlan returns the parent of which a plan changes one
+ * partition, or InvalidOid.
+ */
+Oid
+ZbxhistParentOfPlan(const PlannedStmt *stmt)
+{
+	Query	   *whole = GetWholeQuery(stmt);
+
+	return whole == NULL ? InvalidOid :
+		linitial_node(RangeTblEntry, whole->rtable)->relid;
 }
 
 /*
@@ -323,15 +319,15 @@ RunQuery(Query *query, QueryDesc *outer)
 void
 ZbxhistRunParentPart(QueryDesc *query)
 {
-	Query	   *whole = GetWholeQuery(query->plannedstmt);
+	Oid			parent = ZbxhistParentOfPlan(query->plannedstmt);
+	Query	   *whole;
 	MemoryContext old;
 
-	if (whole == NULL ||
-		IsEmpty(linitial_node(RangeTblEntry, whole->rtable)->relid))
+	if (!OidIsValid(parent) || IsEmpty(parent))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);
-	whole = copyObject(whole);
+	whole = copyObject(GetWholeQuery(query->plannedstmt));
 	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
 	add_processed(query->estate, RunQuery(whole, query));
 	MemoryContextSwitchTo(old);

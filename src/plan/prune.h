@@ -11,6 +11,7 @@
 #include "executor/execdesc.h"
 
 extern void ZbxhistPruneInit(void);
+extern Oid	ZbxhistParentOfPlan(const PlannedStmt *stmt);
 extern void ZbxhistRunParentPart(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */

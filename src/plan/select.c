@@ -49,6 +49,7 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
+#include "plan/fresh_snapshot.h"
 #include "plan/item_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
@@ -567,6 +568,8 @@ ExecutorStartHook(QueryDesc *query, int eflags)
 	Query	   *whole;
 	MemoryContext plan_context = NULL;
 
+	if (!IsParallelWorker() && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		ZbxhistPrepareChange(query);
 	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
 		(whole = ZbxhistGetWhole(query->plannedstmt, &left_out)) != NULL &&
 		MayMissRows(left_out, query->snapshot))

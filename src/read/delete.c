@@ -319,7 +319,7 @@ DeleteRange(Oid relid, const ItemRange *range)
 	parent = ZbxhistOpenParent(relid, RowExclusiveLock,
 							   ACL_SELECT | ACL_DELETE);
 	is_owner = BecomeOwner(parent, &before);
-	ZbxhistBeginChanging(parent);
+	(void) ZbxhistBeginChanging(relid);
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (!item_range_is_empty(range) &&

@@ -106,9 +106,16 @@ SELECT tableoid::regclass, * FROM history ORDER BY itemid;
 ALTER TABLE history DROP CONSTRAINT history_pkey;
 ALTER TABLE history_p19700102 DROP CONSTRAINT history_p19700102_pkey;
 ALTER TABLE history_p19700102 ADD UNIQUE (itemid, clock, ns) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE history ADD UNIQUE (itemid, clock, ns) DEFERRABLE INITIALLY DEFERRED;
 BEGIN;
 INSERT INTO history VALUES (1, 86400, 'again');
 SELECT count(*) FROM history WHERE itemid = 1;
+COMMIT;
+-- one that the partition has alone is not heeded: the row stays in the parent
+ALTER TABLE history DROP CONSTRAINT history_itemid_clock_ns_key;
+BEGIN;
+INSERT INTO history VALUES (1, 86400, 'again');
+SELECT count(*) FROM ONLY history WHERE itemid = 1;
 COMMIT;
 -- no key at all
 ALTER TABLE history_p19700102 DROP CONSTRAINT history_p19700102_itemid_clock_ns_key;

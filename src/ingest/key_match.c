@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_match.c
+ *	  Which unique indexes two tables of a parent have in common.
+ *
+ * PostgreSQL inherits columns and constraints, but neither keys nor indexes.  A
+ * partition is made with those of its parent; then somebody may drop or add one
+ * on either side.  A key that a partition lacks is not checked there, and one
+ * that it has alone would fail rows that the parent takes.  So rows are sent
+ * only to partitions that have the same keys, and a partition's index is asked
+ * for a key only if the parent has that key, too.
+ *
+ * Locks: the caller's, on both tables.  Allocates in the current context.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "catalog/index.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+
+#include "ingest/key_match.h"
+#include "ingest/row_type.h"
+
+/*
+ * ReadKey describes a unique index, or returns NULL.  Exclusion constraints
+ * cannot be compared.
+ */
+static TableKey *
+ReadKey(Relation index, bool valid_only)
+{
+	Form_pg_index form = index->rd_index;
+	TableKey   *key;
+	Size		size;
+
+	if (!form->indisunique || form->indisexclusion || !form->indisready ||
+		(valid_only && !form->indisvalid))
+		return NULL;
+	key = palloc(sizeof(TableKey));
+	size = sizeof(Oid) * form->indnkeyatts;
+	key->index = RelationGetRelid(index);
+	key->is_immediate = form->indimmediate;
+	key->info = BuildIndexInfo(index);
+	key->collations = palloc(size);
+	memcpy(key->collations, index->rd_indcollation, size);
+	key->opfamilies = palloc(size);
+	memcpy(key->opfamilies, index->rd_opfamily, size);
+	return key;
+}
+
+/*
+ * ZbxhistReadKeys returns the keys of a table, as a list of TableKey; only
+ * those that are valid, or also those that rows have to meet while they are
+ * being built.
+ */
+List *
+ZbxhistReadKeys(Relation rel, bool valid_only)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		TableKey   *key = ReadKey(index, valid_only);
+
+		if (key != NULL)
+			result = lappend(result, key);
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return result;
+}
+
+/*
+ * ZbxhistMapForKeys returns a map from the parent's columns to those of a
+ * child.
+ */
+AttrMap *
+ZbxhistMapForKeys(Relation child, Relation parent)
+{
+	AttrMap    *map = ZbxhistMapColumns(RelationGetDescr(child),
+										RelationGetDescr(parent));
+
+	if (map != NULL)
+		return map;
+	map = make_attrmap(RelationGetNumberOfAttributes(parent));
+	for (int i = 0; i < map->maplen; i++)
+		map->attnums[i] = i + 1;
+	return map;
+}
+
+/*
+ * ZbxhistIsSameKey says whether a key of a child is a key of the parent.
+ */
+bool
+ZbxhistIsSameKey(const TableKey *child, const TableKey *parent,
+				 const AttrMap *map)
+{
+	return child->is_immediate == parent->is_immediate &&
+		CompareIndexInfo(child->info, parent->info, child->collations,
+						 parent->collations, child->opfamilies,
+						 parent->opfamilies, (AttrMap *) map);
+}
+
+/*
+ * HasKeys says whether each of the keys on the one side is among those of the
+ * other one.
+ */
+static bool
+HasKeys(const List *children, const List *parents, const AttrMap *map,
+		bool of_parent)
+{
+	ListCell   *lc;
+	ListCell   *other;
+
+	foreach(lc, of_parent ? parents : children)
+	{
+		bool		found = false;
+
+		foreach(other, of_parent ? children : parents)
+			found = found ||
+				(of_parent ? ZbxhistIsSameKey(lfirst(other), lfirst(lc), map) :
+				 ZbxhistIsSameKey(lfirst(lc), lfirst(other), map));
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * KeysMatch says whether a partition has the keys of its parent and no others.
+ */
+static bool
+KeysMatch(Relation parent, Relation partition)
+{
+	AttrMap    *map = ZbxhistMapForKeys(partition, parent);
+	List	   *parents = ZbxhistReadKeys(parent, true);
+	List	   *children = ZbxhistReadKeys(partition, false);
+
+	return HasKeys(children, parents, map, true) &&
+		HasKeys(children, ZbxhistReadKeys(parent, false), map, false);
+}
+
+/*
+ * ZbxhistTakesKeys says the same of a partition of the set, which is
+ * remembered until one of them is altered.
+ */
+bool
+ZbxhistTakesKeys(PartitionSet *set, Relation parent, Relation partition)
+{
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		PartitionBounds *bounds = &set->partitions[i];
+
+		if (bounds->relid != RelationGetRelid(partition))
+			continue;
+		if (!bounds->is_compared)
+			bounds->has_same_keys = KeysMatch(parent, partition);
+		bounds->is_compared = true;
+		return bounds->has_same_keys;
+	}
+	return false;
+}

@@ -1,0 +1,35 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_match.h
+ *	  Which unique indexes two tables of a parent have in common.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_KEY_MATCH_H
+#define ZBXHIST_KEY_MATCH_H
+
+#include "access/attmap.h"
+#include "nodes/execnodes.h"
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+#include "catalog/partition_set.h"
+
+/* a unique index */
+typedef struct TableKey
+{
+	Oid			index;
+	bool		is_immediate;	/* not deferrable */
+	IndexInfo  *info;
+	Oid		   *collations;
+	Oid		   *opfamilies;
+} TableKey;
+
+extern List *ZbxhistReadKeys(Relation rel, bool valid_only);
+extern AttrMap *ZbxhistMapForKeys(Relation child, Relation parent);
+extern bool ZbxhistIsSameKey(const TableKey *child, const TableKey *parent,
+							 const AttrMap *map);
+extern bool ZbxhistTakesKeys(PartitionSet *set, Relation parent,
+							 Relation partition);
+
+#endif							/* ZBXHIST_KEY_MATCH_H */

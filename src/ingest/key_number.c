@@ -1,0 +1,126 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_number.c
+ *	  The columns of a key as the numbers that packed days have.
+ *
+ * A parent's columns itemid, clock and ns may be renamed, or get another type,
+ * while days are packed.  The days keep their numbers; what a new row has in
+ * these columns is read as such a number where it is one.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/lsyscache.h"
+
+#include "catalog/packed_days.h"
+#include "ingest/key_number.h"
+
+/*
+ * ZbxhistNameInDays returns the name that packed days have for the parent's
+ * column of that name.
+ */
+const char *
+ZbxhistNameInDays(const PartitionSet *set, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, set->renamed)
+	{
+		RenamedColumn *column = lfirst(lc);
+
+		if (strcmp(NameStr(column->name), name) == 0)
+			return NameStr(column->packed);
+	}
+	return name;
+}
+
+/*
+ * FindColumn returns the number of the column that days have as name, or 0.
+ */
+static AttrNumber
+FindColumn(const PartitionSet *set, const char *name, TupleDesc desc)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped &&
+			strcmp(ZbxhistNameInDays(set, NameStr(att->attname)), name) == 0)
+			return att->attnum;
+	}
+	return InvalidAttrNumber;
+}
+
+/*
+ * ParseNumber reads a value of whatever built-in type as a number; returns
+ * false if it is none.
+ */
+static bool
+ParseNumber(Datum datum, Oid type, int64 *value)
+{
+	Oid			output;
+	bool		is_varlena;
+	char	   *text;
+	char	   *end;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	text = OidOutputFunctionCall(output, datum);
+	errno = 0;
+	*value = strtoi64(text, &end, 10);
+	return errno == 0 && end > text && *end == '\0';
+}
+
+/*
+ * ZbxhistGetKeyNumber reads the column that days have as name from a row of the
+ * parent: known is the column if it is what it always was.  Returns false if
+ * there is no number.
+ */
+bool
+ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
+					const char *name, TupleTableSlot *slot, int64 *value)
+{
+	AttrNumber	attnum = known != InvalidAttrNumber ? known :
+		FindColumn(set, name, slot->tts_tupleDescriptor);
+	bool		isnull;
+	Datum		datum;
+	Oid			type;
+
+	if (attnum == InvalidAttrNumber)
+		return false;
+	datum = slot_getattr(slot, attnum, &isnull);
+	type = getBaseType(TupleDescAttr(slot->tts_tupleDescriptor,
+									 attnum - 1)->atttypid);
+	if (isnull || type >= FirstUnpinnedObjectId)
+		return false;
+	switch (type)
+	{
+		case INT4OID:
+			*value = DatumGetInt32(datum);
+			return true;
+		case INT8OID:
+			*value = DatumGetInt64(datum);
+			return true;
+		default:
+			return ParseNumber(datum, type, value);
+	}
+}
+
+/*
+ * ZbxhistGetKeyClock reads a row's clock; returns false if it is none that a
+ * packed day could have.
+ */
+bool
+ZbxhistGetKeyClock(const PartitionSet *set, TupleTableSlot *slot,
+				   int32 *clock)
+{
+	int64		value;
+
+	if (!ZbxhistGetKeyNumber(set, set->clock_attnum, "clock", slot, &value))
+		return false;
+	*clock = (int32) value;
+	return value == *clock;
+}

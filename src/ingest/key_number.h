@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_number.h
+ *	  The columns of a key as the numbers that packed days have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_KEY_NUMBER_H
+#define ZBXHIST_KEY_NUMBER_H
+
+#include "executor/tuptable.h"
+
+#include "catalog/partition_set.h"
+
+extern const char *ZbxhistNameInDays(const PartitionSet *set,
+									 const char *name);
+extern bool ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
+								const char *name, TupleTableSlot *slot,
+								int64 *value);
+extern bool ZbxhistGetKeyClock(const PartitionSet *set, TupleTableSlot *slot,
+							   int32 *clock);
+
+#endif							/* ZBXHIST_KEY_NUMBER_H */
