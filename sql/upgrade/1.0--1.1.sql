@@ -192,6 +192,9 @@ SELECT NULL::regclass AS parent,
 DROP FUNCTION zbxhist.insert_paths();
 DROP FUNCTION zbxhist_internal.zabbix_setting(name, text);
 DROP FUNCTION zbxhist_internal.has_item_index(regclass);
+DROP FUNCTION zbxhist_internal.describe_indexes(regclass);
+DROP FUNCTION zbxhist_internal.last_problem(regclass, regclass);
+DROP FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
@@ -207,7 +210,7 @@ COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, 
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, move, extend, drop, expire, truncate, pack, merge, repack, undo, ...';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it
 ALTER SCHEMA zbxhist OWNER TO pg_database_owner;

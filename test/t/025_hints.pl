@@ -194,6 +194,15 @@ my @cases = (
 		then => 'ALTER TABLE history_json ALTER clock TYPE integer'
 	},
 	{
+		code => 'not_taken_up',
+		provoke => 'CREATE ROLE somebody; CREATE TABLE history_json (LIKE history_text INCLUDING ALL);'
+		  . ' ALTER TABLE history_json OWNER TO somebody'
+	},
+	{
+		code => 'foreign_routine',
+		provoke => "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
+	},
+	{
 		code => 'parent_dropped',
 		provoke => 'DROP TABLE history_str CASCADE',
 		aged => 1
@@ -425,7 +434,8 @@ my @cases = (
 	},
 	{
 		code => 'owner',
-		provoke => "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other"
+		provoke => "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other",
+		aged => 1
 	},
 	{
 		code => 'privileges',
