@@ -18,6 +18,7 @@ OBJS = \
 	src/compat.o \
 	src/guc.o \
 	src/ingest/batch.o \
+	src/ingest/day_search.o \
 	src/ingest/frame.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \

@@ -11,7 +11,8 @@ DECLARE
     waited  interval;
     item    record;
 BEGIN
-    IF EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent)) THEN
+    IF EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent))
+       OR EXISTS (SELECT FROM zbxhist_internal.own_children(parent)) THEN
         RETURN 'again';
     END IF;
     IF packed IS NOT NULL THEN

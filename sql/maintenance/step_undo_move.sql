@@ -8,11 +8,12 @@ AS $$
 DECLARE
     bounds record;
 BEGIN
-    SELECT p.from_clock, p.to_clock INTO bounds
-      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_undo_move.partition;
-    IF NOT FOUND THEN
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.own_children(parent) c WHERE c = partition) THEN
         RETURN 'done';
     END IF;
+    -- one that has no bounds any more is emptied, whatever the clocks
+    SELECT p.from_clock, p.to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_undo_move.partition;
     RETURN zbxhist_internal.move_batch(parent, 'undo', partition, partition, parent,
                               bounds.from_clock, bounds.to_clock);
 END

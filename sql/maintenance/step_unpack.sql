@@ -5,6 +5,9 @@
 -- them in the packed day any more, that is dropped.  From the first step to
 -- the second late rows stay in the parent, from the second on they go to the
 -- partition.
+--
+-- A table that cannot have partitions any more gets the rows itself, when they
+-- all come back to it anyway.
 
 CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass)
 RETURNS text
@@ -12,6 +15,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := day::text;
     entry   zbxhist.packed_day;
@@ -19,7 +23,6 @@ DECLARE
     before  bigint;
     waited  interval;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     SELECT * INTO entry FROM zbxhist.packed_day d
      WHERE d.parent = step_unpack.parent AND d.day = step_unpack.day FOR UPDATE;
     IF NOT FOUND THEN
@@ -31,9 +34,12 @@ BEGIN
     END IF;
     CASE
         WHEN entry.partition IS NULL
-             OR NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
-                             WHERE p.partition = entry.partition) THEN
-            entry.partition := zbxhist_internal.create_range(parent, entry.from_clock, entry.to_clock);
+             OR entry.partition <> parent
+                AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                                 WHERE p.partition = entry.partition) THEN
+            entry.partition := CASE
+                WHEN NOT policy.routing AND (zbxhist_internal.why_unfit(parent)).problem IS NOT NULL THEN parent
+                ELSE zbxhist_internal.create_range(parent, entry.from_clock, entry.to_clock) END;
             UPDATE zbxhist.packed_day d
                SET partition = entry.partition, unpacked = false, settling = NULL
              WHERE d.day = step_unpack.day;

@@ -30,7 +30,7 @@ BEGIN
                                          NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                                       WHERE c.parent = work_list.parent AND c.routing))
                                   ORDER BY d.from_clock)
-        WHEN 'undo' THEN ARRAY(SELECT p.partition FROM zbxhist.list_partitions(parent) p)
+        WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;

@@ -1,7 +1,9 @@
 -- sql/parent_rows/move_batch.sql
 --
 -- The position is kept in parent_state, so each call is a transaction of its
--- own and a pass that was broken off costs nothing but its last batch.
+-- own and a pass that was broken off costs nothing but its last batch.  Without
+-- clocks all rows are moved, and there is no position: each batch begins with
+-- what the one before has left.
 
 CREATE FUNCTION zbxhist_internal.move_batch(
     parent regclass,
@@ -12,7 +14,7 @@ CREATE FUNCTION zbxhist_internal.move_batch(
     from_clock bigint,
     to_clock bigint)
 RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -25,11 +27,12 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, action, relation::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
     END IF;
-    IF state.first_itemid IS NULL THEN
+    IF state.first_itemid IS NULL AND from_clock IS NOT NULL THEN
         SELECT i.first_itemid, i.final_itemid INTO state.first_itemid, state.final_itemid
           FROM zbxhist_internal.own_items(source) i;
     END IF;
-    batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid, 5000);
+    batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid,
+                                         CASE WHEN from_clock IS NULL THEN 50000 ELSE 5000 END);
     IF NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
         RAISE EXCEPTION 'moving rows of % does not get on', relation
             USING ERRCODE = 'program_limit_exceeded',

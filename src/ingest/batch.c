@@ -802,7 +802,7 @@ ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	ExecStoreHeapTuple(tuple, slot, false);
 	result = partition != NULL ?
 		ZbxhistKeyInPartition(parent, partition->relid, slot) :
-		ZbxhistKeyInDay(parent, day, slot, &is_gone);
+		OidIsValid(ZbxhistKeyInDay(parent, day, slot, &is_gone));
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }

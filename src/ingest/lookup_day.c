@@ -32,6 +32,7 @@
 #include "utils/resowner.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/day_search.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
@@ -70,7 +71,7 @@ IsOnKeyColumns(Relation parent, Relation index)
 /*
  * FindKeyIndex returns the parent's unique index on what packed days are
  * looked up by, or InvalidOid.  What else may be unique keeps a table from
- * being packed.
+ * being packed, but see day_search.c.
  */
 static Oid
 FindKeyIndex(Relation parent)
@@ -89,6 +90,19 @@ FindKeyIndex(Relation parent)
 		if (OidIsValid(result))
 			break;
 	}
+	list_free(indexes);
+	return result;
+}
+
+/*
+ * CountIndexes returns how many indexes a table has.
+ */
+static int
+CountIndexes(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	int			result = list_length(indexes);
+
 	list_free(indexes);
 	return result;
 }
@@ -162,16 +176,31 @@ LogUnreadable(Oid day, const ErrorData *error)
 }
 
 /*
- * HasKeyIfReadable does so in a subtransaction, in which an error of the day's is
- * only logged.
+ * FindKey returns the parent's index whose key of the slot a packed day has, or
+ * InvalidOid.  usual is the one on what days are looked up by.
  */
-static bool
-HasKeyIfReadable(Relation parent, Oid day, TupleTableSlot *slot,
-				 bool *is_gone)
+static Oid
+FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
+		bool *is_gone)
+{
+	if (OidIsValid(usual) && HasKey(parent, day, slot, is_gone))
+		return usual;
+	if (*is_gone || CountIndexes(parent) == OidIsValid(usual))
+		return InvalidOid;
+	return ZbxhistSearchDay(parent, day, slot);
+}
+
+/*
+ * FindKeyIfReadable does so in a subtransaction, in which an error of the day's
+ * is only logged.
+ */
+static Oid
+FindKeyIfReadable(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
+				  bool *is_gone)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool result = false;
+	volatile Oid result = InvalidOid;
 
 	/* what is written must not be part of the subtransaction */
 	ZbxhistFlushDayChanges(day);
@@ -179,7 +208,7 @@ HasKeyIfReadable(Relation parent, Oid day, TupleTableSlot *slot,
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		result = HasKey(parent, day, slot, is_gone);
+		result = FindKey(parent, day, usual, slot, is_gone);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -204,22 +233,27 @@ HasKeyIfReadable(Relation parent, Oid day, TupleTableSlot *slot,
 }
 
 /*
- * ZbxhistKeyInDay says whether the slot's key is in a packed day, or in the
- * partition that it is being unpacked to; *is_gone is set if there is no such
- * day any more.
+ * ZbxhistKeyInDay returns the parent's index whose key of the slot is in a
+ * packed day, or in the partition that it is being unpacked to, or InvalidOid;
+ * *is_gone is set if there is no such day any more.
  */
-bool
+Oid
 ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
 				TupleTableSlot *slot, bool *is_gone)
 {
 	Oid			partition = day->partition;
+	Oid			usual = FindKeyIndex(parent);
+	Oid			result;
 
 	*is_gone = false;
-	if (!OidIsValid(FindKeyIndex(parent)))
-		return false;
-	return HasKeyIfReadable(parent, day->relid, slot, is_gone) ||
-		(OidIsValid(partition) &&
-		 ZbxhistKeyInPartition(parent, partition, slot));
+	if (CountIndexes(parent) == 0)
+		return InvalidOid;
+	result = FindKeyIfReadable(parent, day->relid, usual, slot, is_gone);
+	if (!OidIsValid(result) && OidIsValid(partition) &&
+		partition != RelationGetRelid(parent) &&
+		ZbxhistKeyInPartition(parent, partition, slot))
+		result = usual;
+	return result;
 }
 
 /*
@@ -237,10 +271,11 @@ ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 	bool		isnull[INDEX_MAX_KEYS];
 	char	   *key;
 	bool		is_gone;
+	Oid			found = ZbxhistKeyInDay(parent, day, slot, &is_gone);
 
-	if (!ZbxhistKeyInDay(parent, day, slot, &is_gone))
+	if (!OidIsValid(found))
 		return !is_gone;
-	index = index_open(FindKeyIndex(parent), AccessShareLock);
+	index = index_open(found, AccessShareLock);
 	info = BuildIndexInfo(index);
 	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
 		values[i] = slot_getattr(slot, info->ii_IndexAttrNumbers[i],

@@ -15,7 +15,7 @@
 
 extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 							   TupleTableSlot *slot);
-extern bool ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
+extern Oid	ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
 							TupleTableSlot *slot, bool *is_gone);
 
 #endif							/* ZBXHIST_LOOKUP_DAY_H */

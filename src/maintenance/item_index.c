@@ -228,18 +228,26 @@ SearchTable(ClockSearch *search, Relation rel)
 }
 
 /*
+ * HasClock says whether a table has a column clock of Zabbix's type.
+ */
+static bool
+HasClock(Oid relid)
+{
+	AttrNumber	clock = get_attnum(relid, "clock");
+
+	return clock != InvalidAttrNumber && get_atttype(relid, clock) == INT4OID;
+}
+
+/*
  * CheckReadable raises an error unless the user may read all rows of rel,
- * which must have a column clock of Zabbix's type.
+ * which must have clocks.
  */
 static void
 CheckReadable(Relation rel)
 {
-	Oid			relid = RelationGetRelid(rel);
-	AttrNumber	clock = get_attnum(relid, "clock");
-
 	ZbxhistCheckPrivileges(rel, ACL_SELECT);
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID)
+		!HasClock(RelationGetRelid(rel)))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table with a column \"clock\" of type integer",
@@ -288,6 +296,27 @@ zbxhist_waiting_clock(PG_FUNCTION_ARGS)
 }
 
 /*
+ * HasAnyRow says whether a table without clocks holds a row.
+ */
+static bool
+HasAnyRow(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+	bool		result;
+
+	ZbxhistCheckPrivileges(rel, ACL_SELECT);
+	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	slot = table_slot_create(rel, NULL);
+	result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
  * zbxhist_has_own_rows(parent, since_clock) says whether the parent itself
  * holds a row, or one with clock >= since_clock.
  */
@@ -298,6 +327,9 @@ zbxhist_has_own_rows(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1) && get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_RELATION &&
+		!HasClock(PG_GETARG_OID(0)))
+		PG_RETURN_BOOL(HasAnyRow(PG_GETARG_OID(0)));
 	search.from_clock = PG_ARGISNULL(1) ? PG_INT32_MIN : PG_GETARG_INT64(1);
 	search.to_clock = (int64) PG_INT32_MAX + 1;
 	search.question = ANY_CLOCK;

@@ -208,8 +208,10 @@ BeginMove(MoveState *state, Oid source, Oid target)
 {
 	bool		is_parent_source = has_subclass(source);
 
-	state->source = ZbxhistOpenForMoving(source, RowExclusiveLock);
-	state->target = ZbxhistOpenForMoving(target, RowExclusiveLock);
+	bool		has_clock = !state->walk.is_of_all;
+
+	state->source = ZbxhistOpenForMoving(source, RowExclusiveLock, has_clock);
+	state->target = ZbxhistOpenForMoving(target, RowExclusiveLock, has_clock);
 	if (is_parent_source)
 		ZbxhistRequireSameOwner(state->source, state->target);
 	else
@@ -276,7 +278,8 @@ MoveResult(FunctionCallInfo fcinfo, const MoveState *state, bool has_itemid,
 /*
  * zbxhist_move_rows(source, target, from_clock, to_clock, after_itemid,
  * max_rows) moves rows of the source alone with from_clock <= clock <
- * to_clock, in seconds, into the target; see sql/functions/move_rows.sql.
+ * to_clock, in seconds, or all, if these are null, into the target; see
+ * sql/parent_rows/move_rows.sql.
  */
 Datum
 zbxhist_move_rows(PG_FUNCTION_ARGS)
@@ -287,21 +290,23 @@ zbxhist_move_rows(PG_FUNCTION_ARGS)
 	Relation	index;
 	bool		done;
 
-	for (int i = 0; i < 6; i++)
-	{
-		if (i != 4 && PG_ARGISNULL(i))
-			ereport(ERROR,
-					errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("only argument \"after_itemid\" may be null"));
-	}
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5) ||
+		PG_ARGISNULL(2) != PG_ARGISNULL(3))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("only argument \"after_itemid\", or both clocks, may be null"));
 	state->max_rows = PG_GETARG_INT32(5);
+	state->walk.is_of_all = PG_ARGISNULL(2);
+	if (!state->walk.is_of_all)
+	{
+		state->walk.from_clock = PG_GETARG_INT64(2);
+		state->walk.to_clock = PG_GETARG_INT64(3);
+	}
 
 	BeginMove(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	index = ZbxhistFindItemIndex(state->source);
+	index = state->walk.is_of_all ? NULL : ZbxhistFindItemIndex(state->source);
 	state->walk.source = state->source;
 	state->walk.snapshot = state->snapshot;
-	state->walk.from_clock = PG_GETARG_INT64(2);
-	state->walk.to_clock = PG_GETARG_INT64(3);
 	state->walk.visit = VisitRow;
 	state->walk.state = state;
 	done = ZbxhistWalkRows(&state->walk, index, is_first, &itemid);

@@ -31,16 +31,17 @@
 #include "maintenance/moving.h"
 
 /*
- * ZbxhistOpenForMoving opens a table with clocks, if the user owns it; the
- * lock lasts until the transaction ends.
+ * ZbxhistOpenForMoving opens a table, which must have clocks if has_clock, if
+ * the user owns it; the lock lasts until the transaction ends.
  */
 Relation
-ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode)
+ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode, bool has_clock)
 {
 	Relation	rel = ZbxhistOpenOwnedTable(relid, lockmode);
 	AttrNumber	clock = get_attnum(relid, "clock");
 
-	if (clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID)
+	if (has_clock &&
+		(clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID))
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("table \"%s\" has no column \"clock\" of type integer",
@@ -124,6 +125,21 @@ WalkItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
 }
 
 /*
+ * IsWanted says whether the row in slot has one of the wanted clocks.
+ */
+static bool
+IsWanted(const RowWalk *walk, TupleTableSlot *slot, AttrNumber attnum)
+{
+	bool		isnull;
+	int32		clock;
+
+	if (walk->is_of_all)
+		return true;
+	clock = DatumGetInt32(slot_getattr(slot, attnum, &isnull));
+	return !isnull && clock >= walk->from_clock && clock < walk->to_clock;
+}
+
+/*
  * WalkTable visits rows of a table without a suitable index.  Returns true at
  * its end.
  */
@@ -138,11 +154,8 @@ WalkTable(const RowWalk *walk)
 
 	while (done && table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
-		bool		isnull;
-		int32		clock = DatumGetInt32(slot_getattr(slot, attnum, &isnull));
-
 		CHECK_FOR_INTERRUPTS();
-		if (!isnull && clock >= walk->from_clock && clock < walk->to_clock)
+		if (IsWanted(walk, slot, attnum))
 			done = walk->visit(walk->state, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);

@@ -17,6 +17,7 @@ typedef struct RowWalk
 {
 	Relation	source;
 	Snapshot	snapshot;
+	bool		is_of_all;		/* all rows are wanted, whatever their clocks */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* excluded */
 
@@ -25,7 +26,8 @@ typedef struct RowWalk
 	void	   *state;
 } RowWalk;
 
-extern Relation ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode);
+extern Relation ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode,
+									 bool has_clock);
 extern bool ZbxhistWalkRows(const RowWalk *walk, Relation index, bool is_first,
 							int64 *itemid);
 extern bool ZbxhistDeleteMoved(Relation source, ItemPointer tid,

@@ -299,7 +299,7 @@ HasUniqueIndex(Relation rel)
 static void
 BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 {
-	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock);
+	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock, true);
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	ZbxhistRequireSameOwner(state->parent, state->day);
 	ZbxhistTakeOwnerRights(before, state->day->rd_rel->relowner);

@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
@@ -69,7 +70,7 @@ RaiseNoItemid(Relation table)
 			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			errmsg("cannot change packed rows of foreign table \"%s\"",
 				   RelationGetRelationName(table)),
-			errdetail("The column \"itemid\" by which they are found has been dropped."),
+			errdetail("The column \"itemid\" by which they are found has been dropped, or holds no numbers."),
 			errhint("Unpack the days with zbxhist.undo() first."),
 			errtable(table));
 }
@@ -103,6 +104,16 @@ ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
 /* ---- execution ---- */
 
 /*
+ * IsBuiltIn says whether a type came with PostgreSQL: what others have made
+ * is somebody's code.
+ */
+static bool
+IsBuiltIn(Oid type)
+{
+	return getBaseType(type) < FirstUnpinnedObjectId;
+}
+
+/*
  * MakeCast prepares the conversion of a column to the type that items have;
  * returns NULL if it has that.
  */
@@ -114,6 +125,8 @@ MakeCast(Relation table, Form_pg_attribute att)
 
 	if (att->atttypid == INT8OID)
 		return NULL;
+	if (!IsBuiltIn(att->atttypid))
+		RaiseNoItemid(table);
 	input = makeNode(CaseTestExpr);
 	input->typeId = att->atttypid;
 	input->typeMod = att->atttypmod;
@@ -195,7 +208,8 @@ KeepsColumn(const KeyColumn *column, TupleTableSlot *slot,
 		return old_isnull && new_isnull;
 	if (datum_image_eq(old, new, column->att->attbyval, column->att->attlen))
 		return true;
-	return OidIsValid(column->type->eq_opr_finfo.fn_oid) &&
+	return IsBuiltIn(column->att->atttypid) &&
+		OidIsValid(column->type->eq_opr_finfo.fn_oid) &&
 		DatumGetBool(FunctionCall2Coll(&column->type->eq_opr_finfo,
 									   column->att->attcollation, old, new));
 }
