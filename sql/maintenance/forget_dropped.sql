@@ -13,6 +13,8 @@ AS $$
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
     DELETE FROM zbxhist.packed_day d
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
+    DELETE FROM zbxhist.lost_values v
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
     DELETE FROM zbxhist.stray_mark m
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
 $$;
