@@ -57,6 +57,8 @@ OBJS = \
 	src/packed/day_key.o \
 	src/packed/day_changes.o \
 	src/packed/day_conflicts.o \
+	src/packed/day_damage.o \
+	src/packed/day_decode.o \
 	src/packed/day_modify.o \
 	src/packed/day_newest.o \
 	src/packed/day_prefetch.o \
@@ -88,6 +90,9 @@ OBJS = \
 	src/packed/row_key.o \
 	src/packed/row_map.o \
 	src/packed/row_sort.o \
+	src/packed/salvage.o \
+	src/packed/salvage_blocks.o \
+	src/packed/salvage_report.o \
 	src/packed/scan.o \
 	src/packed/segment.o \
 	src/packed/settled.o \
@@ -98,6 +103,10 @@ OBJS = \
 	src/packed/segment_writer.o \
 	src/packed/unpack.o \
 	src/packed/unsigned_numeric.o \
+	src/packed/value_check.o \
+	src/packed/value_check_array.o \
+	src/packed/value_check_jsonb.o \
+	src/packed/value_type.o \
 	src/packed/verify.o \
 	src/plan/clock_bounds.o \
 	src/plan/exclude.o \

@@ -14,6 +14,8 @@
 #include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "catalog/pg_class.h"
+#include "common/jsonapi.h"
+#include "mb/pg_wchar.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/paths.h"
@@ -246,4 +248,28 @@ log_snapshot_conflict(Relation rel, TransactionId xid)
 	XLogBeginInsert();
 	XLogRegisterData((char *) &record, SizeOfBtreeReusePage);
 	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
+}
+
+/*
+ * is_valid_json says whether text in the database's encoding is JSON.  17 lets
+ * the caller have the lexer's state (1c99cde2f).
+ */
+bool
+is_valid_json(const char *data, int length)
+{
+	JsonLexContext *lex;
+	bool		result;
+
+#if PG_VERSION_NUM >= 170000
+	lex = makeJsonLexContextCstringLen(NULL, data, length,
+									   GetDatabaseEncoding(), false);
+	result = pg_parse_json(lex, &nullSemAction) == JSON_SUCCESS;
+	freeJsonLexContext(lex);
+#else
+	lex = makeJsonLexContextCstringLen((char *) data, length,
+									   GetDatabaseEncoding(), false);
+	result = pg_parse_json(lex, &nullSemAction) == JSON_SUCCESS;
+	pfree(lex);
+#endif
+	return result;
 }

@@ -351,5 +351,6 @@ extern void substitute_relation(Query *query, Index rti, Oid relid);
 extern void substitute_subquery(Query *query, Index rti, Query *subquery);
 extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
+extern bool is_valid_json(const char *data, int length);
 
 #endif							/* ZBXHIST_COMPAT_H */

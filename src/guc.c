@@ -23,6 +23,7 @@ bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
+bool		zbxhist_trust_packed_types = false;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
@@ -181,6 +182,22 @@ DefineMaintenanceSettings(void)
 }
 
 /*
+ * DefineTrustSettings registers what only a superuser may set.
+ */
+static void
+DefineTrustSettings(void)
+{
+	DefineCustomBoolVariable("zbxhist.trust_packed_types",
+							 gettext_noop("Reads packed values of types that cannot be checked."),
+							 gettext_noop("Bytes that are no value of such a type can crash the server.  No day is packed with them any more."),
+							 &zbxhist_trust_packed_types,
+							 false, /* boot value */
+							 PGC_SUSET,
+							 0, /* flags */
+							 NULL, NULL, NULL);
+}
+
+/*
  * ZbxhistGucInit registers all settings; called once, by _PG_init.
  */
 void
@@ -189,5 +206,6 @@ ZbxhistGucInit(void)
 	DefineDropSettings();
 	DefineEnableSettings();
 	DefineMaintenanceSettings();
+	DefineTrustSettings();
 	MarkGUCPrefixReserved("zbxhist");
 }

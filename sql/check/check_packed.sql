@@ -54,6 +54,24 @@ BEGIN
          WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing
            AND zbxhist_internal.is_overdue(check_packed.parent, 'unpack')
            AND zbxhist_internal.is_transient(p.sqlstate);
+    -- who may not read the log is not told
+    IF has_table_privilege('zbxhist.maintenance_log', 'SELECT') THEN
+        RETURN QUERY
+            SELECT 'error', 'damaged_day', d.day::text, format('it is damaged: %s', l.message),
+                   format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
+              FROM zbxhist.packed_day d
+             CROSS JOIN LATERAL (
+                   SELECT g.message, g.sqlstate FROM zbxhist.maintenance_log g
+                    WHERE g.parent = d.parent AND g.relation = d.day::text AND g.started_at > d.packed_at
+                    ORDER BY g.id DESC LIMIT 1) l
+             WHERE d.parent = check_packed.parent AND l.sqlstate = 'XX001';
+    END IF;
+    IF has_table_privilege('zbxhist.lost_values', 'SELECT')
+       AND EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent) THEN
+        RETURN QUERY SELECT 'info', 'lost_values', check_packed.parent::text,
+            'what could not be read of damaged packed days is kept in zbxhist.lost_values until somebody deletes it',
+            format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent);
+    END IF;
     RETURN QUERY
         SELECT 'info', 'columns_altered', check_packed.parent::text,
                format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read; but until they are unpacked, their late rows stay in the table itself, and their rows cannot be updated.  Begin with the latest',

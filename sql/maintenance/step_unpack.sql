@@ -4,12 +4,12 @@
 -- there, so that each snapshot sees them at one of both places; when none sees
 -- them in the packed day any more, that is dropped.  From the first step to
 -- the second late rows stay in the parent, from the second on they go to the
--- partition.
+-- partition.  To salvage a damaged day is the same, but for what is lost.
 --
 -- A table that cannot have partitions any more gets the rows itself, when they
 -- all come back to it anyway.
 
-CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass)
+CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salvage boolean DEFAULT false)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -49,12 +49,14 @@ BEGIN
         WHEN NOT entry.unpacked THEN
             before := pg_total_relation_size(day);
             PERFORM zbxhist_internal.lock_moves(parent);
-            rows := zbxhist_internal.unpack_rows(day, entry.partition);
+            rows := CASE WHEN salvage THEN zbxhist_internal.salvage_day(parent, day, entry.partition)
+                         ELSE zbxhist_internal.unpack_rows(day, entry.partition) END;
             UPDATE zbxhist.packed_day d
                SET unpacked = true, settling = NULL, changed = pg_current_xact_id()
              WHERE d.day = step_unpack.day;
             PERFORM zbxhist_internal.invalidate(parent);
-            PERFORM zbxhist_internal.log_action(parent, 'unpack', entry.partition::text, rows,
+            PERFORM zbxhist_internal.log_action(parent, CASE WHEN salvage THEN 'salvage' ELSE 'unpack' END,
+                entry.partition::text, rows,
                 before - pg_total_relation_size(entry.partition), started, NULL, NULL,
                 format('%s before, %s after', pg_size_pretty(before),
                        pg_size_pretty(pg_total_relation_size(entry.partition))));
@@ -71,8 +73,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass, boolean) IS
 'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass, boolean) TO pg_database_owner;

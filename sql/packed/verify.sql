@@ -5,15 +5,31 @@ RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    entry    record;
+    problems bigint;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
-    RETURN QUERY
-        SELECT d.day, v.itemid, v.clock, v.problem
+    FOR entry IN
+        SELECT d.day,
+               -- it is named by the midnight in it, if there is one
+               CASE WHEN (d.to_clock - 1) / 86400 * 86400 >= d.from_clock THEN
+                   format('%L, %L', verify.parent, to_char(to_timestamp((d.from_clock + 86399) / 86400 * 86400)
+                                                    AT TIME ZONE 'UTC', 'YYYY-MM-DD'))
+               ELSE format('%L', d.day) END AS arguments
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
-         CROSS JOIN LATERAL zbxhist_internal.verify_day(d.day) v
          WHERE d.parent = verify.parent
-         ORDER BY d.from_clock;
+         ORDER BY d.from_clock
+    LOOP
+        RETURN QUERY SELECT entry.day, v.* FROM zbxhist_internal.verify_day(entry.day) v;
+        GET DIAGNOSTICS problems = ROW_COUNT;
+        IF problems > 0 THEN
+            RAISE WARNING 'packed day % is damaged', entry.day
+                USING DETAIL = 'A backup or a standby may have it undamaged.  Without one, what can be read of it can be kept; what cannot is told then.',
+                      HINT = format('CALL zbxhist.salvage(%s);', entry.arguments);
+        END IF;
+    END LOOP;
 END
 $$;
 

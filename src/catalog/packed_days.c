@@ -258,6 +258,27 @@ ZbxhistWasPacked(Oid day, Snapshot snapshot)
 }
 
 /*
+ * ZbxhistFindDayEntry sets bounds to those of a day and returns the table
+ * whose packed day it is; InvalidOid if it is none's.
+ */
+Oid
+ZbxhistFindDayEntry(Oid day, PartitionBounds *bounds)
+{
+	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	PackedDayColumns columns;
+	TimestampTz packed_at;
+	Oid			parent;
+	bool		found;
+
+	if (rel == NULL)
+		return InvalidOid;
+	FindColumns(rel, &columns);
+	found = ReadDayRow(rel, &columns, day, bounds, &parent, &packed_at);
+	table_close(rel, AccessShareLock);
+	return found ? parent : InvalidOid;
+}
+
+/*
  * ZbxhistDayIsUnpacked says whether the rows of a packed day are in a
  * partition by now, and in the day only for older snapshots.
  */

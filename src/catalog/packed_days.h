@@ -39,6 +39,7 @@ extern List *ZbxhistReadPackedParents(void);
 extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
 								 bool *is_unpacked);
 extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
+extern Oid	ZbxhistFindDayEntry(Oid day, PartitionBounds *bounds);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern List *ZbxhistReadNewColumns(Oid foreign);

@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/skey.h"
 #include "access/sysattr.h"
@@ -94,7 +95,7 @@ ZbxhistIsGroupIndex(Relation index)
 		!form->indisunique || form->indnkeyatts != 2 ||
 		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
 		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
-		RelationGetIndexPredicate(index) != NIL)
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return false;
 	for (int i = 0; i < 2; i++)
 	{
@@ -308,62 +309,6 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 /* ---- groups ---- */
 
 /*
- * ZbxhistRaiseCorrupt raises the error for bytes that are no segment or not
- * the right one.
- */
-void
-ZbxhistRaiseCorrupt(Relation day, int64 itemid)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("packed values of item " INT64_FORMAT " in \"%s\" are corrupt",
-				   itemid, RelationGetRelationName(day)),
-			errhint("Restore the table from a backup, or see zbxhist.verify() for what else is damaged."),
-			errtable(day));
-}
-
-/*
- * ReadPlace reads from slot where the group begins and ends; returns false if
- * something is null.
- */
-static bool
-ReadPlace(TupleTableSlot *slot, DayGroup *group)
-{
-	slot_getsomeattrs(slot, DAY_NUM_ATTRIBUTES);
-	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
-	{
-		if (slot->tts_isnull[i])
-			return false;
-	}
-	group->tid = slot->tts_tid;
-	group->first_itemid =
-		DatumGetInt64(slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1]);
-	group->first_clock =
-		DatumGetInt32(slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1]);
-	group->last_itemid =
-		DatumGetInt64(slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1]);
-	group->last_clock =
-		DatumGetInt32(slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1]);
-	group->nrows = DatumGetInt32(slot->tts_values[DAY_ATTNUM_ROWS - 1]);
-	return true;
-}
-
-/*
- * ZbxhistGroupHasRightPlace says whether the group's directory agrees with its
- * row.
- */
-bool
-ZbxhistGroupHasRightPlace(const DayGroup *group)
-{
-	const GroupReader *reader = &group->reader;
-
-	return reader->first_itemid == group->first_itemid &&
-		reader->first_clock == group->first_clock &&
-		reader->last_itemid == group->last_itemid &&
-		reader->last_clock == group->last_clock;
-}
-
-/*
  * OpenBytes opens the group's bytes, for the scan's item if only that is
  * wanted.
  */
@@ -381,7 +326,7 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 }
 
 /*
- * OpenGroup opens the group in the scan's slot, of which ReadPlace has read
+ * OpenGroup opens the group in the scan's slot, of which NextTuple has read
  * the place.
  */
 static void
@@ -396,7 +341,8 @@ OpenGroup(DayScan *scan, DayGroup *group)
 	payload = pg_detoast_datum_packed(payload);
 	if (!OpenBytes(scan, &group->reader, (uint8 *) VARDATA_ANY(payload),
 				   VARSIZE_ANY_EXHDR(payload)) ||
-		!ZbxhistGroupHasRightPlace(group))
+		!ZbxhistGroupHasRightPlace(group) ||
+		(group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))
 		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
 							group->first_itemid : scan->itemid);
 	MemoryContextSwitchTo(old);
@@ -415,7 +361,8 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 		MemoryContext old = MemoryContextSwitchTo(scan->group_context);
 		GroupReader reader = group->reader;
 
-		if (!OpenBytes(scan, &group->reader, reader.data, reader.length))
+		if (!OpenBytes(scan, &group->reader, reader.data, reader.length) ||
+			!ZbxhistGroupHasRightCount(group))
 			ZbxhistRaiseCorrupt(scan->day, group->first_itemid);
 		MemoryContextSwitchTo(old);
 	}
@@ -504,7 +451,8 @@ NextTuple(DayScan *scan, DayGroup *group)
 								   scan->slot);
 	if (!found)
 		return false;
-	if (!ReadPlace(scan->slot, group))
+	if (!ZbxhistReadPlace(scan->slot, group) ||
+		!ZbxhistHasPayload(scan->day, scan->slot))
 		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
 	return true;
 }
@@ -745,27 +693,4 @@ ZbxhistDayScanXmax(DayScan *scan)
 	return DatumGetTransactionId(slot_getsysattr(scan->slot,
 												 MaxTransactionIdAttributeNumber,
 												 &isnull));
-}
-
-/*
- * ZbxhistDecodeDaySegment decodes a segment of a day's group, all columns or
- * those wanted, and makes sure that it holds what the layout says.  Allocates
- * in the current context.
- */
-void
-ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
-						const GroupReader *reader, int segment,
-						const bool *wanted, SegmentRows *rows)
-{
-	int64		itemid = reader->segments[segment].itemid;
-
-	if (!ZbxhistDecodeSegment(reader, segment, wanted, rows) ||
-		rows->ncolumns != layout->npacked)
-		ZbxhistRaiseCorrupt(day, itemid);
-	for (int i = 0; i < rows->ncolumns; i++)
-	{
-		if ((wanted == NULL || wanted[i]) &&
-			!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
-			ZbxhistRaiseCorrupt(day, itemid);
-	}
 }

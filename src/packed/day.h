@@ -58,7 +58,6 @@ extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
 extern void ZbxhistDayScanPlaces(DayScan *scan);
 extern bool ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group,
 									Datum *payload);
-extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
 extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
@@ -67,6 +66,12 @@ extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
+/* day_decode.c: whether what is stored can be trusted */
+extern bool ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group);
+extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
+extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
+extern bool ZbxhistGroupHasRightCount(const DayGroup *group);
+
 /*
  * decodes a segment of a group for its layout's columns; raises XX001 if it
  * is corrupt.  Allocates in the current context
@@ -74,6 +79,13 @@ extern void ZbxhistEndDayScan(DayScan *scan);
 extern void ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
 									const GroupReader *reader, int segment,
 									const bool *wanted, SegmentRows *rows);
+
+extern const char *ZbxhistWhyNotDecoded(const DayLayout *layout,
+										const GroupReader *reader,
+										int segment, SegmentRows *rows);
+extern void ZbxhistRequireKnown(Relation day, const LayoutColumn *column);
+extern int	ZbxhistFindWrong(const LayoutColumn *column,
+							 const SegmentRows *rows, int first);
 
 /* raises XX001 naming the day's table and the item */
 pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);

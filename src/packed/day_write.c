@@ -27,6 +27,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -339,6 +340,36 @@ RefuseRows(DayWriter *writer, int row)
 }
 
 /*
+ * RefuseInvalid raises an error if a value of the rows from first on is none of
+ * its column's type, as may be in a damaged partition: packed, it could not be
+ * read any more.
+ */
+static void
+RefuseInvalid(DayWriter *writer, const SegmentRows *rows, int first, int count)
+{
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		const LayoutColumn *column = writer->layout->packed[i];
+		int			row;
+
+		if (column->check.kind == CHECK_UNKNOWN)
+			continue;
+		row = ZbxhistFindInvalid(&column->check, &rows->columns[i], first,
+								 first + count);
+		if (row < first + count)
+			ereport(ERROR,
+					errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("values of item " INT64_FORMAT " at clock %d are corrupt and cannot be packed",
+						   rows->itemid, (int) rows->columns[0].ints[row]),
+					errdetail("Column \"%s\" has bytes that are no value of type %s.",
+							  NameStr(column->name),
+							  format_type_with_typemod(column->type,
+													   column->typmod)),
+					errtable(writer->day));
+	}
+}
+
+/*
  * PackSome adds some of the rows from first on to the group, or stores the
  * group if none fit into it; returns their number.
  */
@@ -352,6 +383,7 @@ PackSome(DayWriter *writer, const SegmentRows *rows, int first)
 	count = ZbxhistGroupAdd(writer->group, rows, first, writer->limit);
 	if (count > 0)
 	{
+		RefuseInvalid(writer, rows, first, count);
 		writer->row_bytes =
 			(double) (ZbxhistGroupSize(writer->group) - used) / count;
 		NoteSegment(writer, rows->itemid, (int32) clocks[first],

@@ -9,17 +9,16 @@
  * length word, uncompressed, or all of a type of fixed length.  A numeric is
  * an unsigned integer if all of its segment are, else such bytes.
  *
- * Types whose values contain OIDs of objects that a user can create are not
- * packed: in a dump the values are bytes, and the objects get other OIDs
- * where it is restored.
+ * Only types whose values can be checked when they are read are packed
+ * (value_type.c).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/transam.h"
 #include "access/tupmacs.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -44,43 +43,7 @@ static const struct
 	{"payload", BYTEAOID}
 };
 
-/* built-in types whose values are OIDs, or contain them */
-static const Oid oid_types[] = {
-	REGPROCOID, REGPROCEDUREOID, REGOPEROID, REGOPERATOROID, REGCLASSOID,
-	REGCOLLATIONOID, REGTYPEOID, REGROLEOID, REGNAMESPACEOID, REGCONFIGOID,
-	REGDICTIONARYOID, ACLITEMOID
-};
-
 /* ---- what can be packed ---- */
-
-/*
- * IsPackableType says whether values of a type mean the same in another
- * database.
- */
-static bool
-IsPackableType(Oid type)
-{
-	Oid			base = getBaseType(type);
-	Oid			element = get_element_type(base);
-
-	if (OidIsValid(element))
-		return element < FirstNormalObjectId && IsPackableType(element);
-	for (int i = 0; i < lengthof(oid_types); i++)
-	{
-		if (base == oid_types[i])
-			return false;
-	}
-	switch (get_typtype(base))
-	{
-		case TYPTYPE_BASE:
-			return get_typlen(base) != -2;
-		case TYPTYPE_RANGE:
-		case TYPTYPE_MULTIRANGE:
-			return base < FirstNormalObjectId;
-		default:
-			return false;
-	}
-}
 
 /*
  * WhyNotColumn says why a column prevents a table from being packed; returns
@@ -90,6 +53,7 @@ static const char *
 WhyNotColumn(Form_pg_attribute att)
 {
 	const char *name = NameStr(att->attname);
+	ValueCheck	check;
 
 	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
 	{
@@ -98,7 +62,7 @@ WhyNotColumn(Form_pg_attribute att)
 	}
 	if (att->attgenerated != '\0')
 		return psprintf("column \"%s\" is a generated column", name);
-	if (!IsPackableType(att->atttypid))
+	if (!ZbxhistFindValueCheck(&check, att->atttypid, att->atttypmod))
 		return psprintf("column \"%s\" has type %s, whose values cannot be packed",
 						name, format_type_be(att->atttypid));
 	return NULL;
@@ -152,14 +116,20 @@ ZbxhistWhyNotPackable(TupleDesc desc)
 /* ---- the layout of a day's table ---- */
 
 /*
- * RequireOwnColumns raises an error unless day has the columns that tables of
- * days have.
+ * RequireOwnColumns raises an error unless day is a table that has the columns
+ * that tables of days have.
  */
 static void
 RequireOwnColumns(Relation day)
 {
 	TupleDesc	desc = RelationGetDescr(day);
 
+	if (day->rd_rel->relkind != RELKIND_RELATION)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table",
+					   RelationGetRelationName(day)),
+				errtable(day));
 	for (int i = 0; i < DAY_NUM_ATTRIBUTES; i++)
 	{
 		if (i >= desc->natts ||
@@ -176,13 +146,12 @@ RequireOwnColumns(Relation day)
 }
 
 /*
- * KindOfType returns how values of a type are held in memory and packed.
+ * KindOfType returns how values of a type, no domain, are held in memory and
+ * packed.
  */
 static PackedKind
-KindOfType(Oid type, bool byval)
+KindOfType(Oid base, bool byval)
 {
-	Oid			base = getBaseType(type);
-
 	if (base == FLOAT8OID)
 		return PACKED_DOUBLE;
 	if (base == NUMERICOID)
@@ -205,8 +174,9 @@ AddColumn(DayLayout *layout, Form_pg_attribute att)
 	column->typmod = att->atttypmod;
 	column->typlen = att->attlen;
 	column->typbyval = att->attbyval;
-	column->kind = KindOfType(att->atttypid, att->attbyval);
 	column->packed = -1;
+	(void) ZbxhistFindValueCheck(&column->check, column->type, column->typmod);
+	column->kind = KindOfType(column->check.type, att->attbyval);
 
 	if (strcmp(NameStr(column->name), "itemid") == 0 && column->type == INT8OID)
 		layout->itemid = number;

@@ -14,6 +14,7 @@
 #include "utils/relcache.h"
 
 #include "packed/segment.h"
+#include "packed/value_check.h"
 
 /*
  * A day's table begins with these columns; one row is a group of segments.
@@ -39,6 +40,7 @@ typedef struct LayoutColumn
 	PackedKind	kind;			/* numbers that are not unsigned: bytes */
 	int			packed;			/* index in SegmentRows.columns; -1: itemid */
 	bool		is_replaced;	/* the table's column of that name is another */
+	ValueCheck	check;			/* of packed values; may be unknown */
 } LayoutColumn;
 
 typedef struct DayLayout

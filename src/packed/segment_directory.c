@@ -269,9 +269,12 @@ make_info(const NumberReader *columns, int i, uint32 room, SegmentInfo *info)
 	uint64		seconds = get_number(&columns[NUMBER_SECONDS], i);
 	uint64		nrows = get_number(&columns[NUMBER_ROWS], i);
 	uint64		length = get_number(&columns[NUMBER_LENGTH], i);
-	int64		first_clock = (int64) clock + PG_INT32_MIN;
+	int64		first_clock;
 
-	if (clock > PG_UINT32_MAX || seconds > PG_INT32_MAX - first_clock ||
+	if (clock > PG_UINT32_MAX)
+		return false;
+	first_clock = (int64) clock + PG_INT32_MIN;
+	if (seconds > PG_INT32_MAX - first_clock ||
 		nrows < 1 || nrows > (seconds == 0 ? ZBXHIST_MAX_CLOCK_ROWS :
 							  ZBXHIST_MAX_SEGMENT_ROWS) ||
 		length < SEGMENT_CRC_LENGTH || length > room)

@@ -198,7 +198,9 @@ PeekSegment(ItemSource *base, const SegmentInfo **segment,
 	if (info == NULL || !source->has_statistics ||
 		!ZbxhistIsWithinRange(info, &reader->range))
 		return info != NULL;
-	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats))
+	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
+		(stats->is_set &&
+		 stats->kind != reader->layout->columns[reader->layout->value].kind))
 		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
 	if (stats->is_set)
 		*segment = info;

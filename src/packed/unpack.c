@@ -36,111 +36,20 @@
 #include "catalog/owner_rights.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
-#include "ingest/target.h"
-#include "packed/day.h"
 #include "packed/day_write.h"
-#include "packed/row_map.h"
+#include "packed/unpack.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);
 
-/* rows that are inserted together */
-#define INSERT_ROWS 1000
-
 typedef struct UnpackState
 {
-	Relation	day;
-	DayLayout  *layout;
-	Relation	table;			/* whose columns the rows get */
-	RowMap	   *map;
-	InsertTarget *target;
-	Datum	   *values;
-	bool	   *nulls;
-
-	TupleTableSlot *slots[INSERT_ROWS];
-	int			nslots;			/* of them that have a row */
+	Unpacking	unpacking;
+	int			nslots;			/* of its slots that have a row */
 	int64		nrows;
-	MemoryContext row_context;	/* values of a row */
 	MemoryContext segment_context;
 } UnpackState;
 
-/*
- * InsertSlots inserts the rows that have been collected.
- */
-static void
-InsertSlots(UnpackState *state)
-{
-	if (state->nslots > 0)
-		ZbxhistInsertRows(state->target, state->slots, state->nslots,
-						  GetCurrentCommandId(true));
-	state->nrows += state->nslots;
-	for (int i = 0; i < state->nslots; i++)
-		ExecClearTuple(state->slots[i]);
-	state->nslots = 0;
-}
-
-/*
- * CollectRow collects a row of a segment.
- */
-static void
-CollectRow(UnpackState *state, int row)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->row_context);
-	HeapTuple	tuple;
-
-	ZbxhistMapRow(state->map, row, state->values, state->nulls);
-	MemoryContextSwitchTo(old);
-	tuple = heap_form_tuple(RelationGetDescr(state->table), state->values,
-							state->nulls);
-	MemoryContextReset(state->row_context);
-	ExecStoreHeapTuple(tuple, state->slots[state->nslots], true);
-	if (++state->nslots == INSERT_ROWS)
-		InsertSlots(state);
-}
-
-/*
- * UnpackGroup inserts the rows of a group.
- */
-static void
-UnpackGroup(UnpackState *state, const DayGroup *group)
-{
-	for (int i = 0; i < group->reader.nsegments; i++)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
-		SegmentRows rows;
-
-		CHECK_FOR_INTERRUPTS();
-		ZbxhistDecodeDaySegment(state->day, state->layout, &group->reader, i,
-								NULL, &rows);
-		MemoryContextSwitchTo(old);
-		ZbxhistMapSegment(state->map, &rows);
-		for (int row = 0; row < rows.nrows; row++)
-			CollectRow(state, row);
-		MemoryContextReset(state->segment_context);
-	}
-}
-
-/*
- * UnpackDay moves all rows of the day.
- */
-static void
-UnpackDay(UnpackState *state)
-{
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
-	Snapshot	crosscheck = IsolationUsesXactSnapshot() ?
-		GetActiveSnapshot() : InvalidSnapshot;
-	DayGroup	group;
-
-	ZbxhistDayScanAll(scan);
-	while (ZbxhistDayScanNext(scan, &group))
-	{
-		UnpackGroup(state, &group);
-		ZbxhistDeleteGroup(state->day, &group.tid, crosscheck);
-	}
-	InsertSlots(state);
-	ZbxhistEndDayScan(scan);
-	UnregisterSnapshot(snapshot);
-}
+/* ---- what rows pass through ---- */
 
 /*
  * OpenTable returns the table whose columns the rows of a day have: the
@@ -165,11 +74,28 @@ OpenTable(Oid partition)
 }
 
 /*
- * OpenUnpack opens the tables and what the rows pass through, and becomes the
- * owner of the tables.
+ * ReadRange finds the clocks that the partition holds.
  */
 static void
-OpenUnpack(UnpackState *state, OwnerRights *before, Oid day, Oid partition)
+ReadRange(Unpacking *state, Oid partition)
+{
+	PartitionBounds bounds;
+
+	state->from_clock = ZBXHIST_CLOCK_MIN;
+	state->to_clock = ZBXHIST_CLOCK_END;
+	if (ZbxhistReadBounds(partition, &bounds))
+	{
+		state->from_clock = bounds.from_clock;
+		state->to_clock = bounds.to_clock;
+	}
+}
+
+/*
+ * ZbxhistBeginUnpacking opens and locks both tables, and what the rows pass
+ * through, in the current context, and becomes the owner of the tables.
+ */
+void
+ZbxhistBeginUnpacking(Unpacking *state, Oid day, Oid partition)
 {
 	Relation	rel = ZbxhistOpenOwnedTable(partition, RowExclusiveLock);
 	TupleDesc	desc;
@@ -177,9 +103,10 @@ OpenUnpack(UnpackState *state, OwnerRights *before, Oid day, Oid partition)
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
 	state->table = OpenTable(partition);
 	ZbxhistRequireSameOwner(state->table, rel);
-	ZbxhistTakeOwnerRights(before, rel->rd_rel->relowner);
+	ZbxhistTakeOwnerRights(&state->before, rel->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistMarkReplaced(state->layout, state->table);
+	ReadRange(state, partition);
 	desc = RelationGetDescr(state->table);
 	state->map = ZbxhistCreateRowMap(state->day, state->layout, state->table,
 									 NULL);
@@ -188,33 +115,147 @@ OpenUnpack(UnpackState *state, OwnerRights *before, Oid day, Oid partition)
 	state->values = palloc0(sizeof(Datum) * desc->natts);
 	state->nulls = palloc(sizeof(bool) * desc->natts);
 	memset(state->nulls, true, sizeof(bool) * desc->natts);
-	for (int i = 0; i < INSERT_ROWS; i++)
+	for (int i = 0; i < UNPACK_ROWS; i++)
 		state->slots[i] = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 	state->row_context = AllocSetContextCreate(CurrentMemoryContext,
 											   "zbxhist unpacked row",
 											   ALLOCSET_DEFAULT_SIZES);
-	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
-												   "zbxhist unpacked segment",
-												   ALLOCSET_DEFAULT_SIZES);
+}
+
+/*
+ * ZbxhistUnpackRow puts a row of the segment that has been mapped into slot,
+ * with memory of the current context.
+ */
+void
+ZbxhistUnpackRow(Unpacking *state, int row, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->row_context);
+	HeapTuple	tuple;
+
+	ZbxhistMapRow(state->map, row, state->values, state->nulls);
+	MemoryContextSwitchTo(old);
+	tuple = heap_form_tuple(RelationGetDescr(state->table), state->values,
+							state->nulls);
+	MemoryContextReset(state->row_context);
+	ExecStoreHeapTuple(tuple, slot, true);
+}
+
+/*
+ * ZbxhistEndUnpacking closes the tables, and becomes whoever it was; locks stay.
+ */
+void
+ZbxhistEndUnpacking(Unpacking *state)
+{
+	for (int i = 0; i < UNPACK_ROWS; i++)
+		ExecDropSingleTupleTableSlot(state->slots[i]);
+	ZbxhistCloseTarget(state->target);
+	ZbxhistGiveBackRights(&state->before);
+	table_close(state->table, NoLock);
+	table_close(state->day, NoLock);
+}
+
+/* ---- all rows ---- */
+
+/*
+ * InsertSlots inserts the rows that have been collected.
+ */
+static void
+InsertSlots(UnpackState *state)
+{
+	Unpacking  *unpacking = &state->unpacking;
+
+	if (state->nslots > 0)
+		ZbxhistInsertRows(unpacking->target, unpacking->slots, state->nslots,
+						  GetCurrentCommandId(true));
+	state->nrows += state->nslots;
+	for (int i = 0; i < state->nslots; i++)
+		ExecClearTuple(unpacking->slots[i]);
+	state->nslots = 0;
+}
+
+/*
+ * UnpackSegment inserts the decoded rows of a segment.
+ */
+static void
+UnpackSegment(UnpackState *state, const SegmentRows *rows)
+{
+	Unpacking  *unpacking = &state->unpacking;
+
+	ZbxhistMapSegment(unpacking->map, rows);
+	for (int row = 0; row < rows->nrows; row++)
+	{
+		ZbxhistUnpackRow(unpacking, row, unpacking->slots[state->nslots]);
+		if (++state->nslots == UNPACK_ROWS)
+			InsertSlots(state);
+	}
+}
+
+/*
+ * UnpackGroup inserts the rows of a group.
+ */
+static void
+UnpackGroup(UnpackState *state, const DayGroup *group)
+{
+	const Unpacking *unpacking = &state->unpacking;
+
+	for (int i = 0; i < group->reader.nsegments; i++)
+	{
+		const SegmentInfo *info = &group->reader.segments[i];
+		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
+		SegmentRows rows;
+
+		CHECK_FOR_INTERRUPTS();
+		if (info->first_clock < unpacking->from_clock ||
+			info->last_clock >= unpacking->to_clock)
+			ZbxhistRaiseCorrupt(unpacking->day, info->itemid);
+		ZbxhistDecodeDaySegment(unpacking->day, unpacking->layout,
+								&group->reader, i, NULL, &rows);
+		MemoryContextSwitchTo(old);
+		UnpackSegment(state, &rows);
+		MemoryContextReset(state->segment_context);
+	}
+}
+
+/*
+ * UnpackDay moves all rows of the day.
+ */
+static void
+UnpackDay(UnpackState *state)
+{
+	const Unpacking *unpacking = &state->unpacking;
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	DayScan    *scan = ZbxhistBeginDayScan(unpacking->day, unpacking->layout,
+										   snapshot);
+	Snapshot	crosscheck = IsolationUsesXactSnapshot() ?
+		GetActiveSnapshot() : InvalidSnapshot;
+	DayGroup	group;
+
+	ZbxhistDayScanAll(scan);
+	while (ZbxhistDayScanNext(scan, &group))
+	{
+		UnpackGroup(state, &group);
+		ZbxhistDeleteGroup(unpacking->day, &group.tid, crosscheck);
+	}
+	InsertSlots(state);
+	ZbxhistEndDayScan(scan);
+	UnregisterSnapshot(snapshot);
 }
 
 /*
  * zbxhist_unpack_rows(day, partition) moves the rows of a packed day into a
- * partition and returns their number; see sql/functions/unpack_rows.sql.
+ * partition and returns their number; see sql/packed/unpack_rows.sql.
  */
 Datum
 zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 {
 	UnpackState *state = palloc0(sizeof(UnpackState));
-	OwnerRights before;
 
-	OpenUnpack(state, &before, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	ZbxhistBeginUnpacking(&state->unpacking, PG_GETARG_OID(0),
+						  PG_GETARG_OID(1));
+	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
+												   "zbxhist unpacked segment",
+												   ALLOCSET_DEFAULT_SIZES);
 	UnpackDay(state);
-	for (int i = 0; i < INSERT_ROWS; i++)
-		ExecDropSingleTupleTableSlot(state->slots[i]);
-	ZbxhistCloseTarget(state->target);
-	ZbxhistGiveBackRights(&before);
-	table_close(state->table, NoLock);
-	table_close(state->day, NoLock);
+	ZbxhistEndUnpacking(&state->unpacking);
 	PG_RETURN_INT64(state->nrows);
 }

@@ -4,33 +4,33 @@
  *	  Looks through a packed day for damage.
  *
  * Every group is read: its place among the others, its directory, and of each
- * segment the checksum, the rows and the statistics.  One that cannot be
- * opened does not keep the others from being looked at; what is stored out of
- * line is fetched in a subtransaction, since that may fail.
+ * segment the checksum, the values and the statistics.  What cannot be read
+ * does not keep the rest from being looked at (day_damage.c).  In the end the
+ * index must lead to the very groups that were read.
  *
  * Locks: ACCESS SHARE on the day's table until the transaction ends.  Memory:
- * one group, and the problems.
+ * the groups of a page, where each group begins and ends, and the problems.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/packed_days.h"
 #include "compat.h"
-#include "packed/day.h"
+#include "packed/day_damage.h"
+#include "packed/row_compare.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 
@@ -38,12 +38,21 @@ typedef struct VerifyState
 {
 	Relation	day;
 	DayLayout  *layout;
+	int64		from_clock;		/* of the day; all there are if not known */
+	int64		to_clock;
 	ReturnSetInfo *rsinfo;		/* gets the problems */
-	DayGroup	group;
-	bool		has_last;		/* a group before it */
-	int64		last_itemid;	/* where that ended */
-	int32		last_clock;
-	int64		ngroups;
+	Snapshot	snapshot;
+	DayGroup	group;			/* the one that is looked at */
+
+	List	   *blocks;			/* LostBlock: that cannot be read */
+
+	/* all groups: where they begin and end, and tid */
+	DayGroup   *places;
+	int			nplaces;
+	int			max_places;
+
+	MemoryContext outer_context;	/* that of the call */
+	MemoryContext block_context;	/* reset with each block */
 	MemoryContext context;		/* reset with each segment */
 } VerifyState;
 
@@ -96,21 +105,54 @@ SameStats(const SegmentStats *a, const SegmentStats *b)
 }
 
 /*
- * HasRightClocks says whether the clocks of a segment are sorted, and begin
- * and end as its directory says.
+ * AreInOrder says whether the rows of a segment are sorted by time.
  */
 static bool
-HasRightClocks(const SegmentInfo *info, const SegmentRows *rows)
+AreInOrder(const VerifyState *state, const SegmentRows *rows)
 {
-	const int64 *clocks = rows->columns[0].ints;
-
 	for (int i = 1; i < rows->nrows; i++)
 	{
-		if (clocks[i - 1] > clocks[i])
+		if (ZbxhistRowPosition(state->layout, rows, i - 1) >
+			ZbxhistRowPosition(state->layout, rows, i))
 			return false;
 	}
-	return rows->nrows > 0 && clocks[0] == info->first_clock &&
-		clocks[rows->nrows - 1] == info->last_clock;
+	return true;
+}
+
+/*
+ * FindWrongColumn returns a column of the segment that has a value which is
+ * none of its type, or NULL.
+ */
+static const LayoutColumn *
+FindWrongColumn(const VerifyState *state, const SegmentRows *rows)
+{
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		const LayoutColumn *column = state->layout->packed[i];
+
+		if (ZbxhistFindWrong(column, rows, 0) < rows->nrows)
+			return column;
+	}
+	return NULL;
+}
+
+/*
+ * HasRightStats says whether the statistics of a segment are those of its
+ * rows.
+ */
+static bool
+HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
+{
+	int			stats_column = ZbxhistStatsColumn(state->layout);
+	SegmentStats stats;
+	SegmentStats stored;
+
+	if (stats_column < 0)
+		return true;
+	memset(&stats, 0, sizeof(stats));
+	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
+	return ZbxhistReadStats(&state->group.reader, segment, &stored) &&
+		SameStats(&stats, &stored);
 }
 
 /*
@@ -121,30 +163,22 @@ WhatIsWrong(const VerifyState *state, int segment)
 {
 	const GroupReader *reader = &state->group.reader;
 	const SegmentInfo *info = &reader->segments[segment];
-	int			stats_column = ZbxhistStatsColumn(state->layout);
+	const LayoutColumn *column;
 	SegmentRows rows;
-	SegmentStats stats;
-	SegmentStats stored;
+	const char *problem = ZbxhistWhyNotDecoded(state->layout, reader, segment,
+											   &rows);
 
-	if (!ZbxhistCheckSegment(reader, segment))
-		return "wrong checksum";
-	if (!ZbxhistDecodeSegment(reader, segment, NULL, &rows) ||
-		rows.ncolumns != state->layout->npacked)
-		return "values cannot be decoded";
-	for (int i = 0; i < rows.ncolumns; i++)
-	{
-		if (!packed_kind_is_right(state->layout->packed[i], &rows.columns[i]))
-			return psprintf("values of column \"%s\" have another type",
-							NameStr(state->layout->packed[i]->name));
-	}
-	if (!HasRightClocks(info, &rows))
+	if (problem != NULL)
+		return problem;
+	if ((column = FindWrongColumn(state, &rows)) != NULL)
+		return psprintf("column \"%s\" has bytes that are no value of its type",
+						NameStr(column->name));
+	if (!AreInOrder(state, &rows))
 		return "clocks are not in order";
-	if (stats_column < 0)
-		return NULL;
-	memset(&stats, 0, sizeof(stats));
-	ZbxhistComputeStats(&rows.columns[stats_column], 0, rows.nrows, &stats);
-	return ZbxhistReadStats(reader, segment, &stored) &&
-		SameStats(&stats, &stored) ? NULL : "wrong statistics";
+	if (info->first_clock < state->from_clock ||
+		info->last_clock >= state->to_clock)
+		return "clocks are not of this day";
+	return HasRightStats(state, segment, &rows) ? NULL : "wrong statistics";
 }
 
 /*
@@ -160,8 +194,8 @@ VerifySegment(VerifyState *state, int segment)
 	CHECK_FOR_INTERRUPTS();
 	if (problem != NULL)
 		AddProblem(state, info->itemid, info->first_clock,
-				   psprintf("segment to clock %d: %s",
-							(int) info->last_clock, problem));
+				   psprintf("segment to clock %d, %u values: %s",
+							(int) info->last_clock, info->nrows, problem));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
 }
@@ -183,79 +217,44 @@ AddGroupProblem(VerifyState *state, const char *problem)
 }
 
 /*
- * FetchPayload detoasts the bytes of a group; returns NULL and adds the
- * problem if that fails.
- */
-static struct varlena *
-FetchPayload(VerifyState *state, Datum payload)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	struct varlena *volatile result = NULL;
-
-	if (!VARATT_IS_EXTERNAL(DatumGetPointer(payload)) &&
-		!VARATT_IS_COMPRESSED(DatumGetPointer(payload)))
-		return (struct varlena *) DatumGetPointer(payload);
-
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		MemoryContextSwitchTo(context);
-		result = PG_DETOAST_DATUM(payload);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode != ERRCODE_DATA_CORRUPTED &&
-			error->sqlerrcode != ERRCODE_INTERNAL_ERROR)
-			ReThrowError(error);
-		AddGroupProblem(state, error->message);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return result;
-}
-
-/*
- * VerifyPlace looks whether the group begins after the one before ended.
+ * KeepPlace notes where the group begins and ends.
  */
 static void
-VerifyPlace(VerifyState *state)
+KeepPlace(VerifyState *state)
 {
-	const DayGroup *group = &state->group;
-
-	if (state->has_last &&
-		(group->first_itemid < state->last_itemid ||
-		 (group->first_itemid == state->last_itemid &&
-		  group->first_clock <= state->last_clock)))
-		AddGroupProblem(state, "overlaps the group before");
-	state->has_last = true;
-	state->last_itemid = group->last_itemid;
-	state->last_clock = group->last_clock;
+	if (state->nplaces == state->max_places)
+	{
+		state->max_places *= 2;
+		state->places = repalloc_huge(state->places,
+									  sizeof(DayGroup) * state->max_places);
+	}
+	state->places[state->nplaces++] = state->group;
 }
 
 /*
  * VerifyGroup looks at a group.
  */
 static void
-VerifyGroup(VerifyState *state, Datum stored)
+VerifyGroup(VerifyState *state, const StoredGroup *stored)
 {
 	DayGroup   *group = &state->group;
-	struct varlena *payload = FetchPayload(state, stored);
-	int64		nrows = 0;
+	struct varlena *payload;
+	char	   *error;
 
-	state->ngroups++;
-	VerifyPlace(state);
-	if (payload == NULL)
+	*group = stored->group;
+	if (stored->has_place)
+		KeepPlace(state);
+	if (stored->payload == NULL)
+	{
+		AddGroupProblem(state, "damaged row");
 		return;
+	}
+	payload = ZbxhistFetchPayload(stored->payload, &error);
+	if (payload == NULL)
+	{
+		AddGroupProblem(state, error);
+		return;
+	}
 	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
 						  VARSIZE_ANY_EXHDR(payload),
 						  state->layout->npacked))
@@ -263,65 +262,198 @@ VerifyGroup(VerifyState *state, Datum stored)
 		AddGroupProblem(state, "damaged directory");
 		return;
 	}
-	for (int i = 0; i < group->reader.nsegments; i++)
-		nrows += group->reader.segments[i].nrows;
-	if (!ZbxhistGroupHasRightPlace(group) || nrows != group->nrows)
+	if (!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group))
 		AddGroupProblem(state, "the row does not agree with the directory");
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);
 }
 
-/* ---- the function ---- */
-
 /*
- * CountGroups returns how many groups the table itself has.
+ * LoseBlock notes a block that cannot be read.
  */
-static int64
-CountGroups(VerifyState *state, Snapshot snapshot)
+static void
+LoseBlock(VerifyState *state, BlockNumber number, const char *error)
 {
-	TableScanDesc scan = table_beginscan(state->day, snapshot, 0, NULL);
-	TupleTableSlot *slot = table_slot_create(state->day, NULL);
-	int64		result = 0;
+	MemoryContext old = MemoryContextSwitchTo(state->outer_context);
+	LostBlock  *block = palloc(sizeof(LostBlock));
 
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		result++;
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	return result;
+	block->number = number;
+	block->error = pstrdup(error);
+	state->blocks = lappend(state->blocks, block);
+	MemoryContextSwitchTo(old);
+	AddProblem(state, 0, 0, psprintf("page %u: %s", number, error));
 }
 
 /*
- * VerifyGroups looks at all groups.
+ * VerifyBlock looks at the groups in a block.
  */
 static void
-VerifyGroups(VerifyState *state)
+VerifyBlock(VerifyState *state, BlockNumber block)
 {
-	Snapshot	snapshot = GetActiveSnapshot();
-	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist verified group",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	List	   *groups;
+	char	   *error;
+	ListCell   *lc;
+
+	if (!ZbxhistReadDayBlock(state->day, state->snapshot, block, &groups,
+							 &error))
+		LoseBlock(state, block, error);
+	foreach(lc, groups)
+		VerifyGroup(state, lfirst(lc));
+}
+
+/* ---- the groups together ---- */
+
+/*
+ * compare_places orders groups by where they begin.
+ */
+static int
+compare_places(const void *a, const void *b)
+{
+	const DayGroup *left = a;
+	const DayGroup *right = b;
+
+	if (left->first_itemid != right->first_itemid)
+		return left->first_itemid < right->first_itemid ? -1 : 1;
+	if (left->first_clock != right->first_clock)
+		return left->first_clock < right->first_clock ? -1 : 1;
+	return 0;
+}
+
+/*
+ * VerifyPlaces looks whether each group begins after the one before has ended.
+ */
+static void
+VerifyPlaces(VerifyState *state)
+{
+	qsort(state->places, state->nplaces, sizeof(DayGroup), compare_places);
+	for (int i = 1; i < state->nplaces; i++)
+	{
+		const DayGroup *last = &state->places[i - 1];
+
+		state->group = state->places[i];
+		if (state->group.first_itemid < last->last_itemid ||
+			(state->group.first_itemid == last->last_itemid &&
+			 state->group.first_clock <= last->last_clock))
+			AddGroupProblem(state, "overlaps the group before");
+	}
+}
+
+/*
+ * VerifyIndex looks whether the index leads to the groups, which are sorted,
+ * in their order.
+ */
+static void
+VerifyIndex(void *arg)
+{
+	VerifyState *state = arg;
+	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout,
+										   state->snapshot);
+	DayGroup	group;
 	Datum		payload;
-	int64		ngroups;
+	int			n = 0;
+	bool		is_same = true;
 
 	ZbxhistDayScanPlaces(scan);
-	while (ZbxhistDayScanNextPlace(scan, &state->group, &payload))
+	while (ZbxhistDayScanNextPlace(scan, &group, &payload))
 	{
-		VerifyGroup(state, payload);
-		MemoryContextReset(context);
+		is_same &= n < state->nplaces &&
+			ItemPointerEquals(&group.tid, &state->places[n].tid);
+		n++;
 	}
-	ngroups = CountGroups(state, snapshot);
-	if (ngroups != state->ngroups)
-		AddProblem(state, 0, 0,
-				   psprintf("the index has " INT64_FORMAT " of " INT64_FORMAT " groups",
-							state->ngroups, ngroups));
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
 	ZbxhistEndDayScan(scan);
+	if (n != state->nplaces)
+		AddProblem(state, 0, 0,
+				   psprintf("the index has %d of %d groups", n,
+							state->nplaces));
+	else if (!is_same)
+		AddProblem(state, 0, 0, "the index has another order than the groups");
+}
+
+/*
+ * VerifyLost tells to which groups the index leads in vain; returns false if it
+ * is damaged itself.
+ */
+static bool
+VerifyLost(VerifyState *state)
+{
+	List	   *groups;
+	char	   *error;
+	ListCell   *lc;
+
+	if (!ZbxhistFindLostGroups(state->day, state->blocks, &groups, &error))
+	{
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+		return false;
+	}
+	foreach(lc, groups)
+	{
+		const LostGroup *group = lfirst(lc);
+
+		AddProblem(state, group->itemid, group->clock,
+				   psprintf(ZbxhistFindLostBlock(state->blocks, group->block) ?
+							"group in page %u, which cannot be read" :
+							"group in page %u, which does not have it",
+							group->block));
+	}
+	return true;
+}
+
+/* ---- the function ---- */
+
+/*
+ * VerifyBlocks looks at all groups.
+ */
+static void
+VerifyBlocks(VerifyState *state)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(state->day);
+	char	   *error;
+
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->block_context);
+
+		CHECK_FOR_INTERRUPTS();
+		VerifyBlock(state, block);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->block_context);
+	}
+	VerifyPlaces(state);
+	/* what a page lacks has been told then */
+	if (VerifyLost(state) && state->blocks == NIL &&
+		!ZbxhistTry(VerifyIndex, state, ZbxhistIsDamage, &error))
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+}
+
+/*
+ * OpenState opens the day and prepares for a look at it.
+ */
+static void
+OpenState(VerifyState *state, Oid day)
+{
+	PartitionBounds bounds;
+
+	state->day = ZbxhistOpenOwnedTable(day, AccessShareLock);
+	state->layout = ZbxhistDayLayout(state->day);
+	for (int i = 0; i < state->layout->npacked; i++)
+		ZbxhistRequireKnown(state->day, state->layout->packed[i]);
+	state->snapshot = GetActiveSnapshot();
+	state->from_clock = ZBXHIST_CLOCK_MIN;
+	state->to_clock = ZBXHIST_CLOCK_END;
+	if (OidIsValid(ZbxhistFindDayEntry(day, &bounds)))
+	{
+		state->from_clock = bounds.from_clock;
+		state->to_clock = bounds.to_clock;
+	}
+	state->outer_context = CurrentMemoryContext;
+	state->max_places = 1024;
+	state->places = palloc(sizeof(DayGroup) * state->max_places);
+	state->block_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "zbxhist verified page",
+												 ALLOCSET_DEFAULT_SIZES);
+	state->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "zbxhist verified segment",
+										   ALLOCSET_DEFAULT_SIZES);
 }
 
 /*
@@ -335,12 +467,8 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	state->day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
-	state->layout = ZbxhistDayLayout(state->day);
-	state->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "zbxhist verified segment",
-										   ALLOCSET_DEFAULT_SIZES);
-	VerifyGroups(state);
+	OpenState(state, PG_GETARG_OID(0));
+	VerifyBlocks(state);
 	table_close(state->day, NoLock);
 	return (Datum) 0;
 }

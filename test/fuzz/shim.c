@@ -10,8 +10,11 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "compat.h"
 #include "shim.h"
 
 typedef struct Chunk
@@ -118,4 +121,46 @@ ExceptionalCondition(const char *condition, const char *type,
 {
 	(void) fprintf(stderr, "%s:%d: %s\n", file, line, condition);
 	abort();
+}
+
+/* ---- what the checks of values need ---- */
+
+int
+GetDatabaseEncoding(void)
+{
+	return PG_UTF8;
+}
+
+bool
+pg_verify_mbstr(int encoding, const char *string, int length, bool no_error)
+{
+	return pg_encoding_verifymbstr(encoding, string, length) == length;
+}
+
+int
+pg_mbstrlen_with_len(const char *string, int length)
+{
+	int			count = 0;
+
+	for (; length > 0; count++)
+	{
+		int			next = pg_utf_mblen((const unsigned char *) string);
+
+		string += next;
+		length -= next;
+	}
+	return count;
+}
+
+/* PostgreSQL's own parser is no matter of ours: text will do. */
+bool
+is_valid_json(const char *data, int length)
+{
+	return true;
+}
+
+/* The stack of a fuzzer is deep enough for what it is given. */
+void
+check_stack_depth(void)
+{
 }

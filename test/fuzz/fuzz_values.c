@@ -1,0 +1,272 @@
+/*-------------------------------------------------------------------------
+ *
+ * fuzz_values.c
+ *	  Any bytes are checked as values of each type that can be packed
+ *	  (libFuzzer).
+ *
+ * The first byte chooses the type.  If it is one of a column, the rest is a
+ * group whose columns are checked as a whole; that must say of each row what
+ * the value alone does.  Else the rest is one value.  What is found good is
+ * read as PostgreSQL reads it, which trusts what is in it: the sanitizers
+ * notice if it should not have (touch.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+
+#include "packed/codec.h"
+#include "packed/value_check.h"
+#include "rows.h"
+#include "shim.h"
+#include "touch.h"
+
+extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
+
+/* no input of a few kilobytes may need more memory than this */
+#define MAX_MEMORY ((size_t) 640 * 1024 * 1024)
+
+/* at least that many rows of a column are compared with the values alone */
+#define MAX_COMPARED 300
+
+#define NUMBER(oid, length, align, least, greatest, has_infinities) \
+	{.kind = CHECK_NUMBER, .type = (oid), .typmod = -1, .typlen = (length), \
+	 .typbyval = true, .typalign = (align), (least), (greatest), \
+	 has_infinities}
+#define FIXED(oid, what, length, align) \
+	{.kind = (what), .type = (oid), .typmod = -1, .typlen = (length), \
+	 .typalign = (align)}
+#define VARIABLE(oid, what, mod) \
+	{.kind = (what), .type = (oid), .typmod = (mod), .typlen = -1, \
+	 .typalign = TYPALIGN_INT, .greatest_unsigned = PG_UINT64_MAX}
+#define SCALED(oid, mod, limit) \
+	{.kind = CHECK_NUMERIC, .type = (oid), .typmod = (mod), .typlen = -1, \
+	 .typalign = TYPALIGN_INT, .greatest_unsigned = (limit)}
+#define OF(what, oid, member, align) \
+	{.kind = (what), .type = (oid), .typmod = -1, .typlen = -1, \
+	 .typalign = (align), .element = &(member)}
+
+/* numeric(precision, scale) as a typmod */
+#define DIGITS(precision, scale) \
+	((((precision) << 16) | ((scale) & 0x7FF)) + VARHDRSZ)
+
+static const ValueCheck bool_check =
+NUMBER(BOOLOID, 1, TYPALIGN_CHAR, 0, 1, false);
+static const ValueCheck int2_check =
+NUMBER(INT2OID, 2, TYPALIGN_SHORT, PG_INT16_MIN, PG_INT16_MAX, false);
+static const ValueCheck int4_check =
+NUMBER(INT4OID, 4, TYPALIGN_INT, PG_INT32_MIN, PG_INT32_MAX, false);
+static const ValueCheck int8_check =
+NUMBER(INT8OID, 8, TYPALIGN_DOUBLE, PG_INT64_MIN, PG_INT64_MAX, false);
+static const ValueCheck date_check =
+NUMBER(DATEOID, 4, TYPALIGN_INT, DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
+	   DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1, true);
+static const ValueCheck time_check =
+NUMBER(TIMEOID, 8, TYPALIGN_DOUBLE, 0, USECS_PER_DAY, false);
+static const ValueCheck timestamp_check =
+NUMBER(TIMESTAMPOID, 8, TYPALIGN_DOUBLE, MIN_TIMESTAMP, END_TIMESTAMP - 1,
+	   true);
+static const ValueCheck uuid_check =
+FIXED(UUIDOID, CHECK_NOTHING, 16, TYPALIGN_CHAR);
+static const ValueCheck name_check = FIXED(NAMEOID, CHECK_NAME, 64, TYPALIGN_CHAR);
+static const ValueCheck timetz_check =
+FIXED(TIMETZOID, CHECK_TIMETZ, 12, TYPALIGN_DOUBLE);
+static const ValueCheck box_check = FIXED(BOXOID, CHECK_BOX, 32, TYPALIGN_DOUBLE);
+static const ValueCheck line_check = FIXED(LINEOID, CHECK_LINE, 24, TYPALIGN_DOUBLE);
+static const ValueCheck circle_check =
+FIXED(CIRCLEOID, CHECK_CIRCLE, 24, TYPALIGN_DOUBLE);
+static const ValueCheck bytea_check = VARIABLE(BYTEAOID, CHECK_NOTHING, -1);
+static const ValueCheck text_check = VARIABLE(TEXTOID, CHECK_TEXT, -1);
+static const ValueCheck varchar_check =
+VARIABLE(VARCHAROID, CHECK_TEXT, VARHDRSZ + 5);
+static const ValueCheck json_check = VARIABLE(JSONOID, CHECK_JSON, -1);
+static const ValueCheck numeric_check = VARIABLE(NUMERICOID, CHECK_NUMERIC, -1);
+static const ValueCheck price_check =
+SCALED(NUMERICOID, DIGITS(7, 2), 0);
+static const ValueCheck rounded_check =
+SCALED(NUMERICOID, DIGITS(3, -2), 0);
+static const ValueCheck small_check = SCALED(NUMERICOID, DIGITS(3, 0), 999);
+static const ValueCheck bit_check = VARIABLE(BITOID, CHECK_BIT, 13);
+static const ValueCheck varbit_check = VARIABLE(VARBITOID, CHECK_VARBIT, -1);
+static const ValueCheck inet_check = VARIABLE(INETOID, CHECK_INET, -1);
+static const ValueCheck cidr_check = VARIABLE(CIDROID, CHECK_CIDR, -1);
+static const ValueCheck jsonb_check = VARIABLE(JSONBOID, CHECK_JSONB, -1);
+static const ValueCheck bools_check =
+OF(CHECK_ARRAY, BOOLARRAYOID, bool_check, TYPALIGN_INT);
+static const ValueCheck int2s_check =
+OF(CHECK_ARRAY, INT2ARRAYOID, int2_check, TYPALIGN_INT);
+static const ValueCheck int4s_check =
+OF(CHECK_ARRAY, INT4ARRAYOID, int4_check, TYPALIGN_INT);
+static const ValueCheck timestamps_check =
+OF(CHECK_ARRAY, TIMESTAMPARRAYOID, timestamp_check, TYPALIGN_DOUBLE);
+static const ValueCheck texts_check =
+OF(CHECK_ARRAY, TEXTARRAYOID, text_check, TYPALIGN_INT);
+static const ValueCheck names_check =
+OF(CHECK_ARRAY, NAMEARRAYOID, name_check, TYPALIGN_INT);
+static const ValueCheck numerics_check =
+OF(CHECK_ARRAY, NUMERICARRAYOID, numeric_check, TYPALIGN_INT);
+static const ValueCheck jsonbs_check =
+OF(CHECK_ARRAY, JSONBARRAYOID, jsonb_check, TYPALIGN_INT);
+static const ValueCheck int4range_check =
+OF(CHECK_RANGE, INT4RANGEOID, int4_check, TYPALIGN_INT);
+static const ValueCheck int8range_check =
+OF(CHECK_RANGE, INT8RANGEOID, int8_check, TYPALIGN_DOUBLE);
+static const ValueCheck tsrange_check =
+OF(CHECK_RANGE, TSRANGEOID, timestamp_check, TYPALIGN_DOUBLE);
+static const ValueCheck numrange_check =
+OF(CHECK_RANGE, NUMRANGEOID, numeric_check, TYPALIGN_INT);
+static const ValueCheck numranges_check =
+OF(CHECK_ARRAY, NUMRANGEARRAYOID, numrange_check, TYPALIGN_INT);
+
+static const ValueCheck *const checks[] = {
+	&bool_check, &int2_check, &int4_check, &int8_check, &date_check,
+	&time_check, &timestamp_check, &uuid_check, &name_check, &timetz_check,
+	&box_check, &line_check, &circle_check, &bytea_check, &text_check,
+	&varchar_check, &json_check, &numeric_check, &price_check, &rounded_check,
+	&bit_check, &varbit_check, &inet_check, &cidr_check, &jsonb_check,
+	&bools_check, &int2s_check, &int4s_check, &timestamps_check, &texts_check,
+	&names_check, &numerics_check, &jsonbs_check, &int4range_check,
+	&int8range_check, &tsrange_check, &numrange_check, &numranges_check,
+	&small_check
+};
+
+static void
+fail(const char *what)
+{
+	(void) fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+/* ---- one value ---- */
+
+/* Is a value of a column good, by itself? */
+static bool
+is_good(const ValueCheck *check, const PackedColumn *column, int row)
+{
+	switch (column->kind)
+	{
+		case PACKED_INT:
+			return ZbxhistIsValidNumber(check, column->ints[row]);
+		case PACKED_DOUBLE:
+			return true;
+		case PACKED_UNSIGNED:
+			return ZbxhistIsValidUnsigned(check, column->unsigneds[row]);
+		default:
+			return ZbxhistIsValidImage(check, column->bytes[row].data,
+									   column->bytes[row].len);
+	}
+}
+
+/* Checks bytes as a value, and reads it if it is one. */
+static void
+try_value(const ValueCheck *check, const uint8 *data, size_t size)
+{
+	int64		number = 0;
+	/* exactly as large as it is */
+	char	   *copy = palloc(size);
+
+	memcpy(copy, data, size);
+	if (check->typbyval)
+	{
+		memcpy(&number, data, Min(size, sizeof(number)));
+		(void) ZbxhistIsValidNumber(check, number);
+	}
+	else if (ZbxhistIsValidImage(check, copy, size))
+		touch_value(check, copy, size);
+}
+
+/* Is text what PostgreSQL takes for it? */
+static void
+try_text(const uint8 *data, size_t size)
+{
+	bool		is_text =
+		pg_encoding_verifymbstr(PG_UTF8, (const char *) data, size) == size;
+
+	if (ZbxhistIsValidText((const char *) data, size) != is_text)
+		fail("text is something else");
+}
+
+/* ---- a column ---- */
+
+/* Can values of that kind be of a type? */
+static bool
+suits(const ValueCheck *check, PackedKind kind)
+{
+	switch (kind)
+	{
+		case PACKED_INT:
+			return check->kind == CHECK_NUMBER;
+		case PACKED_DOUBLE:
+			return false;
+		case PACKED_UNSIGNED:
+			return check->kind == CHECK_NUMERIC;
+		default:
+			return !check->typbyval;
+	}
+}
+
+/* Checks a column at once, and each of its values by itself. */
+static void
+try_column(const ValueCheck *check, const PackedColumn *column, int nrows)
+{
+	int			next = ZbxhistFindInvalid(check, column, 0, nrows);
+	int			row;
+
+	for (row = 0; row < Min(nrows, MAX_COMPARED); row++)
+	{
+		bool		is_null = column->nulls != NULL && column->nulls[row];
+
+		if (is_null ? next == row :
+			is_good(check, column, row) == (next == row))
+			fail("a column's value is good, and by itself it is not");
+		if (next == row)
+			next = ZbxhistFindInvalid(check, column, row + 1, nrows);
+		else if (!is_null && column->kind == PACKED_BYTES)
+			touch_value(check, column->bytes[row].data, column->bytes[row].len);
+	}
+}
+
+/* Decodes a group and checks its columns as values of a type. */
+static void
+try_group(const ValueCheck *check, const uint8 *data, size_t size)
+{
+	GroupReader reader;
+	SegmentRows rows;
+	int			i,
+				k;
+
+	if (size < 1 ||
+		!ZbxhistOpenGroup(&reader, data + 1, size - 1, data[0] % 16 + 1))
+		return;
+	for (i = 0; i < reader.nsegments; i++)
+	{
+		if (!ZbxhistDecodeSegment(&reader, i, NULL, &rows))
+			continue;
+		for (k = 0; k < rows.ncolumns; k++)
+			if (suits(check, rows.columns[k].kind))
+				try_column(check, &rows.columns[k], rows.nrows);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
+{
+	const ValueCheck *check;
+
+	if (size < 1)
+		return 0;
+	check = checks[data[0] % 64 % lengthof(checks)];
+	if (check->kind == CHECK_TEXT)
+		try_text(data + 1, size - 1);
+	if (data[0] < 128)
+		try_value(check, data + 1, size - 1);
+	else
+		try_group(check, data + 1, size - 1);
+	if (shim_peak() > MAX_MEMORY)
+		abort();
+	shim_reset();
+	return 0;
+}
