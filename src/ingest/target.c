@@ -83,7 +83,7 @@ DescribeTarget(InsertTarget *target, TargetKind kind)
 	target->fires_after = kind != TARGET_MOVE && trigdesc != NULL &&
 		trigdesc->trig_insert_after_row;
 	target->needs_constraints = HasOtherConstraints(target->rel, kind);
-	target->needs_generated = constr != NULL && has_generated_columns(constr);
+	target->needs_generated = constr != NULL && constr->has_generated_stored;
 	target->has_plain_indexes = HasPlainIndexes(target->rri) &&
 		!target->fires_after;
 }
