@@ -278,11 +278,13 @@ sub wait_for_end
 sub any { return $_[ int rand @_ ]; }
 
 # Runs the code again and again for so many seconds, with a client, in a
-# process of its own, which is returned.  What the code counts, such as
-# SQLSTATEs, and how many rounds there were, outcome_of() tells afterwards.
+# process of its own, which is returned; longer on a machine so slow that it has
+# not done enough by then, three rounds or what the last argument says of the
+# counts and rounds.  What the code counts, such as SQLSTATEs, and how many
+# rounds there were, outcome_of() tells afterwards.
 sub in_background
 {
-	my ($node, $database, $name, $seconds, $seed, $code) = @_;
+	my ($node, $database, $name, $seconds, $seed, $code, $is_enough) = @_;
 	my $pid = fork() // die "fork: $!";
 
 	return $pid if $pid;
@@ -291,11 +293,12 @@ sub in_background
 	srand($seed * 100 + length($name) + ord(substr($name, -1)));
 	my %counts;
 	my $rounds = 0;
+	$is_enough //= sub { $_[1] > 2 };
 	my $lived = eval {
 		my $client = PgWire->new($node, $database);
 		my $end = Time::HiRes::time() + $seconds;
 
-		while (Time::HiRes::time() < $end)
+		while (Time::HiRes::time() < $end || !$is_enough->(\%counts, $rounds))
 		{
 			$code->($client, \%counts);
 			$rounds++;

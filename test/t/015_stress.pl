@@ -198,7 +198,7 @@ my %workers = (
 	mover => \&move_something,
 	maintainer => \&maintain_something);
 my @processes =
-  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) }
+  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, sub { $_[1] > 5 * $seconds }) }
   sort keys %workers;
 waitpid($_, 0) for @processes;
 
