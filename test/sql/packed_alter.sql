@@ -170,8 +170,38 @@ ALTER TABLE history DROP COLUMN extra;
 SELECT zbxhist_internal.waiting_days('history');
 SELECT code FROM zbxhist.check() WHERE code = 'columns_altered';
 ROLLBACK;
--- a renamed column is not known from one that was dropped and one that came
+-- a renamed column is known, also from another that gets its name
 BEGIN;
+ALTER TABLE history RENAME value TO reading;
+SELECT count(*), min(clock), min(reading), max(reading) FROM history;
+SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
+UPDATE history SET reading = 1 WHERE itemid = 2;
+DELETE FROM history WHERE itemid = 1 AND reading < 15000;
+INSERT INTO history VALUES (9, 86400, 1, 1);
+SELECT zbxhist_internal.waiting_days('history');
+SELECT zbxhist_internal.merge_rows('history', 'zbxhist_packed.history_p19700102', 86400, 172800, 10);
+SELECT tableoid::regclass AS stored_in, itemid, count(*), sum(reading) FROM history GROUP BY 1, 2 ORDER BY 2;
+ALTER TABLE history ADD COLUMN value double precision DEFAULT 5;
+SELECT value, count(*), sum(reading) FROM history GROUP BY 1;
+SELECT count, min, max FROM zbxhist.statistics('history', 2, 0, 200000);
+SELECT zbxhist_internal.not_packable('history', p.partition) IS NOT NULL AS keeps_from_packing
+  FROM zbxhist.list_partitions('history') p LIMIT 1;
+ROLLBACK;
+-- ... in days that are packed after that, and by those that are unpacked
+ALTER TABLE history RENAME value TO reading;
+SELECT zbxhist.create_partition('history', '1970-01-03');
+INSERT INTO history VALUES (9, 172800, 1, 1);
+CALL zbxhist.pack('history', '1970-01-03');
+SELECT attname FROM pg_attribute WHERE attrelid = 'zbxhist_packed.history_p19700103'::regclass AND attnum > 6 ORDER BY attnum;
+SELECT * FROM history WHERE itemid = 9;
+SELECT * FROM zbxhist.verify('history');
+CALL zbxhist.unpack('history', '1970-01-03');
+SELECT * FROM history_p19700103;
+DROP TABLE history_p19700103;
+ALTER TABLE history RENAME reading TO value;
+-- one that was packed by 1.0 is not known from one that was dropped and one that came
+BEGIN;
+ALTER FOREIGN TABLE history_packed ALTER value OPTIONS (SET packed 'true');
 ALTER TABLE history RENAME value TO reading;
 SELECT count(*), min(clock) FROM history;
 SAVEPOINT s;

@@ -12,6 +12,8 @@ INSERT INTO history VALUES (1, 86400, 1, 0), (1, 0, 1, 0);
 
 -- another unique index, of a partition and of the parent
 CREATE UNIQUE INDEX one_value ON history_p19700102 (value);
+DELETE FROM history WHERE clock = 0;
+CREATE UNIQUE INDEX one_value_too ON history (value);
 SELECT zbxhist.add(NULL::history, '{2}', '{86400}', '{0}', '{1}'::float8[], 'ignore');
 SELECT zbxhist.add(NULL::history, '{2}', '{86400}', '{0}', '{1}'::float8[], 'update');
 SELECT zbxhist.add(NULL::history, '{2}', '{86400}', '{0}', '{1}'::float8[]);
@@ -19,9 +21,9 @@ SELECT zbxhist.add(NULL::history, '{1,2}', '{86400,86400}', '{0,0}', '{1,2}'::fl
 -- ... which an UPDATE violates
 SELECT zbxhist.add(NULL::history, '{1}', '{86400}', '{0}', '{2}'::float8[], 'update');
 DROP INDEX one_value;
-CREATE UNIQUE INDEX one_value ON history (value);
+INSERT INTO history VALUES (1, 0, 1, 0);
 SELECT zbxhist.add(NULL::history, '{3}', '{0}', '{0}', '{1}'::float8[], 'ignore');
-DROP INDEX one_value;
+DROP INDEX one_value_too;
 
 -- a trigger that gives new rows a key that is there
 CREATE FUNCTION one_item() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.itemid := 1; RETURN NEW; END$$;
@@ -44,6 +46,7 @@ SELECT zbxhist.add(NULL::history, '{1}', '{0}', '{0}', '{7}'::float8[], 'update'
 CREATE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE WARNING 'stored %', NEW; RETURN NULL; END$$;
 CREATE TRIGGER tell AFTER INSERT ON history_p19700102 FOR EACH ROW EXECUTE FUNCTION tell();
 ALTER TABLE history_p19700102 ADD CONSTRAINT later UNIQUE (value) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE history ADD CONSTRAINT later_too UNIQUE (value) DEFERRABLE INITIALLY DEFERRED;
 SELECT zbxhist.add(NULL::history, '{6,6}', '{86400,0}', '{0,0}', '{8,9}'::float8[]);
 SELECT zbxhist.add(NULL::history, '{6,7}', '{86400,86400}', '{0,0}', '{8,10}'::float8[], 'update');
 BEGIN;
