@@ -55,7 +55,7 @@ BEGIN
     CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
-        EXIT WHEN answer <> 'done';
+        EXIT WHEN answer NOT IN ('done', 'failed');
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
 END

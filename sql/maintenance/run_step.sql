@@ -60,7 +60,10 @@ BEGIN
             WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
             WHEN 'end' THEN zbxhist_internal.step_end(parent)
         END;
-        PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
+        -- who answers that it failed has noted why
+        IF answer <> 'failed' THEN
+            PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
+        END IF;
         RETURN answer;
     EXCEPTION
         WHEN lock_not_available OR deadlock_detected OR serialization_failure OR object_in_use THEN

@@ -2,7 +2,7 @@
 --
 -- What is in the way goes by itself, so it is no error.  A day that could not
 -- be repacked after all is not tried again for some hours; one that never can
--- be, not before it has grown.
+-- be, which is noted here, not before it has grown.
 
 CREATE FUNCTION zbxhist_internal.step_repack(parent regclass, day regclass)
 RETURNS text
@@ -41,22 +41,23 @@ BEGIN
             RETURN answer;
         END IF;
         problem := 'some transactions do not see its newest rows yet';
-        answer := 'later';
+        answer := 'postponed';
     EXCEPTION
         WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
             UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
              WHERE d.day = step_repack.day AND has_begun;
-            answer := 'later';
+            answer := 'postponed';
         WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
             UPDATE zbxhist.packed_day d SET packed_bytes = bytes, packed_rows = d.nrows
              WHERE d.day = step_repack.day;
             PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
                                                 state, problem);
-            answer := 'done';
+            PERFORM zbxhist_internal.note_outcome(parent, 'repack', day::text, 'failed', state, problem);
+            answer := 'failed';
     END;
-    IF answer = 'later' THEN
+    IF answer = 'postponed' THEN
         PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
                                             NULL, 'postponed: ' || problem);
     END IF;
@@ -66,7 +67,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.step_repack(regclass, regclass) IS
-'Maintenance: repacks a packed day that wastes space; later, if that has to wait for another run (internal)';
+'Maintenance: repacks a packed day that wastes space; later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.step_repack(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.step_repack(regclass, regclass) TO pg_database_owner;

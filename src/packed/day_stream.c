@@ -44,17 +44,13 @@ OpenGroup(DayStream *stream, Datum payload)
 	DayGroup   *group = &stream->group;
 	MemoryContext old = MemoryContextSwitchTo(stream->group_context);
 	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(payload);
-	int64		nrows = 0;
 
 	if (!IsAfterLast(stream) ||
 		!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(bytes),
 						  VARSIZE_ANY_EXHDR(bytes),
 						  stream->layout->npacked) ||
-		!ZbxhistGroupHasRightPlace(group))
-		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
-	for (int i = 0; i < group->reader.nsegments; i++)
-		nrows += group->reader.segments[i].nrows;
-	if (nrows != group->nrows)
+		!ZbxhistGroupHasRightPlace(group) ||
+		!ZbxhistGroupHasRightCount(group))
 		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
 	MemoryContextSwitchTo(old);
 	stream->nbytes += group->reader.length;
