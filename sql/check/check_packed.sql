@@ -66,11 +66,12 @@ BEGIN
                     ORDER BY g.id DESC LIMIT 1) l
              WHERE d.parent = check_packed.parent AND l.sqlstate = 'XX001';
     END IF;
-    IF has_table_privilege('zbxhist.lost_values', 'SELECT')
-       AND EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent) THEN
-        RETURN QUERY SELECT 'info', 'lost_values', check_packed.parent::text,
-            'what could not be read of damaged packed days is kept in zbxhist.lost_values until somebody deletes it',
-            format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent);
+    IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
+        RETURN QUERY
+            SELECT 'info', 'lost_values', check_packed.parent::text,
+                   'what could not be read of damaged packed days is kept in zbxhist.lost_values until somebody deletes it',
+                   format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent)
+             WHERE EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent);
     END IF;
     RETURN QUERY
         SELECT 'info', 'columns_altered', check_packed.parent::text,

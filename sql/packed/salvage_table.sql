@@ -4,7 +4,7 @@ CREATE PROCEDURE zbxhist.salvage(day regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    parent regclass;
+    parent pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT d.parent INTO parent FROM zbxhist.packed_day d WHERE d.day = salvage.day;

@@ -170,7 +170,7 @@ ALTER PROCEDURE zbxhist.next_transaction() SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.repeat_step(regclass, text, regclass, text) SET SCHEMA zbxhist_internal;
 
--- functions with another result than in 1.0; the view is put in place again below
+-- functions with other arguments or another result than in 1.0; the view is put in place again below
 CREATE OR REPLACE VIEW zbxhist.status AS
 SELECT NULL::regclass AS parent,
        NULL::bigint AS partitions,
@@ -195,6 +195,7 @@ DROP FUNCTION zbxhist_internal.has_item_index(regclass);
 DROP FUNCTION zbxhist_internal.describe_indexes(regclass);
 DROP FUNCTION zbxhist_internal.last_problem(regclass, regclass);
 DROP FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean);
+DROP FUNCTION zbxhist_internal.step_unpack(regclass, regclass);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
@@ -210,7 +211,7 @@ COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, 
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, undo, ...';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, unpack, salvage, lost, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it
 ALTER SCHEMA zbxhist OWNER TO pg_database_owner;

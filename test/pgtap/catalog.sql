@@ -139,7 +139,7 @@ SELECT bag_eq(
     $$SELECT unnest('{
         add,alter_parent,buckets,check,create_parent,create_partition,delete_item,delete_values,insert_paths,
         last_values,list_partitions,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
-        setup,statistics,undo,unpack,verify,version}'::text[])$$,
+        salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
@@ -150,7 +150,7 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('parents'), ('partitions'), ('status'), ('progress')$$,
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('lost_values'), ('parents'), ('partitions'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
@@ -176,6 +176,7 @@ SELECT bag_eq(
         JOIN pg_class c ON c.oid = d.oid WHERE e.extname = 'zbxhist'$$,
     $$VALUES ('zbxhist.parent_config', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
              ('zbxhist.managed_schema', ''),
+             ('zbxhist.lost_values', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
              ('zbxhist.packed_day', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent) AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)')$$,
     'pg_dump takes the policy along');
 SELECT is_empty(
