@@ -213,6 +213,20 @@ for my $file (qw(README.md UPGRADING.md))
 	}
 }
 
+# ---- what scripts/quickstart ends with ----
+
+my ($goodbye) = slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
+my @looks = $goodbye =~ /^\t\t {3}((?:SELECT|EXPLAIN|CALL|TABLE)\b.*;)$/gm;
+cmp_ok(scalar @looks, '>', 5, 'scripts/quickstart says what to look at');
+$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
+for my $sql (@looks)
+{
+	$sql =~ s/\$\(\(itemid \+ 1\)\)/99402/;
+	$sql =~ s/\$itemid/99401/;
+	run_and_look('zabbix', { sql => $sql, around => '' }, 'quickstart');
+}
+$node->safe_psql('postgres', 'DROP DATABASE zabbix');
+
 # ---- what scripts/install prints ----
 
 my $directory = PostgreSQL::Test::Utils::tempdir();
