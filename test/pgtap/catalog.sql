@@ -68,7 +68,7 @@ SELECT bag_eq(
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_bytes,day_clock,day_name,day_to_unpack,may_repack,repack_limit,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         packable_partitions,packed_table,partition_to_pack,waiting_days,why_not_packable,
-        load_guards,is_shared,library_list,overriding_roles,with_library,
+        load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,
         check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,
