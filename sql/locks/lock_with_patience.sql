@@ -24,7 +24,8 @@ BEGIN
             IF attempt = 5 THEN
                 RAISE EXCEPTION 'could not lock table % within % ms, five times', relation, allowed
                     USING ERRCODE = 'lock_not_available',
-                          HINT = 'See pg_locks and pg_stat_activity.';
+                          DETAIL = 'A transaction is using it.  Repeat the call when that has ended.',
+                          HINT = zbxhist_internal.long_transactions();
             END IF;
         END;
         PERFORM pg_sleep(0.25 * attempt);

@@ -11,8 +11,8 @@ BEGIN
     END IF;
     RAISE EXCEPTION 'transactions that began earlier may still need rows of table % where they are', parent
         USING ERRCODE = 'object_not_in_prerequisite_state',
-              DETAIL = format('Virtual transactions: %s', array_to_string(zbxhist_internal.running_transactions(), ', ')),
-              HINT = 'Repeat the call when they have ended: see pg_stat_activity.  All rows can be read at any time.';
+              DETAIL = 'Repeat the call when they have ended.  All rows can be read at any time.',
+              HINT = zbxhist_internal.long_transactions();
 END
 $$;
 

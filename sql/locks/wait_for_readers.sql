@@ -24,7 +24,8 @@ BEGIN
         IF clock_timestamp() >= deadline THEN
             RAISE EXCEPTION 'table % is in use by another transaction', relation
                 USING ERRCODE = 'lock_not_available',
-                      HINT = 'See pg_locks and pg_stat_activity.';
+                      DETAIL = 'Repeat the call when that has ended.',
+                      HINT = zbxhist_internal.long_transactions();
         END IF;
         PERFORM pg_sleep(0.02);
     END LOOP;

@@ -14,7 +14,8 @@ BEGIN
     EXCEPTION WHEN lock_not_available THEN
         RAISE EXCEPTION 'maintenance is at work on table %', parent
             USING ERRCODE = 'lock_not_available',
-                  HINT = 'See zbxhist.progress, and repeat the call.';
+                  DETAIL = 'Repeat the call when that is done.',
+                  HINT = 'SELECT * FROM zbxhist.progress;';
     END;
     PERFORM zbxhist_internal.require_parent(parent);
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);

@@ -37,7 +37,8 @@ BEGIN
     EXCEPTION WHEN lock_not_available THEN
         RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
             USING ERRCODE = 'lock_not_available',
-                  HINT = 'VACUUM, ANALYZE, or the building of an index is at it: see pg_stat_activity, then repeat the call.';
+                  DETAIL = 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+                  HINT = zbxhist_internal.long_transactions();
     END;
     -- not by its name alone: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result

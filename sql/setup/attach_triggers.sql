@@ -34,7 +34,8 @@ BEGIN
                 RAISE EXCEPTION 'could not lock table % within % ms, % times',
                                 parent, budget, tries
                     USING ERRCODE = 'lock_not_available',
-                          HINT = 'A long transaction is writing to it: see pg_stat_activity and pg_locks, then repeat the call.  Nothing has been changed.';
+                          DETAIL = 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
+                          HINT = zbxhist_internal.long_transactions();
             END IF;
         END;
         PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
