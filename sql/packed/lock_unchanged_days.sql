@@ -29,7 +29,7 @@ BEGIN
                 changed := days[n];
                 seen := zbxhist_internal.day_version(days[n]);
                 IF seen.version <> versions[n] THEN
-                    RAISE object_not_in_prerequisite_state;
+                    RAISE object_in_use;
                 END IF;
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
                 PERFORM zbxhist_internal.lock_packing(days[n]);
@@ -40,7 +40,7 @@ BEGIN
             END LOOP;
             EXIT;
         EXCEPTION
-            WHEN object_not_in_prerequisite_state THEN
+            WHEN object_in_use THEN
                 RAISE EXCEPTION 'packed day % has been changed meanwhile', changed
                     USING ERRCODE = 'serialization_failure',
                           HINT = 'Repeat the call.';

@@ -9,7 +9,7 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
 
 COMMENT ON FUNCTION zbxhist_internal.pack_rows(regclass, regclass) IS
-'Writes the rows of a partition into the table of a packed day that was created in the same transaction; 55000 while some transactions see other rows than others (internal)';
+'Writes the rows of a partition into the table of a packed day that was created in the same transaction; 55006 while some transactions see other rows than others (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.pack_rows(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.pack_rows(regclass, regclass) TO pg_database_owner;

@@ -40,7 +40,7 @@ BEGIN
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, day);
         written := zbxhist_internal.repack_rows(ARRAY[day], new_day);
-    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    EXCEPTION WHEN object_in_use THEN
         -- some transactions do not see its newest rows yet
         RETURN 'wait';
     END;

@@ -13,7 +13,7 @@ LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
 COMMENT ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass) IS
-'Writes the rows of packed days, which have clocks of their own, into the table of one that was created in the same transaction, and reads them again; 55000 while some transactions see other rows than others (internal)';
+'Writes the rows of packed days, which have clocks of their own, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass) TO pg_database_owner;

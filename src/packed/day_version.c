@@ -60,7 +60,7 @@ AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
 
 /*
  * ZbxhistReadDayVersion finds the version of a day's table that the caller has
- * opened and locked; raises 55000 while some transactions see other groups
+ * opened and locked; raises 55006 while some transactions see other groups
  * than others.
  */
 void

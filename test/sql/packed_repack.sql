@@ -256,7 +256,7 @@ BEGIN
             EXECUTE format('ALTER TABLE repack.%I ALTER payload SET STORAGE EXTERNAL', name);
             PERFORM zbxhist_internal.pack_rows('repack.history', name::regclass);
             RETURN;
-        EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        EXCEPTION WHEN object_in_use THEN
             PERFORM pg_sleep(0.1);
         END;
         COMMIT;
@@ -274,7 +274,7 @@ BEGIN
               FROM zbxhist_internal.repack_rows(days, 'repack.joined') r;
             RAISE INFO '%', result;
             RETURN;
-        EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        EXCEPTION WHEN object_in_use THEN
             PERFORM pg_sleep(0.1);
         END;
         COMMIT;
@@ -308,7 +308,7 @@ BEGIN
         BEGIN
             RAISE INFO 'same: %', (SELECT d.version = v.version FROM repack.versions v, zbxhist_internal.day_version('repack.one') d);
             RETURN;
-        EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        EXCEPTION WHEN object_in_use THEN
             PERFORM pg_sleep(0.1);
         END;
     END LOOP;

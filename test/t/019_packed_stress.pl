@@ -199,7 +199,7 @@ sub maintain_days
 		if (defined $error)
 		{
 			$error = "did not: $error"
-			  if $error =~ /^(?:55000|55P03|40P01|40001|42P01)$/;
+			  if $error =~ /^(?:55000|55006|55P03|40P01|40001|42P01)$/;
 			$errors->{$error}++;
 		}
 		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist(?:_internal)?\.(pack|unpack|run_step|drop_day)/;
