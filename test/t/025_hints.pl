@@ -167,8 +167,8 @@ sub unblock
 	$blocker = undef;
 }
 
-# Expired: everything before yesterday.
-my $expire = "SELECT zbxhist.alter_parent('history', retention => '36 hours')";
+# One packed value is not what it was.
+my $damage = "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
 
 # code: what is found; provoke: SQL or code that brings it about; aged: this has
 # been so for two days; role: who looks; look: the hint shows what is to be
@@ -386,6 +386,15 @@ my @cases = (
 		expired => 1
 	},
 
+	{
+		code => 'unfit',
+		provoke => 'ALTER TABLE history_text ALTER clock TYPE bigint'
+	},
+	{
+		code => 'unfit',
+		provoke => 'CREATE TABLE referring (itemid bigint, clock integer, ns integer, FOREIGN KEY (itemid, clock, ns) REFERENCES history_text)'
+	},
+
 	# of triggers, rules and row security
 	{
 		code => 'trigger_missing',
@@ -502,6 +511,19 @@ my @cases = (
 		provoke => 'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist'
 	},
 	{
+		code => 'damaged_day',
+		provoke => "$damage INSERT INTO history (itemid, clock) VALUES (3, @{[ day(-3) + 500 ]}); $late",
+		look => qr/$packed_table\|/,
+		then => "CALL zbxhist.salvage('history', '$packed'); $late",
+		unreadable => 1
+	},
+	{
+		code => 'lost_values',
+		provoke => "$damage CALL zbxhist.salvage('history', '$packed')",
+		look => qr/history\|$packed_table\|/,
+		then => 'DELETE FROM zbxhist.lost_values'
+	},
+	{
 		code => 'day_dropped',
 		provoke => "DROP TABLE $packed_table",
 		aged => 1
@@ -591,7 +613,7 @@ sub run_case
 		$node->safe_psql('postgres', "DROP DATABASE $database");
 		return;
 	}
-	my $rows = $node->safe_psql($database, 'SELECT rows FROM stored()');
+	my $rows = $case->{unreadable} ? 0 : $node->safe_psql($database, 'SELECT rows FROM stored()');
 	my $goes = 0;
 
 	for my $round (0 .. ($case->{twice} // 0))
@@ -626,6 +648,7 @@ sub run_case
 	{
 		cmp_ok($left, '<', $rows, "$name: what is past retention is gone");
 	}
+	elsif ($case->{unreadable}) { cmp_ok($left, '>', 0, "$name: the rest is read") }
 	elsif ($code eq 'duplicates') { is($left, $before, "$name: rows") }
 	else
 	{
