@@ -129,6 +129,31 @@ TakeFromPool(Oid parent)
 }
 
 /*
+ * IsClosed says whether somebody closes the statement's batch when it ends: a
+ * hook, or else our statement trigger, which may have been disabled.
+ */
+static bool
+IsClosed(const TriggerData *trigdata, const StatementInfo *info)
+{
+	const TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
+
+	if (info->frame != NULL && info->frame->query != NULL)
+		return true;
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_STATEMENT,
+								 TRIGGER_TYPE_AFTER, TRIGGER_TYPE_INSERT) &&
+			trigger->tgfoid == trigdata->tg_trigger->tgfoid &&
+			(trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN ||
+			 trigger->tgenabled == TRIGGER_FIRES_ALWAYS))
+			return true;
+	}
+	return false;
+}
+
+/*
  * ChooseAction decides what the statement allows to be done with its rows.
  */
 static RowAction
@@ -142,7 +167,7 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 		return ROW_REFUSE_EXISTING;
 	/* transition tables show what is stored in the parent */
 	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
-		triggers->trig_insert_new_table ||
+		triggers->trig_insert_new_table || !IsClosed(trigdata, info) ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return ROW_KEEP;
 	if (!zbxhist_enable_batching || info->runs_functions)
