@@ -17,9 +17,11 @@ OBJS = \
 	src/catalog/stored_setting.o \
 	src/compat.o \
 	src/guc.o \
+	src/ingest/attempt.o \
 	src/ingest/batch.o \
 	src/ingest/day_search.o \
 	src/ingest/frame.o \
+	src/ingest/kept_rows.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \
 	src/ingest/key_search.o \

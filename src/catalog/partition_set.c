@@ -290,8 +290,9 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 
 /*
  * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if
- * it is not there (the extension is being created, dropped or restored).  A
- * table of that name that somebody else has made is not ours.
+ * it is not there (the extension is being created, dropped or restored, or was
+ * dropped while we waited for the lock).  A table of that name that somebody
+ * else has made is not ours.
  */
 Relation
 ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
@@ -305,7 +306,7 @@ ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 	if (!OidIsValid(extension) ||
 		extension != get_extension_oid("zbxhist", true))
 		return NULL;
-	return table_open(relid, mode);
+	return try_table_open(relid, mode);
 }
 
 /*

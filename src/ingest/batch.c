@@ -35,14 +35,13 @@
 #include "lib/ilist.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "guc.h"
 #include "ingest/batch.h"
+#include "ingest/kept_rows.h"
 #include "ingest/key_match.h"
-#include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
@@ -130,6 +129,31 @@ TakeFromPool(Oid parent)
 }
 
 /*
+ * IsClosed says whether somebody closes the statement's batch when it ends: a
+ * hook, or else our statement trigger, which may have been disabled.
+ */
+static bool
+IsClosed(const TriggerData *trigdata, const StatementInfo *info)
+{
+	const TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
+
+	if (info->frame != NULL && info->frame->query != NULL)
+		return true;
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_STATEMENT,
+								 TRIGGER_TYPE_AFTER, TRIGGER_TYPE_INSERT) &&
+			trigger->tgfoid == trigdata->tg_trigger->tgfoid &&
+			(trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN ||
+			 trigger->tgenabled == TRIGGER_FIRES_ALWAYS))
+			return true;
+	}
+	return false;
+}
+
+/*
  * ChooseAction decides what the statement allows to be done with its rows.
  */
 static RowAction
@@ -143,7 +167,7 @@ ChooseAction(const TriggerData *trigdata, const StatementInfo *info)
 		return ROW_REFUSE_EXISTING;
 	/* transition tables show what is stored in the parent */
 	if (!zbxhist_enable_routing || !info->is_known || info->needs_row ||
-		triggers->trig_insert_new_table ||
+		triggers->trig_insert_new_table || !IsClosed(trigdata, info) ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return ROW_KEEP;
 	if (!zbxhist_enable_batching || info->runs_functions)
@@ -467,68 +491,19 @@ MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
 }
 
 /*
- * CheckKeptRow raises 23505 if the kept row's key is in the partition, or the
- * packed day, that its clock has by now.  Either may be changed for the other
- * while we look.
- */
-static void
-CheckKeptRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
-			 TupleTableSlot *slot)
-{
-	bool		is_checked = false;
-
-	ExecStoreHeapTuple(tuple, slot, false);
-	while (!is_checked)
-	{
-		PartitionSet *set = ZbxhistGetPartitionSet(parent);
-		const PartitionBounds *partition;
-		const PartitionBounds *day;
-		int32		clock;
-
-		is_checked = true;
-		if (!ZbxhistGetKeyClock(set, slot, &clock))
-			continue;
-		partition = ZbxhistFindPartition(set, clock);
-		day = ZbxhistFindPackedDay(set, clock);
-		if (partition != NULL)
-		{
-			Oid			relid = partition->relid;
-
-			/* its partition may be a new one */
-			ZbxhistNoteStrays(batch, parent);
-			is_checked = ZbxhistCheckPartitionKeys(parent, relid, &slot, 1) ||
-				ZbxhistPartitionSetIsValid(set);
-		}
-		else if (day != NULL)
-		{
-			PartitionBounds bounds = *day;
-
-			/* before our transaction ends it may have a partition */
-			if (OidIsValid(bounds.partition))
-				ZbxhistNoteStrays(batch, parent);
-			is_checked = ZbxhistCheckDayKey(parent, &bounds, slot) ||
-				ZbxhistPartitionSetIsValid(set);
-		}
-	}
-	ExecClearTuple(slot);
-}
-
-/*
- * CheckKeptSlots does so for rows that were buffered for the parent and are
- * stored there by now.
+ * CheckKeptSlots raises 23505 if keys of rows that were buffered for the parent,
+ * and are stored there by now, are elsewhere.
  */
 static void
 CheckKeptSlots(InsertBatch *batch, Relation parent, TupleTableSlot **slots,
 			   int nslots)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
-													&TTSOpsHeapTuple);
+	HeapTuple  *tuples = palloc(sizeof(HeapTuple) * nslots);
 
-	AcceptInvalidationMessages();
 	for (int i = 0; i < nslots; i++)
-		CheckKeptRow(batch, parent, ExecFetchSlotHeapTuple(slots[i], false,
-														   NULL), slot);
-	ExecDropSingleTupleTableSlot(slot);
+		tuples[i] = ExecFetchSlotHeapTuple(slots[i], false, NULL);
+	ZbxhistCheckKeptRows(batch, parent, tuples, nslots);
+	pfree(tuples);
 }
 
 /*
@@ -742,16 +717,11 @@ static void
 CheckKeptRows(InsertBatch *batch)
 {
 	Relation	parent;
-	TupleTableSlot *slot;
 
 	if (batch->nkept == 0)
 		return;
-	AcceptInvalidationMessages();
 	parent = table_open(batch->parent, NoLock);
-	slot = MakeSingleTupleTableSlot(batch->desc, &TTSOpsHeapTuple);
-	for (int i = 0; i < batch->nkept; i++)
-		CheckKeptRow(batch, parent, batch->kept[i], slot);
-	ExecDropSingleTupleTableSlot(slot);
+	ZbxhistCheckKeptRows(batch, parent, batch->kept, batch->nkept);
 	ZbxhistCheckOtherTuples(parent, ZbxhistGetPartitionSet(parent),
 							batch->kept, batch->nkept);
 	table_close(parent, NoLock);
@@ -802,7 +772,7 @@ ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
 	ExecStoreHeapTuple(tuple, slot, false);
 	result = partition != NULL ?
 		ZbxhistKeyInPartition(parent, partition->relid, slot) :
-		OidIsValid(ZbxhistKeyInDay(parent, day, slot, &is_gone));
+		OidIsValid(ZbxhistKeyInDay(parent, day, slot, false, &is_gone));
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }

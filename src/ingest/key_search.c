@@ -69,7 +69,7 @@ ReadColumns(KeySearch *search, Relation parent, const TableKey *key,
 	Relation	index = index_open(key->index, AccessShareLock);
 	IndexInfo  *info = BuildIndexInfo(index);
 	bool		result = info->ii_Expressions == NIL &&
-		info->ii_Predicate == NIL && key->is_immediate;
+		info->ii_Predicate == NIL;
 
 	if (result)
 		BuildSpeculativeIndexInfo(index, info);

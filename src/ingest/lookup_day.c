@@ -21,17 +21,15 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/pg_index.h"
 #include "nodes/pg_list.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
-#include "utils/resowner.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/attempt.h"
 #include "ingest/day_search.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
@@ -139,24 +137,6 @@ HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
 }
 
 /*
- * IsFaultOfDay says whether an error is about what was read, not about the
- * session or the server.
- */
-static bool
-IsFaultOfDay(int sqlstate)
-{
-	switch (ERRCODE_TO_CATEGORY(sqlstate))
-	{
-		case ERRCODE_TRANSACTION_ROLLBACK:
-		case ERRCODE_INSUFFICIENT_RESOURCES:
-		case ERRCODE_OPERATOR_INTERVENTION:
-			return false;
-		default:
-			return sqlstate != ERRCODE_LOCK_NOT_AVAILABLE;
-	}
-}
-
-/*
  * LogUnreadable says in the server's log, once for each day, why keys cannot
  * be looked up in it.
  */
@@ -175,61 +155,63 @@ LogUnreadable(Oid day, const ErrorData *error)
 			errdetail("New rows of that time are stored all the same."));
 }
 
-/*
- * FindKey returns the parent's index whose key of the slot a packed day has, or
- * InvalidOid.  usual is the one on what days are looked up by.
- */
-static Oid
-FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
-		bool *is_gone)
+/* what is asked of a day, and its answer */
+typedef struct DayLookup
 {
-	if (OidIsValid(usual) && HasKey(parent, day, slot, is_gone))
-		return usual;
-	if (*is_gone || CountIndexes(parent) == OidIsValid(usual))
-		return InvalidOid;
-	return ZbxhistSearchDay(parent, day, slot);
+	Relation	parent;
+	Oid			day;
+	Oid			usual;			/* the index on what days are looked up by */
+	TupleTableSlot *slot;
+	Oid			found;			/* the index whose key the day has, or 0 */
+	bool		is_gone;		/* there is no such table any more */
+} DayLookup;
+
+/*
+ * LookUp finds out whether a packed day has a key of the slot's.
+ */
+static void
+LookUp(void *arg)
+{
+	DayLookup  *lookup = arg;
+
+	if (OidIsValid(lookup->usual) &&
+		HasKey(lookup->parent, lookup->day, lookup->slot, &lookup->is_gone))
+		lookup->found = lookup->usual;
+	else if (!lookup->is_gone &&
+			 CountIndexes(lookup->parent) > OidIsValid(lookup->usual))
+		lookup->found = ZbxhistSearchDay(lookup->parent, lookup->day,
+										 lookup->slot);
 }
 
 /*
- * FindKeyIfReadable does so in a subtransaction, in which an error of the day's
- * is only logged.
+ * FindKey returns the parent's index whose key of the slot a packed day has, or
+ * InvalidOid; *is_gone is set if there is no such table any more.  In an
+ * attempt, which the caller makes, errors are raised; else a day that cannot be
+ * read has no key.
  */
 static Oid
-FindKeyIfReadable(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
-				  bool *is_gone)
+FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
+		bool is_attempt, bool *is_gone)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile Oid result = InvalidOid;
+	DayLookup	lookup = {parent, day, usual, slot, InvalidOid, false};
+	ErrorData  *error = NULL;
 
-	/* what is written must not be part of the subtransaction */
-	ZbxhistFlushDayChanges(day);
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
+	if (is_attempt)
+		LookUp(&lookup);
+	else
 	{
-		result = FindKey(parent, day, usual, slot, is_gone);
-		ReleaseCurrentSubTransaction();
+		/* what is written must not be undone if reading fails */
+		ZbxhistFlushDayChanges(day);
+		error = ZbxhistAttempt(LookUp, &lookup);
 	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (!IsFaultOfDay(error->sqlerrcode))
-			ReThrowError(error);
-		LogUnreadable(day, error);
-		FreeErrorData(error);
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return result;
+	*is_gone = lookup.is_gone;
+	if (error == NULL)
+		return lookup.found;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	LogUnreadable(day, error);
+	FreeErrorData(error);
+	return InvalidOid;
 }
 
 /*
@@ -239,7 +221,7 @@ FindKeyIfReadable(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
  */
 Oid
 ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
-				TupleTableSlot *slot, bool *is_gone)
+				TupleTableSlot *slot, bool is_attempt, bool *is_gone)
 {
 	Oid			partition = day->partition;
 	Oid			usual = FindKeyIndex(parent);
@@ -248,7 +230,7 @@ ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
 	*is_gone = false;
 	if (CountIndexes(parent) == 0)
 		return InvalidOid;
-	result = FindKeyIfReadable(parent, day->relid, usual, slot, is_gone);
+	result = FindKey(parent, day->relid, usual, slot, is_attempt, is_gone);
 	if (!OidIsValid(result) && OidIsValid(partition) &&
 		partition != RelationGetRelid(parent) &&
 		ZbxhistKeyInPartition(parent, partition, slot))
@@ -263,7 +245,7 @@ ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
  */
 bool
 ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
-				   TupleTableSlot *slot)
+				   TupleTableSlot *slot, bool is_attempt)
 {
 	Relation	index;
 	IndexInfo  *info;
@@ -271,7 +253,8 @@ ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
 	bool		isnull[INDEX_MAX_KEYS];
 	char	   *key;
 	bool		is_gone;
-	Oid			found = ZbxhistKeyInDay(parent, day, slot, &is_gone);
+	Oid			found = ZbxhistKeyInDay(parent, day, slot, is_attempt,
+										&is_gone);
 
 	if (!OidIsValid(found))
 		return !is_gone;

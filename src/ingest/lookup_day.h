@@ -14,8 +14,9 @@
 #include "catalog/bounds.h"
 
 extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
-							   TupleTableSlot *slot);
+							   TupleTableSlot *slot, bool is_attempt);
 extern Oid	ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
-							TupleTableSlot *slot, bool *is_gone);
+							TupleTableSlot *slot, bool is_attempt,
+							bool *is_gone);
 
 #endif							/* ZBXHIST_LOOKUP_DAY_H */

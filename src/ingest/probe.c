@@ -83,7 +83,9 @@ LimitProbe(KeyProbe *probe, Relation parent)
 
 		foreach(other, keys)
 		{
-			if (!ZbxhistIsSameKey(lfirst(other), key, map))
+			/* an index that is deferred cannot be asked */
+			if (!key->is_immediate ||
+				!ZbxhistIsSameKey(lfirst(other), key, map))
 				continue;
 			found = true;
 			for (int i = 0; i < probe->rri->ri_NumIndices; i++)

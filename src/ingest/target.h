@@ -21,7 +21,7 @@ typedef struct InsertTarget
 	bool		fires_before;	/* has BEFORE ROW triggers to be fired */
 	bool		fires_after;	/* has AFTER ROW triggers to be fired */
 	bool		needs_constraints;	/* more to check than NOT NULL */
-	bool		needs_generated;	/* has generated columns */
+	bool		needs_generated;	/* has stored generated columns */
 	bool		has_plain_indexes;	/* immediate, on plain columns */
 	MemoryContext context;		/* owns all this */
 	MemoryContext scratch;		/* reset after each call */

@@ -26,6 +26,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "ingest/attempt.h"
 #include "ingest/batch.h"
 #include "maintenance/counters.h"
 
@@ -82,13 +83,36 @@ InitTable(void *memory)
 
 /*
  * AttachTable finds the shared memory; counters stays NULL if there is none.
+ * It may fail: segments are limited in number, and by what the system has.
  */
 static void
-AttachTable(void)
+AttachTable(void *arg)
 {
 	if (counters == NULL)
 		counters = attach_counters_memory("zbxhist counters",
 										  sizeof(CountersTable), InitTable);
+}
+
+/*
+ * TryToAttach does so, once in a session, for an INSERT, which that must not
+ * fail.
+ */
+static void
+TryToAttach(void)
+{
+	static bool is_tried = false;
+	ErrorData  *error;
+
+	if (is_tried)
+		return;
+	error = ZbxhistAttempt(AttachTable, NULL);
+	is_tried = true;
+	if (error == NULL)
+		return;
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("rows are not counted in this session: %s", error->message));
+	FreeErrorData(error);
 }
 
 /*
@@ -141,7 +165,7 @@ ZbxhistCountersAdd(Oid parent, const InsertStats *stats)
 	ParentCounters *slot;
 	PathCounters *path;
 
-	AttachTable();
+	TryToAttach();
 	if (counters == NULL || (slot = FindCounters(parent)) == NULL)
 		return;
 	pg_atomic_fetch_add_u64(&slot->routed, stats->routed);
@@ -162,7 +186,7 @@ zbxhist_counters(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
-	AttachTable();
+	AttachTable(NULL);
 	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
 	{
 		ParentCounters *slot = &counters->parents[i];
@@ -213,7 +237,7 @@ Datum
 zbxhist_insert_paths(PG_FUNCTION_ARGS)
 {
 	InitMaterializedSRF(fcinfo, 0);
-	AttachTable();
+	AttachTable(NULL);
 	for (int i = 0; counters != NULL && i < MAX_COUNTED_PARENTS; i++)
 	{
 		ParentCounters *slot = &counters->parents[i];

@@ -186,8 +186,8 @@ ZbxhistCloseNewest(DayModify *modify)
 }
 
 /*
- * ZbxhistFlushOthers has the changes of a day written that others than modify
- * have collected, unless they were collected outside of this subtransaction:
+ * ZbxhistFlushOthers has the changes of a day, or of any, written that others
+ * than modify have collected, unless they were collected outside of this subtransaction:
  * they must stay when it is rolled back.
  */
 void
@@ -203,7 +203,8 @@ ZbxhistFlushOthers(Oid day, DayModify *modify)
 		/* one of a subtransaction that failed may have lost its table */
 		if (other == modify ||
 			other->subid != GetCurrentSubTransactionId() ||
-			RelationGetRelid(other->day) != day || other->newest == NULL)
+			(OidIsValid(day) && RelationGetRelid(other->day) != day) ||
+			other->newest == NULL)
 			continue;
 		CurrentResourceOwner = other->owner;
 		ZbxhistFlushChanges(other);
@@ -213,8 +214,8 @@ ZbxhistFlushOthers(Oid day, DayModify *modify)
 }
 
 /*
- * ZbxhistFlushDayChanges has all changes of a day written that have been
- * collected so far.
+ * ZbxhistFlushDayChanges has all changes of a day, or of any if that is
+ * InvalidOid, written that have been collected so far.
  */
 void
 ZbxhistFlushDayChanges(Oid day)
