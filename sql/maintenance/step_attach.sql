@@ -59,8 +59,9 @@ BEGIN
          WHERE a.attrelid = packed AND NOT a.attisdropped AND 'packed=true' = ANY (a.attfdwoptions)
     LOOP
         PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
-        EXECUTE format('ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (SET packed %L)',
-                       packed, item.attname, item.attname);
+        PERFORM zbxhist_internal.execute_as_owner(packed, format(
+            'ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (SET packed %L)',
+            packed, item.attname, item.attname));
     END LOOP;
     RETURN 'done';
 END

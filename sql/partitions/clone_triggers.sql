@@ -38,7 +38,8 @@ BEGIN
            AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t WHERE t.tgname = o.tgname)
          LIMIT 1;
         IF FOUND THEN
-            EXECUTE format('ALTER TRIGGER %I ON %s RENAME TO %I', renamed, partition, item.tgname);
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TRIGGER %I ON %s RENAME TO %I', renamed, partition, item.tgname));
             CONTINUE;
         END IF;
         EXECUTE definition;

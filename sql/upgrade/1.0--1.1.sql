@@ -6,6 +6,10 @@
 
 \echo Use "ALTER EXTENSION zbxhist UPDATE TO '1.1'" to load this file. \quit
 
+-- nothing but what comes with PostgreSQL is found by the rest of this script:
+-- whoever made the schema zbxhist could put something there
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA zbxhist_internal;
 
 COMMENT ON SCHEMA zbxhist_internal IS
@@ -213,5 +217,19 @@ COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day
 
 COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, unpack, salvage, lost, undo, ...';
 
--- whoever made the schema before could have put objects of his own into it
+-- whoever made the schema before could have put objects of his own into it, and
+-- let others do so; check() tells of functions that are
+DO $$
+DECLARE
+    other record;
+BEGIN
+    FOR other IN
+        SELECT DISTINCT a.grantee FROM pg_namespace n, aclexplode(n.nspacl) a
+         WHERE n.nspname = 'zbxhist' AND a.grantee NOT IN (n.nspowner, 0)
+    LOOP
+        EXECUTE format('REVOKE ALL ON SCHEMA zbxhist FROM %I', pg_get_userbyid(other.grantee));
+    END LOOP;
+    REVOKE CREATE ON SCHEMA zbxhist FROM PUBLIC;
+END
+$$;
 ALTER SCHEMA zbxhist OWNER TO pg_database_owner;

@@ -28,7 +28,9 @@ DECLARE
 BEGIN
     items := 0;
     unknown := 0;
-    IF items_table IS NULL OR hosts_table IS NULL THEN
+    -- the query runs as the one owner what the other may have put into an index
+    IF items_table IS NULL OR hosts_table IS NULL
+       OR (SELECT count(DISTINCT k.relowner) FROM pg_class k WHERE k.oid IN (items_table, hosts_table)) > 1 THEN
         SELECT format('cannot read table %I.items or %1$I.hosts', zabbix) INTO problem
           FROM pg_class k
          WHERE k.relnamespace = (SELECT n.oid FROM pg_namespace n WHERE n.nspname = zabbix)

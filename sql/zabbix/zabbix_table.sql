@@ -1,6 +1,6 @@
 -- sql/zabbix/zabbix_table.sql
 --
--- A plain table of the owner of the tables of values, for a query as that owner.
+-- A plain table of somebody who counts there (trusts_owner), for a query as him.
 
 CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[])
 RETURNS regclass
@@ -12,9 +12,7 @@ AS $$
       JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE n.nspname = zabbix_table.table_schema AND k.relname = zabbix_table.table_name
        AND k.relkind = 'r' AND NOT k.relrowsecurity AND pg_has_role(k.relowner, 'USAGE')
-       AND EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z
-                     JOIN pg_class v ON v.relname = z.table_name AND v.relnamespace = n.oid
-                    WHERE v.relowner = k.relowner AND v.relkind = 'r')
+       AND zbxhist_internal.trusts_owner(table_schema, k.relowner)
        AND cardinality(columns) =
            (SELECT count(*)
               FROM pg_attribute a
