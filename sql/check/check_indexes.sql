@@ -41,6 +41,21 @@ BEGIN
             'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
             format('DROP INDEX %s;', extra.names);
     END IF;
+    FOR extra IN
+        SELECT c.conname,
+               array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
+               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+                          ORDER BY p.from_clock))[1] AS command
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
+          JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+         WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_indexes.parent AND i.indisunique)
+         GROUP BY c.conname
+    LOOP
+        RETURN QUERY SELECT 'info', 'own_index', zbxhist_internal.object_list(extra.objects),
+            'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
+            extra.command;
+    END LOOP;
 END
 $$;
 

@@ -143,7 +143,7 @@ my @cases = (
 	{
 		name => 'there is no key',
 		both => ['ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey'],
-		code => 'indexes'
+		code => 'own_index'
 	},
 	{
 		name => 'there is a larger key',
