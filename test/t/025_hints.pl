@@ -512,7 +512,7 @@ my @cases = (
 	},
 	{
 		code => 'damaged_day',
-		provoke => "$damage INSERT INTO history (itemid, clock) VALUES (3, @{[ day(-3) + 500 ]}); $late",
+		provoke => "$damage SELECT zbxhist_internal.step_unpack('history', '$packed_table'); $late",
 		look => qr/$packed_table\|/,
 		then => "CALL zbxhist.salvage('history', '$packed'); $late",
 		unreadable => 1
