@@ -334,12 +334,14 @@ configure_server() {
 	} >>"$1/postgresql.conf"
 }
 
-# Runs a command as the unprivileged user of the scratch servers.
+# Runs a command as the unprivileged user of the scratch servers, with the
+# signals that a shell ignores for what it runs in the background: a Zabbix
+# server ends without them.
 as_user() {
 	if is_root; then
-		runuser -u postgres -- "$@"
+		runuser -u postgres -- env --default-signal=INT,QUIT "$@"
 	else
-		"$@"
+		env --default-signal=INT,QUIT "$@"
 	fi
 }
 
