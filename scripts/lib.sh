@@ -334,14 +334,12 @@ configure_server() {
 	} >>"$1/postgresql.conf"
 }
 
-# Runs a command as the unprivileged user of the scratch servers, with the
-# signals that a shell ignores for what it runs in the background: a Zabbix
-# server ends without them.
+# Runs a command as the unprivileged user of the scratch servers.
 as_user() {
 	if is_root; then
-		runuser -u postgres -- env --default-signal=INT,QUIT "$@"
+		runuser -u postgres -- "$@"
 	else
-		env --default-signal=INT,QUIT "$@"
+		"$@"
 	fi
 }
 
