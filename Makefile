@@ -12,14 +12,21 @@ OBJS = \
 	src/catalog/owned_table.o \
 	src/catalog/owner_rights.o \
 	src/catalog/packed_days.o \
+	src/catalog/packed_table.o \
 	src/catalog/partition_set.o \
 	src/catalog/privileges.o \
 	src/catalog/stored_setting.o \
 	src/compat.o \
 	src/guc.o \
-	src/ingest/attempt.o \
+	src/hooks.o \
 	src/ingest/batch.o \
+	src/ingest/counters.o \
 	src/ingest/day_search.o \
+	src/ingest/fast/exec_insert.o \
+	src/ingest/fast/fast_insert.o \
+	src/ingest/fast/literal.o \
+	src/ingest/fast/numeric_double.o \
+	src/ingest/fast/row_layout.o \
 	src/ingest/frame.o \
 	src/ingest/kept_rows.o \
 	src/ingest/key_match.o \
@@ -31,106 +38,90 @@ OBJS = \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
-	src/ingest/row_type.o \
-	src/ingest/stray.o \
-	src/ingest/target.o \
 	src/maintenance/as_owner.o \
-	src/maintenance/counters.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
-	src/maintenance/item_index.o \
 	src/maintenance/move.o \
-	src/maintenance/move_lock.o \
-	src/maintenance/packing.o \
-	src/maintenance/moving.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
 	src/maintenance/worker.o \
-	src/packed/codec_bits.o \
-	src/packed/codec_buffer.o \
-	src/packed/codec_bytes.o \
-	src/packed/codec_double.o \
-	src/packed/codec_frame.o \
-	src/packed/codec_integer.o \
-	src/packed/codec_line.o \
-	src/packed/day.o \
-	src/packed/day_apply.o \
-	src/packed/day_delete.o \
-	src/packed/day_key.o \
-	src/packed/day_changes.o \
-	src/packed/day_conflicts.o \
-	src/packed/day_damage.o \
-	src/packed/day_decode.o \
-	src/packed/day_modify.o \
-	src/packed/day_newest.o \
-	src/packed/day_prefetch.o \
-	src/packed/day_reader.o \
-	src/packed/day_stream.o \
-	src/packed/day_version.o \
-	src/packed/day_write.o \
-	src/packed/fdw.o \
-	src/packed/fdw_analyze.o \
-	src/packed/fdw_bounds.o \
-	src/packed/fdw_direct.o \
-	src/packed/fdw_estimate.o \
-	src/packed/fdw_explain.o \
-	src/packed/fdw_modify.o \
-	src/packed/fdw_options.o \
-	src/packed/fdw_parallel.o \
-	src/packed/fdw_plan.o \
-	src/packed/fdw_quals.o \
-	src/packed/fdw_scan.o \
-	src/packed/layout.o \
-	src/packed/merge.o \
-	src/packed/merge_group.o \
-	src/packed/moved_rows.o \
-	src/packed/pack.o \
-	src/packed/repack.o \
-	src/packed/row_buffer.o \
-	src/packed/row_compare.o \
-	src/packed/row_hash.o \
-	src/packed/row_key.o \
-	src/packed/row_map.o \
-	src/packed/row_sort.o \
-	src/packed/salvage.o \
-	src/packed/salvage_blocks.o \
-	src/packed/salvage_report.o \
-	src/packed/scan.o \
-	src/packed/segment.o \
-	src/packed/settled.o \
-	src/packed/source.o \
-	src/packed/segment_directory.o \
-	src/packed/segment_reader.o \
-	src/packed/segment_stats.o \
-	src/packed/segment_writer.o \
-	src/packed/unpack.o \
-	src/packed/unsigned_numeric.o \
-	src/packed/value_check.o \
-	src/packed/value_check_array.o \
-	src/packed/value_check_jsonb.o \
-	src/packed/value_type.o \
-	src/packed/verify.o \
+	src/packed/day/day.o \
+	src/packed/day/day_apply.o \
+	src/packed/day/day_changes.o \
+	src/packed/day/day_conflicts.o \
+	src/packed/day/day_damage.o \
+	src/packed/day/day_decode.o \
+	src/packed/day/day_delete.o \
+	src/packed/day/day_key.o \
+	src/packed/day/day_modify.o \
+	src/packed/day/day_newest.o \
+	src/packed/day/day_prefetch.o \
+	src/packed/day/day_reader.o \
+	src/packed/day/day_stream.o \
+	src/packed/day/day_version.o \
+	src/packed/day/day_write.o \
+	src/packed/day/layout.o \
+	src/packed/day/row_buffer.o \
+	src/packed/day/row_compare.o \
+	src/packed/day/row_hash.o \
+	src/packed/day/row_map.o \
+	src/packed/day/scan.o \
+	src/packed/day/settled.o \
+	src/packed/day/source.o \
+	src/packed/day/unsigned_numeric.o \
+	src/packed/day/value_check.o \
+	src/packed/day/value_check_array.o \
+	src/packed/day/value_check_jsonb.o \
+	src/packed/day/value_type.o \
+	src/packed/fdw/fdw.o \
+	src/packed/fdw/fdw_analyze.o \
+	src/packed/fdw/fdw_bounds.o \
+	src/packed/fdw/fdw_direct.o \
+	src/packed/fdw/fdw_estimate.o \
+	src/packed/fdw/fdw_explain.o \
+	src/packed/fdw/fdw_modify.o \
+	src/packed/fdw/fdw_parallel.o \
+	src/packed/fdw/fdw_plan.o \
+	src/packed/fdw/fdw_quals.o \
+	src/packed/fdw/fdw_scan.o \
+	src/packed/fdw/moved_rows.o \
+	src/packed/fdw/row_key.o \
+	src/packed/format/codec_bits.o \
+	src/packed/format/codec_buffer.o \
+	src/packed/format/codec_bytes.o \
+	src/packed/format/codec_double.o \
+	src/packed/format/codec_frame.o \
+	src/packed/format/codec_integer.o \
+	src/packed/format/codec_line.o \
+	src/packed/format/segment.o \
+	src/packed/format/segment_directory.o \
+	src/packed/format/segment_reader.o \
+	src/packed/format/segment_stats.o \
+	src/packed/format/segment_writer.o \
+	src/packed/jobs/merge.o \
+	src/packed/jobs/merge_group.o \
+	src/packed/jobs/pack.o \
+	src/packed/jobs/packing.o \
+	src/packed/jobs/repack.o \
+	src/packed/jobs/row_sort.o \
+	src/packed/jobs/salvage.o \
+	src/packed/jobs/salvage_blocks.o \
+	src/packed/jobs/salvage_report.o \
+	src/packed/jobs/unpack.o \
+	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
 	src/plan/exclude.o \
-	src/plan/exec_insert.o \
-	src/plan/fast_insert.o \
 	src/plan/fresh_snapshot.o \
 	src/plan/item_scan.o \
-	src/plan/literal.o \
-	src/plan/numeric_double.o \
 	src/plan/ordered_append.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
-	src/plan/row_layout.o \
 	src/plan/select.o \
 	src/plan/stand_in.o \
 	src/read/accumulator.o \
-	src/read/add.o \
 	src/read/aggregates.o \
 	src/read/arguments.o \
-	src/read/delete.o \
 	src/read/heap_source.o \
-	src/read/item_range.o \
 	src/read/last_values.o \
 	src/read/parent.o \
 	src/read/partition_walk.o \
@@ -138,6 +129,16 @@ OBJS = \
 	src/read/range_support.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/rows/attempt.o \
+	src/rows/item_index.o \
+	src/rows/item_range.o \
+	src/rows/move_lock.o \
+	src/rows/moving.o \
+	src/rows/row_type.o \
+	src/rows/stray.o \
+	src/rows/target.o \
+	src/write/add.o \
+	src/write/delete.o \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
@@ -171,7 +172,7 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # PGXS knows no header dependencies
-$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 
 # one object a file in sql/, one script for CREATE EXTENSION
 $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt

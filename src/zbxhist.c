@@ -18,18 +18,13 @@
 
 #include "compat.h"
 #include "guc.h"
+#include "hooks.h"
 #include "ingest/batch.h"
-#include "ingest/frame.h"
-#include "maintenance/counters.h"
-#include "maintenance/drop_guard.h"
+#include "ingest/counters.h"
+#include "ingest/fast/fast_insert.h"
 #include "maintenance/worker.h"
-#include "plan/exclude.h"
-#include "plan/fast_insert.h"
 #include "plan/item_scan.h"
-#include "plan/ordered_append.h"
-#include "plan/prune.h"
 #include "plan/range_scan.h"
-#include "plan/select.h"
 
 #define ZBXHIST_VERSION "1.1"
 
@@ -46,7 +41,8 @@ static bool is_preloaded = false;
 static bool is_shared = false;
 
 /*
- * _PG_init registers settings, hooks and callbacks.
+ * _PG_init registers settings, callbacks, plan nodes and hooks, which are taken
+ * once everything that they call is ready.
  */
 void
 _PG_init(void)
@@ -57,16 +53,11 @@ _PG_init(void)
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
 	ZbxhistBatchInit();
-	ZbxhistFrameInit();
-	ZbxhistPruneInit();
-	ZbxhistExcludeInit();
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
-	ZbxhistSelectInit();
-	ZbxhistOrderedAppendInit();
 	ZbxhistItemScanInit();
-	ZbxhistDropGuardInit();
 	ZbxhistWorkerInit();
+	ZbxhistHooksInit();
 }
 
 /*

@@ -2,7 +2,7 @@
 --
 -- A table of terabytes is not read for this: its index (itemid, clock) is
 -- walked from item to item, and of each item only the outermost row in the
--- range is looked at, see src/maintenance/item_index.c.
+-- range is looked at, see src/rows/item_index.c.
 
 CREATE FUNCTION zbxhist_internal.waiting_clock(
     parent regclass,

@@ -1,6 +1,6 @@
 -- sql/tables/partition_state.sql
 --
--- Read by the C code (parent, partition, verified), see src/ingest/stray.c.
+-- Read by the C code (parent, partition, verified), see src/rows/stray.c.
 -- Not dumped: it is about this server, and the next runs write it anew.
 
 CREATE TABLE zbxhist.partition_state (

@@ -1,6 +1,6 @@
 -- sql/tables/stray_mark.sql
 --
--- Written by the C code for whoever inserts, see src/ingest/stray.c; it has
+-- Written by the C code for whoever inserts, see src/rows/stray.c; it has
 -- one column for that reason.
 
 CREATE TABLE zbxhist.stray_mark (

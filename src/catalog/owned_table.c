@@ -16,8 +16,8 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "compat.h"
 #include "catalog/owned_table.h"
+#include "compat.h"
 
 /*
  * ZbxhistOpenOwnedTable opens and locks a table for its owner; the lock lasts

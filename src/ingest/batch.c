@@ -40,16 +40,16 @@
 
 #include "guc.h"
 #include "ingest/batch.h"
+#include "ingest/counters.h"
 #include "ingest/kept_rows.h"
 #include "ingest/key_match.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
 #include "ingest/probe.h"
-#include "ingest/row_type.h"
-#include "ingest/stray.h"
-#include "ingest/target.h"
-#include "maintenance/counters.h"
+#include "rows/row_type.h"
+#include "rows/stray.h"
+#include "rows/target.h"
 
 /* more batches than anyone keeps open at once are given back to malloc */
 #define MAX_POOLED_BATCHES 16

@@ -25,7 +25,7 @@
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
-#include "read/source.h"
+#include "rows/source.h"
 
 /*
  * HasColumn says whether a key is on the parent's column that days have as

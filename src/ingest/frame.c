@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * frame.c
- *	  Executor and utility hooks: which statement is executing, and what its
- *	  command tag says.
+ *	  Which statement is executing, and what its command tag lacks.
  *
  * A trigger is not told which statement fires it, but the batch must know:
  * rows may leave the parent only if the statement does not need them there
  * (RETURNING, ON CONFLICT, view check options, row security), and the
- * command tag should count them.  So the hooks keep a stack of frames, one
- * for each statement in execution, and the row trigger looks its plan up in
- * the innermost.
+ * command tag should count them.  So the hooks (hooks.c) keep a stack of frames
+ * here, one for each statement in execution, and the row trigger looks its plan
+ * up in the innermost.
  *
  * A statement that was already executing when the library was loaded has no
  * frame: the first one of a session, unless session_preload_libraries names
@@ -22,27 +21,17 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "nodes/parsenodes.h"
 #include "parser/parsetree.h"
 #include "tcop/pquery.h"
-#include "tcop/utility.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
-#include "ingest/batch.h"
 #include "ingest/frame.h"
-#include "maintenance/drop_guard.h"
-#include "packed/fdw.h"
-#include "plan/prune.h"
 
 static ExecFrame *current_frame = NULL;
-
-static ExecutorRun_hook_type prev_executor_run = NULL;
-static ExecutorFinish_hook_type prev_executor_finish = NULL;
-static ProcessUtility_hook_type prev_process_utility = NULL;
 
 /*
  * ZbxhistCurrentFrame returns the innermost statement's frame, or NULL.
@@ -102,114 +91,31 @@ ZbxhistSnapshotIsOld(void)
 }
 
 /*
- * PushFrame makes frame the innermost one.
+ * ZbxhistPushFrame makes frame, on the caller's stack, the innermost one: of a
+ * query, or of a utility statement.
  */
-static void
-PushFrame(ExecFrame *frame, QueryDesc *query)
+void
+ZbxhistPushFrame(ExecFrame *frame, QueryDesc *query, const Node *utility)
 {
 	memset(frame, 0, sizeof(*frame));
 	frame->outer = current_frame;
 	frame->query = query;
+	if (utility != NULL)
+	{
+		frame->is_copy_from = IsA(utility, CopyStmt) &&
+			((const CopyStmt *) utility)->is_from;
+		frame->runs_query = RunsQuery(utility);
+	}
 	current_frame = frame;
 }
 
 /*
- * ExecutorRunHook runs a query in a frame of its own and adds the rows that
- * were routed to those that the executor counted.
+ * ZbxhistPopFrame is to be called however the statement ends.
  */
-static void
-ExecutorRunHook(EXECUTOR_RUN_PROTO)
+void
+ZbxhistPopFrame(const ExecFrame *frame)
 {
-	ExecFrame	frame;
-
-	/* a nested query sees the rows that its caller inserted before it */
-	ZbxhistFlushForNestedQuery();
-
-	PushFrame(&frame, queryDesc);
-	PG_TRY();
-	{
-		if (prev_executor_run)
-			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
-		else
-			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
-		ZbxhistRunParentPart(queryDesc);
-	}
-	PG_FINALLY();
-	{
-		current_frame = frame.outer;
-	}
-	PG_END_TRY();
-
-	if (frame.routed > 0)
-		add_processed(queryDesc->estate, frame.routed);
-}
-
-/*
- * ExecutorFinishHook writes what is buffered before AFTER triggers fire, so
- * that they see the rows.  Data-modifying CTEs and AFTER triggers run in
- * here, so a frame is needed again.
- */
-static void
-ExecutorFinishHook(QueryDesc *queryDesc)
-{
-	ExecFrame	frame;
-
-	PushFrame(&frame, queryDesc);
-	PG_TRY();
-	{
-		ZbxhistFlushQuery(queryDesc);
-		ZbxhistWritePackedChanges(queryDesc);
-		if (prev_executor_finish)
-			(*prev_executor_finish) (queryDesc);
-		else
-			standard_ExecutorFinish(queryDesc);
-		ZbxhistCloseQuery(queryDesc);
-	}
-	PG_FINALLY();
-	{
-		current_frame = frame.outer;
-	}
-	PG_END_TRY();
-}
-
-/*
- * ProcessUtilityHook gives COPY ... FROM a frame and corrects its tag.  Other
- * utility statements pass through.
- */
-static void
-ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
-				   bool readOnlyTree, ProcessUtilityContext context,
-				   ParamListInfo params, QueryEnvironment *queryEnv,
-				   DestReceiver *dest, QueryCompletion *qc)
-{
-	ExecFrame	frame;
-	bool		is_copy_from = IsA(pstmt->utilityStmt, CopyStmt) &&
-		((CopyStmt *) pstmt->utilityStmt)->is_from;
-
-	ZbxhistFlushForNestedQuery();
-	ZbxhistBeginDrop(pstmt->utilityStmt);
-
-	PushFrame(&frame, NULL);
-	frame.is_copy_from = is_copy_from;
-	frame.runs_query = RunsQuery(pstmt->utilityStmt);
-	PG_TRY();
-	{
-		if (prev_process_utility)
-			(*prev_process_utility) (pstmt, queryString, readOnlyTree, context,
-									 params, queryEnv, dest, qc);
-		else
-			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
-									params, queryEnv, dest, qc);
-	}
-	PG_FINALLY();
-	{
-		current_frame = frame.outer;
-	}
-	PG_END_TRY();
-
-	/* pstmt may be gone by now (ROLLBACK) */
-	if (is_copy_from && frame.routed > 0 && qc != NULL)
-		qc->nprocessed += frame.routed;
+	current_frame = frame->outer;
 }
 
 /*
@@ -348,18 +254,4 @@ ZbxhistDescribeStatement(const TriggerData *trigdata, StatementInfo *info)
 	}
 
 	DescribeUnframed(RelationGetRelid(trigdata->tg_relation), info);
-}
-
-/*
- * ZbxhistFrameInit installs the hooks, keeping those that are there.
- */
-void
-ZbxhistFrameInit(void)
-{
-	prev_executor_run = ExecutorRun_hook;
-	ExecutorRun_hook = ExecutorRunHook;
-	prev_executor_finish = ExecutorFinish_hook;
-	ExecutorFinish_hook = ExecutorFinishHook;
-	prev_process_utility = ProcessUtility_hook;
-	ProcessUtility_hook = ProcessUtilityHook;
 }

@@ -36,7 +36,9 @@ typedef struct StatementInfo
 	bool		sets_tag;		/* its rows count in the command tag */
 } StatementInfo;
 
-extern void ZbxhistFrameInit(void);
+extern void ZbxhistPushFrame(ExecFrame *frame, QueryDesc *query,
+							 const Node *utility);
+extern void ZbxhistPopFrame(const ExecFrame *frame);
 extern ExecFrame *ZbxhistCurrentFrame(void);
 extern bool ZbxhistIsInChange(void);
 extern bool ZbxhistSnapshotIsOld(void);

@@ -20,13 +20,13 @@
 #include "utils/inval.h"
 
 #include "catalog/partition_set.h"
-#include "ingest/attempt.h"
 #include "ingest/batch.h"
 #include "ingest/kept_rows.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
-#include "packed/day.h"
+#include "packed/day/day.h"
+#include "rows/attempt.h"
 
 typedef struct KeptRows
 {

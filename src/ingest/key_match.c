@@ -22,7 +22,7 @@
 #include "utils/rel.h"
 
 #include "ingest/key_match.h"
-#include "ingest/row_type.h"
+#include "rows/row_type.h"
 
 /*
  * ReadKey describes a unique index, or returns NULL.  Exclusion constraints

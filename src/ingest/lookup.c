@@ -26,7 +26,7 @@
 
 #include "ingest/lookup.h"
 #include "ingest/probe.h"
-#include "maintenance/packing.h"
+#include "packed/jobs/packing.h"
 
 /* a lock that is held for a moment only, as by VACUUM, is waited for */
 #define LOCK_TRIES 5

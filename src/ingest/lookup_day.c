@@ -29,12 +29,12 @@
 #include "utils/relcache.h"
 
 #include "catalog/partition_set.h"
-#include "ingest/attempt.h"
 #include "ingest/day_search.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
-#include "packed/day.h"
+#include "packed/day/day.h"
+#include "rows/attempt.h"
 
 /*
  * IsOnKeyColumns says whether two rows of the same itemid, clock and ns are

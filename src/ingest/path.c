@@ -3,7 +3,7 @@
  * path.c
  *	  Which way a statement's rows take into a parent, and why.
  *
- * The planner hook (plan/fast_insert.c) asks what about the table is in the
+ * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in the
  * way.  A statement that it has left to the planner is looked at once, when
  * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
  * nothing else depends on the answer.  Its query tree is gone by then, so the

@@ -31,7 +31,7 @@
 #include "ingest/key_match.h"
 #include "ingest/key_search.h"
 #include "ingest/probe.h"
-#include "ingest/row_type.h"
+#include "rows/row_type.h"
 
 /*
  * ZbxhistOpenProbe opens the indexes of rel, which the caller has locked,

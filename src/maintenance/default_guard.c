@@ -20,8 +20,8 @@
 #include "utils/rel.h"
 
 #include "catalog/packed_days.h"
+#include "catalog/packed_table.h"
 #include "maintenance/default_guard.h"
-#include "packed/fdw.h"
 
 /*
  * IsNewColumn says whether no day has been packed with a foreign table's

@@ -33,14 +33,12 @@
 #include "utils/lsyscache.h"
 
 #include "catalog/packed_days.h"
+#include "catalog/packed_table.h"
 #include "guc.h"
 #include "maintenance/default_guard.h"
 #include "maintenance/drop_guard.h"
-#include "packed/fdw.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_load_guards);
-
-static object_access_hook_type prev_object_access = NULL;
 
 /* packed days with values that the statement under way has dropped so far */
 static int	dropped_days = 0;
@@ -150,15 +148,13 @@ DropRelation(Oid relid)
 }
 
 /*
- * ObjectAccessHook is told of each object that is dropped, before it goes, and
- * of each default that is made.
+ * ZbxhistGuardObject is told of each object that is dropped, before it goes,
+ * and of each default that is made.
  */
-static void
-ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,
-				 void *arg)
+void
+ZbxhistGuardObject(ObjectAccessType access, Oid classId, Oid objectId,
+				   int subId)
 {
-	if (prev_object_access)
-		(*prev_object_access) (access, classId, objectId, subId, arg);
 	if (access == OAT_DROP && classId == RelationRelationId && subId == 0)
 		DropRelation(objectId);
 	else if (access == OAT_POST_CREATE && classId == AttrDefaultRelationId)
@@ -207,14 +203,4 @@ Datum
 zbxhist_load_guards(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_VOID();
-}
-
-/*
- * ZbxhistDropGuardInit takes the hook; called once, by _PG_init.
- */
-void
-ZbxhistDropGuardInit(void)
-{
-	prev_object_access = object_access_hook;
-	object_access_hook = ObjectAccessHook;
 }

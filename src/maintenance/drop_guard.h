@@ -8,9 +8,11 @@
 #ifndef ZBXHIST_DROP_GUARD_H
 #define ZBXHIST_DROP_GUARD_H
 
+#include "catalog/objectaccess.h"
 #include "nodes/nodes.h"
 
 extern void ZbxhistBeginDrop(const Node *statement);
-extern void ZbxhistDropGuardInit(void);
+extern void ZbxhistGuardObject(ObjectAccessType access, Oid classId,
+							   Oid objectId, int subId);
 
 #endif							/* ZBXHIST_DROP_GUARD_H */

@@ -37,11 +37,11 @@
 #include "catalog/owner_rights.h"
 #include "compat.h"
 #include "ingest/probe.h"
-#include "ingest/stray.h"
-#include "ingest/target.h"
-#include "maintenance/item_index.h"
-#include "maintenance/move_lock.h"
-#include "maintenance/moving.h"
+#include "rows/item_index.h"
+#include "rows/move_lock.h"
+#include "rows/moving.h"
+#include "rows/stray.h"
+#include "rows/target.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_move_rows);
 

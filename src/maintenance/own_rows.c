@@ -29,7 +29,7 @@
 #include "catalog/bounds.h"
 #include "catalog/privileges.h"
 #include "compat.h"
-#include "maintenance/item_index.h"
+#include "rows/item_index.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
 PG_FUNCTION_INFO_V1(zbxhist_own_items);

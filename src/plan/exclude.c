@@ -30,8 +30,6 @@
 #include "plan/clock_bounds.h"
 #include "plan/exclude.h"
 
-static get_relation_info_hook_type prev_get_relation_info = NULL;
-
 /*
  * HasNoRows says whether child surely has no rows within bounds.
  */
@@ -100,26 +98,16 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 }
 
 /*
- * GetRelationInfo is the hook.
+ * ZbxhistExcludeRelation marks a child of a parent of which the query wants
+ * none of its rows, when the planner has collected what it knows of it.
  */
-static void
-GetRelationInfo(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+void
+ZbxhistExcludeRelation(PlannerInfo *root, Oid relid, bool inhparent,
+					   RelOptInfo *rel)
 {
-	if (prev_get_relation_info != NULL)
-		prev_get_relation_info(root, relid, inhparent, rel);
 	if (zbxhist_enable_partition_pruning && !inhparent &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
 		IsExcluded(root, rel, relid))
 		mark_dummy_rel(rel);
-}
-
-/*
- * ZbxhistExcludeInit puts the hook in place.
- */
-void
-ZbxhistExcludeInit(void)
-{
-	prev_get_relation_info = get_relation_info_hook;
-	get_relation_info_hook = GetRelationInfo;
 }

@@ -8,6 +8,9 @@
 #ifndef ZBXHIST_EXCLUDE_H
 #define ZBXHIST_EXCLUDE_H
 
-extern void ZbxhistExcludeInit(void);
+#include "nodes/pathnodes.h"
+
+extern void ZbxhistExcludeRelation(PlannerInfo *root, Oid relid,
+								   bool inhparent, RelOptInfo *rel);
 
 #endif							/* ZBXHIST_EXCLUDE_H */

@@ -4,7 +4,7 @@
  *	  Statements whose snapshot is older than their locks.
  *
  * Who changes or locks rows of a parent waits for moves of its rows before he
- * takes his snapshot, see maintenance/move_lock.c.  Two kinds of statements
+ * takes his snapshot, see rows/move_lock.c.  Two kinds of statements
  * have one by then:
  *
  * - those that a utility statement executes: EXPLAIN ANALYZE, EXECUTE, DECLARE
@@ -28,10 +28,10 @@
 #include "utils/snapmgr.h"
 
 #include "ingest/frame.h"
-#include "maintenance/move_lock.h"
 #include "plan/clock_bounds.h"
 #include "plan/fresh_snapshot.h"
 #include "plan/prune.h"
+#include "rows/move_lock.h"
 
 /*
  * IsParent says whether a table, locked by its query, is a parent of ours.

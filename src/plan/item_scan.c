@@ -48,7 +48,7 @@
 
 #include "compat.h"
 #include "guc.h"
-#include "packed/fdw_quals.h"
+#include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
 #include "plan/item_scan.h"
 #include "read/reader.h"
@@ -78,8 +78,6 @@ typedef struct ItemScanState
 	bool		has_started;	/* reader reads by the present values */
 	MemoryContext bounds_context;	/* owns what values evaluate to */
 } ItemScanState;
-
-static set_rel_pathlist_hook_type previous_pathlist_hook = NULL;
 
 /* ---- recognising ---- */
 
@@ -258,15 +256,13 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 }
 
 /*
- * ConsiderItemScan is the hook that puts the path in place of those that the
+ * ZbxhistConsiderItemScan puts the path in place of those that the
  * planner has found for a table that is marked.
  */
-static void
-ConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-				 RangeTblEntry *rte)
+void
+ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+						RangeTblEntry *rte)
 {
-	if (previous_pathlist_hook)
-		previous_pathlist_hook(root, rel, rti, rte);
 	if (rte->rtekind != RTE_RELATION || rte->coltypmods == NIL ||
 		IS_DUMMY_REL(rel))
 		return;
@@ -493,12 +489,10 @@ CreateItemState(CustomScan *scan)
 }
 
 /*
- * ZbxhistItemScanInit registers the scan and the hook; called by _PG_init.
+ * ZbxhistItemScanInit registers the scan; called by _PG_init.
  */
 void
 ZbxhistItemScanInit(void)
 {
 	RegisterCustomScanMethods(&item_scan_methods);
-	previous_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = ConsiderItemScan;
 }

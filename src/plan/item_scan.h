@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_ITEM_SCAN_H
 #define ZBXHIST_ITEM_SCAN_H
 
+#include "nodes/pathnodes.h"
 #include "nodes/parsenodes.h"
 
 #include "catalog/partition_set.h"
@@ -15,6 +16,8 @@
 extern bool ZbxhistIsItemQuery(const Query *query, Index rti, Relation parent,
 							   const PartitionSet *set, bool *is_descending);
 extern void ZbxhistMarkItemScan(RangeTblEntry *rte, bool is_descending);
+extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+								   RangeTblEntry *rte);
 extern void ZbxhistItemScanInit(void);
 
 #endif							/* ZBXHIST_ITEM_SCAN_H */

@@ -29,7 +29,7 @@
 
 #include "catalog/bounds.h"
 #include "compat.h"
-#include "packed/fdw.h"
+#include "packed/fdw/fdw.h"
 #include "plan/ordered_append.h"
 
 /* numbers in the mark of a union */
@@ -39,8 +39,6 @@ enum OrderMark
 	MARK_HAS_PARENT,
 	MARK_PACKED_END				/* less one, so that it is an int */
 };
-
-static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 
 /*
  * ZbxhistMarkOrdered marks the entry of a union of tables in fields that have
@@ -175,30 +173,18 @@ AddOrderedPath(PlannerInfo *root, RelOptInfo *rel, Index rti,
 }
 
 /*
- * ConsiderOrderedAppend is the hook.
+ * ZbxhistConsiderOrderedAppend adds that path where the order of clocks is asked for.
  */
-static void
-ConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
-					  RangeTblEntry *rte)
+void
+ZbxhistConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
+							 RangeTblEntry *rte)
 {
 	bool		is_descending;
 
-	if (prev_set_rel_pathlist)
-		(*prev_set_rel_pathlist) (root, rel, rti, rte);
 	if (rte->rtekind == RTE_SUBQUERY && rte->coltypmods != NIL && rte->inh &&
 		rel->reloptkind == RELOPT_BASEREL && !IS_DUMMY_REL(rel) &&
 		bms_is_empty(rel->lateral_relids) &&
 		GetClockOrder(root, rel, linitial_int(rte->coltypmods),
 					  &is_descending))
 		AddOrderedPath(root, rel, rti, rte, is_descending);
-}
-
-/*
- * ZbxhistOrderedAppendInit installs the hook, keeping one that is there.
- */
-void
-ZbxhistOrderedAppendInit(void)
-{
-	prev_set_rel_pathlist = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = ConsiderOrderedAppend;
 }

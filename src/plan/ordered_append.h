@@ -8,6 +8,8 @@
 #ifndef ZBXHIST_ORDERED_APPEND_H
 #define ZBXHIST_ORDERED_APPEND_H
 
+#include "nodes/pathnodes.h"
+
 #include "access/attnum.h"
 #include "nodes/parsenodes.h"
 
@@ -22,6 +24,7 @@ typedef struct TableOrder
 
 extern void ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables,
 							   bool has_parent, const TableOrder *order);
-extern void ZbxhistOrderedAppendInit(void);
+extern void ZbxhistConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
+								   RangeTblEntry *rte);
 
 #endif							/* ZBXHIST_ORDERED_APPEND_H */

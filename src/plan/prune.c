@@ -8,13 +8,13 @@
  * The planner expands a parent to all of its children before it looks at a
  * single constraint, so with a year of months it spends five times what a
  * plain table needs for the whole statement.  Where the clock bounds in WHERE
- * leave one partition, the planner hook here puts that partition into the
- * query instead of the parent.
+ * leave one partition, the planner is given a query with that partition instead
+ * of the parent.
  *
  * Rows that wait in the parent must be found as well.  Whether there are any
  * is known only when the statement has its snapshot, so the query as it was
  * goes with the plan, in a range table entry that nothing refers to, and
- * after the partition the executor hook updates ONLY the parent in the same
+ * after the partition ZbxhistRunParentPart updates ONLY the parent in the same
  * snapshot, unless the parent is empty.
  *
  * Privileges are those of the parent: its entry stays in the range table, and
@@ -22,7 +22,7 @@
  *
  * Unlike inheritance, such a plan does not lock all children.  By those locks
  * a statement and a move of rows wait for each other, so here the move lock is
- * taken instead (maintenance/move_lock.c).
+ * taken instead (rows/move_lock.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -47,16 +47,14 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
-#include "maintenance/move_lock.h"
 #include "plan/clock_bounds.h"
 #include "plan/prune.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
+#include "rows/move_lock.h"
 
 /* fewer partitions than this are planned fast enough */
 #define MIN_PARTITIONS 2
-
-static planner_hook_type prev_planner = NULL;
 
 /* ---- recognising ---- */
 
@@ -165,24 +163,13 @@ FindStandIn(Query *query)
 /* ---- planning ---- */
 
 /*
- * CallPlanner passes a query on.
- */
-static PlannedStmt *
-CallPlanner(Query *query, const char *query_string, int cursor_options,
-			ParamListInfo params)
-{
-	if (prev_planner)
-		return (*prev_planner) (query, query_string, cursor_options, params);
-	return standard_planner(query, query_string, cursor_options, params);
-}
-
-/*
  * PlanWithoutConstraints has a query planned without a look at the constraints
  * of its tables, each of which would be read and simplified for nothing.
  */
 static PlannedStmt *
 PlanWithoutConstraints(Query *query, const char *query_string,
-					   int cursor_options, ParamListInfo params)
+					   int cursor_options, ParamListInfo params,
+					   planner_hook_type planner)
 {
 	int			was = constraint_exclusion;
 	PlannedStmt *result;
@@ -190,7 +177,7 @@ PlanWithoutConstraints(Query *query, const char *query_string,
 	PG_TRY();
 	{
 		constraint_exclusion = CONSTRAINT_EXCLUSION_OFF;
-		result = CallPlanner(query, query_string, cursor_options, params);
+		result = (*planner) (query, query_string, cursor_options, params);
 	}
 	PG_FINALLY();
 	{
@@ -206,24 +193,25 @@ PlanWithoutConstraints(Query *query, const char *query_string,
  */
 static PlannedStmt *
 PlanOnePartition(Query *query, Oid partition, const char *query_string,
-				 int cursor_options, ParamListInfo params)
+				 int cursor_options, ParamListInfo params,
+				 planner_hook_type planner)
 {
 	Query	   *whole = copyObject(query);
 	PlannedStmt *result;
 
 	substitute_relation(query, 1, partition);
-	result = CallPlanner(query, query_string, cursor_options, params);
+	result = (*planner) (query, query_string, cursor_options, params);
 	ZbxhistKeepWhole(result, whole, NIL);
 	return result;
 }
 
 /*
- * PlannerHook plans what can do with one partition that way and passes
- * everything else on.
+ * ZbxhistPlanPruned has planner plan a query, with one partition or a few
+ * tables in a parent's place where that is right.
  */
-static PlannedStmt *
-PlannerHook(Query *query, const char *query_string, int cursor_options,
-			ParamListInfo params)
+PlannedStmt *
+ZbxhistPlanPruned(Query *query, const char *query_string, int cursor_options,
+				  ParamListInfo params, planner_hook_type planner)
 {
 	Oid			partition = InvalidOid;
 	NarrowedSelect narrowed;
@@ -233,13 +221,13 @@ PlannerHook(Query *query, const char *query_string, int cursor_options,
 		partition = FindStandIn(query);
 	if (OidIsValid(partition))
 		return PlanOnePartition(query, partition, query_string,
-								cursor_options, params);
+								cursor_options, params, planner);
 	ZbxhistNarrowSelect(query, &narrowed);
 	if (narrowed.has_no_constraints)
 		result = PlanWithoutConstraints(query, query_string, cursor_options,
-										params);
+										params, planner);
 	else
-		result = CallPlanner(query, query_string, cursor_options, params);
+		result = (*planner) (query, query_string, cursor_options, params);
 	if (narrowed.whole != NULL)
 		ZbxhistKeepWhole(result, narrowed.whole, narrowed.left_out);
 	return result;
@@ -331,14 +319,4 @@ ZbxhistRunParentPart(QueryDesc *query)
 	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
 	add_processed(query->estate, RunQuery(whole, query));
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * ZbxhistPruneInit installs the planner hook, keeping one that is there.
- */
-void
-ZbxhistPruneInit(void)
-{
-	prev_planner = planner_hook;
-	planner_hook = PlannerHook;
 }

@@ -9,8 +9,11 @@
 #define ZBXHIST_PRUNE_H
 
 #include "executor/execdesc.h"
+#include "optimizer/planner.h"
 
-extern void ZbxhistPruneInit(void);
+extern PlannedStmt *ZbxhistPlanPruned(Query *query, const char *query_string,
+									  int cursor_options, ParamListInfo params,
+									  planner_hook_type planner);
 extern Oid	ZbxhistParentOfPlan(const PlannedStmt *stmt);
 extern void ZbxhistRunParentPart(QueryDesc *query);
 

@@ -68,8 +68,6 @@ typedef struct RangeScanState
 	bool		is_open;		/* set is */
 } RangeScanState;
 
-static set_rel_pathlist_hook_type previous_pathlist_hook = NULL;
-
 /* ---- planning ---- */
 
 /*
@@ -194,19 +192,17 @@ static const CustomPathMethods range_path_methods = {
 };
 
 /*
- * ConsiderRangeScan is the hook that adds a path: what the executor's way
+ * ZbxhistConsiderRangeScan adds a path: what the executor's way
  * costs without the copying.
  */
-static void
-ConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-				  RangeTblEntry *rte)
+void
+ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+						 RangeTblEntry *rte)
 {
 	FuncExpr   *call;
 	Path	   *function_path;
 	CustomPath *path;
 
-	if (previous_pathlist_hook)
-		previous_pathlist_hook(root, rel, rti, rte);
 	if (!zbxhist_enable_range_scan || rel->pathlist == NIL ||
 		(call = GetCall(rte)) == NULL || !OidIsValid(GetParent(call)) ||
 		NeedsWholeRow(rel))
@@ -423,12 +419,10 @@ CreateRangeState(CustomScan *scan)
 }
 
 /*
- * ZbxhistRangeScanInit registers the scan and the hook; called by _PG_init.
+ * ZbxhistRangeScanInit registers the scan; called by _PG_init.
  */
 void
 ZbxhistRangeScanInit(void)
 {
 	RegisterCustomScanMethods(&range_scan_methods);
-	previous_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = ConsiderRangeScan;
 }

@@ -8,6 +8,10 @@
 #ifndef ZBXHIST_RANGE_SCAN_H
 #define ZBXHIST_RANGE_SCAN_H
 
+#include "nodes/pathnodes.h"
+
+extern void ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
+								   RangeTblEntry *rte);
 extern void ZbxhistRangeScanInit(void);
 
 #endif							/* ZBXHIST_RANGE_SCAN_H */

@@ -49,7 +49,6 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
-#include "plan/fresh_snapshot.h"
 #include "plan/item_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
@@ -73,8 +72,6 @@ typedef struct Narrowing
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
 	bool		is_descending;
 } Narrowing;
-
-static ExecutorStart_hook_type prev_executor_start = NULL;
 
 static bool FindNarrowings(Node *node, List **narrowings);
 
@@ -559,37 +556,19 @@ PlanAgain(QueryDesc *query, Query *whole, int eflags)
 }
 
 /*
- * ExecutorStart is the hook.
+ * ZbxhistRefreshPlan gives a query that is about to be started another plan if
+ * its own would miss rows.  Returns the memory that this plan is in, for the
+ * caller to make a part of the query's, or NULL.
  */
-static void
-ExecutorStartHook(QueryDesc *query, int eflags)
+MemoryContext
+ZbxhistRefreshPlan(QueryDesc *query, int eflags)
 {
 	List	   *left_out;
 	Query	   *whole;
-	MemoryContext plan_context = NULL;
 
-	if (!IsParallelWorker() && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-		ZbxhistPrepareChange(query);
 	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
 		(whole = ZbxhistGetWhole(query->plannedstmt, &left_out)) != NULL &&
 		MayMissRows(left_out, query->snapshot))
-		plan_context = PlanAgain(query, whole, eflags);
-
-	if (prev_executor_start)
-		(*prev_executor_start) (query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	/* nothing needs the plan once the query has ended */
-	if (plan_context != NULL)
-		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);
-}
-
-/*
- * ZbxhistSelectInit installs the executor hook, keeping one that is there.
- */
-void
-ZbxhistSelectInit(void)
-{
-	prev_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = ExecutorStartHook;
+		return PlanAgain(query, whole, eflags);
+	return NULL;
 }

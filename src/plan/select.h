@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_SELECT_H
 #define ZBXHIST_SELECT_H
 
+#include "executor/execdesc.h"
 #include "nodes/parsenodes.h"
 
 /* what was done to a query that is about to be planned */
@@ -21,6 +22,6 @@ typedef struct NarrowedSelect
 } NarrowedSelect;
 
 extern void ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed);
-extern void ZbxhistSelectInit(void);
+extern MemoryContext ZbxhistRefreshPlan(QueryDesc *query, int eflags);
 
 #endif							/* ZBXHIST_SELECT_H */

@@ -28,9 +28,9 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "ingest/row_type.h"
 #include "plan/clock_bounds.h"
 #include "plan/stand_in.h"
+#include "rows/row_type.h"
 
 /* the name of the range table entry that holds the query as it was */
 #define WHOLE_QUERY_NAME "zbxhist whole query"

@@ -25,8 +25,8 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 
-#include "packed/unsigned_numeric.h"
-#include "packed/segment.h"
+#include "packed/day/unsigned_numeric.h"
+#include "packed/format/segment.h"
 #include "read/accumulator.h"
 #include "read/parent.h"
 

@@ -12,7 +12,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "packed/segment.h"
+#include "packed/format/segment.h"
 #include "read/accumulator.h"
 #include "read/arguments.h"
 #include "read/row_set.h"

@@ -11,7 +11,7 @@
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 
-#include "read/item_range.h"
+#include "rows/item_range.h"
 
 extern int	ZbxhistGetWord(FunctionCallInfo fcinfo, int argument,
 						   const char *name, const char *const *words);

@@ -38,7 +38,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "read/source.h"
+#include "rows/source.h"
 
 /* keys of an index scan: the item, the first and the last position */
 #define NUM_KEYS 3

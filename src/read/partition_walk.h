@@ -11,7 +11,7 @@
 #include "utils/relcache.h"
 
 #include "catalog/partition_set.h"
-#include "read/item_range.h"
+#include "rows/item_range.h"
 
 typedef struct PartitionWalk
 {

@@ -10,7 +10,7 @@
 
 #include "fmgr.h"
 
-#include "read/item_range.h"
+#include "rows/item_range.h"
 
 /* the argument max_rows, in both functions */
 #define RANGE_MAX_ROWS_ARGUMENT 5

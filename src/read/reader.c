@@ -40,9 +40,9 @@
 
 #include "catalog/partition_set.h"
 #include "ingest/frame.h"
-#include "packed/day_conflicts.h"
-#include "packed/day_prefetch.h"
-#include "packed/scan.h"
+#include "packed/day/day_conflicts.h"
+#include "packed/day/day_prefetch.h"
+#include "packed/day/scan.h"
 #include "read/partition_walk.h"
 #include "read/reader.h"
 

@@ -13,8 +13,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "read/item_range.h"
-#include "read/source.h"
+#include "rows/item_range.h"
+#include "rows/source.h"
 
 typedef struct ItemReader ItemReader;
 

@@ -18,8 +18,8 @@
 #include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
 
-#include "packed/codec.h"
-#include "packed/value_check.h"
+#include "packed/format/codec.h"
+#include "packed/day/value_check.h"
 #include "rows.h"
 #include "shim.h"
 #include "touch.h"

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * packed_table.h
+ *	  Foreign tables that stand for packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PACKED_TABLE_H
+#define ZBXHIST_PACKED_TABLE_H
+
+#include "utils/relcache.h"
+
+/* option of a foreign table: the table whose packed days it has */
+#define FDW_OPTION_PARENT "parent"
+
+/* option of its columns: the value in days packed before the column came */
+#define FDW_OPTION_MISSING "missing"
+
+extern Oid	ZbxhistInheritedParent(Oid relid);
+extern Oid	ZbxhistForeignParent(Relation foreign);
+extern char *ZbxhistMissingOption(Oid relid, AttrNumber attnum);
+
+#endif							/* ZBXHIST_PACKED_TABLE_H */

@@ -1,0 +1,276 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  Takes each of PostgreSQL's hooks once, and calls the modules.
+ *
+ * Where several modules hang on one hook, or one has to come before what
+ * another library does there, the order is written down here, with its reason.
+ * No module knows of a hook, nor of another module on it.
+ *
+ *	planner				INSERT of literals first: such a plan needs nobody
+ *						else, other libraries' planners included.  All else
+ *						goes to the planner with fewer tables.
+ *	get_relation_info	after the others, who may only add to what is known of
+ *						a relation that is left out then
+ *	set_rel_pathlist	after the others, since the item scan replaces the
+ *						paths of the table that it is for
+ *	ExecutorStart		before the others: the query may get another plan
+ *	ExecutorRun			what the outer statement has buffered is written first.
+ *						The parent's part runs within the query's frame, after
+ *						the partition's: it adds to the same row count
+ *	ExecutorFinish		buffered rows and packed changes are written before
+ *						AFTER triggers look for them
+ *	ProcessUtility		what is buffered is written first, as for a query; the
+ *						refusal to drop packed days comes before PostgreSQL's
+ *						own, which proposes CASCADE
+ *	object_access		after the others, who may refuse without a word of ours
+ *
+ * Callbacks, of which any number can be registered, are their modules' own:
+ * the ends of transactions in ingest/batch.c, invalidations in
+ * catalog/partition_set.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "catalog/objectaccess.h"
+#include "executor/executor.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planner.h"
+#include "tcop/utility.h"
+
+#include "compat.h"
+#include "hooks.h"
+#include "ingest/batch.h"
+#include "ingest/fast/fast_insert.h"
+#include "ingest/frame.h"
+#include "maintenance/drop_guard.h"
+#include "packed/fdw/fdw.h"
+#include "plan/exclude.h"
+#include "plan/fresh_snapshot.h"
+#include "plan/item_scan.h"
+#include "plan/ordered_append.h"
+#include "plan/prune.h"
+#include "plan/range_scan.h"
+#include "plan/select.h"
+
+static planner_hook_type prev_planner = NULL;
+static get_relation_info_hook_type prev_get_relation_info = NULL;
+static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
+static ExecutorStart_hook_type prev_executor_start = NULL;
+static ExecutorRun_hook_type prev_executor_run = NULL;
+static ExecutorFinish_hook_type prev_executor_finish = NULL;
+static ProcessUtility_hook_type prev_process_utility = NULL;
+static object_access_hook_type prev_object_access = NULL;
+
+/* ---- planning ---- */
+
+/*
+ * NextPlanner is the planner of whoever took the hook before, or PostgreSQL's.
+ */
+static PlannedStmt *
+NextPlanner(Query *query, const char *query_string, int cursor_options,
+			ParamListInfo params)
+{
+	if (prev_planner)
+		return (*prev_planner) (query, query_string, cursor_options, params);
+	return standard_planner(query, query_string, cursor_options, params);
+}
+
+/*
+ * PlannerHook plans a query.
+ */
+static PlannedStmt *
+PlannerHook(Query *query, const char *query_string, int cursor_options,
+			ParamListInfo params)
+{
+	PlannedStmt *insert = ZbxhistPlanFastInsert(query);
+
+	if (insert != NULL)
+		return insert;
+	return ZbxhistPlanPruned(query, query_string, cursor_options, params,
+							 NextPlanner);
+}
+
+/*
+ * GetRelationInfoHook is called when the planner has collected what it knows
+ * of a relation.
+ */
+static void
+GetRelationInfoHook(PlannerInfo *root, Oid relid, bool inhparent,
+					RelOptInfo *rel)
+{
+	if (prev_get_relation_info)
+		(*prev_get_relation_info) (root, relid, inhparent, rel);
+	ZbxhistExcludeRelation(root, relid, inhparent, rel);
+}
+
+/*
+ * SetRelPathlistHook is called when the planner has the paths of a relation.
+ */
+static void
+SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
+				   RangeTblEntry *rte)
+{
+	if (prev_set_rel_pathlist)
+		(*prev_set_rel_pathlist) (root, rel, rti, rte);
+	ZbxhistConsiderRangeScan(root, rel, rti, rte);
+	ZbxhistConsiderOrderedAppend(root, rel, rti, rte);
+	ZbxhistConsiderItemScan(root, rel, rti, rte);
+}
+
+/* ---- executing ---- */
+
+/*
+ * ExecutorStartHook starts a query, with a plan that misses no rows.
+ */
+static void
+ExecutorStartHook(QueryDesc *query, int eflags)
+{
+	MemoryContext plan_context;
+
+	if (!IsParallelWorker() && !(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		ZbxhistPrepareChange(query);
+	plan_context = ZbxhistRefreshPlan(query, eflags);
+	if (prev_executor_start)
+		(*prev_executor_start) (query, eflags);
+	else
+		standard_ExecutorStart(query, eflags);
+	/* nothing needs the plan once the query has ended */
+	if (plan_context != NULL)
+		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);
+}
+
+/*
+ * ExecutorRunHook runs a query in a frame of its own and adds the rows that
+ * were routed to those that the executor counted.
+ */
+static void
+ExecutorRunHook(EXECUTOR_RUN_PROTO)
+{
+	ExecFrame	frame;
+
+	/* a nested query sees the rows that its caller inserted before it */
+	ZbxhistFlushForNestedQuery();
+
+	ZbxhistPushFrame(&frame, queryDesc, NULL);
+	PG_TRY();
+	{
+		if (prev_executor_run)
+			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
+		else
+			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
+		ZbxhistRunParentPart(queryDesc);
+	}
+	PG_FINALLY();
+	{
+		ZbxhistPopFrame(&frame);
+	}
+	PG_END_TRY();
+
+	if (frame.routed > 0)
+		add_processed(queryDesc->estate, frame.routed);
+}
+
+/*
+ * ExecutorFinishHook writes what is buffered before AFTER triggers fire, so
+ * that they see the rows.  Data-modifying CTEs and AFTER triggers run in
+ * here, so a frame is needed again.
+ */
+static void
+ExecutorFinishHook(QueryDesc *queryDesc)
+{
+	ExecFrame	frame;
+
+	ZbxhistPushFrame(&frame, queryDesc, NULL);
+	PG_TRY();
+	{
+		ZbxhistFlushQuery(queryDesc);
+		ZbxhistWritePackedChanges(queryDesc);
+		if (prev_executor_finish)
+			(*prev_executor_finish) (queryDesc);
+		else
+			standard_ExecutorFinish(queryDesc);
+		ZbxhistCloseQuery(queryDesc);
+	}
+	PG_FINALLY();
+	{
+		ZbxhistPopFrame(&frame);
+	}
+	PG_END_TRY();
+}
+
+/*
+ * ProcessUtilityHook runs a utility statement in a frame and corrects the tag
+ * of COPY ... FROM.
+ */
+static void
+ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
+				   bool readOnlyTree, ProcessUtilityContext context,
+				   ParamListInfo params, QueryEnvironment *queryEnv,
+				   DestReceiver *dest, QueryCompletion *qc)
+{
+	ExecFrame	frame;
+
+	ZbxhistFlushForNestedQuery();
+	ZbxhistBeginDrop(pstmt->utilityStmt);
+
+	ZbxhistPushFrame(&frame, NULL, pstmt->utilityStmt);
+	PG_TRY();
+	{
+		if (prev_process_utility)
+			(*prev_process_utility) (pstmt, queryString, readOnlyTree, context,
+									 params, queryEnv, dest, qc);
+		else
+			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context,
+									params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		ZbxhistPopFrame(&frame);
+	}
+	PG_END_TRY();
+
+	/* pstmt may be gone by now (ROLLBACK) */
+	if (frame.is_copy_from && frame.routed > 0 && qc != NULL)
+		qc->nprocessed += frame.routed;
+}
+
+/*
+ * ObjectAccessHook is told of each object that is dropped or made.
+ */
+static void
+ObjectAccessHook(ObjectAccessType access, Oid classId, Oid objectId, int subId,
+				 void *arg)
+{
+	if (prev_object_access)
+		(*prev_object_access) (access, classId, objectId, subId, arg);
+	ZbxhistGuardObject(access, classId, objectId, subId);
+}
+
+/*
+ * ZbxhistHooksInit takes the hooks, keeping those that are there; called once,
+ * by _PG_init.
+ */
+void
+ZbxhistHooksInit(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = PlannerHook;
+	prev_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = GetRelationInfoHook;
+	prev_set_rel_pathlist = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = SetRelPathlistHook;
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = ExecutorStartHook;
+	prev_executor_run = ExecutorRun_hook;
+	ExecutorRun_hook = ExecutorRunHook;
+	prev_executor_finish = ExecutorFinish_hook;
+	ExecutorFinish_hook = ExecutorFinishHook;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = ProcessUtilityHook;
+	prev_object_access = object_access_hook;
+	object_access_hook = ObjectAccessHook;
+}

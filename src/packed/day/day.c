@@ -1,0 +1,696 @@
+/*-------------------------------------------------------------------------
+ *
+ * day.c
+ *	  A day's table: finds groups of segments.
+ *
+ * For any snapshot groups do not overlap in (itemid, clock), and rows of one
+ * item and clock are in one group.  The primary key (first_itemid,
+ * first_clock) therefore orders groups by all of their rows: what contains a
+ * row is the last group that does not begin after it.
+ *
+ * A group's bytes are read where they are, in the page of the table, unless
+ * they had to be stored out of line.
+ *
+ * Locks: the caller has locked the table; the index is locked here, until the
+ * transaction ends.  A scan is allocated in a context of its own, below the
+ * current one when it begins; its relations belong to the current resource
+ * owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/skey.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
+#include "miscadmin.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "packed/day/day.h"
+#include "packed/day/day_index.h"
+
+/* comparisons with where groups begin: two bounds */
+#define NUM_KEYS 2
+
+/* how far a scan for an item has come */
+typedef enum ScanPhase
+{
+	SCAN_FIRST,					/* ascending: find the first group */
+	SCAN_REST,					/* ascending: those that begin after it */
+	SCAN_BACKWARD,				/* descending */
+	SCAN_HEAP,					/* all groups */
+	SCAN_BLOCKS,				/* those in some blocks of the heap */
+	SCAN_DONE
+} ScanPhase;
+
+struct DayScan
+{
+	Relation	day;
+	const DayLayout *layout;
+	Snapshot	snapshot;
+
+	Relation	index;			/* opened when it is needed */
+	IndexScanDesc index_scan;
+	TableScanDesc table_scan;
+	TableScanDesc block_scan;
+	TupleTableSlot *slot;
+
+	ScanPhase	phase;
+	bool		is_started;		/* the index scan of this phase is */
+	int64		itemid;
+	int32		first_clock;
+	int32		last_clock;
+	bool		only_item;		/* other segments are not wanted */
+	bool		has_hint;
+	int64		hint;			/* where a group found lately begins */
+	ScanKeyData keys[NUM_KEYS];
+	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
+
+	MemoryContext context;		/* owns all this */
+	MemoryContext group_context;	/* what belongs to the group */
+};
+
+/* ---- the index ---- */
+
+/*
+ * ZbxhistIsGroupIndex says whether an index has the order of groups.
+ */
+bool
+ZbxhistIsGroupIndex(Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
+		!form->indisunique || form->indnkeyatts != 2 ||
+		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
+		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid,
+ * first_clock).
+ */
+Relation
+ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
+{
+	List	   *indexes = RelationGetIndexList(day);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), lockmode);
+
+		if (ZbxhistIsGroupIndex(index))
+		{
+			list_free(indexes);
+			return index;
+		}
+		index_close(index, lockmode);
+	}
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
+				   RelationGetRelationName(day)),
+			errhint("Add its primary key again."),
+			errtable(day));
+	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * ZbxhistInitGroupKey makes key the comparison of (first_itemid, first_clock)
+ * with a place; members are two keys that belong to it.
+ */
+void
+ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
+					int64 itemid, int32 clock)
+{
+	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 1, strategy,
+						   INT8OID, InvalidOid, F_BTINT8CMP,
+						   Int64GetDatum(itemid));
+	ScanKeyEntryInitialize(&members[1], SK_ROW_MEMBER | SK_ROW_END, 2,
+						   strategy, INT4OID, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(clock));
+	memset(key, 0, sizeof(*key));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 1;
+	key->sk_strategy = strategy;
+	key->sk_argument = PointerGetDatum(members);
+}
+
+/* ---- life of a scan ---- */
+
+/*
+ * ZbxhistBeginDayScan prepares a scan of a day's table.  The snapshot must
+ * stay registered, and day open, until it ends.
+ */
+DayScan *
+ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day scan",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayScan    *scan = palloc0(sizeof(DayScan));
+
+	scan->context = context;
+	scan->group_context = AllocSetContextCreate(context, "zbxhist group",
+												ALLOCSET_DEFAULT_SIZES);
+	scan->day = day;
+	scan->layout = layout;
+	scan->snapshot = snapshot;
+	scan->phase = SCAN_DONE;
+	scan->slot = table_slot_create(day, NULL);
+	MemoryContextSwitchTo(old);
+	return scan;
+}
+
+/*
+ * CloseScans ends what has been begun in the scan's day; locks stay.
+ */
+static void
+CloseScans(DayScan *scan)
+{
+	ExecClearTuple(scan->slot);
+	if (scan->index_scan != NULL)
+	{
+		index_endscan(scan->index_scan);
+		index_close(scan->index, NoLock);
+	}
+	if (scan->table_scan != NULL)
+		table_endscan(scan->table_scan);
+	if (scan->block_scan != NULL)
+		table_endscan(scan->block_scan);
+	scan->index_scan = NULL;
+	scan->index = NULL;
+	scan->table_scan = NULL;
+	scan->block_scan = NULL;
+}
+
+/*
+ * ZbxhistMoveDayScan makes the scan one of another day that the same layout
+ * suits.
+ */
+void
+ZbxhistMoveDayScan(DayScan *scan, Relation day)
+{
+	CloseScans(scan);
+	scan->day = day;
+	scan->phase = SCAN_DONE;
+	if (scan->slot->tts_ops != table_slot_callbacks(day))
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+		ExecDropSingleTupleTableSlot(scan->slot);
+		scan->slot = table_slot_create(day, NULL);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * ZbxhistEndDayScan closes the scan; locks stay.
+ */
+void
+ZbxhistEndDayScan(DayScan *scan)
+{
+	CloseScans(scan);
+	ExecDropSingleTupleTableSlot(scan->slot);
+	MemoryContextDelete(scan->context);
+}
+
+/*
+ * ZbxhistDayScanItem begins, or begins again, with the groups that overlap a
+ * range.  Only its clocks count: rows of a second are together.
+ */
+void
+ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
+{
+	MemoryContext old;
+
+	ExecClearTuple(scan->slot);
+	scan->is_started = false;
+	if (item_range_is_empty(range))
+	{
+		scan->phase = SCAN_DONE;
+		return;
+	}
+	scan->phase = range->is_descending ? SCAN_BACKWARD : SCAN_FIRST;
+	scan->itemid = range->itemid;
+	scan->first_clock = position_clock(range->first);
+	scan->last_clock = position_clock(range->last);
+	if (scan->index_scan != NULL)
+		return;
+
+	old = MemoryContextSwitchTo(scan->context);
+	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
+	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
+											  scan->snapshot, NUM_KEYS);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanAll begins with all groups, in the order of the heap.
+ */
+void
+ZbxhistDayScanAll(DayScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+	ExecClearTuple(scan->slot);
+	scan->phase = SCAN_HEAP;
+	if (scan->table_scan != NULL)
+		table_rescan(scan->table_scan, NULL);
+	else
+		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanBlocks begins with the groups in some blocks of the heap.
+ */
+void
+ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	ItemPointerData from;
+	ItemPointerData to;
+
+	ExecClearTuple(scan->slot);
+	scan->phase = SCAN_BLOCKS;
+	ItemPointerSet(&from, first, FirstOffsetNumber);
+	ItemPointerSet(&to, last, MaxOffsetNumber);
+	if (scan->block_scan != NULL)
+		table_rescan_tidrange(scan->block_scan, &from, &to);
+	else
+		scan->block_scan = table_beginscan_tidrange(scan->day, scan->snapshot,
+													&from, &to);
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- groups ---- */
+
+/*
+ * OpenBytes opens the group's bytes, for the scan's item if only that is
+ * wanted.
+ */
+static bool
+OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
+		  size_t length)
+{
+	int			npacked = scan->layout->npacked;
+	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
+		scan->phase != SCAN_BLOCKS;
+
+	return only_item ?
+		ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
+		ZbxhistOpenGroup(reader, data, length, npacked);
+}
+
+/*
+ * OpenGroup opens the group in the scan's slot, of which NextTuple has read
+ * the place.
+ */
+static void
+OpenGroup(DayScan *scan, DayGroup *group)
+{
+	MemoryContext old;
+	struct varlena *payload = (struct varlena *)
+		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+
+	MemoryContextReset(scan->group_context);
+	old = MemoryContextSwitchTo(scan->group_context);
+	payload = pg_detoast_datum_packed(payload);
+	if (!OpenBytes(scan, &group->reader, (uint8 *) VARDATA_ANY(payload),
+				   VARSIZE_ANY_EXHDR(payload)) ||
+		!ZbxhistGroupHasRightPlace(group) ||
+		(group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))
+		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
+							group->first_itemid : scan->itemid);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanWhole opens the group found last once more, with all that is
+ * in it, if only an item is; so will be those that follow.
+ */
+void
+ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
+{
+	scan->only_item = false;
+	if (!group->reader.is_whole)
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->group_context);
+		GroupReader reader = group->reader;
+
+		if (!OpenBytes(scan, &group->reader, reader.data, reader.length) ||
+			!ZbxhistGroupHasRightCount(group))
+			ZbxhistRaiseCorrupt(scan->day, group->first_itemid);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/*
+ * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted.
+ */
+void
+ZbxhistDayScanOnlyItem(DayScan *scan)
+{
+	scan->only_item = true;
+}
+
+/*
+ * IsBefore says whether (itemid, clock) is before that of the scan's item.
+ */
+static inline bool
+IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
+{
+	return itemid < scan->itemid || (itemid == scan->itemid && clock < than);
+}
+
+/*
+ * StartScan starts the index scan with the two keys.
+ */
+static void
+StartScan(DayScan *scan)
+{
+	index_rescan(scan->index_scan, scan->keys, NUM_KEYS, NULL, 0);
+	scan->is_started = true;
+}
+
+/*
+ * StartBackward starts the index scan at the last group that does not begin
+ * after the scan's item at clock, back to item `from`.
+ */
+static void
+StartBackward(DayScan *scan, int32 clock, int64 from)
+{
+	/* a scan has the same number of keys each time */
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterEqualStrategyNumber, from, PG_INT32_MIN);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, scan->itemid, clock);
+	StartScan(scan);
+}
+
+/*
+ * StartForward starts the index scan at the first group that begins after the
+ * range's first clock, up to its last.
+ */
+static void
+StartForward(DayScan *scan)
+{
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterStrategyNumber, scan->itemid,
+						scan->first_clock);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, scan->itemid,
+						scan->last_clock);
+	StartScan(scan);
+}
+
+/*
+ * NextTuple puts the next group's row into the slot and reads its place;
+ * returns false at the end of the scan that has been started.
+ */
+static bool
+NextTuple(DayScan *scan, DayGroup *group)
+{
+	bool		found;
+
+	CHECK_FOR_INTERRUPTS();
+	if (scan->phase == SCAN_HEAP)
+		found = table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
+									   scan->slot);
+	else if (scan->phase == SCAN_BLOCKS)
+		found = table_scan_getnextslot_tidrange(scan->block_scan,
+												ForwardScanDirection,
+												scan->slot);
+	else
+		found = index_getnext_slot(scan->index_scan,
+								   scan->phase == SCAN_REST ?
+								   ForwardScanDirection : BackwardScanDirection,
+								   scan->slot);
+	if (!found)
+		return false;
+	if (!ZbxhistReadPlace(scan->slot, group) ||
+		!ZbxhistHasPayload(scan->day, scan->slot))
+		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
+	return true;
+}
+
+/*
+ * FindBackward finds the last group that does not begin after the range.  An
+ * index scan looks at all that its page has on the way back; where the group
+ * was in the day before, it probably is now, too.
+ */
+static bool
+FindBackward(DayScan *scan, DayGroup *group)
+{
+	bool		found = false;
+	int64		span;
+	int64		from;
+
+	if (scan->has_hint && scan->hint <= scan->itemid &&
+		!pg_sub_s64_overflow(scan->itemid, scan->hint, &span) &&
+		!pg_sub_s64_overflow(scan->hint, span, &from))
+	{
+		StartBackward(scan, scan->first_clock, from);
+		found = NextTuple(scan, group);
+	}
+	if (!found)
+	{
+		StartBackward(scan, scan->first_clock, PG_INT64_MIN);
+		found = NextTuple(scan, group);
+	}
+	if (found)
+		scan->hint = group->first_itemid;
+	scan->has_hint = found;
+	return found;
+}
+
+/*
+ * NextAscending finds the next group of a range, oldest first: what contains
+ * its beginning, if that is in a group, then those that begin in it.
+ */
+static bool
+NextAscending(DayScan *scan, DayGroup *group)
+{
+	bool		found = false;
+
+	if (scan->phase == SCAN_FIRST)
+	{
+		found = FindBackward(scan, group) &&
+			!IsBefore(scan, group->last_itemid, group->last_clock,
+					  scan->first_clock);
+		scan->phase = SCAN_REST;
+		scan->is_started = false;
+	}
+	if (!found)
+	{
+		if (!scan->is_started)
+			StartForward(scan);
+		found = NextTuple(scan, group);
+	}
+	if (!found || !IsBefore(scan, group->last_itemid, group->last_clock,
+							scan->last_clock))
+		scan->phase = SCAN_DONE;
+	return found;
+}
+
+/*
+ * NextDescending finds the next group of a range, newest first.
+ */
+static bool
+NextDescending(DayScan *scan, DayGroup *group)
+{
+	bool		found;
+
+	if (!scan->is_started)
+		StartBackward(scan, scan->last_clock, PG_INT64_MIN);
+	found = NextTuple(scan, group) &&
+		!IsBefore(scan, group->last_itemid, group->last_clock,
+				  scan->first_clock);
+	if (!found || group->first_itemid != scan->itemid ||
+		group->first_clock <= scan->first_clock)
+		scan->phase = SCAN_DONE;
+	return found;
+}
+
+/*
+ * ZbxhistDayScanNext finds the next group; returns false at the end.  What it
+ * found before is not valid any more.
+ */
+bool
+ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	bool		found = false;
+
+	if (scan->phase == SCAN_BACKWARD)
+		found = NextDescending(scan, group);
+	else if (scan->phase == SCAN_HEAP || scan->phase == SCAN_BLOCKS)
+		found = NextTuple(scan, group);
+	else if (scan->phase != SCAN_DONE)
+		found = NextAscending(scan, group);
+
+	if (found)
+		OpenGroup(scan, group);
+	else
+	{
+		scan->phase = SCAN_DONE;
+		ExecClearTuple(scan->slot);
+	}
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * ZbxhistDayScanRow finds the group that contains rows of an item and clock,
+ * if there are any; returns false if none can.
+ */
+bool
+ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
+{
+	ItemRange	range;
+
+	range.itemid = itemid;
+	range.first = make_position(clock, PG_INT32_MIN);
+	range.last = make_position(clock, PG_INT32_MAX);
+	range.is_descending = true;
+	ZbxhistDayScanItem(scan, &range);
+	return ZbxhistDayScanNext(scan, group);
+}
+
+/*
+ * FindBeginning finds the first group that begins after a place, without
+ * opening it.
+ */
+static bool
+FindBeginning(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
+{
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterStrategyNumber, itemid, clock);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, PG_INT64_MAX,
+						PG_INT32_MAX);
+	StartScan(scan);
+	scan->phase = SCAN_REST;
+	return NextTuple(scan, group);
+}
+
+/*
+ * ZbxhistDayScanTarget finds the group to which a row of that item and clock
+ * is to be added: the last that does not begin after it, or the first of all.
+ * end is set to where the next one begins, up to which rows go to this group.
+ * Returns false if the day is empty.
+ */
+bool
+ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
+					 DayGroup *group, DayPlace *end)
+{
+	ItemRange	range;
+	MemoryContext old;
+	DayGroup	next;
+	bool		found;
+
+	ZbxhistWholeItem(&range, itemid);
+	ZbxhistDayScanItem(scan, &range);
+	old = MemoryContextSwitchTo(scan->context);
+	StartBackward(scan, clock, PG_INT64_MIN);
+	scan->phase = SCAN_BACKWARD;
+	found = NextTuple(scan, group) ||
+		FindBeginning(scan, itemid, clock, group);
+	end->is_end = !found || !FindBeginning(scan, group->first_itemid,
+										   group->first_clock, &next);
+	end->itemid = end->is_end ? 0 : next.first_itemid;
+	end->clock = end->is_end ? 0 : next.first_clock;
+	MemoryContextSwitchTo(old);
+	return found && ZbxhistDayScanRow(scan, group->first_itemid,
+									  group->first_clock, group);
+}
+
+/*
+ * ZbxhistDayScanPlaces begins with all groups, in the order of the index.
+ */
+void
+ZbxhistDayScanPlaces(DayScan *scan)
+{
+	ItemRange	range;
+	MemoryContext old;
+
+	ZbxhistWholeItem(&range, PG_INT64_MIN);
+	ZbxhistDayScanItem(scan, &range);
+	old = MemoryContextSwitchTo(scan->context);
+	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
+						BTGreaterEqualStrategyNumber, PG_INT64_MIN,
+						PG_INT32_MIN);
+	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
+						BTLessEqualStrategyNumber, PG_INT64_MAX,
+						PG_INT32_MAX);
+	StartScan(scan);
+	scan->phase = SCAN_REST;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanNextPlace finds where the next group begins and ends, and its
+ * bytes, which are as they are stored; returns false at the end.
+ */
+bool
+ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
+{
+	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	bool		found = NextTuple(scan, group);
+
+	if (found)
+		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * ZbxhistDayScanXmin returns the transaction that has stored the group found
+ * last.
+ */
+TransactionId
+ZbxhistDayScanXmin(DayScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MinTransactionIdAttributeNumber,
+												 &isnull));
+}
+
+/*
+ * ZbxhistDayScanXmax returns the transaction that has deleted, or is about to
+ * delete, the group found last.
+ */
+TransactionId
+ZbxhistDayScanXmax(DayScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MaxTransactionIdAttributeNumber,
+												 &isnull));
+}

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * day.h
+ *	  A day's table: finds, writes and changes groups of segments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_H
+#define ZBXHIST_DAY_H
+
+#include "utils/snapshot.h"
+
+#include "compat.h"
+#include "packed/day/layout.h"
+#include "rows/item_range.h"
+
+/* ---- reading: groups in the order of (itemid, clock) ---- */
+
+typedef struct DayScan DayScan;
+
+/* a group that has been found, good until the next one */
+typedef struct DayGroup
+{
+	ItemPointerData tid;
+	int64		first_itemid;
+	int32		first_clock;
+	int64		last_itemid;
+	int32		last_clock;
+	int32		nrows;
+	GroupReader reader;			/* open; its bytes are the scan's */
+} DayGroup;
+
+/* where groups begin */
+typedef struct DayPlace
+{
+	bool		is_end;			/* after all of them */
+	int64		itemid;
+	int32		clock;
+} DayPlace;
+
+/* one item's groups that overlap the range, by the index; both directions */
+extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
+									Snapshot snapshot);
+extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
+extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
+
+/* of a group found last: just the item's segments, or all of them again */
+extern void ZbxhistDayScanOnlyItem(DayScan *scan);
+extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
+
+/* all groups, in the order of the heap */
+extern void ZbxhistDayScanAll(DayScan *scan);
+extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,
+								 BlockNumber last);
+extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);
+
+/* all groups, in the order of the index, without opening them */
+extern void ZbxhistDayScanPlaces(DayScan *scan);
+extern bool ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group,
+									Datum *payload);
+extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
+							  DayGroup *group);
+extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
+								 DayGroup *group, DayPlace *end);
+extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
+extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
+extern void ZbxhistEndDayScan(DayScan *scan);
+
+/* day_decode.c: whether what is stored can be trusted */
+extern bool ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group);
+extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
+extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
+extern bool ZbxhistGroupHasRightCount(const DayGroup *group);
+
+/*
+ * decodes a segment of a group for its layout's columns; raises XX001 if it
+ * is corrupt.  Allocates in the current context
+ */
+extern void ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
+									const GroupReader *reader, int segment,
+									const bool *wanted, SegmentRows *rows);
+
+extern const char *ZbxhistWhyNotDecoded(const DayLayout *layout,
+										const GroupReader *reader,
+										int segment, SegmentRows *rows);
+extern void ZbxhistRequireKnown(Relation day, const LayoutColumn *column);
+extern int	ZbxhistFindWrong(const LayoutColumn *column,
+							 const SegmentRows *rows, int first);
+
+/* raises XX001 naming the day's table and the item */
+pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
+
+/* ---- changing rows ---- */
+
+/* a row by its key; ordinal counts rows of the same clock from 1 */
+typedef struct PackedRowId
+{
+	int64		itemid;
+	int32		clock;
+	uint16		ordinal;
+} PackedRowId;
+
+typedef struct DayModify DayModify;
+
+/*
+ * Changes are collected while rows come in any order, and written when many
+ * are there and at the end.  They lock the day against other changes until
+ * the transaction ends.  Rows are those that the snapshot sees; false means
+ * that another transaction has deleted the row since (40001 if it has changed
+ * it, and for both above READ COMMITTED).  The slot has the columns of the
+ * day by name and type, as ZbxhistDayTakesRows() says.
+ */
+extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
+										Snapshot snapshot);
+extern bool ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
+extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
+extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+								TupleTableSlot *slot);
+extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
+extern void ZbxhistEndDayModify(DayModify *modify);
+extern void ZbxhistFlushDayChanges(Oid day);
+
+/*
+ * says whether the day has a row of that key, seen by a fresh snapshot; waits
+ * for a transaction that is about to delete it
+ */
+extern bool ZbxhistDayHasKey(Relation day, int64 itemid, int32 clock,
+							 int32 ns);
+
+#endif							/* ZBXHIST_DAY_H */

@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_changes.c
+ *	  Changes of rows of whichever packed days have them.
+ *
+ * Rows mostly come day after day, so a few days are kept open and the one
+ * that has been open longest is written when another is needed.
+ *
+ * Locks: the caller has locked the parent, and the foreign table that stands
+ * for its days; each day is locked when it is reached (day_modify.c says how)
+ * until the transaction ends.  Memory is below the context that is current at
+ * the beginning.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+#include "packed/day/day_changes.h"
+#include "packed/day/day_conflicts.h"
+#include "packed/day/scan.h"
+
+/* days that are open at a time */
+#define MAX_OPEN_DAYS 8
+
+typedef struct ChangedDay
+{
+	PartitionBounds bounds;
+	Relation	rel;
+	DayModify  *modify;
+} ChangedDay;
+
+struct DayChanges
+{
+	Relation	parent;			/* borrowed */
+	Oid			user;			/* who must have the privilege on days */
+	AclMode		privilege;
+	Snapshot	snapshot;
+	int			nopen;
+	ChangedDay	open[MAX_OPEN_DAYS];	/* the one open longest is first */
+	MemoryContext context;		/* owns all this */
+};
+
+/*
+ * ZbxhistBeginDayChanges prepares for changes of the packed days of parent,
+ * on which user, if there is one, must have the privilege.  The snapshot must
+ * stay registered.
+ */
+DayChanges *
+ZbxhistBeginDayChanges(Relation parent, Oid user, AclMode privilege,
+					   Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day changes",
+												  ALLOCSET_SMALL_SIZES);
+	DayChanges *changes = MemoryContextAllocZero(context, sizeof(DayChanges));
+
+	changes->parent = parent;
+	changes->user = user;
+	changes->privilege = privilege;
+	changes->snapshot = snapshot;
+	changes->context = context;
+	/* to find rows by their keys is to read */
+	ZbxhistNotePackedRead(parent, snapshot);
+	return changes;
+}
+
+/*
+ * CloseDay writes the changes of the day that has been open longest.
+ */
+static void
+CloseDay(DayChanges *changes)
+{
+	ChangedDay	day = changes->open[0];
+
+	changes->nopen--;
+	memmove(&changes->open[0], &changes->open[1],
+			sizeof(ChangedDay) * changes->nopen);
+	ZbxhistEndDayModify(day.modify);
+	table_close(day.rel, NoLock);
+}
+
+/*
+ * OpenDay opens a day; returns NULL if it has been dropped.
+ */
+static DayModify *
+OpenDay(DayChanges *changes, const PartitionBounds *bounds)
+{
+	Relation	rel = ZbxhistOpenDay(bounds->relid, changes->user,
+									 ShareRowExclusiveLock, changes->privilege);
+	ChangedDay *day;
+	MemoryContext old;
+
+	if (rel == NULL)
+		return NULL;
+	if (changes->nopen == MAX_OPEN_DAYS)
+		CloseDay(changes);
+	day = &changes->open[changes->nopen];
+	day->bounds = *bounds;
+	day->rel = rel;
+	old = MemoryContextSwitchTo(changes->context);
+	day->modify = ZbxhistBeginDayModify(rel, changes->parent,
+										changes->snapshot);
+	MemoryContextSwitchTo(old);
+	changes->nopen++;
+	ZbxhistCheckPackedChange(bounds->relid, changes->snapshot);
+	return day->modify;
+}
+
+/*
+ * ZbxhistChangesOfDay returns the changes of the day that has a clock; NULL
+ * if there is no such day any more.
+ */
+DayModify *
+ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
+{
+	const PartitionBounds *found;
+	PartitionBounds bounds;
+
+	for (int i = changes->nopen - 1; i >= 0; i--)
+	{
+		if (clock >= changes->open[i].bounds.from_clock &&
+			clock < changes->open[i].bounds.to_clock)
+			return changes->open[i].modify;
+	}
+	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
+								 clock);
+	if (found == NULL)
+		return NULL;
+	/* the set may change when the day is locked */
+	bounds = *found;
+	return OpenDay(changes, &bounds);
+}
+
+/*
+ * DeleteFromDay deletes the rows of ranges from a day; returns their number.
+ */
+static uint64
+DeleteFromDay(DayChanges *changes, const PartitionBounds *day,
+			  const ItemRange *ranges, int nranges)
+{
+	DayModify  *modify = NULL;
+	uint64		deleted = 0;
+
+	for (int i = 0; i < nranges; i++)
+	{
+		if (day->to_clock <= position_clock(ranges[i].first) ||
+			day->from_clock > position_clock(ranges[i].last))
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		if (modify == NULL && (modify = OpenDay(changes, day)) == NULL)
+			break;
+		deleted += ZbxhistDayDeleteRange(modify, &ranges[i]);
+	}
+	if (modify != NULL)
+		CloseDay(changes);
+	return deleted;
+}
+
+/*
+ * ZbxhistDeleteFromDays deletes the rows of ranges from all days and returns
+ * their number.  No other changes may be open.
+ */
+uint64
+ZbxhistDeleteFromDays(DayChanges *changes, const ItemRange *ranges,
+					  int nranges)
+{
+	PartitionSet *set = ZbxhistGetPartitions(changes->parent);
+	int			ndays = set->npacked_days;
+	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
+	uint64		deleted = 0;
+
+	Assert(changes->nopen == 0);
+	/* the set may change when days are locked */
+	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
+	for (int i = 0; i < ndays; i++)
+		deleted += DeleteFromDay(changes, &days[i], ranges, nranges);
+	pfree(days);
+	return deleted;
+}
+
+/*
+ * ZbxhistEndDayChanges writes what has not been written yet; locks stay.
+ */
+void
+ZbxhistEndDayChanges(DayChanges *changes)
+{
+	while (changes->nopen > 0)
+		CloseDay(changes);
+	MemoryContextDelete(changes->context);
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_changes.h
+ *	  Changes of rows of whichever packed days have them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_CHANGES_H
+#define ZBXHIST_DAY_CHANGES_H
+
+#include "nodes/parsenodes.h"
+
+#include "packed/day/day.h"
+
+typedef struct DayChanges DayChanges;
+
+extern DayChanges *ZbxhistBeginDayChanges(Relation parent, Oid user,
+										  AclMode privilege,
+										  Snapshot snapshot);
+extern DayModify *ZbxhistChangesOfDay(DayChanges *changes, int32 clock);
+extern uint64 ZbxhistDeleteFromDays(DayChanges *changes,
+									const ItemRange *ranges, int nranges);
+extern void ZbxhistEndDayChanges(DayChanges *changes);
+
+#endif							/* ZBXHIST_DAY_CHANGES_H */

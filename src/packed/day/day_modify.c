@@ -1,0 +1,339 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_modify.c
+ *	  Collects deletes and updates of rows of a packed day.
+ *
+ * Rows are named by their place in what the statement's snapshot sees: item,
+ * clock, and number among rows of that clock.  What is changed is the newest
+ * version of the day (day_newest.c), which nobody else changes once we hold
+ * its lock.  Changes are collected and written group by group (day_apply.c).
+ *
+ * Several parts of a statement, or a function that it calls, may change the
+ * same day.  Only one of them has changes that are not written yet: another
+ * one, and who looks for a key, has those written first.  What one has changed
+ * is gone for the others.
+ *
+ * Locks: SHARE ROW EXCLUSIVE on the day's table until the transaction ends.
+ * Memory: everything is in a context of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "packed/day/day_conflicts.h"
+#include "packed/day/day_modify.h"
+#include "packed/day/row_map.h"
+
+/* rows, and bytes of their values, that are collected at most */
+#define MAX_CHANGES		100000
+#define MAX_BYTES		((Size) 16 * 1024 * 1024)
+
+/* all that are open, of any day */
+static dlist_head open_modifies = DLIST_STATIC_INIT(open_modifies);
+
+/* ---- life ---- */
+
+/*
+ * Unlink is the callback of a context that goes, be it by an error.
+ */
+static void
+Unlink(void *arg)
+{
+	dlist_delete(&((DayModify *) arg)->node);
+}
+
+/*
+ * Link makes others know of the changes.
+ */
+static void
+Link(DayModify *modify)
+{
+	modify->subid = GetCurrentSubTransactionId();
+	modify->owner = CurrentResourceOwner;
+	dlist_push_tail(&open_modifies, &modify->node);
+	modify->unlink.func = Unlink;
+	modify->unlink.arg = modify;
+	MemoryContextRegisterResetCallback(modify->context, &modify->unlink);
+}
+
+/*
+ * FindAttribute returns the number of desc's column that is column, or 0.
+ */
+static AttrNumber
+FindAttribute(TupleDesc desc, const LayoutColumn *column)
+{
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped &&
+			strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
+			att->atttypid == column->type && !column->is_replaced)
+			return att->attnum;
+	}
+	return InvalidAttrNumber;
+}
+
+/*
+ * MapSlot finds the day's columns in rows of that description; returns false
+ * if it has others.
+ */
+static bool
+MapSlot(DayModify *modify, TupleDesc desc)
+{
+	const DayLayout *layout = modify->layout;
+	int			ncolumns = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
+	if (ncolumns != layout->ncolumns)
+		return false;
+	if (modify->attributes == NULL)
+		modify->attributes = MemoryContextAlloc(modify->context,
+												sizeof(AttrNumber) *
+												layout->ncolumns);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		AttrNumber	attnum = FindAttribute(desc, &layout->columns[i]);
+
+		if (attnum == InvalidAttrNumber)
+			return false;
+		/* at another place it is one that was added again */
+		if (i > 0 && attnum < modify->attributes[i - 1] &&
+			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
+			return false;
+		modify->attributes[i] = attnum;
+	}
+	return true;
+}
+
+/*
+ * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
+ * caller has opened, and locks it.  The snapshot must stay registered.
+ */
+DayModify *
+ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day modify",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayModify  *modify = palloc0(sizeof(DayModify));
+
+	LockRelationOid(RelationGetRelid(day), ShareRowExclusiveLock);
+	modify->context = context;
+	modify->changes_context = AllocSetContextCreate(context,
+													"zbxhist day changes",
+													ALLOCSET_DEFAULT_SIZES);
+	modify->scratch = AllocSetContextCreate(context, "zbxhist changed groups",
+											ALLOCSET_DEFAULT_SIZES);
+	modify->segment_context = AllocSetContextCreate(context,
+													"zbxhist changed segment",
+													ALLOCSET_DEFAULT_SIZES);
+	modify->day = day;
+	modify->layout = ZbxhistDayLayout(day);
+	ZbxhistMarkReplaced(modify->layout, parent);
+	modify->is_altered = !MapSlot(modify, RelationGetDescr(parent));
+	modify->snapshot = snapshot;
+	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
+	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
+	MemoryContextSwitchTo(old);
+	Link(modify);
+	return modify;
+}
+
+/*
+ * ZbxhistOpenNewest takes a snapshot of the newest version, our own changes
+ * included, unless there is one.
+ */
+void
+ZbxhistOpenNewest(DayModify *modify)
+{
+	MemoryContext old;
+
+	if (modify->newest != NULL)
+		return;
+	old = MemoryContextSwitchTo(modify->context);
+	CommandCounterIncrement();
+	modify->newest = RegisterSnapshot(GetLatestSnapshot());
+	modify->current = ZbxhistBeginDayScan(modify->day, modify->layout,
+										  modify->newest);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistCloseNewest gives the snapshot up: there are new changes.
+ */
+void
+ZbxhistCloseNewest(DayModify *modify)
+{
+	if (modify->newest == NULL)
+		return;
+	ZbxhistEndDayScan(modify->current);
+	UnregisterSnapshot(modify->newest);
+	modify->newest = NULL;
+	modify->current = NULL;
+	modify->has_group = false;
+}
+
+/*
+ * ZbxhistFlushOthers has the changes of a day, or of any, written that others
+ * than modify have collected, unless they were collected outside of this subtransaction:
+ * they must stay when it is rolled back.
+ */
+void
+ZbxhistFlushOthers(Oid day, DayModify *modify)
+{
+	dlist_iter	iter;
+
+	dlist_foreach(iter, &open_modifies)
+	{
+		DayModify  *other = dlist_container(DayModify, node, iter.cur);
+		ResourceOwner old = CurrentResourceOwner;
+
+		/* one of a subtransaction that failed may have lost its table */
+		if (other == modify ||
+			other->subid != GetCurrentSubTransactionId() ||
+			(OidIsValid(day) && RelationGetRelid(other->day) != day) ||
+			other->newest == NULL)
+			continue;
+		CurrentResourceOwner = other->owner;
+		ZbxhistFlushChanges(other);
+		ZbxhistCloseNewest(other);
+		CurrentResourceOwner = old;
+	}
+}
+
+/*
+ * ZbxhistFlushDayChanges has all changes of a day, or of any if that is
+ * InvalidOid, written that have been collected so far.
+ */
+void
+ZbxhistFlushDayChanges(Oid day)
+{
+	ZbxhistFlushOthers(day, NULL);
+}
+
+/* ---- collecting changes ---- */
+
+/*
+ * NewChange returns the place for a change of a row; NULL if the row is gone.
+ * Changes are written only when a row of another group comes, so that each
+ * group is written once if rows come in order.
+ */
+static RowChange *
+NewChange(DayModify *modify, const PackedRowId *id)
+{
+	PackedRowId row = *id;
+	RowChange  *change;
+	bool		is_full = modify->nchanges == MAX_CHANGES;
+	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
+	modify->nbytes >= MAX_BYTES;
+
+	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	if (is_full ||
+		(has_many && !(modify->has_group &&
+					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
+		ZbxhistFlushChanges(modify);
+	if (!ZbxhistFindNewest(modify, &row))
+		return NULL;
+	change = &modify->changes[modify->nchanges];
+	change->id = row;
+	change->number = modify->nchanges++;
+	change->tuple = NULL;
+	return change;
+}
+
+/*
+ * ZbxhistDayDeleteRow deletes a row; returns false if it is gone.
+ */
+bool
+ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id)
+{
+	return NewChange(modify, id) != NULL;
+}
+
+/*
+ * RaiseOtherColumns raises the error for a row that the day's columns cannot
+ * hold.
+ */
+static void
+RaiseOtherColumns(DayModify *modify)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("cannot update packed day \"%s\", because columns were altered after it was packed",
+				   RelationGetRelationName(modify->day)),
+			errhint("Unpack the day with zbxhist.unpack()."),
+			errtable(modify->day));
+}
+
+/*
+ * ZbxhistDayTakesRows says whether the day has the columns of that
+ * description.
+ */
+bool
+ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
+{
+	if (modify->slot_desc != desc)
+	{
+		modify->has_columns = MapSlot(modify, desc);
+		modify->slot_desc = desc;
+	}
+	return modify->has_columns;
+}
+
+/*
+ * ZbxhistDayUpdateRow replaces a row, whose key stays the same; returns false
+ * if it is gone.
+ */
+bool
+ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+					TupleTableSlot *slot)
+{
+	const DayLayout *layout = modify->layout;
+	RowChange  *change;
+	MemoryContext old;
+	Datum	   *values;
+	bool	   *nulls;
+
+	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
+		RaiseOtherColumns(modify);
+	change = NewChange(modify, id);
+	if (change == NULL)
+		return false;
+
+	old = MemoryContextSwitchTo(modify->changes_context);
+	values = palloc(sizeof(Datum) * layout->ncolumns);
+	nulls = palloc(sizeof(bool) * layout->ncolumns);
+	for (int i = 0; i < layout->ncolumns; i++)
+		values[i] = slot_getattr(slot, modify->attributes[i], &nulls[i]);
+	change->tuple = heap_form_tuple(layout->desc, values, nulls);
+	modify->nbytes += change->tuple->t_len;
+	pfree(values);
+	pfree(nulls);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+/*
+ * ZbxhistEndDayModify writes the changes and closes; the lock stays.
+ */
+void
+ZbxhistEndDayModify(DayModify *modify)
+{
+	ZbxhistFlushChanges(modify);
+	ZbxhistNotePackedChange(RelationGetRelid(modify->day), modify->nremoved);
+	ZbxhistCloseNewest(modify);
+	ZbxhistEndDayScan(modify->seen);
+	MemoryContextDelete(modify->context);
+}

@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_reader.h
+ *	  The rows of one packed day, segment by segment.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_READER_H
+#define ZBXHIST_DAY_READER_H
+
+#include "packed/day/day.h"
+#include "packed/day/row_map.h"
+
+/* what has been done; shown by EXPLAIN */
+typedef struct ScanCounters
+{
+	uint64		days;
+	uint64		segments_read;
+	uint64		segments_skipped;	/* of groups that were read */
+	uint64		values_decoded; /* rows of the segments that were read */
+} ScanCounters;
+
+/* which rows and what of them is asked for; stays as long as its readers */
+typedef struct DayReaderSpec
+{
+	Relation	table;			/* whose row type is given out */
+	Snapshot	snapshot;
+	const bool *wanted;			/* by attribute; NULL: all columns */
+	bool		wants_row_id;	/* clock and ordinal are asked for */
+	bool		wants_position; /* clock and ns are asked for */
+	ScanCounters *counters;
+} DayReaderSpec;
+
+typedef struct DayReader
+{
+	const DayReaderSpec *spec;
+	Relation	rel;			/* the day's table */
+	DayLayout  *layout;
+	RowMap	   *map;
+	bool	   *wanted;			/* packed columns */
+	bool	   *wanted_partly;	/* the same where a range begins or ends */
+	DayScan    *scan;
+	ItemRange	range;			/* the item and positions asked for */
+	bool		is_whole;		/* all items; range's positions count */
+
+	/* the group that was read last */
+	DayGroup	group;
+	bool		has_group;
+	bool		is_last_group;	/* none comes after it */
+	int			segment;		/* the next one of it */
+	bool		has_read;		/* pages into shared buffers, since the start */
+
+	/* the segment that was decoded last; row is the present one */
+	SegmentRows rows;
+	int			row;
+	int			first_row;		/* of those in the range */
+	int			last_row;
+	const PackedColumn *ns;		/* of rows; NULL: there is none */
+	int			run_start;		/* the first row of some clock, or -1 */
+
+	MemoryContext segment_context;	/* owns rows */
+	MemoryContext context;		/* owns all this */
+} DayReader;
+
+extern DayReader *ZbxhistOpenDayReader(Relation day,
+									   const DayReaderSpec *spec);
+extern bool ZbxhistMoveDayReader(DayReader *reader, Relation day);
+extern void ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range);
+extern void ZbxhistDayReaderStartWhole(DayReader *reader,
+									   const ItemRange *range);
+extern void ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
+										BlockNumber last);
+extern const SegmentInfo *ZbxhistDayReaderFind(DayReader *reader);
+extern bool ZbxhistIsWithinRange(const SegmentInfo *info,
+								 const ItemRange *range);
+extern void ZbxhistDayReaderSkip(DayReader *reader);
+extern bool ZbxhistDayReaderNextSegment(DayReader *reader);
+extern int64 ZbxhistDayReaderPosition(const DayReader *reader);
+extern void ZbxhistDayReaderRowId(DayReader *reader, PackedRowId *id);
+extern void ZbxhistCloseDayReader(DayReader *reader);
+
+/*
+ * day_reader_next goes to the next row; returns false if there is none.
+ */
+static inline bool
+day_reader_next(DayReader *reader)
+{
+	if (reader->range.is_descending)
+	{
+		if (--reader->row >= reader->first_row)
+			return true;
+	}
+	else
+	{
+		if (++reader->row <= reader->last_row)
+			return true;
+	}
+	return ZbxhistDayReaderNextSegment(reader);
+}
+
+#endif							/* ZBXHIST_DAY_READER_H */

@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_stream.c
+ *	  The segments of a packed day, one after the other.
+ *
+ * They come in the order of item and clock, by the index.  A group that does
+ * not agree with its directory, or does not begin after the one before, is
+ * corrupt.
+ *
+ * Locks: the caller has locked the day's table.  Memory: one group, in a
+ * context of the stream's own, below the current one when it is opened.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "packed/day/day_stream.h"
+
+/*
+ * IsAfterLast says whether the group in hand begins after the one before has
+ * ended.
+ */
+static bool
+IsAfterLast(const DayStream *stream)
+{
+	const DayGroup *group = &stream->group;
+
+	return stream->ngroups == 0 ||
+		group->first_itemid > stream->last_itemid ||
+		(group->first_itemid == stream->last_itemid &&
+		 group->first_clock > stream->last_clock);
+}
+
+/*
+ * OpenGroup opens the group in hand, whose bytes are payload.
+ */
+static void
+OpenGroup(DayStream *stream, Datum payload)
+{
+	DayGroup   *group = &stream->group;
+	MemoryContext old = MemoryContextSwitchTo(stream->group_context);
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(payload);
+
+	if (!IsAfterLast(stream) ||
+		!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(bytes),
+						  VARSIZE_ANY_EXHDR(bytes),
+						  stream->layout->npacked) ||
+		!ZbxhistGroupHasRightPlace(group) ||
+		!ZbxhistGroupHasRightCount(group))
+		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
+	MemoryContextSwitchTo(old);
+	stream->nbytes += group->reader.length;
+}
+
+/*
+ * NextGroup goes to the first segment of the next group.
+ */
+static void
+NextGroup(DayStream *stream)
+{
+	Datum		payload;
+
+	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(stream->group_context);
+	stream->last_itemid = stream->group.last_itemid;
+	stream->last_clock = stream->group.last_clock;
+	stream->segment = -1;
+	if (!ZbxhistDayScanNextPlace(stream->scan, &stream->group, &payload))
+		return;
+	OpenGroup(stream, payload);
+	stream->ngroups++;
+	stream->segment = 0;
+}
+
+/*
+ * ZbxhistOpenDayStream makes a stream of a day's table and goes to its first
+ * segment.  The snapshot must stay registered, and day open, until it is
+ * closed.
+ */
+DayStream *
+ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day stream",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayStream  *stream = palloc0(sizeof(DayStream));
+
+	stream->context = context;
+	stream->group_context = AllocSetContextCreate(context,
+												  "zbxhist streamed group",
+												  ALLOCSET_DEFAULT_SIZES);
+	stream->day = day;
+	stream->layout = layout;
+	stream->scan = ZbxhistBeginDayScan(day, layout, snapshot);
+	ZbxhistDayScanPlaces(stream->scan);
+	NextGroup(stream);
+	MemoryContextSwitchTo(old);
+	return stream;
+}
+
+/*
+ * ZbxhistDayStreamNext goes to the next segment.
+ */
+void
+ZbxhistDayStreamNext(DayStream *stream)
+{
+	Assert(stream->segment >= 0);
+	if (++stream->segment == stream->group.reader.nsegments)
+		NextGroup(stream);
+}
+
+/*
+ * ZbxhistCloseDayStream closes the stream; locks stay.
+ */
+void
+ZbxhistCloseDayStream(DayStream *stream)
+{
+	ZbxhistEndDayScan(stream->scan);
+	MemoryContextDelete(stream->context);
+}

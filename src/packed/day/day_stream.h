@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_stream.h
+ *	  The segments of a packed day, one after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_STREAM_H
+#define ZBXHIST_DAY_STREAM_H
+
+#include "utils/snapshot.h"
+
+#include "packed/day/day.h"
+
+typedef struct DayStream
+{
+	Relation	day;
+	const DayLayout *layout;
+	DayScan    *scan;
+	DayGroup	group;			/* in hand */
+	int			segment;		/* of the group; -1 after the last one */
+	int64		ngroups;		/* so far */
+	uint64		nbytes;			/* of them */
+	int64		last_itemid;	/* where the group before ended */
+	int32		last_clock;
+	MemoryContext group_context;	/* what belongs to the group */
+	MemoryContext context;		/* owns all this */
+} DayStream;
+
+extern DayStream *ZbxhistOpenDayStream(Relation day, const DayLayout *layout,
+									   Snapshot snapshot);
+extern void ZbxhistDayStreamNext(DayStream *stream);
+extern void ZbxhistCloseDayStream(DayStream *stream);
+
+/* the segment in hand, NULL after the last one */
+static inline const SegmentInfo *
+day_stream_segment(const DayStream *stream)
+{
+	return stream->segment < 0 ? NULL :
+		&stream->group.reader.segments[stream->segment];
+}
+
+/* whether the next segment is known to be of another item */
+static inline bool
+day_stream_item_ends(const DayStream *stream)
+{
+	const GroupReader *reader = &stream->group.reader;
+	int			next = stream->segment + 1;
+
+	return next < reader->nsegments &&
+		reader->segments[next].itemid != reader->segments[next - 1].itemid;
+}
+
+#endif							/* ZBXHIST_DAY_STREAM_H */

@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_version.c
+ *	  Whether a packed day has been changed.
+ *
+ * The version is a sum over the groups that there are: of their places, and of
+ * the transactions that have stored them.  It is the same again when a change
+ * is rolled back, or the table is vacuumed.  Headers are all that is read of
+ * the groups.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/pg_am.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#include "utils/xid8.h"
+
+#include "catalog/owned_table.h"
+#include "packed/day/day_version.h"
+#include "packed/day/row_hash.h"
+#include "packed/day/settled.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_day_version);
+
+/*
+ * AddGroups mixes the groups of a page into the version.
+ */
+static void
+AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
+		  DayVersion *version)
+{
+	Buffer		buffer = ReadBufferExtended(scan->rel, MAIN_FORKNUM, block,
+											RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	int			noffsets = ZbxhistSettledRows(scan, buffer, offsets);
+
+	for (int i = 0; i < noffsets; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
+		uint64		place = (uint64) block << 16 | offsets[i];
+
+		version->number += mix_hash(mix_hash(0, place),
+									HeapTupleHeaderGetRawXmin(tuple));
+		version->nbytes += ItemIdGetLength(item);
+	}
+	version->ngroups += noffsets;
+	ReleaseBuffer(buffer);
+}
+
+/*
+ * ZbxhistReadDayVersion finds the version of a day's table that the caller has
+ * opened and locked; raises 55006 while some transactions see other groups
+ * than others.
+ */
+void
+ZbxhistReadDayVersion(Relation day, DayVersion *version)
+{
+	SettledScan scan;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	memset(version, 0, sizeof(*version));
+	ZbxhistBeginSettledScan(&scan, day);
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		AddGroups(&scan, block, strategy, version);
+	}
+	FreeAccessStrategy(strategy);
+	version->newest = scan.newest;
+}
+
+/*
+ * GetNewest returns the newest transaction that has changed a day.
+ */
+static Datum
+GetNewest(const DayVersion *version, bool *isnull)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32		epoch = EpochFromFullTransactionId(next);
+
+	*isnull = !TransactionIdIsNormal(version->newest);
+	if (*isnull)
+		return (Datum) 0;
+	if (version->newest > XidFromFullTransactionId(next))
+		epoch--;
+	return FullTransactionIdGetDatum(FullTransactionIdFromEpochAndXid(epoch,
+																	  version->newest));
+}
+
+/*
+ * zbxhist_day_version(day) returns the version of a day, and the newest
+ * transaction that has changed it; see sql/packed/day_version.sql.
+ */
+Datum
+zbxhist_day_version(PG_FUNCTION_ARGS)
+{
+	Relation	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+	DayVersion	version;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (day->rd_rel->relam != HEAP_TABLE_AM_OID)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("only tables with access method \"heap\" can be packed"));
+	ZbxhistReadDayVersion(day, &version);
+	values[0] = Int64GetDatum((int64) version.number);
+	values[1] = GetNewest(&version, &nulls[1]);
+	table_close(day, NoLock);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}

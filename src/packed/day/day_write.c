@@ -1,0 +1,521 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_write.c
+ *	  Writes sorted rows into a day's table, as groups of segments.
+ *
+ * A group is filled until its row fills a page of the table.  An item's rows
+ * that do not fit any more are split between two rows of different clocks,
+ * so that hardly anything is wasted.  Rows of one clock stay together: if
+ * these alone need more than a page, the group is stored out of line.
+ *
+ * Locks are the caller's, and so is to keep groups from overlapping others:
+ * what is written between two breaks must belong between groups that stay.
+ *
+ * In a table made by the same transaction rows can be written frozen, which
+ * older snapshots see.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/heaptoast.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/storage.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "packed/day/day.h"
+#include "packed/day/day_write.h"
+
+/* rows, and bytes of their values, that are collected before packing */
+#define BUFFER_ROWS			ZBXHIST_MAX_SEGMENT_ROWS
+#define BUFFER_BYTES		((size_t) 1024 * 1024)
+
+/* of the columns besides payload, and its length word */
+#define OWN_COLUMNS_SIZE	(8 + 4 + 4 + 8 + 4 + 4 + VARHDRSZ)
+
+struct DayWriter
+{
+	Relation	day;
+	const DayLayout *layout;
+
+	/* rows of one item that are not in the group yet */
+	RowBuffer  *buffer;
+	int			enough_rows;	/* in the buffer to begin with packing */
+	size_t		enough_bytes;	/* likewise */
+
+	/* the group being filled */
+	GroupWriter *group;
+	size_t		limit;			/* its bytes */
+	size_t		page_limit;		/* what fits into a page */
+	int64		first_itemid;
+	int32		first_clock;
+	int64		last_itemid;
+	int32		last_clock;
+	int64		group_rows;
+	double		row_bytes;		/* bytes that a row took lately */
+
+	/* storing */
+	EState	   *estate;
+	ResultRelInfo *rri;
+	TupleTableSlot *slot;
+	BulkInsertState bistate;
+	int			options;
+	CommandId	cid;
+	BlockNumber nblocks;		/* up to the last one that was used */
+
+	uint64		nrows;
+	uint64		nbytes;			/* of payload */
+	MemoryContext context;		/* owns all this */
+	MemoryContext scratch;		/* reset with each group */
+};
+
+/* ---- life of a writer ---- */
+
+/*
+ * PageLimit returns the bytes of payload with which a row fills a page.
+ */
+static size_t
+PageLimit(Relation day)
+{
+	int			natts = RelationGetNumberOfAttributes(day);
+	Size		header = MAXALIGN(SizeofHeapTupleHeader +
+								  (natts > DAY_NUM_ATTRIBUTES ?
+								   BITMAPLEN(natts) : 0));
+	Size		room = Min(MaxHeapTupleSize,
+						   (Size) RelationGetToastTupleTarget(day, TOAST_TUPLE_TARGET));
+
+	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
+		room = MaxHeapTupleSize;
+	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
+}
+
+/*
+ * OpenStorage opens the table's indexes and what rows are stored by.
+ */
+static void
+OpenStorage(DayWriter *writer, bool is_frozen)
+{
+	Relation	day = writer->day;
+
+	writer->options = is_frozen ?
+		TABLE_INSERT_FROZEN | TABLE_INSERT_SKIP_FSM : 0;
+	writer->cid = GetCurrentCommandId(true);
+	writer->bistate = GetBulkInsertState();
+	writer->slot = table_slot_create(day, NULL);
+	writer->estate = CreateExecutorState();
+	writer->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(writer->rri, day, 0, NULL, 0);
+	ExecOpenIndices(writer->rri, false);
+}
+
+/*
+ * ZbxhistBeginDayWrite prepares for writing into a day's table, which the
+ * caller has opened and locked; frozen only if it was made in the same
+ * subtransaction.  Allocates below the current context.
+ */
+DayWriter *
+ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist day writer",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayWriter  *writer = palloc0(sizeof(DayWriter));
+
+	Assert(!is_frozen || day->rd_createSubid == GetCurrentSubTransactionId());
+	writer->context = context;
+	writer->scratch = AllocSetContextCreate(context, "zbxhist written group",
+											ALLOCSET_DEFAULT_SIZES);
+	writer->day = day;
+	writer->layout = layout;
+	writer->buffer = ZbxhistCreateRowBuffer(layout);
+	writer->enough_rows = BUFFER_ROWS;
+	writer->enough_bytes = BUFFER_BYTES;
+	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
+											 ZbxhistStatsColumn(layout));
+	writer->limit = writer->page_limit = PageLimit(day);
+	writer->row_bytes = 8.0;
+	OpenStorage(writer, is_frozen);
+	MemoryContextSwitchTo(old);
+	return writer;
+}
+
+/*
+ * GiveBackPages gives back pages at the end of a new table by which newer
+ * versions have extended it, expecting more rows.
+ */
+static void
+GiveBackPages(DayWriter *writer)
+{
+	if ((writer->options & TABLE_INSERT_FROZEN) != 0 &&
+		RelationGetNumberOfBlocks(writer->day) > writer->nblocks)
+		RelationTruncate(writer->day, writer->nblocks);
+}
+
+/*
+ * CloseStorage is the reverse of OpenStorage.
+ */
+static void
+CloseStorage(DayWriter *writer)
+{
+	ExecCloseIndices(writer->rri);
+	ExecDropSingleTupleTableSlot(writer->slot);
+	FreeExecutorState(writer->estate);
+	FreeBulkInsertState(writer->bistate);
+	table_finish_bulk_insert(writer->day, writer->options);
+	GiveBackPages(writer);
+}
+
+/*
+ * ZbxhistEndDayWrite writes what is left and says how many rows, in how many
+ * bytes, have been written.  Locks stay.
+ */
+void
+ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows, uint64 *nbytes)
+{
+	ZbxhistDayWriteBreak(writer);
+	*nrows = writer->nrows;
+	*nbytes = writer->nbytes;
+	CloseStorage(writer);
+	ZbxhistFreeGroupWriter(writer->group);
+	MemoryContextDelete(writer->context);
+}
+
+/*
+ * ZbxhistDayWriteLimit makes groups of up to so many bytes, if a page has
+ * room for them.
+ */
+void
+ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes)
+{
+	writer->limit = Min(bytes, writer->page_limit);
+}
+
+/*
+ * ZbxhistDayPageLimit returns the bytes of a group that fills a page.
+ */
+size_t
+ZbxhistDayPageLimit(const DayWriter *writer)
+{
+	return writer->page_limit;
+}
+
+/* ---- groups ---- */
+
+/*
+ * FillSlot makes the slot the row of the group, whose bytes are payload.
+ */
+static void
+FillSlot(DayWriter *writer, Datum payload)
+{
+	TupleTableSlot *slot = writer->slot;
+
+	ExecClearTuple(slot);
+	memset(slot->tts_isnull, true,
+		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	memset(slot->tts_isnull, false, sizeof(bool) * DAY_NUM_ATTRIBUTES);
+	memset(slot->tts_values, 0,
+		   sizeof(Datum) * slot->tts_tupleDescriptor->natts);
+	slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1] =
+		Int64GetDatum(writer->first_itemid);
+	slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1] =
+		Int32GetDatum(writer->first_clock);
+	slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1] =
+		Int64GetDatum(writer->last_itemid);
+	slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1] =
+		Int32GetDatum(writer->last_clock);
+	slot->tts_values[DAY_ATTNUM_ROWS - 1] =
+		Int32GetDatum((int32) writer->group_rows);
+	slot->tts_values[DAY_ATTNUM_PAYLOAD - 1] = payload;
+	ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * StoreGroup inserts the group's row into the table and its indexes.
+ */
+static void
+StoreGroup(DayWriter *writer, Datum payload)
+{
+	FillSlot(writer, payload);
+	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
+	table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
+					   writer->options, writer->bistate);
+	writer->nblocks = Max(writer->nblocks,
+						  ItemPointerGetBlockNumber(&writer->slot->tts_tid) + 1);
+	writer->estate->es_output_cid = writer->cid;
+	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
+									   writer->estate);
+	ResetPerTupleExprContext(writer->estate);
+	ExecClearTuple(writer->slot);
+}
+
+/*
+ * FlushGroup stores the group and begins a new one.
+ */
+static void
+FlushGroup(DayWriter *writer)
+{
+	MemoryContext old;
+	uint8	   *data;
+	size_t		length;
+	struct varlena *payload;
+
+	if (ZbxhistGroupNumSegments(writer->group) == 0)
+		return;
+	CHECK_FOR_INTERRUPTS();
+	old = MemoryContextSwitchTo(writer->scratch);
+	data = ZbxhistGroupFinish(writer->group, &length);
+	payload = palloc(VARHDRSZ + length);
+	SET_VARSIZE(payload, VARHDRSZ + length);
+	memcpy(VARDATA(payload), data, length);
+	StoreGroup(writer, PointerGetDatum(payload));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(writer->scratch);
+
+	writer->nrows += writer->group_rows;
+	writer->nbytes += length;
+	writer->group_rows = 0;
+}
+
+/*
+ * NoteSegment notes that the group goes up to the end of a segment.
+ */
+static void
+NoteSegment(DayWriter *writer, int64 itemid, int32 first_clock,
+			int32 last_clock, int nrows)
+{
+	if (writer->group_rows == 0)
+	{
+		writer->first_itemid = itemid;
+		writer->first_clock = first_clock;
+	}
+	writer->last_itemid = itemid;
+	writer->last_clock = last_clock;
+	writer->group_rows += nrows;
+}
+
+/*
+ * ZbxhistDeleteGroup deletes a group.  The caller has locked the table and
+ * found the group by a snapshot taken after that; with crosscheck, the group
+ * must also be visible to that snapshot, else it has been changed since.
+ */
+void
+ZbxhistDeleteGroup(Relation day, ItemPointer tid, Snapshot crosscheck)
+{
+	TM_FailureData failure;
+
+	if (table_tuple_delete(day, tid, GetCurrentCommandId(true),
+						   InvalidSnapshot, crosscheck, true /* wait */ ,
+						   &failure, false) != TM_Ok)
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("could not serialize access due to concurrent update"));
+}
+
+/* ---- packing the buffer ---- */
+
+/*
+ * RefuseRows raises the error for more rows of one clock than can be packed
+ * together.
+ */
+static void
+RefuseRows(DayWriter *writer, int row)
+{
+	const SegmentRows *rows = &writer->buffer->rows;
+
+	ereport(ERROR,
+			errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("values of item " INT64_FORMAT " at clock %d are too many or too long to be packed",
+				   rows->itemid, (int) rows->columns[0].ints[row]),
+			errtable(writer->day));
+}
+
+/*
+ * RefuseInvalid raises an error if a value of the rows from first on is none of
+ * its column's type, as may be in a damaged partition: packed, it could not be
+ * read any more.
+ */
+static void
+RefuseInvalid(DayWriter *writer, const SegmentRows *rows, int first, int count)
+{
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		const LayoutColumn *column = writer->layout->packed[i];
+		int			row;
+
+		if (column->check.kind == CHECK_UNKNOWN)
+			continue;
+		row = ZbxhistFindInvalid(&column->check, &rows->columns[i], first,
+								 first + count);
+		if (row < first + count)
+			ereport(ERROR,
+					errcode(ERRCODE_DATA_CORRUPTED),
+					errmsg("values of item " INT64_FORMAT " at clock %d are corrupt and cannot be packed",
+						   rows->itemid, (int) rows->columns[0].ints[row]),
+					errdetail("Column \"%s\" has bytes that are no value of type %s.",
+							  NameStr(column->name),
+							  format_type_with_typemod(column->type,
+													   column->typmod)),
+					errtable(writer->day));
+	}
+}
+
+/*
+ * PackSome adds some of the rows from first on to the group, or stores the
+ * group if none fit into it; returns their number.
+ */
+static int
+PackSome(DayWriter *writer, const SegmentRows *rows, int first)
+{
+	const int64 *clocks = rows->columns[0].ints;
+	size_t		used = ZbxhistGroupSize(writer->group);
+	int			count;
+
+	count = ZbxhistGroupAdd(writer->group, rows, first, writer->limit);
+	if (count > 0)
+	{
+		RefuseInvalid(writer, rows, first, count);
+		writer->row_bytes =
+			(double) (ZbxhistGroupSize(writer->group) - used) / count;
+		NoteSegment(writer, rows->itemid, (int32) clocks[first],
+					(int32) clocks[first + count - 1], count);
+	}
+	else if (count < 0)
+		RefuseRows(writer, first);
+	else
+		FlushGroup(writer);
+	return count;
+}
+
+/*
+ * PackBuffer packs the buffer's rows.  Unless the item ends, the last ones
+ * stay there: those of the last clock, as there may be more of it, and those
+ * that do not fill a group.
+ */
+static void
+PackBuffer(DayWriter *writer, bool is_end)
+{
+	RowBuffer  *buffer = writer->buffer;
+	SegmentRows rows = buffer->rows;
+	int			first = 0;
+
+	if (!is_end)
+	{
+		const int64 *clocks = rows.columns[0].ints;
+		int64		last_clock = clocks[rows.nrows - 1];
+
+		while (rows.nrows > 0 && clocks[rows.nrows - 1] == last_clock)
+			rows.nrows--;
+	}
+	while (first < rows.nrows)
+	{
+		if (!is_end && first > 0 &&
+			ZbxhistGroupSize(writer->group) +
+			(rows.nrows - first) * writer->row_bytes < writer->limit)
+			break;
+		first += PackSome(writer, &rows, first);
+	}
+	if (first > 0)
+		ZbxhistRemoveRows(buffer, first);
+	writer->enough_rows = Max(BUFFER_ROWS, buffer->rows.nrows * 2);
+	writer->enough_bytes = Max(BUFFER_BYTES, buffer->nbytes * 2);
+}
+
+/* ---- what callers give ---- */
+
+/*
+ * ZbxhistDayWriteRow adds a row to *buffer and returns its number there; the
+ * caller sets its columns besides clock before the next call.
+ */
+int
+ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
+				   RowBuffer **buffer)
+{
+	SegmentRows *rows = &writer->buffer->rows;
+
+	if (rows->nrows == 0 || rows->itemid != itemid)
+	{
+		PackBuffer(writer, true);
+		ZbxhistBeginRows(writer->buffer, itemid);
+	}
+	else if (rows->nrows >= writer->enough_rows ||
+			 writer->buffer->nbytes >= writer->enough_bytes)
+	{
+		PackBuffer(writer, false);
+		if (rows->nrows > 0 && rows->columns[0].ints[0] == clock &&
+			(rows->nrows > ZBXHIST_MAX_CLOCK_ROWS ||
+			 writer->buffer->nbytes > MaxAllocSize))
+			RefuseRows(writer, 0);
+	}
+	*buffer = writer->buffer;
+	return ZbxhistAddRow(writer->buffer, clock);
+}
+
+/*
+ * ZbxhistDayWriteRows adds rows of a decoded segment.
+ */
+void
+ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows, int first,
+					int count)
+{
+	for (int i = first; i < first + count; i++)
+	{
+		RowBuffer  *buffer;
+		int			row = ZbxhistDayWriteRow(writer, rows->itemid,
+											 (int32) rows->columns[0].ints[i],
+											 &buffer);
+
+		ZbxhistCopyValues(buffer, row, rows, i);
+	}
+}
+
+/*
+ * ZbxhistDayTrySegment adds a segment of another group as it is if there is
+ * room for it in the group being filled, or that is empty; returns whether.
+ */
+bool
+ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
+					 int segment)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+
+	PackBuffer(writer, true);
+	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+		return false;
+	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
+				info->nrows);
+	return true;
+}
+
+/*
+ * ZbxhistDayWriteSegment adds a segment of another group as it is.
+ */
+void
+ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
+					   int segment)
+{
+	if (ZbxhistDayTrySegment(writer, reader, segment))
+		return;
+	FlushGroup(writer);
+	if (!ZbxhistDayTrySegment(writer, reader, segment))
+		ZbxhistRaiseCorrupt(writer->day, reader->segments[segment].itemid);
+}
+
+/*
+ * ZbxhistDayWriteBreak ends the group.
+ */
+void
+ZbxhistDayWriteBreak(DayWriter *writer)
+{
+	PackBuffer(writer, true);
+	FlushGroup(writer);
+}

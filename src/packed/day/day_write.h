@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_write.h
+ *	  Writes sorted rows into a day's table, as groups of segments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_WRITE_H
+#define ZBXHIST_DAY_WRITE_H
+
+#include "utils/snapshot.h"
+
+#include "packed/day/row_buffer.h"
+
+typedef struct DayWriter DayWriter;
+
+extern DayWriter *ZbxhistBeginDayWrite(Relation day, const DayLayout *layout,
+									   bool is_frozen);
+
+/* rows come in the order of item and clock */
+extern int	ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
+							   RowBuffer **buffer);
+extern void ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows,
+								int first, int count);
+extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
+								 int segment);
+extern void ZbxhistDayWriteSegment(DayWriter *writer,
+								   const GroupReader *reader, int segment);
+extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
+extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
+extern void ZbxhistDayWriteBreak(DayWriter *writer);
+extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,
+							   Snapshot crosscheck);
+extern void ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows,
+							   uint64 *nbytes);
+
+#endif							/* ZBXHIST_DAY_WRITE_H */

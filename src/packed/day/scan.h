@@ -1,0 +1,123 @@
+/*-------------------------------------------------------------------------
+ *
+ * scan.h
+ *	  The rows of all packed days of a table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_PACKED_SCAN_H
+#define ZBXHIST_PACKED_SCAN_H
+
+#include "port/atomics.h"
+
+#include "catalog/bounds.h"
+#include "packed/day/day_prefetch.h"
+#include "packed/day/day_reader.h"
+
+/* which rows are asked for */
+typedef struct ScanBounds
+{
+	int			nitems;
+	const int64 *items;			/* sorted, each once; NULL: all items */
+	int64		from_clock;		/* included */
+	int64		to_clock;		/* included */
+	bool		is_by_item;		/* item after item, each of all days, instead
+								 * of day after day; with items */
+	bool		is_descending;	/* newest first; with one item, or by item */
+	int			ntids;
+	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
+								 * once; NULL: all rows */
+} ScanBounds;
+
+/*
+ * make_packed_tid makes a number of a row's clock and ordinal, which is what
+ * its ctid says.  Numbers have the order of the rows of an item.
+ */
+static inline int64
+make_packed_tid(const PackedRowId *id)
+{
+	return (int64) id->clock * (1 << 16) + id->ordinal;
+}
+
+/*
+ * packed_tid_clock returns the clock of such a number.
+ */
+static inline int32
+packed_tid_clock(int64 tid)
+{
+	return (int32) ((uint64) tid >> 16);
+}
+
+/* days of a parallel scan, in shared memory */
+typedef struct SharedDays
+{
+	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
+	pg_atomic_uint64 days;		/* counters of those that have ended */
+	pg_atomic_uint64 segments_read;
+	pg_atomic_uint64 segments_skipped;
+	pg_atomic_uint64 values_decoded;
+	int			ndays;
+	PartitionBounds list[FLEXIBLE_ARRAY_MEMBER];
+} SharedDays;
+
+typedef struct PackedScan
+{
+	DayReaderSpec spec;
+	Oid			parent;			/* whose days they are */
+	Oid			user;			/* who must be allowed to read the days */
+	bool		keeps_days;		/* open, for more items to come */
+	ScanBounds	bounds;
+	ScanCounters counters;
+
+	/* the days there are, sorted by clock */
+	int			ndays;
+	PartitionBounds *days;
+	DayReader **readers;		/* of days that are open, or NULL */
+	DayReader  *idle;			/* of a day that has been read, or NULL */
+	SharedDays *shared;			/* NULL: not a parallel scan */
+
+	/* what is being read */
+	int			day;			/* index of the next one */
+	int			current;		/* index of the reader's */
+	DayReader  *reader;			/* NULL: none yet, or no more */
+	int			item;			/* index in bounds.items */
+
+	/* days that are asked for before they are read */
+	DayPrefetch prefetch;
+	int			prefetch_day;	/* index of the next one */
+
+	MemoryContext context;		/* owns all this */
+} PackedScan;
+
+extern PackedScan *ZbxhistBeginPackedScan(Relation table, Oid parent,
+										  Snapshot snapshot,
+										  const bool *wanted,
+										  bool wants_row_id);
+extern void ZbxhistPackedScanDays(PackedScan *scan);
+extern void ZbxhistStartPackedScan(PackedScan *scan,
+								   const ScanBounds *bounds);
+extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
+extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
+extern bool ZbxhistPackedScanHasTid(PackedScan *scan);
+extern void ZbxhistEndPackedScan(PackedScan *scan);
+extern Oid	ZbxhistDaysUser(Relation foreign);
+extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
+							   AclMode privilege);
+
+/*
+ * packed_scan_next goes to the next row, which is the one of scan->reader;
+ * returns false if there is none.  With tids, wants_row_id must be set.
+ */
+static inline bool
+packed_scan_next(PackedScan *scan)
+{
+	do
+	{
+		if ((scan->reader == NULL || !day_reader_next(scan->reader)) &&
+			!ZbxhistPackedScanNextSegment(scan))
+			return false;
+	} while (scan->bounds.tids != NULL && !ZbxhistPackedScanHasTid(scan));
+	return true;
+}
+
+#endif							/* ZBXHIST_PACKED_SCAN_H */

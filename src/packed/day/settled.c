@@ -1,0 +1,127 @@
+/*-------------------------------------------------------------------------
+ *
+ * settled.c
+ *	  A look through a table whose rows every snapshot must see alike.
+ *
+ * What takes the place of a table is written frozen, that is for every
+ * snapshot there may be, so each version of a row must be visible to all
+ * transactions, or to none.  Where that is not so yet, it is to be done another
+ * time.  Snapshots of standby servers may be older than any of ours: for them
+ * the newest transaction that has stored or deleted a row is noted, see
+ * log_snapshot_conflict.
+ *
+ * Locks: the caller has locked the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "storage/bufmgr.h"
+#include "storage/procarray.h"
+#include "utils/rel.h"
+
+#include "packed/day/settled.h"
+
+/*
+ * ZbxhistBeginSettledScan prepares for a look through a table.
+ */
+void
+ZbxhistBeginSettledScan(SettledScan *scan, Relation rel)
+{
+	scan->rel = rel;
+	scan->oldest = GetOldestNonRemovableTransactionId(rel);
+	scan->newest = InvalidTransactionId;
+}
+
+/*
+ * RaiseNotSettled raises the error for a row that not every transaction sees
+ * alike.
+ */
+static void
+RaiseNotSettled(Relation rel)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_IN_USE),
+			errmsg("table \"%s\" has rows that some transactions see and others do not",
+				   RelationGetRelationName(rel)),
+			errhint("Try again when the transactions that are running now have ended."),
+			errtable(rel));
+}
+
+/*
+ * NoteTransaction notes one that has stored or deleted a row.
+ */
+static void
+NoteTransaction(SettledScan *scan, TransactionId xid)
+{
+	if (TransactionIdIsNormal(xid) &&
+		(!TransactionIdIsValid(scan->newest) ||
+		 TransactionIdFollows(xid, scan->newest)))
+		scan->newest = xid;
+}
+
+/*
+ * IsVisibleToAll says whether every transaction sees a row, whose page is
+ * locked; no transaction does if not.  Anything else is an error.
+ */
+static bool
+IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
+{
+	TransactionId xmin;
+
+	switch (HeapTupleSatisfiesVacuum(tuple, scan->oldest, buffer))
+	{
+		case HEAPTUPLE_DEAD:
+			NoteTransaction(scan, HeapTupleHeaderGetUpdateXid(tuple->t_data));
+			return false;
+		case HEAPTUPLE_LIVE:
+			xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+			if (TransactionIdPrecedes(xmin, scan->oldest))
+			{
+				NoteTransaction(scan, xmin);
+				return true;
+			}
+			break;
+		default:
+			break;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	RaiseNotSettled(scan->rel);
+	return false;				/* keep compiler quiet */
+}
+
+/*
+ * ZbxhistSettledRows notes the rows of a page that is pinned, and stays so as
+ * long as they are used: then nobody moves them within it.  Returns their
+ * number; offsets has room for MaxHeapTuplesPerPage.
+ */
+int
+ZbxhistSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
+{
+	Page		page = BufferGetPage(buffer);
+	HeapTupleData tuple;
+	int			noffsets = 0;
+	bool		all_visible;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	all_visible = PageIsAllVisible(page);
+	tuple.t_tableOid = RelationGetRelid(scan->rel);
+	for (OffsetNumber i = FirstOffsetNumber;
+		 i <= PageGetMaxOffsetNumber(page); i++)
+	{
+		ItemId		item = PageGetItemId(page, i);
+
+		if (!ItemIdIsNormal(item))
+			continue;
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), i);
+		if (all_visible || IsVisibleToAll(scan, &tuple, buffer))
+			offsets[noffsets++] = i;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return noffsets;
+}

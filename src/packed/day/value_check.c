@@ -1,0 +1,782 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_check.c
+ *	  Checks of values.
+ *
+ * A value is given as it is packed: a number that is passed by value as 64
+ * bits, any other as its bytes, of a varlena those that follow the length
+ * word.  These may be at any address.
+ *
+ * What is looked at is what a type's receive function would refuse.  Only the
+ * order of a range's bounds is not: that is another value, but no bad one.
+ *
+ * Text is checked in the way of the server's encoding, eight bytes at a time and
+ * many values at once where they are what most texts are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <sys/socket.h>
+
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+#include "utils/geo_decls.h"
+#include "utils/inet.h"
+
+#include "compat.h"
+#include "packed/day/unsigned_numeric.h"
+#include "packed/day/value_check.h"
+#include "packed/format/codec.h"
+
+/* the header of a numeric, and what a long one has besides */
+#define NUMERIC_FORM		0xC000
+#define NUMERIC_SHORT_FORM	0x8000
+#define NUMERIC_SPECIAL		0xC000
+#define SPECIAL_NAN			0xC000
+#define SPECIAL_PINF		0xD000
+#define SPECIAL_NINF		0xF000
+#define SHORT_NEGATIVE		0x2000
+#define SHORT_DSCALE_MASK	0x1F80
+#define SHORT_DSCALE_SHIFT	7
+#define SHORT_WEIGHT_SIGN	0x0040
+#define SHORT_WEIGHT_MASK	0x003F
+#define LONG_NEGATIVE		0x4000
+#define LONG_DSCALE_MASK	0x3FFF
+#define NUMERIC_BASE		10000
+#define BASE_DIGITS			4
+
+/* of the binary representation of timetz and of geometric types */
+#define TIMETZ_ZONE_OFFSET	8
+
+/* ---- numbers ---- */
+
+/*
+ * is_between says whether a number is in its type's bounds.
+ */
+static inline bool
+is_between(const ValueCheck *check, int64 value)
+{
+	return value >= check->least && value <= check->greatest;
+}
+
+/*
+ * IsInfinity says whether a number stands for an infinity.
+ */
+static bool
+IsInfinity(const ValueCheck *check, int64 value)
+{
+	if (!check->has_infinities)
+		return false;
+	return check->typlen == sizeof(int32) ?
+		value == PG_INT32_MIN || value == PG_INT32_MAX :
+		value == PG_INT64_MIN || value == PG_INT64_MAX;
+}
+
+/*
+ * ZbxhistIsValidNumber says whether a number is one of its type.
+ */
+bool
+ZbxhistIsValidNumber(const ValueCheck *check, int64 value)
+{
+	return check->kind == CHECK_NOTHING ||
+		(check->kind == CHECK_NUMBER &&
+		 (is_between(check, value) || IsInfinity(check, value)));
+}
+
+/*
+ * FindInvalidNumber returns the first row from first on whose number is not
+ * one of the type; nrows if there is none.  Nulls are zero, which every type
+ * has.
+ */
+static int
+FindInvalidNumber(const ValueCheck *check, const int64 *values, int first,
+				  int nrows)
+{
+	uint64		least = check->least;
+	uint64		span = (uint64) check->greatest - least;
+	uint64		is_bad = 0;
+
+	if (span == PG_UINT64_MAX)
+		return nrows;
+	/* one look at each, without a branch */
+	for (int i = first; i < nrows; i++)
+		is_bad |= (uint64) values[i] - least > span;
+	if (!is_bad)
+		return nrows;
+	while (first < nrows && ZbxhistIsValidNumber(check, values[first]))
+		first++;
+	return first;
+}
+
+/* ---- text ---- */
+
+#define ONES				UINT64CONST(0x0101010101010101)
+#define HIGHEST				(ONES << 7)
+
+/* the highest bit of each byte of a word that is not zero, but for that bit */
+#define nonzero_bytes(word) ((((word) & ~HIGHEST) + ~HIGHEST) & HIGHEST)
+
+/*
+ * is_ascii_word says whether eight bytes are ASCII without zeros: then no byte
+ * has its highest bit set, nor has what it is less one.
+ */
+static inline bool
+is_ascii_word(uint64 word)
+{
+	return ((word | (word - ONES)) & HIGHEST) == 0;
+}
+
+/*
+ * count_ascii_text returns how many bytes, by eights, ASCII without zeros
+ * begins with; all encodings of a server have that.
+ */
+static inline size_t
+count_ascii_text(const char *data, size_t length)
+{
+	const uint8 *next = (const uint8 *) data;
+	const uint8 *end = next + length;
+
+	while (end - next >= 16)
+	{
+		uint64		one = codec_load64(next);
+		uint64		other = codec_load64(next + 8);
+
+		if (((one | (one - ONES) | other | (other - ONES)) & HIGHEST) != 0)
+			break;
+		next += 16;
+	}
+	while (end - next >= 8 && is_ascii_word(codec_load64(next)))
+		next += 8;
+	return next - (const uint8 *) data;
+}
+
+/*
+ * load_rest returns a word of less than eight bytes, filled up with spaces.
+ */
+static inline uint64
+load_rest(const char *data, size_t length)
+{
+	uint8		rest[sizeof(uint64)];
+
+	memset(rest, ' ', sizeof(rest));
+	if (length > 0)
+		memcpy(rest, data, length);
+	return codec_load64(rest);
+}
+
+/*
+ * is_ascii_text says whether bytes are ASCII without zeros.
+ */
+static inline bool
+is_ascii_text(const char *data, size_t length)
+{
+	size_t		count;
+
+	if (length == 0)
+		return true;
+	count = count_ascii_text(data, length);
+	return length - count < sizeof(uint64) &&
+		is_ascii_word(load_rest(data + count, length - count));
+}
+
+/*
+ * is_usual_word says whether eight bytes are UTF-8 of the usual characters.
+ * *expected has the highest bit of each byte that must go on with the character
+ * of the word before; it is set to that of the next.
+ */
+static inline bool
+is_usual_word(uint64 word, uint64 *expected)
+{
+	uint64		high = word & HIGHEST;
+	uint64		first = high & word << 1;	/* 11...... begins a character */
+	uint64		first3 = first & word << 2; /* 111..... of three bytes */
+	uint64		next = first << 8 | *expected;
+
+	*expected = first >> 56;
+	/* zeros, C0 and C1 */
+	if ((((word - ONES) & ~word & HIGHEST) |
+		 (first & ~first3 & ~nonzero_bytes(word & ONES * 0x1E))) != 0)
+		return false;
+	if (first3 != 0)
+	{
+		/* four bytes; E0 and ED, whose second byte is limited */
+		if (((first3 & word << 3) |
+			 (first3 & ~nonzero_bytes(word & ONES * 0x0F)) |
+			 (first3 & ~nonzero_bytes((word & ONES * 0x0F) ^ ONES * 0x0D))) != 0)
+			return false;
+		next |= first3 << 16;
+		*expected |= first3 >> 48;
+	}
+	return (high & ~first) == next;
+}
+
+/*
+ * is_usual_utf8 says whether bytes are UTF-8 of the usual characters, which are
+ * those of up to three bytes but for a few scripts.  PostgreSQL has to be asked
+ * about others; that takes longer.
+ */
+static inline bool
+is_usual_utf8(const char *data, size_t length)
+{
+	uint64		expected = 0;
+
+	if (length == 0)
+		return true;
+	while (length >= sizeof(uint64))
+	{
+		uint64		word = codec_load64((const uint8 *) data);
+
+		if (is_ascii_word(word) && expected == 0)
+		{
+			size_t		count = count_ascii_text(data, length);
+
+			data += count;
+			length -= count;
+			continue;
+		}
+		if (!is_usual_word(word, &expected))
+			return false;
+		data += sizeof(uint64);
+		length -= sizeof(uint64);
+	}
+	return is_usual_word(load_rest(data, length), &expected);
+}
+
+/*
+ * is_usual_text says whether bytes are text, as far as can be told quickly.
+ */
+static inline bool
+is_usual_text(int encoding, const char *data, size_t length)
+{
+	return encoding == PG_UTF8 ? is_usual_utf8(data, length) :
+		is_ascii_text(data, length);
+}
+
+/*
+ * ZbxhistIsValidText says whether bytes are text in the database's encoding.
+ */
+bool
+ZbxhistIsValidText(const char *data, size_t length)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	return is_usual_text(encoding, data, length) ||
+		pg_verify_mbstr(encoding, data, (int) length, true);
+}
+
+/*
+ * is_short_enough says whether text has no more characters than typmod allows.
+ * Few values have as many bytes.
+ */
+static inline bool
+is_short_enough(const char *data, size_t length, int32 typmod)
+{
+	int			most = typmod - VARHDRSZ;
+
+	return typmod < (int32) VARHDRSZ || length <= (size_t) most ||
+		pg_mbstrlen_with_len(data, (int) length) <= most;
+}
+
+/*
+ * IsName says whether the bytes of a name are text and end in time.
+ */
+static bool
+IsName(const char *data, size_t length)
+{
+	const char *end = memchr(data, '\0', length);
+
+	return end != NULL && ZbxhistIsValidText(data, end - data);
+}
+
+/* ---- numeric ---- */
+
+/* a numeric taken apart */
+typedef struct NumericParts
+{
+	bool		is_negative;
+	int			weight;
+	int			dscale;
+	int			ndigits;
+	const char *digits;			/* at any address */
+} NumericParts;
+
+/*
+ * get_digit returns a digit to the base of 10000.
+ */
+static inline uint16
+get_digit(const NumericParts *parts, int i)
+{
+	uint16		digit;
+
+	memcpy(&digit, parts->digits + sizeof(digit) * i, sizeof(digit));
+	return digit;
+}
+
+/*
+ * GetPrecision takes precision and scale out of a typmod.
+ */
+static void
+GetPrecision(int32 typmod, int *precision, int *scale)
+{
+	int32		packed = typmod - VARHDRSZ;
+
+	*precision = (packed >> 16) & 0xFFFF;
+	*scale = ((packed & 0x7FF) ^ 1024) - 1024;
+}
+
+/*
+ * TakeApart reads the header of a numeric that is no special value; returns
+ * false if it has no good one.
+ */
+static bool
+TakeApart(const char *data, size_t length, uint16 header, NumericParts *parts)
+{
+	int16		weight;
+
+	data += sizeof(header);
+	length -= sizeof(header);
+	if ((header & NUMERIC_FORM) == NUMERIC_SHORT_FORM)
+	{
+		parts->is_negative = (header & SHORT_NEGATIVE) != 0;
+		parts->dscale = (header & SHORT_DSCALE_MASK) >> SHORT_DSCALE_SHIFT;
+		parts->weight = (header & SHORT_WEIGHT_MASK) |
+			((header & SHORT_WEIGHT_SIGN) ? ~SHORT_WEIGHT_MASK : 0);
+	}
+	else
+	{
+		if (length < sizeof(weight))
+			return false;
+		memcpy(&weight, data, sizeof(weight));
+		data += sizeof(weight);
+		length -= sizeof(weight);
+		parts->is_negative = (header & LONG_NEGATIVE) != 0;
+		parts->dscale = header & LONG_DSCALE_MASK;
+		parts->weight = weight;
+	}
+	parts->digits = data;
+	parts->ndigits = (int) (length / sizeof(uint16));
+	return length % sizeof(uint16) == 0;
+}
+
+/*
+ * HasGoodDigits says whether all digits are less than the base, with no zero
+ * at either end.
+ */
+static bool
+HasGoodDigits(const NumericParts *parts)
+{
+	if (parts->ndigits == 0)
+		return parts->weight == 0 && !parts->is_negative;
+	for (int i = 0; i < parts->ndigits; i++)
+	{
+		if (get_digit(parts, i) >= NUMERIC_BASE)
+			return false;
+	}
+	return get_digit(parts, 0) != 0 &&
+		get_digit(parts, parts->ndigits - 1) != 0;
+}
+
+/*
+ * CountDecimals returns how many decimal digits behind the point a numeric
+ * needs; if it is a multiple of ten, less than none.
+ */
+static int
+CountDecimals(const NumericParts *parts)
+{
+	int			decimals = (parts->ndigits - 1 - parts->weight) * BASE_DIGITS;
+	uint16		last = get_digit(parts, parts->ndigits - 1);
+
+	for (; last % 10 == 0; last /= 10)
+		decimals--;
+	return decimals;
+}
+
+/*
+ * CountIntegral returns how many decimal digits it has before the point.
+ */
+static int
+CountIntegral(const NumericParts *parts)
+{
+	int			count = (parts->weight + 1) * BASE_DIGITS;
+
+	for (int limit = NUMERIC_BASE / 10; get_digit(parts, 0) < limit; limit /= 10)
+		count--;
+	return count;
+}
+
+/*
+ * SuitsScale says whether a numeric shows all of its digits, and has no others
+ * than typmod allows.
+ */
+static bool
+SuitsScale(const NumericParts *parts, int32 typmod)
+{
+	int			precision;
+	int			scale;
+
+	if (parts->ndigits > 0 && CountDecimals(parts) > parts->dscale)
+		return false;
+	if (typmod < (int32) VARHDRSZ)
+		return true;
+	GetPrecision(typmod, &precision, &scale);
+	return parts->dscale == Max(scale, 0) &&
+		(parts->ndigits == 0 ||
+		 (CountDecimals(parts) <= scale &&
+		  CountIntegral(parts) <= precision - scale));
+}
+
+/*
+ * ZbxhistIsValidNumeric says whether bytes are a numeric that suits typmod.
+ */
+bool
+ZbxhistIsValidNumeric(const char *data, size_t length, int32 typmod)
+{
+	NumericParts parts;
+	uint16		header;
+
+	if (length < sizeof(header))
+		return false;
+	memcpy(&header, data, sizeof(header));
+	if ((header & NUMERIC_FORM) == NUMERIC_SPECIAL)
+		return length == sizeof(header) &&
+			(header == SPECIAL_NAN ||
+			 ((header == SPECIAL_PINF || header == SPECIAL_NINF) &&
+			  typmod < (int32) VARHDRSZ));
+	return TakeApart(data, length, header, &parts) && HasGoodDigits(&parts) &&
+		SuitsScale(&parts, typmod);
+}
+
+/*
+ * ZbxhistGreatestUnsigned returns the greatest of the unsigned integers that
+ * typmod allows; 0 if it does not allow all of them up to one.
+ */
+uint64
+ZbxhistGreatestUnsigned(int32 typmod)
+{
+	uint64		limit = 1;
+	int			precision;
+	int			scale;
+
+	if (typmod < (int32) VARHDRSZ)
+		return PG_UINT64_MAX;
+	GetPrecision(typmod, &precision, &scale);
+	if (scale != 0)
+		return 0;
+	for (int i = 0; i < precision; i++)
+	{
+		if (pg_mul_u64_overflow(limit, 10, &limit))
+			return PG_UINT64_MAX;
+	}
+	return limit - 1;
+}
+
+/*
+ * ZbxhistIsValidUnsigned says whether an unsigned integer is a numeric that
+ * suits the type.
+ */
+bool
+ZbxhistIsValidUnsigned(const ValueCheck *check, uint64 value)
+{
+	char		image[UNSIGNED_IMAGE_SIZE];
+
+	if (check->kind != CHECK_NUMERIC)
+		return false;
+	if (check->greatest_unsigned > 0)
+		return value <= check->greatest_unsigned;
+	return ZbxhistIsValidNumeric(image, ZbxhistUnsignedToImage(value, image),
+								 check->typmod);
+}
+
+/*
+ * FindInvalidUnsigned returns the first row from first on whose unsigned
+ * integer does not suit the type; nrows if there is none.
+ */
+static int
+FindInvalidUnsigned(const ValueCheck *check, const PackedColumn *column,
+					int first, int nrows)
+{
+	if (check->kind == CHECK_NUMERIC &&
+		check->greatest_unsigned == PG_UINT64_MAX)
+		return nrows;
+	while (first < nrows &&
+		   ((column->nulls != NULL && column->nulls[first]) ||
+			ZbxhistIsValidUnsigned(check, column->unsigneds[first])))
+		first++;
+	return first;
+}
+
+/* ---- other types ---- */
+
+/*
+ * IsBits says whether bytes are a bit string of the length that typmod allows,
+ * or exactly that.
+ */
+static bool
+IsBits(const char *data, size_t length, int32 typmod, bool is_exact)
+{
+	int32		nbits;
+	int			rest;
+
+	if (length < sizeof(nbits))
+		return false;
+	memcpy(&nbits, data, sizeof(nbits));
+	length -= sizeof(nbits);
+	if (nbits < 0 || length != ((size_t) nbits + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
+		return false;
+	if (typmod > 0 && (is_exact ? nbits != typmod : nbits > typmod))
+		return false;
+	/* what follows the last bit is zero */
+	rest = nbits % BITS_PER_BYTE;
+	return rest == 0 ||
+		((uint8) data[sizeof(nbits) + length - 1] & (0xFF >> rest)) == 0;
+}
+
+/*
+ * IsAddress says whether bytes are an inet, or a cidr, which has no bits of a
+ * host.
+ */
+static bool
+IsAddress(const char *data, size_t length, bool is_cidr)
+{
+	const uint8 *bytes = (const uint8 *) data;
+	const uint8 *address = bytes + 2;
+	int			nbytes;
+
+	if (length < 2 ||
+		(bytes[0] != PGSQL_AF_INET && bytes[0] != PGSQL_AF_INET6))
+		return false;
+	nbytes = bytes[0] == PGSQL_AF_INET ? 4 : 16;
+	if (length != nbytes + 2 || bytes[1] > nbytes * BITS_PER_BYTE)
+		return false;
+	for (int i = bytes[1]; is_cidr && i < nbytes * BITS_PER_BYTE; i++)
+	{
+		if ((address[i / BITS_PER_BYTE] & (0x80 >> i % BITS_PER_BYTE)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * IsTimetz says whether bytes are a time with a time zone.
+ */
+static bool
+IsTimetz(const char *data)
+{
+	int64		time;
+	int32		zone;
+
+	memcpy(&time, data, sizeof(time));
+	memcpy(&zone, data + TIMETZ_ZONE_OFFSET, sizeof(zone));
+	return time >= 0 && time <= USECS_PER_DAY &&
+		zone > -TZDISP_LIMIT && zone < TZDISP_LIMIT;
+}
+
+/*
+ * IsShape says whether doubles are a box (high corner first), a line or a
+ * circle.
+ */
+static bool
+IsShape(CheckKind kind, const char *data)
+{
+	double		numbers[4];
+
+	memcpy(numbers, data,
+		   kind == CHECK_BOX ? sizeof(numbers) : 3 * sizeof(double));
+	switch (kind)
+	{
+		case CHECK_BOX:
+			return !(numbers[0] < numbers[2]) && !(numbers[1] < numbers[3]);
+		case CHECK_LINE:
+			return !(fabs(numbers[0]) <= EPSILON && fabs(numbers[1]) <= EPSILON);
+		default:
+			return !(numbers[2] < 0);
+	}
+}
+
+/*
+ * ZbxhistIsValidImage says whether bytes are a value of a type that is passed
+ * by reference.
+ */
+bool
+ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
+{
+	if (check->typbyval ||
+		(check->typlen > 0 && length != (size_t) check->typlen))
+		return false;
+	switch (check->kind)
+	{
+		case CHECK_UNKNOWN:
+		case CHECK_NUMBER:
+			return false;
+		case CHECK_NOTHING:
+			return true;
+		case CHECK_TEXT:
+			return ZbxhistIsValidText(data, length) &&
+				is_short_enough(data, length, check->typmod);
+		case CHECK_JSON:
+			return ZbxhistIsValidText(data, length) &&
+				is_valid_json(data, (int) length);
+		case CHECK_NAME:
+			return IsName(data, length);
+		case CHECK_NUMERIC:
+			return ZbxhistIsValidNumeric(data, length, check->typmod);
+		case CHECK_BIT:
+			return IsBits(data, length, check->typmod, true);
+		case CHECK_VARBIT:
+			return IsBits(data, length, check->typmod, false);
+		case CHECK_INET:
+			return IsAddress(data, length, false);
+		case CHECK_CIDR:
+			return IsAddress(data, length, true);
+		case CHECK_TIMETZ:
+			return IsTimetz(data);
+		case CHECK_BOX:
+		case CHECK_LINE:
+		case CHECK_CIRCLE:
+			return IsShape(check->kind, data);
+		case CHECK_JSONB:
+			return ZbxhistIsValidJsonb(data, length);
+		case CHECK_ARRAY:
+			return ZbxhistIsValidArray(check, data, length);
+		case CHECK_RANGE:
+			return ZbxhistIsValidRange(check, data, length);
+	}
+	return false;
+}
+
+/* ---- a column ---- */
+
+/*
+ * FindRun returns the end of the run of rows from first on whose bytes follow
+ * one another in memory, as those of most columns do, and sets length to that
+ * of all of them.
+ */
+static int
+FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
+{
+	const PackedBytes *bytes = column->bytes;
+	int			end = first;
+
+	*length = 0;
+	do
+		*length += bytes[end++].len;
+	while (end < nrows && *length > 0 &&
+		   bytes[end].data == bytes[first].data + *length);
+	return end;
+}
+
+/*
+ * IsTextRun says whether the rows of a run are text, each by itself; it need not
+ * know.
+ */
+static bool
+IsTextRun(const PackedBytes *bytes, int nrows, size_t length)
+{
+	int			encoding = GetDatabaseEncoding();
+
+	if (encoding != PG_UTF8)
+		return is_ascii_text(bytes[0].data, length);
+	if (!ZbxhistIsValidText(bytes[0].data, length))
+		return false;
+	/* no character begins in one row and ends in the next */
+	for (int i = 1; i < nrows; i++)
+	{
+		if (bytes[i].len > 0 && (bytes[i].data[0] & 0xC0) == 0x80)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindInvalidText returns the first row from first on that is not a text of
+ * the type; nrows if there is none.  Nulls have no bytes.
+ */
+static int
+FindInvalidText(const ValueCheck *check, const PackedColumn *column, int first,
+				int nrows)
+{
+	const PackedBytes *bytes = column->bytes;
+	PackedBytes last = {NULL, 0};
+
+	while (first < nrows)
+	{
+		size_t		length;
+		int			end;
+		bool		is_good;
+
+		/* the same value is in the same place */
+		if (bytes[first].data == last.data && bytes[first].len == last.len)
+		{
+			first++;
+			continue;
+		}
+		end = FindRun(column, first, nrows, &length);
+		is_good = IsTextRun(&bytes[first], end - first, length);
+		for (; first < end; first++)
+		{
+			/* what is no text has no length in characters */
+			if ((!is_good && !ZbxhistIsValidText(bytes[first].data,
+												 bytes[first].len)) ||
+				!is_short_enough(bytes[first].data, bytes[first].len,
+								 check->typmod))
+				return first;
+		}
+		last = bytes[end - 1];
+	}
+	return nrows;
+}
+
+/*
+ * FindInvalidImage returns the first row from first on whose bytes are not a
+ * value of the type; nrows if there is none.
+ */
+static int
+FindInvalidImage(const ValueCheck *check, const PackedColumn *column,
+				 int first, int nrows)
+{
+	const PackedBytes *good = NULL;
+
+	if (check->kind == CHECK_NOTHING && check->typlen < 0)
+		return nrows;
+	if (check->kind == CHECK_TEXT)
+		return FindInvalidText(check, column, first, nrows);
+	for (int i = first; i < nrows; i++)
+	{
+		const PackedBytes *bytes = &column->bytes[i];
+
+		if (column->nulls != NULL && column->nulls[i])
+			continue;
+		if (good != NULL && good->data == bytes->data && good->len == bytes->len)
+			continue;
+		if (!ZbxhistIsValidImage(check, bytes->data, bytes->len))
+			return i;
+		good = bytes;
+	}
+	return nrows;
+}
+
+/*
+ * ZbxhistFindInvalid returns the first row from first on whose value in a
+ * decoded column, which has the right kind, is not one of the type; nrows if
+ * there is none.
+ */
+int
+ZbxhistFindInvalid(const ValueCheck *check, const PackedColumn *column,
+				   int first, int nrows)
+{
+	switch (column->kind)
+	{
+		case PACKED_INT:
+			return FindInvalidNumber(check, column->ints, first, nrows);
+		case PACKED_DOUBLE:
+			return nrows;
+		case PACKED_UNSIGNED:
+			return FindInvalidUnsigned(check, column, first, nrows);
+		case PACKED_BYTES:
+			return FindInvalidImage(check, column, first, nrows);
+	}
+	return first;
+}

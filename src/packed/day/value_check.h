@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_check.h
+ *	  Whether packed bytes are values of a type.
+ *
+ * Checksums tell damage, not malice: the owner of a day's table can write to
+ * it whatever he likes.  PostgreSQL trusts the insides of a value, lengths and
+ * offsets among them, so each one is checked before it becomes a Datum, as the
+ * receive function of its type would have done.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_VALUE_CHECK_H
+#define ZBXHIST_VALUE_CHECK_H
+
+#include "packed/format/segment.h"
+
+/* what has to be looked at */
+typedef enum CheckKind
+{
+	CHECK_UNKNOWN = 0,			/* nobody knows: no value is good */
+	CHECK_NOTHING,				/* any bytes of the right length are good */
+	CHECK_NUMBER,				/* passed by value, between two others */
+	CHECK_TEXT,
+	CHECK_JSON,
+	CHECK_NAME,
+	CHECK_NUMERIC,
+	CHECK_BIT,
+	CHECK_VARBIT,
+	CHECK_INET,
+	CHECK_CIDR,
+	CHECK_TIMETZ,
+	CHECK_BOX,
+	CHECK_LINE,
+	CHECK_CIRCLE,
+	CHECK_JSONB,
+	CHECK_ARRAY,
+	CHECK_RANGE
+} CheckKind;
+
+/* how to check values of a type */
+typedef struct ValueCheck
+{
+	CheckKind	kind;
+	Oid			type;			/* not a domain */
+	int32		typmod;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	/* CHECK_NUMBER; a type's least and greatest number may be infinities */
+	int64		least;
+	int64		greatest;
+	bool		has_infinities;
+
+	/* CHECK_NUMERIC: of unsigned integers; 0: each is looked at */
+	uint64		greatest_unsigned;
+
+	/* CHECK_ARRAY, CHECK_RANGE: of the elements, or the bounds */
+	const struct ValueCheck *element;
+} ValueCheck;
+
+/* value_type.c */
+extern bool ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod);
+
+/* value_check.c */
+extern int	ZbxhistFindInvalid(const ValueCheck *check,
+							   const PackedColumn *column, int first,
+							   int nrows);
+extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
+extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
+								size_t length);
+extern bool ZbxhistIsValidText(const char *data, size_t length);
+extern bool ZbxhistIsValidNumeric(const char *data, size_t length,
+								  int32 typmod);
+extern bool ZbxhistIsValidUnsigned(const ValueCheck *check, uint64 value);
+extern uint64 ZbxhistGreatestUnsigned(int32 typmod);
+
+/* value_check_array.c */
+extern bool ZbxhistIsValidArray(const ValueCheck *check, const char *data,
+								size_t length);
+extern bool ZbxhistIsValidRange(const ValueCheck *check, const char *data,
+								size_t length);
+
+/* value_check_jsonb.c */
+extern bool ZbxhistIsValidJsonb(const char *data, size_t length);
+
+#endif							/* ZBXHIST_VALUE_CHECK_H */

@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw.h
+ *	  The parts of the foreign-data wrapper for packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_H
+#define ZBXHIST_FDW_H
+
+#include "executor/execdesc.h"
+#include "foreign/fdwapi.h"
+#include "nodes/pathnodes.h"
+
+/* each sets the functions of its part */
+extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
+extern void ZbxhistFdwScanInit(FdwRoutine *routine);
+extern void ZbxhistFdwExplainInit(FdwRoutine *routine);
+extern void ZbxhistFdwParallelInit(FdwRoutine *routine);
+extern void ZbxhistFdwModifyInit(FdwRoutine *routine);
+extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
+extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
+
+/* fdw_plan.c */
+extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
+
+/* fdw_modify.c */
+extern void ZbxhistWritePackedChanges(QueryDesc *query);
+
+#endif							/* ZBXHIST_FDW_H */

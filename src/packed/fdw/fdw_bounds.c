@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_bounds.c
+ *	  What conditions on items, clocks and ctids leave to be read.
+ *
+ * Conditions (fdw_quals.c) whose values are known become bounds, one after the
+ * other: items and ctids are sorted lists of numbers, clocks a range.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+
+#include "packed/fdw/fdw_bounds.h"
+#include "packed/fdw/fdw_scan.h"
+
+/*
+ * ZbxhistInitBounds sets bounds to everything, oldest first.
+ */
+void
+ZbxhistInitBounds(ScanBounds *bounds)
+{
+	bounds->nitems = 0;
+	bounds->items = NULL;
+	bounds->from_clock = PG_INT64_MIN;
+	bounds->to_clock = PG_INT64_MAX;
+	bounds->is_by_item = false;
+	bounds->is_descending = false;
+	bounds->ntids = 0;
+	bounds->tids = NULL;
+}
+
+/*
+ * compare_int64 orders items.
+ */
+static int
+compare_int64(const void *a, const void *b)
+{
+	int64		left = *(const int64 *) a;
+	int64		right = *(const int64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * GetInteger returns an integer of any size.
+ */
+static int64
+GetInteger(Oid type, Datum value)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+/*
+ * ZbxhistSortItems sorts items, leaves each once and returns their number.
+ */
+int
+ZbxhistSortItems(int64 *items, int nitems)
+{
+	int			nunique = 0;
+
+	qsort(items, nitems, sizeof(int64), compare_int64);
+	for (int i = 0; i < nitems; i++)
+	{
+		if (nunique == 0 || items[i] != items[nunique - 1])
+			items[nunique++] = items[i];
+	}
+	return nunique;
+}
+
+/*
+ * GetIntegers returns the members of an array, sorted and each once, palloc'd;
+ * nulls are equal to nothing.
+ */
+static int64 *
+GetIntegers(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Oid			type = ARR_ELEMTYPE(array);
+	int16		length;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			nvalues;
+	int64	   *result;
+
+	get_typlenbyvalalign(type, &length, &byval, &align);
+	deconstruct_array(array, type, length, byval, align, &values, &nulls,
+					  &nvalues);
+	result = palloc(sizeof(int64) * Max(nvalues, 1));
+	*n = 0;
+	for (int i = 0; i < nvalues; i++)
+	{
+		if (!nulls[i])
+			result[(*n)++] = GetInteger(type, values[i]);
+	}
+	*n = ZbxhistSortItems(result, *n);
+	return result;
+}
+
+/*
+ * KeepCommon leaves of n sorted numbers those that are among others, too, or
+ * all if there are no others, and returns how many these are.
+ */
+static int
+KeepCommon(int64 *numbers, int n, const int64 *others, int nothers)
+{
+	int			nkept = 0;
+
+	if (others == NULL)
+		return n;
+	for (int i = 0; i < n; i++)
+	{
+		if (bsearch(&numbers[i], others, nothers, sizeof(int64),
+					compare_int64) != NULL)
+			numbers[nkept++] = numbers[i];
+	}
+	return nkept;
+}
+
+/*
+ * LimitItems leaves of the bounds' items those that are among others, too.
+ */
+static void
+LimitItems(ScanBounds *bounds, int64 *items, int nitems)
+{
+	bounds->nitems = KeepCommon(items, nitems, bounds->items, bounds->nitems);
+	bounds->items = items;
+}
+
+/*
+ * LimitClocks leaves the clocks of bounds that are between two, both included.
+ */
+static void
+LimitClocks(ScanBounds *bounds, int64 from_clock, int64 to_clock)
+{
+	bounds->from_clock = Max(bounds->from_clock, from_clock);
+	bounds->to_clock = Min(bounds->to_clock, to_clock);
+}
+
+/*
+ * GetTids returns the numbers of the rows that an array of ctids may mean,
+ * sorted and each once, palloc'd.
+ */
+static int64 *
+GetTids(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	Datum	   *values;
+	bool	   *nulls;
+	int			nvalues;
+	int64	   *result;
+
+	deconstruct_array(array, TIDOID, sizeof(ItemPointerData), false,
+					  TYPALIGN_SHORT, &values, &nulls, &nvalues);
+	result = palloc(sizeof(int64) * Max(nvalues, 1));
+	*n = 0;
+	for (int i = 0; i < nvalues; i++)
+	{
+		PackedRowId id;
+
+		if (!nulls[i] &&
+			ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(values[i]), &id))
+			result[(*n)++] = make_packed_tid(&id);
+	}
+	*n = ZbxhistSortItems(result, *n);
+	return result;
+}
+
+/*
+ * GetTid does the same for a single one.
+ */
+static int64 *
+GetTid(Datum value, int *n)
+{
+	int64	   *result = palloc(sizeof(int64));
+	PackedRowId id;
+
+	*n = 0;
+	if (ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(value), &id))
+		result[(*n)++] = make_packed_tid(&id);
+	return result;
+}
+
+/*
+ * ApplyTids limits bounds to the rows of an array of ctids, or of one, and to
+ * their clocks.
+ */
+static void
+ApplyTids(ScanBounds *bounds, PackedCondKind kind, Datum value)
+{
+	int			ntids;
+	int64	   *tids = kind == COND_TIDS ? GetTids(value, &ntids) :
+		GetTid(value, &ntids);
+
+	bounds->ntids = KeepCommon(tids, ntids, bounds->tids, bounds->ntids);
+	bounds->tids = tids;
+	if (bounds->ntids == 0)
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	else
+		LimitClocks(bounds, packed_tid_clock(tids[0]),
+					packed_tid_clock(tids[bounds->ntids - 1]));
+}
+
+/*
+ * ApplyArray limits bounds to the values of an array.
+ */
+static void
+ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
+{
+	int			n;
+	int64	   *values = GetIntegers(value, &n);
+
+	if (kind == COND_ITEMS)
+		LimitItems(bounds, values, n);
+	else if (n == 0)
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	else
+		LimitClocks(bounds, values[0], values[n - 1]);
+}
+
+/*
+ * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
+ * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
+ * in the current context.
+ */
+void
+ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
+				 Datum value, bool isnull)
+{
+	int64		number;
+	int64	   *item;
+
+	if (isnull)
+	{
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+		return;
+	}
+	if (kind == COND_ITEMS || kind == COND_CLOCKS)
+	{
+		ApplyArray(bounds, kind, value);
+		return;
+	}
+	if (kind == COND_TIDS || kind == COND_TID)
+	{
+		ApplyTids(bounds, kind, value);
+		return;
+	}
+	number = GetInteger(type, value);
+	switch (kind)
+	{
+		case COND_ITEM:
+			item = palloc(sizeof(int64));
+			*item = number;
+			LimitItems(bounds, item, 1);
+			break;
+		case COND_CLOCK_FROM:
+			LimitClocks(bounds, number, PG_INT64_MAX);
+			break;
+		case COND_CLOCK_AFTER:
+			LimitClocks(bounds, number == PG_INT64_MAX ? number : number + 1,
+						number == PG_INT64_MAX ? PG_INT64_MIN : PG_INT64_MAX);
+			break;
+		case COND_CLOCK_TO:
+			LimitClocks(bounds, PG_INT64_MIN, number);
+			break;
+		case COND_CLOCK_BEFORE:
+			LimitClocks(bounds,
+						number == PG_INT64_MIN ? PG_INT64_MAX : PG_INT64_MIN,
+						number == PG_INT64_MIN ? number : number - 1);
+			break;
+		default:
+			LimitClocks(bounds, number, number);
+			break;
+	}
+}
+
+/*
+ * ZbxhistEvaluateConds makes bounds of conditions of such kinds by what the
+ * ExprStates of their values evaluate to now, in a context that is reset
+ * before and has the items afterwards.
+ */
+void
+ZbxhistEvaluateConds(const List *kinds, const List *values,
+					 ExprContext *econtext, MemoryContext context,
+					 ScanBounds *bounds)
+{
+	MemoryContext old;
+	ListCell   *value;
+	ListCell   *kind;
+
+	MemoryContextReset(context);
+	old = MemoryContextSwitchTo(context);
+	ZbxhistInitBounds(bounds);
+	forboth(value, values, kind, kinds)
+	{
+		ExprState  *expr = lfirst(value);
+		bool		isnull;
+		Datum		result = ExecEvalExpr(expr, econtext, &isnull);
+
+		ZbxhistApplyCond(bounds, lfirst_int(kind),
+						 exprType((Node *) expr->expr), result, isnull);
+	}
+	MemoryContextSwitchTo(old);
+}

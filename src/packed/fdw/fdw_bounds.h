@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_bounds.h
+ *	  What conditions on items, clocks and ctids leave to be read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_BOUNDS_H
+#define ZBXHIST_FDW_BOUNDS_H
+
+#include "nodes/execnodes.h"
+
+#include "packed/day/scan.h"
+
+/* what a value says of a row's item, clock or ctid */
+typedef enum PackedCondKind
+{
+	COND_ITEM,					/* the item is the value */
+	COND_ITEMS,					/* the item is in the array */
+	COND_CLOCK_FROM,			/* the clock is not before the value */
+	COND_CLOCK_AFTER,
+	COND_CLOCK_TO,				/* the clock is not after the value */
+	COND_CLOCK_BEFORE,
+	COND_CLOCK,					/* the clock is the value */
+	COND_CLOCKS,				/* the clock is in the array */
+	COND_TID,					/* the ctid is the value */
+	COND_TIDS					/* the ctid is in the array */
+} PackedCondKind;
+
+extern int	ZbxhistSortItems(int64 *items, int nitems);
+
+/* bounds with the items in one array */
+extern void ZbxhistInitBounds(ScanBounds *bounds);
+extern void ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind,
+							 Oid type, Datum value, bool isnull);
+extern void ZbxhistEvaluateConds(const List *kinds, const List *values,
+								 ExprContext *econtext, MemoryContext context,
+								 ScanBounds *bounds);
+
+#endif							/* ZBXHIST_FDW_BOUNDS_H */

@@ -1,0 +1,251 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_direct.c
+ *	  DELETE by items and clocks, without a look at the rows; TRUNCATE.
+ *
+ * Where a DELETE has only conditions that a scan takes care of (that of
+ * Zabbix's housekeeper, of "clear history"), the ranges are deleted in the
+ * days: segments that go as a whole are not decoded.  Rows that are named by
+ * their ctids have to be found first (fdw_modify.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/objectaddress.h"
+#include "commands/tablecmds.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+
+#include "catalog/packed_table.h"
+#include "catalog/partition_set.h"
+#include "compat.h"
+#include "guc.h"
+#include "packed/day/day_changes.h"
+#include "packed/day/day_conflicts.h"
+#include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_plan.h"
+#include "packed/fdw/fdw_scan.h"
+
+/* ---- planning ---- */
+
+/*
+ * FindScan returns the scan of relation rtindex that feeds the plan directly,
+ * or NULL.
+ */
+static ForeignScan *
+FindScan(ModifyTable *plan, Index rtindex)
+{
+	Plan	   *subplan = outerPlan(plan);
+	List	   *candidates = list_make1(subplan);
+	ListCell   *lc;
+
+	if (IsA(subplan, Result) && outerPlan(subplan) != NULL)
+		subplan = outerPlan(subplan);
+	if (IsA(subplan, Append))
+		candidates = ((Append *) subplan)->appendplans;
+	foreach(lc, candidates)
+	{
+		ForeignScan *scan = lfirst(lc);
+
+		if (IsA(scan, ForeignScan) && scan->scan.scanrelid == rtindex)
+			return scan;
+	}
+	return NULL;
+}
+
+/*
+ * PlanDirectModify makes the scan a DELETE, if it can be one.
+ */
+static bool
+PlanDirectModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
+				 int subplan_index)
+{
+	ForeignScan *scan;
+	ListCell   *tag;
+
+	if (plan->operation != CMD_DELETE || plan->returningLists != NIL ||
+		!zbxhist_enable_packed_scan_pruning)
+		return false;
+	scan = FindScan(plan, rtindex);
+	if (scan == NULL || scan->scan.plan.qual != NIL ||
+		scan->scan.plan.parallel_aware ||
+		ZbxhistHasTids(list_nth(scan->fdw_private, PLAN_CONDS)))
+		return false;
+	scan->operation = CMD_DELETE;
+	scan->resultRelation = rtindex;
+	tag = list_nth_cell(scan->fdw_private, PLAN_SETS_TAG);
+	lfirst(tag) = list_make1_int(plan->canSetTag);
+	return true;
+}
+
+/* ---- execution ---- */
+
+/*
+ * BeginDirectModify prepares for the DELETE.
+ */
+static void
+BeginDirectModify(ForeignScanState *node, int eflags)
+{
+	node->fdw_state = ZbxhistBeginFdwScan(node);
+}
+
+/*
+ * DeleteItems deletes the rows of the items in bounds.
+ */
+static uint64
+DeleteItems(DayChanges *changes, const ScanBounds *bounds)
+{
+	int64		from_clock = Max(bounds->from_clock, PG_INT32_MIN);
+	int64		to_clock = Min(bounds->to_clock, PG_INT32_MAX);
+	ItemRange  *ranges = palloc(sizeof(ItemRange) * Max(bounds->nitems, 1));
+
+	if (from_clock > to_clock)
+		return 0;
+	for (int i = 0; i < bounds->nitems; i++)
+	{
+		ZbxhistWholeItem(&ranges[i], bounds->items[i]);
+		ZbxhistStartAt(&ranges[i], make_position((int32) from_clock,
+												 PG_INT32_MIN));
+		ZbxhistEndAt(&ranges[i], make_position((int32) to_clock,
+											   PG_INT32_MAX));
+	}
+	return ZbxhistDeleteFromDays(changes, ranges, bounds->nitems);
+}
+
+/*
+ * FindItems finds the items that have rows, for a DELETE that names none.
+ */
+static void
+FindItems(ForeignScanState *node, FdwScanState *state, ScanBounds *bounds)
+{
+	PackedScan *scan = ZbxhistBeginPackedScan(node->ss.ss_currentRelation,
+											  state->parent,
+											  node->ss.ps.state->es_snapshot,
+											  state->wanted, false);
+	int			capacity = 1024;
+	int64	   *items = palloc(sizeof(int64) * capacity);
+	int			nitems = 0;
+	const SegmentInfo *segment;
+
+	ZbxhistStartPackedScan(scan, bounds);
+	while ((segment = ZbxhistPackedScanFind(scan)) != NULL)
+	{
+		if (nitems == capacity)
+		{
+			capacity *= 2;
+			items = repalloc_huge(items, sizeof(int64) * capacity);
+		}
+		items[nitems++] = segment->itemid;
+		ZbxhistDayReaderSkip(scan->reader);
+	}
+	ZbxhistEndPackedScan(scan);
+
+	bounds->items = items;
+	bounds->nitems = ZbxhistSortItems(items, nitems);
+}
+
+/*
+ * IterateDirectModify deletes everything at once.
+ */
+static TupleTableSlot *
+IterateDirectModify(ForeignScanState *node)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	FdwScanState *state = node->fdw_state;
+	EState	   *estate = node->ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	Relation	table = node->ss.ss_currentRelation;
+	Relation	parent = table_open(state->parent, AccessShareLock);
+	DayChanges *changes;
+	ScanBounds	bounds;
+	uint64		deleted;
+
+	ZbxhistEvaluateBounds(node, state, &bounds);
+	if (bounds.items == NULL)
+		FindItems(node, state, &bounds);
+	changes = ZbxhistBeginDayChanges(parent, ZbxhistDaysUser(table),
+									 ACL_DELETE, estate->es_snapshot);
+	deleted = DeleteItems(changes, &bounds);
+	ZbxhistEndDayChanges(changes);
+	table_close(parent, NoLock);
+	MemoryContextSwitchTo(old);
+
+	if (linitial_int(list_nth(plan->fdw_private, PLAN_SETS_TAG)))
+		estate->es_processed += deleted;
+	if (node->ss.ps.instrument)
+		node->ss.ps.instrument->tuplecount += deleted;
+	return ExecClearTuple(node->ss.ss_ScanTupleSlot);
+}
+
+/*
+ * EndDirectModify has nothing to do.
+ */
+static void
+EndDirectModify(ForeignScanState *node)
+{
+}
+
+/* ---- TRUNCATE ---- */
+
+/*
+ * TruncateDays truncates all packed days that a foreign table stands for.
+ */
+static void
+TruncateDays(Relation table)
+{
+	Relation	parent = table_open(ZbxhistForeignParent(table),
+									AccessShareLock);
+	PartitionSet *set = ZbxhistGetPartitions(parent);
+	int			ndays = set->npacked_days;
+	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
+	List	   *rels = NIL;
+	List	   *relids = NIL;
+	ListCell   *lc;
+
+	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
+	for (int i = 0; i < ndays; i++)
+	{
+		Relation	day = ZbxhistOpenDay(days[i].relid, ZbxhistDaysUser(table),
+										 AccessExclusiveLock, ACL_TRUNCATE);
+
+		if (day == NULL)
+			continue;
+		rels = lappend(rels, day);
+		relids = lappend_oid(relids, days[i].relid);
+		ZbxhistNotePackedChange(days[i].relid, days[i].nrows);
+	}
+	if (rels != NIL)
+		ExecuteTruncateGutsCompat(rels, relids, NIL, DROP_RESTRICT, false);
+	foreach(lc, rels)
+		table_close(lfirst(lc), NoLock);
+	table_close(parent, NoLock);
+}
+
+/*
+ * ExecForeignTruncate truncates foreign tables.
+ */
+static void
+ExecForeignTruncate(List *tables, DropBehavior behavior, bool restart_seqs)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		TruncateDays(lfirst(lc));
+}
+
+/*
+ * ZbxhistFdwDirectInit sets the functions of DELETE by ranges and of TRUNCATE.
+ */
+void
+ZbxhistFdwDirectInit(FdwRoutine *routine)
+{
+	routine->PlanDirectModify = PlanDirectModify;
+	routine->BeginDirectModify = BeginDirectModify;
+	routine->IterateDirectModify = IterateDirectModify;
+	routine->EndDirectModify = EndDirectModify;
+	routine->ExecForeignTruncate = ExecForeignTruncate;
+}

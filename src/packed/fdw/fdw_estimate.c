@@ -1,0 +1,294 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_estimate.c
+ *	  How many rows a scan of packed days will give out, and what it costs.
+ *
+ * The catalog of packed days says how many rows each day has, so the clocks
+ * need no statistics.  How many items there are is known from ANALYZE of the
+ * foreign table; before that each is taken to have a value a minute, or a
+ * trend an hour.  No table of a day is looked at: there may be a thousand.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "catalog/packed_table.h"
+#include "catalog/partition_set.h"
+#include "compat.h"
+#include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_plan.h"
+
+/* rows of a group, one page, as most data give them */
+#define ROWS_PER_PAGE 1000.0
+
+/* of cpu_tuple_cost, to decode a row */
+#define DECODE_COST 0.2
+
+/* seconds between two rows of an item, if nothing is known */
+#define USUAL_DELAY 60.0
+#define TREND_DELAY 3600.0
+
+/* share of the clocks that a comparison with something unknown leaves */
+#define UNKNOWN_BOUND 0.3333
+
+/* ---- the foreign table ---- */
+
+/*
+ * EstimateItems estimates how many items there are.
+ */
+static double
+EstimateItems(PlannerInfo *root, RelOptInfo *rel, const PackedRel *packed)
+{
+	VariableStatData stats;
+	double		result;
+	bool		is_default;
+	double		seconds = 0;
+	Var		   *itemid;
+
+	if (packed->columns.itemid == InvalidAttrNumber || packed->nrows < 1)
+		return 1;
+	itemid = makeVar(rel->relid, packed->columns.itemid, INT8OID, -1,
+					 InvalidOid, 0);
+	examine_variable(root, (Node *) itemid, 0, &stats);
+	result = get_variable_numdistinct(&stats, &is_default);
+	ReleaseVariableStats(stats);
+	if (!is_default)
+		return result;
+	for (int i = 0; i < packed->ndays; i++)
+		seconds += packed->days[i].to_clock - packed->days[i].from_clock;
+	return clamp_row_est(packed->nrows * (packed->ns > 0 ? USUAL_DELAY :
+										  TREND_DELAY) / Max(seconds, 1));
+}
+
+/*
+ * OpenParent opens the table whose days a foreign table stands for.  Mostly
+ * the query came by way of that table, so it is known.
+ */
+static Relation
+OpenParent(Relation table)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+
+	return table_open(set != NULL && set->packed == RelationGetRelid(table) ?
+					  set->parent : ZbxhistForeignParent(table),
+					  AccessShareLock);
+}
+
+/*
+ * ZbxhistMakePackedRel collects what planning needs to know of a foreign
+ * table, and sets how many rows it has.
+ */
+PackedRel *
+ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
+{
+	PackedRel  *packed = palloc0(sizeof(PackedRel));
+	Relation	parent = OpenParent(table);
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
+
+	packed->parent = RelationGetRelid(parent);
+	packed->ndays = set->npacked_days;
+	packed->days = palloc(sizeof(PartitionBounds) * Max(packed->ndays, 1));
+	memcpy(packed->days, set->packed_days,
+		   sizeof(PartitionBounds) * packed->ndays);
+	table_close(parent, NoLock);
+
+	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
+	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);
+	if (packed->ns != InvalidAttrNumber &&
+		!TupleDescAttr(RelationGetDescr(table), packed->ns - 1)->attnotnull)
+		packed->ns = InvalidAttrNumber;
+	for (int i = 0; i < packed->ndays; i++)
+		packed->nrows += packed->days[i].nrows;
+	rel->tuples = packed->nrows;
+	packed->nitems = EstimateItems(root, rel, packed);
+	return packed;
+}
+
+/* ---- a scan ---- */
+
+/* what conditions leave */
+typedef struct Selected
+{
+	ScanBounds	bounds;			/* by constants */
+	double		nitems;			/* -1: all */
+	double		ntids;			/* -1: all */
+	double		share;			/* of the clocks in bounds */
+	bool		is_one_clock;
+	double		ndays;
+	double		nrows;			/* of the selected items */
+} Selected;
+
+/*
+ * SelectUnknown takes in a condition with a value that is not known yet.
+ */
+static void
+SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
+{
+	switch (cond->kind)
+	{
+		case COND_ITEM:
+			selected->nitems = 1;
+			break;
+		case COND_ITEMS:
+			if (selected->nitems < 0)
+				selected->nitems =
+					estimate_array_length_compat(root, (Node *) cond->value);
+			break;
+		case COND_CLOCK:
+			selected->is_one_clock = true;
+			break;
+		case COND_CLOCKS:
+			break;
+		case COND_TID:
+			selected->ntids = 1;
+			break;
+		case COND_TIDS:
+			selected->ntids =
+				estimate_array_length_compat(root, (Node *) cond->value);
+			break;
+		default:
+			selected->share *= UNKNOWN_BOUND;
+			break;
+	}
+}
+
+/*
+ * SelectByConds takes all conditions in.
+ */
+static void
+SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
+{
+	ListCell   *lc;
+
+	ZbxhistInitBounds(&selected->bounds);
+	selected->nitems = -1;
+	selected->ntids = -1;
+	selected->share = 1;
+	selected->is_one_clock = false;
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+		Const	   *value = (Const *) estimate_expression_value(root,
+																(Node *) cond->value);
+
+		if (IsA(value, Const))
+			ZbxhistApplyCond(&selected->bounds, cond->kind, value->consttype,
+							 value->constvalue, value->constisnull);
+		else
+			SelectUnknown(root, cond, selected);
+	}
+	if (selected->bounds.items != NULL)
+		selected->nitems = selected->bounds.nitems;
+	if (selected->bounds.tids != NULL)
+		selected->ntids = selected->bounds.ntids;
+	if (selected->bounds.from_clock == selected->bounds.to_clock)
+		selected->is_one_clock = true;
+}
+
+/*
+ * CountRows adds up the rows of the days in bounds.
+ */
+static void
+CountRows(const PackedRel *packed, Selected *selected)
+{
+	double		share = selected->share;
+	int64		from_clock = selected->bounds.from_clock;
+	int64		to_clock = selected->bounds.to_clock;
+
+	selected->ndays = 0;
+	selected->nrows = 0;
+	for (int i = 0; i < packed->ndays; i++)
+	{
+		const PartitionBounds *day = &packed->days[i];
+
+		if (day->to_clock <= from_clock || day->from_clock > to_clock)
+			continue;
+		selected->ndays++;
+		if (day->from_clock >= from_clock && day->to_clock - 1 <= to_clock)
+			selected->nrows += day->nrows;
+		else
+			selected->nrows += (double) day->nrows *
+				(Min(day->to_clock - 1, to_clock) -
+				 Max(day->from_clock, from_clock) + 1) /
+				(day->to_clock - day->from_clock);
+	}
+	selected->ndays = ceil(selected->ndays * share);
+	selected->nrows *= share;
+	if (selected->nitems >= 0)
+		selected->nrows *= Min(1, selected->nitems / packed->nitems);
+	if (selected->ntids >= 0 && selected->nitems >= 0)
+		selected->nrows = Min(selected->nrows,
+							  selected->ntids * selected->nitems);
+	/* many have their values at the same seconds, trends all of them */
+	if (selected->is_one_clock && selected->ndays > 0)
+	{
+		selected->nrows = selected->nitems >= 0 ?
+			Min(selected->nitems, packed->nitems) : packed->nitems;
+		selected->ndays = 1;
+	}
+}
+
+/*
+ * CountPages estimates how many groups are read.
+ */
+static double
+CountPages(const PackedRel *packed, const Selected *selected)
+{
+	double		share = selected->ndays / Max(packed->ndays, 1);
+	double		all = packed->nrows * share / ROWS_PER_PAGE + selected->ndays;
+
+	if (selected->nitems < 0)
+		return all;
+	return Min(all, selected->nrows / ROWS_PER_PAGE +
+			   selected->ndays * selected->nitems);
+}
+
+/*
+ * ZbxhistEstimateScan estimates a scan by conditions that the scan takes care
+ * of, and local ones (RestrictInfos) that the executor checks.
+ */
+void
+ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
+					List *local, ScanEstimate *estimate)
+{
+	const PackedRel *packed = rel->fdw_private;
+	Selected	selected;
+	QualCost	local_cost;
+	double		decoded;
+	Cost		page_cost;
+
+	SelectByConds(root, conds, &selected);
+	CountRows(packed, &selected);
+	estimate->pages = CountPages(packed, &selected);
+	estimate->rows = clamp_row_est(selected.nrows *
+								   clauselist_selectivity(root, local,
+														  rel->relid,
+														  JOIN_INNER, NULL));
+
+	/* a segment is decoded as a whole */
+	decoded = Max(selected.nrows, selected.nitems < 0 ? 0 :
+				  Min(estimate->pages * ROWS_PER_PAGE,
+					  packed->nrows / Max(packed->ndays, 1) /
+					  packed->nitems * selected.ndays * selected.nitems));
+	/* whoever reads by items goes down an index for each */
+	page_cost = selected.nitems < 0 ? seq_page_cost :
+		random_page_cost + 50 * cpu_operator_cost;
+	cost_qual_eval(&local_cost, local, root);
+
+	estimate->cpu_cost = decoded * cpu_tuple_cost * DECODE_COST +
+		selected.nrows * (cpu_tuple_cost + local_cost.per_tuple);
+	estimate->startup_cost = local_cost.startup;
+	estimate->total_cost = estimate->startup_cost + estimate->cpu_cost +
+		estimate->pages * page_cost;
+}

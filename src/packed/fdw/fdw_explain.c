@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_explain.c
+ *	  What EXPLAIN says of scans of packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/ruleutils.h"
+
+#include "compat.h"
+#include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_scan.h"
+
+/*
+ * AsExternal makes the executor's parameters in an expression ones from
+ * outside.  The nodes that set them are not known here, and PostgreSQL takes
+ * it for a mistake if it cannot find them.
+ */
+static Node *
+AsExternal(Node *node, void *context)
+{
+	Param	   *param;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Param))
+		return expression_tree_mutator(node, AsExternal, context);
+	param = copyObject((Param *) node);
+	param->paramkind = PARAM_EXTERN;
+	return (Node *) param;
+}
+
+/*
+ * ExplainConditions shows the conditions that decide what is read.  Values
+ * that come from elsewhere are shown as $0 and so on.
+ */
+static void
+ExplainConditions(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
+	bool		with_names = es->verbose || list_length(es->rtable) > 1;
+	Node	   *conditions;
+	List	   *context;
+
+	if (plan->fdw_recheck_quals == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
+	conditions = AsExternal((Node *) make_ands_explicit(plan->fdw_recheck_quals),
+							NULL);
+	ExplainPropertyText("Packed Cond",
+						deparse_expression(conditions, context, with_names, false),
+						es);
+}
+
+/*
+ * ExplainForeignScan shows the conditions, and with ANALYZE what was read.
+ */
+static void
+ExplainForeignScan(ForeignScanState *node, ExplainState *es)
+{
+	FdwScanState *state = node->fdw_state;
+	ScanCounters counters;
+
+	ExplainConditions(node, es);
+	if (!es->analyze || state == NULL || state->scan == NULL)
+		return;
+	counters = state->scan->counters;
+	counters.days += state->parallel.days;
+	counters.segments_read += state->parallel.segments_read;
+	counters.segments_skipped += state->parallel.segments_skipped;
+	counters.values_decoded += state->parallel.values_decoded;
+	ZbxhistAddReportedCounters(node, &counters);
+	ExplainPropertyInteger("Days", NULL, counters.days, es);
+	ExplainPropertyInteger("Segments Read", NULL, counters.segments_read, es);
+	ExplainPropertyInteger("Segments Skipped", NULL, counters.segments_skipped,
+						   es);
+	ExplainPropertyInteger("Values Decoded", NULL, counters.values_decoded, es);
+}
+
+/*
+ * ExplainDirectModify shows the conditions.
+ */
+static void
+ExplainDirectModify(ForeignScanState *node, ExplainState *es)
+{
+	ExplainConditions(node, es);
+}
+
+/*
+ * ZbxhistFdwExplainInit sets the functions of EXPLAIN.
+ */
+void
+ZbxhistFdwExplainInit(FdwRoutine *routine)
+{
+	routine->ExplainForeignScan = ExplainForeignScan;
+	routine->ExplainDirectModify = ExplainDirectModify;
+}

@@ -1,0 +1,466 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_modify.c
+ *	  DELETE and UPDATE of packed rows, one by one.
+ *
+ * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
+ * and written together, before AFTER triggers fire; the day is locked against other changes before the
+ * first one, so what is said of a row then stays true.  The key of a row
+ * cannot be changed, and rows are not inserted: new ones go to the parent.
+ *
+ * Rows of several items may have the same ctid.  A statement that asks for rows
+ * by ctid without saying of which item would reach others than were meant, so
+ * it is refused when it comes to a packed row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/packed_table.h"
+#include "packed/day/day_changes.h"
+#include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_plan.h"
+#include "packed/fdw/fdw_scan.h"
+#include "packed/fdw/moved_rows.h"
+#include "packed/fdw/row_key.h"
+
+/* columns of the plan that name a row */
+#define JUNK_TID "ctid"
+#define JUNK_ROW "wholerow"
+
+typedef struct FdwModifyState
+{
+	Relation	table;
+	Relation	parent;
+	DayChanges *changes;
+	MovedRows  *moved;			/* NULL: none yet */
+	RowKey	   *key;
+	AttrNumber	tid;			/* in the plan's rows */
+	AttrNumber	row;			/* or 0 */
+	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
+} FdwModifyState;
+
+/* a search in the conditions on relation varno */
+typedef struct ConditionSearch
+{
+	Index		varno;
+	AttrNumber	itemid;
+	bool		has_tid;		/* some are on its ctid */
+	bool		has_one_item;	/* one leaves a single item, or that of another
+								 * relation's row */
+} ConditionSearch;
+
+/* ---- planning ---- */
+
+/*
+ * AddForeignUpdateTargets adds what names a row.  For UPDATE, PostgreSQL
+ * itself adds the whole row.
+ */
+static void
+AddForeignUpdateTargets(PlannerInfo *root, Index rtindex,
+						RangeTblEntry *rte, Relation table)
+{
+	add_row_identity_var(root, makeVar(rtindex, SelfItemPointerAttributeNumber,
+									   TIDOID, -1, InvalidOid, 0),
+						 rtindex, JUNK_TID);
+	ZbxhistAddKeyJunk(root, rtindex, table);
+	if (root->parse->commandType == CMD_DELETE &&
+		root->parse->returningList != NIL)
+		add_row_identity_var(root, makeWholeRowVar(rte, rtindex, 0, false),
+							 rtindex, JUNK_ROW);
+}
+
+/*
+ * RaiseCannotInsert raises the error for INSERT and COPY.
+ */
+static void
+RaiseCannotInsert(Relation table)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot insert into foreign table \"%s\"",
+				   RelationGetRelationName(table)),
+			errdetail("It stands for packed days."),
+			errhint("Insert into the managed table."),
+			errtable(table));
+}
+
+/*
+ * FindTid is a walker that finds out whether the ctid is mentioned.
+ */
+static bool
+FindTid(Node *node, ConditionSearch *search)
+{
+	Var		   *var = (Var *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && var->varno == search->varno &&
+		var->varlevelsup == 0 &&
+		var->varattno == SelfItemPointerAttributeNumber)
+		search->has_tid = true;
+	return expression_tree_walker(node, FindTid, search);
+}
+
+/*
+ * IsItem says whether an expression is the itemid.
+ */
+static bool
+IsItem(const Node *expr, const ConditionSearch *search)
+{
+	const Var  *var = (const Var *) expr;
+
+	return IsA(expr, Var) && var->varno == search->varno &&
+		var->varlevelsup == 0 && var->varattno == search->itemid;
+}
+
+/*
+ * FindOneItem is a walker that finds out whether conditions that are ANDed
+ * say that the itemid is equal to something.
+ */
+static bool
+FindOneItem(Node *node, ConditionSearch *search)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	JoinExpr   *join = (JoinExpr *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, JoinExpr) && join->jointype != JOIN_INNER &&
+		join->jointype != JOIN_SEMI)
+		return FindOneItem(join->larg, search);
+	if (IsA(node, OpExpr) && list_length(op->args) == 2 &&
+		op_in_opfamily(op->opno, INTEGER_BTREE_FAM_OID) &&
+		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) ==
+		BTEqualStrategyNumber &&
+		IsItem(linitial(op->args), search) != IsItem(lsecond(op->args), search))
+		search->has_one_item = true;
+	if (IsA(node, List) || IsA(node, FromExpr) || IsA(node, JoinExpr) ||
+		is_andclause(node))
+		return expression_tree_walker(node, FindOneItem, search);
+	return false;
+}
+
+/*
+ * HasTidAlone says whether a query finds the rows that it changes by their
+ * ctids, without saying of which item each is.
+ */
+static bool
+HasTidAlone(PlannerInfo *root)
+{
+	ConditionSearch search = {.varno = root->parse->resultRelation};
+	RangeTblEntry *rte = planner_rt_fetch(search.varno, root);
+
+	search.itemid = get_attnum(rte->relid, "itemid");
+	(void) FindTid((Node *) root->parse->jointree, &search);
+	(void) FindOneItem((Node *) root->parse->jointree, &search);
+	return search.has_tid && !search.has_one_item;
+}
+
+/*
+ * PlanForeignModify refuses INSERT, and notes whether the statement names rows
+ * by nothing but a ctid.
+ */
+static List *
+PlanForeignModify(PlannerInfo *root, ModifyTable *plan, Index rtindex,
+				  int subplan)
+{
+	if (plan->operation == CMD_INSERT)
+	{
+		RangeTblEntry *rte = planner_rt_fetch(rtindex, root);
+
+		RaiseCannotInsert(table_open(rte->relid, NoLock));
+	}
+	return list_make1_int(HasTidAlone(root));
+}
+
+/*
+ * IsForeignRelUpdatable says that all statements reach us; INSERT gets an
+ * error that tells what to do instead.
+ */
+static int
+IsForeignRelUpdatable(Relation rel)
+{
+	return (1 << CMD_INSERT) | (1 << CMD_UPDATE) | (1 << CMD_DELETE);
+}
+
+/* ---- execution ---- */
+
+/*
+ * BeginForeignModify prepares for changes.
+ */
+static void
+BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
+				   List *private, int subplan, int eflags)
+{
+	Relation	table = rri->ri_RelationDesc;
+	List	   *targets = outerPlanState(mtstate)->plan->targetlist;
+	FdwModifyState *state;
+
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	state = palloc0(sizeof(FdwModifyState));
+	state->table = table;
+	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
+	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
+	state->key = ZbxhistBeginRowKey(table, targets);
+	state->has_tid_alone = linitial_int(private);
+	rri->ri_FdwState = state;
+}
+
+/*
+ * RaiseTidAlone raises the error for a row that is named by a ctid alone.
+ */
+static void
+RaiseTidAlone(const FdwModifyState *state)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("cannot change packed rows that are found by \"ctid\" alone"),
+			errdetail("Packed rows of several items have the same \"ctid\"."),
+			errhint("Add the condition \"itemid = ...\", one item for each statement."),
+			errtable(state->table));
+}
+
+/*
+ * GetChanges returns the changes, which begin with the first row.
+ */
+static DayChanges *
+GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
+{
+	MemoryContext old;
+
+	if (state->changes != NULL)
+		return state->changes;
+	if (state->has_tid_alone)
+		RaiseTidAlone(state);
+	old = MemoryContextSwitchTo(estate->es_query_cxt);
+	state->parent = table_open(ZbxhistForeignParent(state->table),
+							   AccessShareLock);
+	state->changes = ZbxhistBeginDayChanges(state->parent,
+											ZbxhistDaysUser(state->table),
+											privilege, estate->es_snapshot);
+	MemoryContextSwitchTo(old);
+	return state->changes;
+}
+
+/*
+ * GetRowId reads the name of a row from the plan's row.
+ */
+static void
+GetRowId(const FdwModifyState *state, EState *estate,
+		 TupleTableSlot *plan_slot, PackedRowId *id)
+{
+	bool		isnull;
+	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
+
+	if (isnull ||
+		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
+		elog(ERROR, "row of foreign table \"%s\" has no name",
+			 RelationGetRelationName(state->table));
+	if (!ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(tid), id))
+		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
+			 RelationGetRelationName(state->table));
+}
+
+/*
+ * ExecForeignDelete deletes a row.  With RETURNING, slot gets what it was.
+ */
+static TupleTableSlot *
+ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
+				  TupleTableSlot *plan_slot)
+{
+	FdwModifyState *state = rri->ri_FdwState;
+	DayModify  *modify;
+	PackedRowId id;
+	Datum		row;
+	bool		isnull;
+
+	GetRowId(state, estate, plan_slot, &id);
+	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_DELETE),
+								 id.clock);
+	if (modify == NULL || !ZbxhistDayDeleteRow(modify, &id))
+		return NULL;
+	if (rri->ri_projectReturning == NULL)
+		return slot;
+	row = ExecGetJunkAttribute(plan_slot, state->row, &isnull);
+	ExecStoreHeapTupleDatum(row, slot);
+	ZbxhistSetPackedTid(&slot->tts_tid, &id);
+	return slot;
+}
+
+/*
+ * CheckKey raises an error unless the new row has the old one's key.
+ */
+static void
+CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
+		 TupleTableSlot *plan_slot)
+{
+	if (!ZbxhistKeepsKey(state->key, slot, plan_slot))
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot change \"itemid\", \"clock\" or \"ns\" of a row of a packed day"),
+				errhint("Unpack the day with zbxhist.unpack() first."),
+				errtable(state->table));
+}
+
+/*
+ * CheckRow raises an error if the new row breaks a constraint or a policy: of
+ * foreign tables, PostgreSQL leaves that to us.
+ */
+static void
+CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
+{
+	if (rri->ri_WithCheckOptions != NIL)
+		ExecWithCheckOptions(WCO_RLS_UPDATE_CHECK, rri, slot, estate);
+	if (rri->ri_RelationDesc->rd_att->constr != NULL)
+		ExecConstraints(rri, slot, estate);
+}
+
+/*
+ * MoveRow deletes a row from its day, whose columns are not those of slot, and
+ * stores slot in the parent; returns false if the row is gone.
+ */
+static bool
+MoveRow(FdwModifyState *state, EState *estate, DayModify *modify,
+		const PackedRowId *id, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	if (state->moved == NULL)
+		state->moved = ZbxhistBeginMovedRows(state->table, state->parent);
+	MemoryContextSwitchTo(old);
+	if (ZbxhistIsMoved(state->moved, id) || !ZbxhistDayDeleteRow(modify, id))
+		return false;
+	ZbxhistMoveRow(state->moved, id, slot, estate->es_output_cid);
+	return true;
+}
+
+/*
+ * ExecForeignUpdate replaces a row by slot.
+ */
+static TupleTableSlot *
+ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
+				  TupleTableSlot *plan_slot)
+{
+	FdwModifyState *state = rri->ri_FdwState;
+	DayModify  *modify;
+	PackedRowId id;
+
+	GetRowId(state, estate, plan_slot, &id);
+	CheckKey(state, slot, plan_slot);
+	CheckRow(estate, rri, slot);
+	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_UPDATE),
+								 id.clock);
+	if (modify == NULL)
+		return NULL;
+	if (ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor) ?
+		!ZbxhistDayUpdateRow(modify, &id, slot) :
+		!MoveRow(state, estate, modify, &id, slot))
+		return NULL;
+	ZbxhistSetPackedTid(&slot->tts_tid, &id);
+	return slot;
+}
+
+/*
+ * EndForeignModify writes the changes.
+ */
+static void
+EndForeignModify(EState *estate, ResultRelInfo *rri)
+{
+	FdwModifyState *state = rri->ri_FdwState;
+
+	if (state == NULL || state->changes == NULL)
+		return;
+	if (state->moved != NULL)
+		ZbxhistEndMovedRows(state->moved);
+	state->moved = NULL;
+	ZbxhistEndDayChanges(state->changes);
+	table_close(state->parent, NoLock);
+	state->changes = NULL;
+}
+
+/*
+ * WriteChangesOf writes the changes of one ModifyTable.
+ */
+static void
+WriteChangesOf(EState *estate, ModifyTableState *node)
+{
+	for (int i = 0; i < node->mt_nrels; i++)
+	{
+		ResultRelInfo *rri = &node->resultRelInfo[i];
+
+		if (rri->ri_FdwRoutine != NULL && !rri->ri_usesFdwDirectModify &&
+			rri->ri_FdwRoutine->EndForeignModify == EndForeignModify)
+			EndForeignModify(estate, rri);
+	}
+}
+
+/*
+ * ZbxhistWritePackedChanges writes the changes that a query has made so far,
+ * so that its AFTER triggers see them.
+ */
+void
+ZbxhistWritePackedChanges(QueryDesc *query)
+{
+	ListCell   *lc;
+
+	if (query->planstate != NULL && IsA(query->planstate, ModifyTableState))
+		WriteChangesOf(query->estate, (ModifyTableState *) query->planstate);
+	foreach(lc, query->estate->es_auxmodifytables)
+		WriteChangesOf(query->estate, lfirst_node(ModifyTableState, lc));
+}
+
+/* ---- INSERT ---- */
+
+/*
+ * ExecForeignInsert is not reached: INSERT fails before.
+ */
+static TupleTableSlot *
+ExecForeignInsert(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
+				  TupleTableSlot *plan_slot)
+{
+	RaiseCannotInsert(rri->ri_RelationDesc);
+	return NULL;
+}
+
+/*
+ * BeginForeignInsert refuses COPY.
+ */
+static void
+BeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rri)
+{
+	RaiseCannotInsert(rri->ri_RelationDesc);
+}
+
+/*
+ * ZbxhistFdwModifyInit sets the functions of changes.  There is none of row
+ * locks: SELECT FOR UPDATE locks rows of the other children, and UPDATE and
+ * DELETE lock the day.
+ */
+void
+ZbxhistFdwModifyInit(FdwRoutine *routine)
+{
+	routine->AddForeignUpdateTargets = AddForeignUpdateTargets;
+	routine->PlanForeignModify = PlanForeignModify;
+	routine->BeginForeignModify = BeginForeignModify;
+	routine->ExecForeignInsert = ExecForeignInsert;
+	routine->ExecForeignUpdate = ExecForeignUpdate;
+	routine->ExecForeignDelete = ExecForeignDelete;
+	routine->EndForeignModify = EndForeignModify;
+	routine->BeginForeignInsert = BeginForeignInsert;
+	routine->IsForeignRelUpdatable = IsForeignRelUpdatable;
+}

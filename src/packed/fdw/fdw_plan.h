@@ -1,0 +1,71 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_plan.h
+ *	  What the planner's parts know of a foreign table and hand on.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_PLAN_H
+#define ZBXHIST_FDW_PLAN_H
+
+#include "nodes/pathnodes.h"
+
+#include "packed/fdw/fdw_quals.h"
+
+/* what a scan costs */
+typedef struct ScanEstimate
+{
+	double		rows;			/* given out */
+	double		pages;			/* groups read */
+	Cost		startup_cost;
+	Cost		total_cost;
+	Cost		cpu_cost;		/* part of total_cost that workers share */
+} ScanEstimate;
+
+/* a foreign table in a query; RelOptInfo.fdw_private */
+typedef struct PackedRel
+{
+	Oid			parent;
+	KeyColumns	columns;
+	AttrNumber	ns;				/* never null; or 0 */
+	int			ndays;
+	PartitionBounds *days;		/* sorted by clock */
+	double		nrows;			/* in all days */
+	double		nitems;			/* about so many have rows */
+	ScanEstimate estimate;		/* of a scan by the query's conditions */
+} PackedRel;
+
+/* members of ForeignPath.fdw_private */
+enum PackedPathPart
+{
+	PATH_ORDER,					/* IntList, see below */
+	PATH_END					/* Const, int8: rows before that clock only; or
+								 * not there */
+};
+
+/* members of ForeignScan.fdw_private */
+enum PackedPlanPart
+{
+	PLAN_PARENT,				/* OidList of one */
+	PLAN_CONDS,					/* IntList: kinds of the conditions whose
+								 * values are in fdw_exprs */
+	PLAN_ATTRIBUTES,			/* IntList: attnums that are wanted, system
+								 * columns as well */
+	PLAN_ORDER,					/* IntList, see below */
+	PLAN_SETS_TAG				/* IntList of one: a direct DELETE counts */
+};
+
+/* members of PATH_ORDER and PLAN_ORDER, the order in which rows come */
+enum PackedOrderPart
+{
+	ORDER_IS_BY_ITEM,			/* by item first */
+	ORDER_IS_DESCENDING			/* newest first */
+};
+
+extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
+									   Relation table);
+extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,
+								List *conds, List *local,
+								ScanEstimate *estimate);
+
+#endif							/* ZBXHIST_FDW_PLAN_H */

@@ -1,0 +1,451 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_quals.c
+ *	  Conditions on items and clocks that decide what is read of packed days.
+ *
+ * When a query is planned, its conditions are taken apart into a kind and a
+ * value that does not depend on the row; when it is executed, the values
+ * become bounds.  A comparison of itemid or clock with an integer of any size
+ * is taken exactly, so that the executor need not look at it again.  Of an OR
+ * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
+ * lists of items up) only the items and the clocks are taken, and every row
+ * is looked at again.
+ *
+ * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
+ * by batches of ctids.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/sysattr.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/packed_days.h"
+#include "catalog/partition_set.h"
+#include "packed/fdw/fdw_quals.h"
+#include "packed/fdw/fdw_scan.h"
+
+/* ---- columns ---- */
+
+/*
+ * PresentName returns the name that the foreign table's column has by now that
+ * was packed as name; NULL if that is another one, which came later.
+ */
+static const char *
+PresentName(Relation table, const char *name)
+{
+	const PartitionSet *set = ZbxhistFindPartitions(RelationGetRelid(table));
+	ListCell   *lc;
+
+	if (set == NULL || set->packed != RelationGetRelid(table))
+		return name;
+	foreach(lc, set->renamed)
+	{
+		const RenamedColumn *column = lfirst(lc);
+
+		if (strcmp(NameStr(column->packed), name) == 0)
+			return NameStr(column->name);
+	}
+	foreach(lc, set->new_columns)
+	{
+		if (strcmp(lfirst(lc), name) == 0)
+			return NULL;
+	}
+	return name;
+}
+
+/*
+ * ZbxhistFindTyped returns the number of the live column that was packed as
+ * name, if it has that type, or 0; InvalidOid stands for any type.
+ */
+AttrNumber
+ZbxhistFindTyped(Relation table, const char *name, Oid type)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+
+	name = PresentName(table, name);
+	if (name == NULL)
+		return InvalidAttrNumber;
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped &&
+			(type == InvalidOid || att->atttypid == type) &&
+			strcmp(NameStr(att->attname), name) == 0)
+			return att->attnum;
+	}
+	return InvalidAttrNumber;
+}
+
+/*
+ * ZbxhistFindKeyColumns finds the columns of a foreign table.
+ */
+void
+ZbxhistFindKeyColumns(PlannerInfo *root, Relation table, Index varno,
+					  KeyColumns *columns)
+{
+	columns->root = root;
+	columns->varno = varno;
+	columns->itemid = ZbxhistFindTyped(table, "itemid", INT8OID);
+	columns->clock = ZbxhistFindTyped(table, "clock", INT4OID);
+}
+
+/* ---- taking conditions apart ---- */
+
+/*
+ * GetKey returns the number of the column if expr is one of the two, else 0.
+ */
+static AttrNumber
+GetKey(Node *expr, const KeyColumns *columns)
+{
+	Var		   *var = (Var *) expr;
+
+	if (expr == NULL || !IsA(expr, Var) || var->varno != columns->varno ||
+		var->varlevelsup != 0 || var->varattno <= 0 ||
+		(var->varattno != columns->itemid && var->varattno != columns->clock))
+		return InvalidAttrNumber;
+	return var->varattno;
+}
+
+/*
+ * IsTid says whether expr is the ctid.
+ */
+static bool
+IsTid(Node *expr, const KeyColumns *columns)
+{
+	Var		   *var = (Var *) expr;
+
+	return IsA(expr, Var) && var->varno == columns->varno &&
+		var->varlevelsup == 0 &&
+		var->varattno == SelfItemPointerAttributeNumber;
+}
+
+/*
+ * IsFixed says whether an expression has the same value for all rows.
+ */
+static bool
+IsFixed(Node *expr, const KeyColumns *columns)
+{
+	return !bms_is_member(columns->varno, pull_varnos(columns->root, expr)) &&
+		!contain_volatile_functions(expr) && !contain_subplans(expr);
+}
+
+/*
+ * AddCond adds a condition to a list.
+ */
+static void
+AddCond(List **conds, PackedCondKind kind, Node *value)
+{
+	PackedCond *cond = palloc(sizeof(PackedCond));
+
+	cond->kind = kind;
+	cond->value = (Expr *) value;
+	*conds = lappend(*conds, cond);
+}
+
+/*
+ * GetStrategy returns what an operator does as one of integers' ordering, 0
+ * if it is none.
+ */
+static int
+GetStrategy(Oid operator)
+{
+	return get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+}
+
+/*
+ * ClockKind returns the kind of a comparison of the clock.
+ */
+static PackedCondKind
+ClockKind(int strategy)
+{
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			return COND_CLOCK_BEFORE;
+		case BTLessEqualStrategyNumber:
+			return COND_CLOCK_TO;
+		case BTGreaterEqualStrategyNumber:
+			return COND_CLOCK_FROM;
+		case BTGreaterStrategyNumber:
+			return COND_CLOCK_AFTER;
+		default:
+			return COND_CLOCK;
+	}
+}
+
+/*
+ * TakeComparison takes "column op value" or "value op column".
+ */
+static bool
+TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
+{
+	Node	   *left = linitial(op->args);
+	Node	   *right = list_length(op->args) == 2 ? lsecond(op->args) : NULL;
+	Oid			operator = op->opno;
+	AttrNumber	key = GetKey(left, columns);
+	int			strategy;
+
+	if (key == InvalidAttrNumber)
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+		key = GetKey(left, columns);
+		operator = get_commutator(operator);
+	}
+	if (key == InvalidAttrNumber || right == NULL ||
+		!OidIsValid(operator) || !IsFixed(right, columns) ||
+		(strategy = GetStrategy(operator)) == 0)
+		return false;
+	if (key == columns->clock)
+		AddCond(conds, ClockKind(strategy), right);
+	else if (strategy == BTEqualStrategyNumber)
+		AddCond(conds, COND_ITEM, right);
+	else
+		return false;
+	return true;
+}
+
+/*
+ * TakeTid takes "ctid = value", either way.
+ */
+static bool
+TakeTid(OpExpr *op, const KeyColumns *columns, List **conds)
+{
+	Node	   *left = linitial(op->args);
+	Node	   *right = llast(op->args);
+
+	if (op->opno != TIDEqualOperator ||
+		IsTid(left, columns) == IsTid(right, columns))
+		return false;
+	if (IsTid(right, columns))
+		right = left;
+	if (!IsFixed(right, columns))
+		return false;
+	AddCond(conds, COND_TID, right);
+	return true;
+}
+
+/*
+ * TakeAnyTid takes "ctid = ANY (array)".
+ */
+static bool
+TakeAnyTid(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
+{
+	Node	   *array = lsecond(any->args);
+
+	if (any->opno != TIDEqualOperator || !any->useOr ||
+		!IsTid(linitial(any->args), columns) || !IsFixed(array, columns))
+		return false;
+	AddCond(conds, COND_TIDS, array);
+	return true;
+}
+
+/*
+ * TakeAny takes "column = ANY (array)".  For clocks only the first and the
+ * last one count.
+ */
+static bool
+TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
+{
+	AttrNumber	key = GetKey(linitial(any->args), columns);
+	Node	   *array = lsecond(any->args);
+
+	if (key == InvalidAttrNumber || !any->useOr ||
+		GetStrategy(any->opno) != BTEqualStrategyNumber ||
+		!IsFixed(array, columns))
+		return false;
+	AddCond(conds, key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
+	return key != columns->clock;
+}
+
+/*
+ * TakeNotNull takes "column IS NOT NULL", which always holds.
+ */
+static bool
+TakeNotNull(NullTest *test, const KeyColumns *columns)
+{
+	return test->nulltesttype == IS_NOT_NULL &&
+		GetKey((Node *) test->arg, columns) != InvalidAttrNumber;
+}
+
+/* ---- OR ---- */
+
+/*
+ * GetConstBounds takes conditions with constants into bounds.
+ */
+static void
+GetConstBounds(List *conds, ScanBounds *bounds)
+{
+	ListCell   *lc;
+
+	ZbxhistInitBounds(bounds);
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+		Const	   *value = (Const *) cond->value;
+
+		if (IsA(value, Const))
+			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
+							 value->constvalue, value->constisnull);
+	}
+}
+
+/*
+ * MakeInt8 makes a constant.
+ */
+static Node *
+MakeInt8(int64 value)
+{
+	return (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+							  Int64GetDatum(value), false,
+							  FLOAT8PASSBYVAL);
+}
+
+/*
+ * MakeArray makes a constant of items.
+ */
+static Node *
+MakeArray(const int64 *items, int nitems)
+{
+	Datum	   *values = palloc(sizeof(Datum) * Max(nitems, 1));
+	ArrayType  *array;
+
+	for (int i = 0; i < nitems; i++)
+		values[i] = Int64GetDatum(items[i]);
+	array = construct_array(values, nitems, INT8OID, sizeof(int64),
+							FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	return (Node *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1,
+							  PointerGetDatum(array), false, false);
+}
+
+/*
+ * TakeOr takes what follows from an OR whose parts have constants: the items
+ * of all its parts, and the clocks between the first and the last.
+ */
+static void
+TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
+{
+	int64		from_clock = PG_INT64_MAX;
+	int64		to_clock = PG_INT64_MIN;
+	int64	   *items = NULL;
+	int			nitems = 0;
+	bool		has_items = true;
+	ListCell   *lc;
+
+	foreach(lc, or->args)
+	{
+		List	   *part = NIL;
+		ScanBounds	bounds;
+
+		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
+		GetConstBounds(part, &bounds);
+		from_clock = Min(from_clock, bounds.from_clock);
+		to_clock = Max(to_clock, bounds.to_clock);
+		has_items = has_items && bounds.items != NULL;
+		if (has_items && bounds.nitems > 0)
+		{
+			Size		size = sizeof(int64) * (nitems + bounds.nitems);
+
+			items = items == NULL ? palloc(size) : repalloc(items, size);
+			memcpy(items + nitems, bounds.items, sizeof(int64) * bounds.nitems);
+			nitems += bounds.nitems;
+		}
+	}
+	if (has_items)
+		AddCond(conds, COND_ITEMS, MakeArray(items, nitems));
+	AddCond(conds, COND_CLOCK_FROM, MakeInt8(from_clock));
+	AddCond(conds, COND_CLOCK_TO, MakeInt8(to_clock));
+}
+
+/*
+ * ZbxhistTakeCondition adds what a condition says of items and clocks to
+ * conds.  Returns true if that is all it says.
+ */
+bool
+ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
+{
+	bool		is_all = true;
+	ListCell   *lc;
+
+	switch (nodeTag(clause))
+	{
+		case T_OpExpr:
+			return TakeComparison((OpExpr *) clause, columns, conds) ||
+				TakeTid((OpExpr *) clause, columns, conds);
+		case T_ScalarArrayOpExpr:
+			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds) ||
+				TakeAnyTid((ScalarArrayOpExpr *) clause, columns, conds);
+		case T_NullTest:
+			return TakeNotNull((NullTest *) clause, columns);
+		case T_BoolExpr:
+			if (is_orclause(clause))
+				TakeOr((BoolExpr *) clause, columns, conds);
+			if (!is_andclause(clause))
+				return false;
+			foreach(lc, ((BoolExpr *) clause)->args)
+				is_all &= ZbxhistTakeCondition(lfirst(lc), columns, conds);
+			return is_all;
+		default:
+			return false;
+	}
+}
+
+/*
+ * ZbxhistIsOneItem says whether conditions leave no more than one item.
+ */
+bool
+ZbxhistIsOneItem(const List *conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		if (((PackedCond *) lfirst(lc))->kind == COND_ITEM)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistIsListOfItems says whether conditions leave the items of an array.
+ */
+bool
+ZbxhistIsListOfItems(const List *conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		if (((PackedCond *) lfirst(lc))->kind == COND_ITEMS)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistHasTids says whether a condition of such kinds (an IntList) is one on
+ * the ctid.
+ */
+bool
+ZbxhistHasTids(const List *kinds)
+{
+	return list_member_int(kinds, COND_TID) ||
+		list_member_int(kinds, COND_TIDS);
+}

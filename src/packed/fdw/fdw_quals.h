@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_quals.h
+ *	  Conditions on items and clocks that decide what is read of packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_FDW_QUALS_H
+#define ZBXHIST_FDW_QUALS_H
+
+#include "nodes/pathnodes.h"
+
+#include "packed/fdw/fdw_bounds.h"
+
+/* a condition, or what follows from one */
+typedef struct PackedCond
+{
+	PackedCondKind kind;
+	Expr	   *value;			/* integer of any size, ctid, or array of
+								 * such */
+} PackedCond;
+
+/* the columns that conditions may be about; 0: not of the right type */
+typedef struct KeyColumns
+{
+	PlannerInfo *root;
+	Index		varno;
+	AttrNumber	itemid;
+	AttrNumber	clock;
+} KeyColumns;
+
+extern AttrNumber ZbxhistFindTyped(Relation table, const char *name, Oid type);
+extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
+								  Index varno, KeyColumns *columns);
+extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
+								 List **conds);
+extern bool ZbxhistIsOneItem(const List *conds);
+extern bool ZbxhistIsListOfItems(const List *conds);
+extern bool ZbxhistHasTids(const List *kinds);
+
+#endif							/* ZBXHIST_FDW_QUALS_H */

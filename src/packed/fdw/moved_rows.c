@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * moved_rows.c
+ *	  Packed rows that go to the parent when they are updated.
+ *
+ * A day that was packed before an ALTER TABLE has no place for what the table's
+ * columns hold now.  A row of it that is updated is deleted from the day, and
+ * its new version is stored in the parent, where late rows of such a day stay,
+ * too.  For the user it stays in the same table, so no triggers fire but those
+ * of the UPDATE.
+ *
+ * Locks: ROW EXCLUSIVE on the parent, until the transaction ends.  Allocates in
+ * the context that is current when it begins.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+#include "packed/fdw/moved_rows.h"
+#include "rows/stray.h"
+#include "rows/target.h"
+
+struct MovedRows
+{
+	Relation	parent;			/* owned by target */
+	InsertTarget *target;
+	TupleTableSlot *slot;
+	HTAB	   *ids;			/* what has been moved by this statement */
+};
+
+/*
+ * ZbxhistBeginMovedRows prepares for rows as the foreign table has them.
+ */
+MovedRows *
+ZbxhistBeginMovedRows(Relation table, Relation parent)
+{
+	MovedRows  *moved = palloc0(sizeof(MovedRows));
+	HASHCTL		ctl = {0};
+
+	moved->parent = table_open(RelationGetRelid(parent), RowExclusiveLock);
+	moved->target = ZbxhistOpenTarget(moved->parent, RelationGetDescr(table),
+									  TARGET_MOVE, CurrentMemoryContext);
+	moved->slot = MakeSingleTupleTableSlot(RelationGetDescr(table),
+										   &TTSOpsHeapTuple);
+	ctl.keysize = ctl.entrysize = sizeof(PackedRowId);
+	ctl.hcxt = CurrentMemoryContext;
+	moved->ids = hash_create("zbxhist moved rows", 256, &ctl,
+							 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return moved;
+}
+
+/*
+ * MakeId copies a row's name without what is between its parts.
+ */
+static PackedRowId
+MakeId(const PackedRowId *id)
+{
+	PackedRowId result;
+
+	memset(&result, 0, sizeof(result));
+	result.itemid = id->itemid;
+	result.clock = id->clock;
+	result.ordinal = id->ordinal;
+	return result;
+}
+
+/*
+ * ZbxhistIsMoved says whether a row has been moved before by this statement.
+ */
+bool
+ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id)
+{
+	PackedRowId key = MakeId(id);
+
+	return hash_search(moved->ids, &key, HASH_FIND, NULL) != NULL;
+}
+
+/*
+ * NoteIfStray tells other sessions of a row whose day is being unpacked: it is
+ * in the parent, and belongs to the partition.
+ */
+static void
+NoteIfStray(Relation parent, int32 clock)
+{
+	const PartitionBounds *day =
+		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(parent), clock);
+
+	if (day == NULL || OidIsValid(day->partition))
+		ZbxhistNoteStray(parent);
+}
+
+/*
+ * ZbxhistMoveRow stores the new version of a row, which the caller has deleted
+ * from its day, in the parent, as by command cid.
+ */
+void
+ZbxhistMoveRow(MovedRows *moved, const PackedRowId *id, TupleTableSlot *slot,
+			   CommandId cid)
+{
+	PackedRowId key = MakeId(id);
+
+	hash_search(moved->ids, &key, HASH_ENTER, NULL);
+	NoteIfStray(moved->parent, id->clock);
+	ExecCopySlot(moved->slot, slot);
+	ZbxhistInsertRows(moved->target, &moved->slot, 1, cid);
+	ExecClearTuple(moved->slot);
+}
+
+/*
+ * ZbxhistEndMovedRows closes the parent.
+ */
+void
+ZbxhistEndMovedRows(MovedRows *moved)
+{
+	hash_destroy(moved->ids);
+	ExecDropSingleTupleTableSlot(moved->slot);
+	ZbxhistCloseTarget(moved->target);
+	pfree(moved);
+}

@@ -1,0 +1,442 @@
+/*-------------------------------------------------------------------------
+ *
+ * codec_integer.c
+ *	  Integers of 64 bits as a stream.
+ *
+ * The values, their differences, the differences of those or the distances
+ * from a line (codec_line.c), whichever is smallest, become a frame
+ * (codec_frame.c); values that have a common factor are divided by it first;
+ * a few distinct values become a dictionary.
+ *
+ * All arithmetic is that of 64 bits with wrap-around, so that signed and
+ * unsigned values of any size come back exactly.
+ *
+ * The stream of no values is empty.  Otherwise it begins with a byte of
+ * STREAM_ bits, and continues:
+ *		dictionary: number of values, their stream, the stream of indexes;
+ *		else: width (one byte, not if flat), scale and first value if scaled,
+ *		slope of the line if there is one, as many first values as differences
+ *		are taken (not the very first if it is zero), the frame.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "packed/format/codec_frame.h"
+#include "packed/format/codec_line.h"
+
+#define STREAM_ORDER 0x03		/* how often differences are taken: 0, 1, 2 */
+#define STREAM_DICTIONARY 0x03	/* instead of an order */
+#define STREAM_CENTRED 0x04		/* the base is in the middle */
+#define STREAM_SCALED 0x08		/* values have a common factor */
+#define STREAM_EXCEPTIONS 0x10
+#define STREAM_FLAT 0x20		/* all differ from the base by nothing */
+#define STREAM_LINE 0x40		/* distances from a line; of order 0 */
+#define STREAM_FROM_ZERO 0x80	/* the first value is zero; not of order 0 */
+
+/* distinct values that are worth a dictionary */
+#define MAX_DICTIONARY 256
+#define HASH_SIZE 1024
+
+/* how a stream is written */
+typedef struct Plan
+{
+	Frame		frame;
+	int			order;
+	bool		has_line;
+	uint64		slope;			/* of the line */
+	const uint64 *framed;		/* what the frame is of */
+} Plan;
+
+/* ---------------------------------------------------------------- writing */
+
+/*
+ * The differences between values that follow each other: n - 1.  Says whether
+ * they are not all the same.
+ */
+static bool
+take_differences(uint64 *differences, const uint64 *values, int n)
+{
+	uint64		changes = 0;
+	int			i;
+
+	for (i = 1; i < n; i++)
+	{
+		differences[i - 1] = values[i] - values[i - 1];
+		changes |= differences[i - 1] ^ differences[0];
+	}
+	return changes != 0;
+}
+
+static uint64
+greatest_common_divisor(uint64 a, uint64 b)
+{
+	while (b != 0)
+	{
+		uint64		rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static inline uint64
+magnitude(uint64 value)
+{
+	return (int64) value < 0 ? 0 - value : value;
+}
+
+/* The greatest factor that all differences have, which are not all zero. */
+static uint64
+find_scale(const uint64 *differences, int n)
+{
+	uint64		all = 0;
+	uint64		odd = 0;
+	int			shift;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		all |= differences[i];
+	shift = pg_rightmost_one_pos64(all);
+	for (i = 0; i < n && odd != 1; i++)
+	{
+		uint64		rest = magnitude(differences[i]) >> shift;
+
+		if (odd == 0 || rest % odd != 0)
+			odd = greatest_common_divisor(rest, odd);
+	}
+	while (odd % 2 == 0)
+		odd /= 2;
+	return odd << shift;
+}
+
+/* A difference divided by a factor that it has. */
+static inline uint64
+divide(uint64 difference, uint64 odd, int shift)
+{
+	uint64		quotient;
+
+	if (odd == 1)
+		return (uint64) ((int64) difference >> shift);
+	quotient = (magnitude(difference) >> shift) / odd;
+	return (int64) difference < 0 ? 0 - quotient : quotient;
+}
+
+/* Values divided by their common factor, beginning with zero. */
+static void
+divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
+{
+	int			shift = pg_rightmost_one_pos64(scale);
+	int			i;
+
+	scaled[0] = 0;
+	for (i = 1; i < n; i++)
+	{
+		differences[i - 1] = divide(differences[i - 1], scale >> shift, shift);
+		scaled[i] = scaled[i - 1] + differences[i - 1];
+	}
+}
+
+/*
+ * The stream of n values, but for a dictionary; differences[k] are those of
+ * order k.
+ */
+static void
+put_stream(ByteBuffer *buffer, const Plan *plan, uint64 *const *differences,
+		   int n, uint64 scale, uint64 first, uint64 *work)
+{
+	const Frame *frame = &plan->frame;
+	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
+	bool		is_from_zero = plan->order > 0 && differences[0][0] == 0;
+	int			i;
+
+	codec_put_byte(buffer, plan->order |
+				   (frame->is_centred ? STREAM_CENTRED : 0) |
+				   (scale > 1 ? STREAM_SCALED : 0) |
+				   (frame->nexceptions > 0 ? STREAM_EXCEPTIONS : 0) |
+				   (is_flat ? STREAM_FLAT : 0) |
+				   (plan->has_line ? STREAM_LINE : 0) |
+				   (is_from_zero ? STREAM_FROM_ZERO : 0));
+	if (!is_flat)
+		codec_put_byte(buffer, frame->width);
+	if (scale > 1)
+	{
+		ZbxhistPutVarint(buffer, scale);
+		codec_put_signed(buffer, first);
+	}
+	if (plan->has_line)
+		codec_put_signed(buffer, plan->slope);
+	for (i = is_from_zero; i < plan->order; i++)
+		codec_put_signed(buffer, differences[i][0]);
+	ZbxhistPutFrame(buffer, frame, plan->framed, n - plan->order, work);
+}
+
+/*
+ * Distinct values in the order in which they come, at most limit; indexes
+ * says which each is.  Returns how many there are, or 0 if too many.
+ */
+static int
+find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
+			  int limit)
+{
+	uint16		table[HASH_SIZE] = {0}; /* index + 1 */
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		uint32		slot = values[i] * UINT64CONST(0x9E3779B97F4A7C15) >> 54;
+
+		while (table[slot] != 0 && distinct[table[slot] - 1] != values[i])
+			slot = (slot + 1) % HASH_SIZE;
+		if (table[slot] == 0)
+		{
+			if (count == limit)
+				return 0;
+			distinct[count++] = values[i];
+			table[slot] = count;
+		}
+		indexes[i] = table[slot] - 1;
+	}
+	return count;
+}
+
+/*
+ * Chooses how often to take differences, and the frame of what they are.
+ * Those of orders 0 and 1 are there, those of order 2 are filled in.
+ */
+static void
+choose_order(Plan *plan, uint64 *const *differences, int n)
+{
+	Frame		frame;
+	int			order;
+
+	memset(plan, 0, sizeof(*plan));
+	ZbxhistChooseFrame(&plan->frame, differences[0], n);
+	/* what differences do not help, those of theirs will not */
+	for (order = 1; order < 3 && order < n && plan->order == order - 1; order++)
+	{
+		if (order == 2)
+			(void) take_differences(differences[2], differences[1], n - 1);
+		ZbxhistChooseFrame(&frame, differences[order], n - order);
+		if (frame.size < plan->frame.size)
+		{
+			plan->frame = frame;
+			plan->order = order;
+		}
+	}
+	plan->framed = differences[plan->order];
+}
+
+/*
+ * Plans for distances from a line instead of differences, if that is smaller;
+ * distances has room for n.
+ */
+static void
+try_line(Plan *plan, const uint64 *values, uint64 *distances, int n)
+{
+	Frame		frame;
+	uint64		slope;
+
+	/* what differences do not help does not follow a line either */
+	if (plan->order == 0 ||
+		plan->frame.width + plan->frame.nexceptions == 0 ||
+		!ZbxhistFindLine(values, n, plan->frame.size * 8 / n, &slope))
+		return;
+	ZbxhistSubtractLine(distances, values, n, slope);
+	ZbxhistChooseFrame(&frame, distances, n);
+	frame.size += codec_varint_length(codec_zigzag(slope));
+	if (frame.size >= plan->frame.size)
+		return;
+	plan->frame = frame;
+	plan->order = 0;
+	plan->has_line = true;
+	plan->slope = slope;
+	plan->framed = distances;
+}
+
+static void encode(ByteBuffer *buffer, const uint64 *values, int n,
+				   bool allow_dictionary);
+
+/*
+ * Replaces the stream that begins at start by a dictionary, if there are few
+ * distinct values and that is smaller.  work has room for 2 n values.
+ */
+static void
+try_dictionary(ByteBuffer *buffer, size_t start, const uint64 *values, int n,
+			   uint64 *work)
+{
+	size_t		length = buffer->length - start;
+	size_t		begin = buffer->length;
+	int			count;
+
+	count = find_distinct(values, n, work, work + n,
+						  Min(MAX_DICTIONARY, n / 4));
+	if (count == 0)
+		return;
+	codec_put_byte(buffer, STREAM_DICTIONARY);
+	ZbxhistPutVarint(buffer, count);
+	encode(buffer, work, count, false);
+	if (buffer->length - begin < length)
+		encode(buffer, work + n, n, false);
+	if (buffer->length - begin < length)
+	{
+		length = buffer->length - begin;
+		memmove(buffer->data + start, buffer->data + begin, length);
+	}
+	buffer->length = start + length;
+}
+
+/* Adds the stream of n values. */
+static void
+encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
+{
+	size_t		start = buffer->length;
+	uint64	   *work;
+	uint64	   *differences[3];
+	uint64		scale = 1;
+	Plan		plan;
+
+	if (n == 0)
+		return;
+	work = palloc(6 * (size_t) n * sizeof(uint64));
+	differences[0] = work + 2 * n;
+	differences[1] = work + 3 * n;
+	differences[2] = work + 4 * n;
+
+	if (take_differences(differences[1], values, n))
+		scale = find_scale(differences[1], n - 1);
+	if (scale > 1)
+		divide_by_scale(differences[0], differences[1], n, scale);
+	else
+		memcpy(differences[0], values, n * sizeof(uint64));
+
+	choose_order(&plan, differences, n);
+	try_line(&plan, differences[0], work + 5 * n, n);
+	put_stream(buffer, &plan, differences, n, scale, values[0], work);
+	if (allow_dictionary && plan.frame.width + plan.frame.nexceptions > 0)
+		try_dictionary(buffer, start, values, n, work);
+	pfree(work);
+}
+
+/* Adds the stream of n values, which the reader must know. */
+void
+ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
+{
+	encode(buffer, values, n, true);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Sums up differences; the first value is there. */
+static void
+add_up(uint64 *values, int n)
+{
+	uint64		sum = values[0];
+	int			i;
+
+	for (i = 1; i < n; i++)
+		values[i] = sum += values[i];
+}
+
+/* Do the bits of a stream that is no dictionary suit each other? */
+static bool
+are_flags_right(uint8 flags, int n)
+{
+	int			order = flags & STREAM_ORDER;
+
+	return order < n && (order > 0 ? (flags & STREAM_LINE) == 0 :
+						 (flags & STREAM_FROM_ZERO) == 0);
+}
+
+/* Takes a stream that is not a dictionary. */
+static bool
+get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
+{
+	Frame		frame = {0};
+	uint64		scale = 1;
+	uint64		first = 0;
+	uint64		slope = 0;
+	uint8		width = 0;
+	int			order = flags & STREAM_ORDER;
+	int			i;
+
+	if (!are_flags_right(flags, n))
+		return false;
+	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
+		return false;
+	if (width > 64)
+		return false;
+	frame.width = width;
+	frame.is_centred = (flags & STREAM_CENTRED) != 0;
+	if ((flags & STREAM_SCALED) != 0 &&
+		(!ZbxhistGetVarint(reader, &scale) ||
+		 !codec_get_signed(reader, &first)))
+		return false;
+	if ((flags & STREAM_LINE) != 0 && !codec_get_signed(reader, &slope))
+		return false;
+	values[0] = 0;
+	for (i = (flags & STREAM_FROM_ZERO) != 0; i < order; i++)
+		if (!codec_get_signed(reader, &values[i]))
+			return false;
+	if (!ZbxhistGetFrame(reader, values + order, n - order,
+						 (flags & STREAM_EXCEPTIONS) != 0, &frame))
+		return false;
+	for (i = order; i > 0; i--)
+		add_up(values + i - 1, n - i + 1);
+	if ((flags & STREAM_LINE) != 0)
+		ZbxhistAddLine(values, n, slope);
+	if ((flags & STREAM_SCALED) != 0)
+		for (i = 0; i < n; i++)
+			values[i] = values[i] * scale + first;
+	return true;
+}
+
+static bool decode(ByteReader *reader, uint64 *values, int n,
+				   bool allow_dictionary);
+
+/* Takes a dictionary and puts its values in the places of the indexes. */
+static bool
+get_dictionary(ByteReader *reader, uint64 *values, int n)
+{
+	uint64		distinct[MAX_DICTIONARY];
+	uint64		count;
+	int			i;
+
+	if (!ZbxhistGetVarint(reader, &count) || count == 0 ||
+		count > MAX_DICTIONARY ||
+		!decode(reader, distinct, count, false) ||
+		!decode(reader, values, n, false))
+		return false;
+	for (i = 0; i < n; i++)
+	{
+		if (values[i] >= count)
+			return false;
+		values[i] = distinct[values[i]];
+	}
+	return true;
+}
+
+/* Takes the stream of n values. */
+static bool
+decode(ByteReader *reader, uint64 *values, int n, bool allow_dictionary)
+{
+	uint8		flags;
+
+	if (n == 0)
+		return true;
+	if (!codec_get_byte(reader, &flags))
+		return false;
+	if ((flags & STREAM_ORDER) != STREAM_DICTIONARY)
+		return get_stream(reader, values, n, flags);
+	return flags == STREAM_DICTIONARY && allow_dictionary &&
+		get_dictionary(reader, values, n);
+}
+
+/* Takes n values that ZbxhistEncodeIntegers added. */
+bool
+ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, int n)
+{
+	return decode(reader, values, n, true);
+}

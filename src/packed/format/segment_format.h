@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_format.h
+ *	  The bytes of a group of segments.
+ *
+ *		magic (2 bytes), version (1), zero (1)
+ *		CRC-32C (4) of the bytes before it and of all to the directory's end
+ *		varints: columns, segments, length of the directory
+ *		the directory:
+ *			itemid of the first segment
+ *			a column each of what the itemid of a segment is more than that of
+ *			the one before, first clocks, seconds to the last clock, rows and
+ *			lengths: the least number (a varint), the width in bits (1) of the
+ *			distances from it, and these
+ *			statistics, segment after segment
+ *		the segments, one after the other:
+ *			CRC-32C (4) of the rest
+ *			varints: length of each column but the last
+ *			the columns: a byte of COLUMN_ bits, not for clocks; if there are
+ *			nulls, the length of their stream and the stream (0, 1); values
+ *			that are not null
+ *
+ * Clocks of a segment are written less the first clock, unsigned numbers that
+ * have statistics less the smallest: the directory says what these are.  A
+ * segment that is damaged does not hinder those beside it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_SEGMENT_FORMAT_H
+#define ZBXHIST_SEGMENT_FORMAT_H
+
+#include "port/pg_crc32c.h"
+
+#include "packed/format/codec.h"
+
+#define GROUP_MAGIC_0 'z'
+#define GROUP_MAGIC_1 'h'
+#define GROUP_VERSION 2
+#define GROUP_CRC_OFFSET 4
+#define GROUP_FIXED_LENGTH 8	/* up to the varints */
+
+#define SEGMENT_CRC_LENGTH 4
+
+#define COLUMN_KIND 0x07		/* PackedKind */
+#define COLUMN_NULLS 0x08
+#define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
+#define COLUMN_ALL 0x1F
+
+/* columns of the directory */
+#define DIRECTORY_NUMBERS 5
+
+/* the least and the greatest number of a column */
+typedef struct NumberRange
+{
+	uint64		least;
+	uint64		greatest;
+} NumberRange;
+
+/* a directory being written */
+typedef struct Directory
+{
+	int			nsegments;
+	int64		first_itemid;
+	int64		last_itemid;
+	NumberRange ranges[DIRECTORY_NUMBERS];
+	ByteBuffer	numbers;		/* uint64, so many for each segment */
+	ByteBuffer	stats;
+} Directory;
+
+/* the statistics in a directory being read */
+struct StatsReader
+{
+	const uint8 *first;
+	const uint8 *end;
+	const uint8 *next;			/* those of: */
+	int			segment;
+};
+
+/* segment.c */
+extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,
+							  int from, int n, int stats_column,
+							  const SegmentStats *stats);
+extern bool ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader,
+							  int segment, const bool *wanted,
+							  SegmentRows *rows);
+
+/* segment_directory.c */
+extern void ZbxhistInitDirectory(Directory *directory);
+extern void ZbxhistResetDirectory(Directory *directory);
+extern void ZbxhistFreeDirectory(Directory *directory);
+extern size_t ZbxhistDirectoryLength(const Directory *directory);
+extern size_t ZbxhistDirectoryGrowth(const Directory *directory,
+									 const SegmentInfo *info);
+extern void ZbxhistDirectoryAdd(Directory *directory, const SegmentInfo *info,
+								const ByteBuffer *stats);
+extern void ZbxhistPutDirectory(ByteBuffer *buffer,
+								const Directory *directory);
+extern bool ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader,
+								uint32 offset, const int64 *item);
+extern bool ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader,
+							 int segment);
+
+/* segment_stats.c */
+extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
+							uint32 nrows);
+extern bool ZbxhistGetStats(ByteReader *reader, SegmentStats *stats,
+							uint32 nrows);
+extern bool ZbxhistSkipStats(ByteReader *reader);
+
+/* segment_reader.c */
+extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);
+extern pg_crc32c ZbxhistSegmentChecksum(const uint8 *data, size_t length);
+
+#endif							/* ZBXHIST_SEGMENT_FORMAT_H */

@@ -1,0 +1,175 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_reader.c
+ *	  Groups of segments being read.
+ *
+ * The bytes are not trusted: whatever they are, nothing beyond their end is
+ * read, and memory stays within what so many rows need.  Checksums are
+ * checked first; that of the directory when a group is opened, that of a
+ * segment when it is decoded.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "packed/format/segment_format.h"
+
+/* columns in a table, and then some */
+#define MAX_COLUMNS 2000
+
+/* The checksum of a group's header and directory, which end at length. */
+pg_crc32c
+ZbxhistGroupChecksum(const uint8 *data, size_t length)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, data, GROUP_CRC_OFFSET);
+	COMP_CRC32C(crc, data + GROUP_FIXED_LENGTH, length - GROUP_FIXED_LENGTH);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* The checksum of a segment, which it begins with. */
+pg_crc32c
+ZbxhistSegmentChecksum(const uint8 *data, size_t length)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, data + SEGMENT_CRC_LENGTH, length - SEGMENT_CRC_LENGTH);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
+/* Takes the numbers before the directory, and the directory's bytes. */
+static bool
+get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
+{
+	const uint8 *data = reader->data;
+	uint64		ncolumns,
+				nsegments;
+
+	if (reader->length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
+		data[1] != GROUP_MAGIC_1 || data[2] != GROUP_VERSION || data[3] != 0)
+		return false;
+	bytes->next = data + GROUP_FIXED_LENGTH;
+	bytes->end = data + reader->length;
+	if (!ZbxhistGetVarint(bytes, &ncolumns) || ncolumns != reader->ncolumns ||
+		!ZbxhistGetVarint(bytes, &nsegments) ||
+		!codec_get_part(bytes, directory))
+		return false;
+	/* each has a byte of statistics, at least */
+	if (nsegments == 0 || nsegments > codec_left(directory) ||
+		nsegments > MaxAllocSize / sizeof(uint64) / DIRECTORY_NUMBERS)
+		return false;
+	reader->nsegments = nsegments;
+	return true;
+}
+
+/* Opens a group for an item, or all if item is null. */
+static bool
+open_group(GroupReader *reader, const uint8 *data, size_t length, int ncolumns,
+		   const int64 *item)
+{
+	ByteReader	bytes;
+	ByteReader	directory;
+	size_t		header;
+
+	memset(reader, 0, sizeof(*reader));
+	if (length > PG_INT32_MAX || ncolumns < 1 || ncolumns > MAX_COLUMNS)
+		return false;
+	reader->data = data;
+	reader->length = length;
+	reader->ncolumns = ncolumns;
+	reader->is_whole = item == NULL;
+	if (!get_header(&bytes, &directory, reader))
+		return false;
+	header = bytes.next - data;
+	return codec_load32(data + GROUP_CRC_OFFSET) ==
+		ZbxhistGroupChecksum(data, header) &&
+		ZbxhistGetDirectory(&directory, reader, header, item);
+}
+
+/*
+ * Opens a group that must have so many columns; its bytes must stay while it
+ * is read.  The directory is made in the current memory context.  Returns
+ * false if the bytes are damaged, or of a version that is not known.
+ */
+bool
+ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
+				 int ncolumns)
+{
+	return open_group(reader, data, length, ncolumns, NULL);
+}
+
+/*
+ * The same for whoever wants only one item: segments of others are not there,
+ * and there may be none.
+ */
+bool
+ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,
+					 int ncolumns, int64 itemid)
+{
+	return open_group(reader, data, length, ncolumns, &itemid);
+}
+
+/*
+ * Finds the first segment that does not end before an item's clock: it is of
+ * that item or a later one.  Returns the number of segments if there is none.
+ */
+int
+ZbxhistFindSegment(const GroupReader *reader, int64 itemid, int32 clock)
+{
+	int			low = 0;
+	int			high = reader->nsegments;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+		const SegmentInfo *info = &reader->segments[middle];
+
+		if (info->itemid < itemid ||
+			(info->itemid == itemid && info->last_clock < clock))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is a segment's checksum right? */
+bool
+ZbxhistCheckSegment(const GroupReader *reader, int segment)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+	const uint8 *data = reader->data + info->offset;
+
+	return codec_load32(data) == ZbxhistSegmentChecksum(data, info->length);
+}
+
+/*
+ * Decodes a segment's rows, in the columns that are wanted (null: all), into
+ * arrays in the current memory context; other columns have no arrays.  A
+ * column's kind is the segment's: the caller must check that it is one that
+ * suits the table.  Returns false if the segment is damaged.
+ */
+bool
+ZbxhistDecodeSegment(const GroupReader *reader, int segment,
+					 const bool *wanted, SegmentRows *rows)
+{
+	const SegmentInfo *info = &reader->segments[segment];
+	ByteReader	bytes;
+
+	if (!ZbxhistCheckSegment(reader, segment))
+		return false;
+	bytes.next = reader->data + info->offset + SEGMENT_CRC_LENGTH;
+	bytes.end = reader->data + info->offset + info->length;
+	rows->itemid = info->itemid;
+	rows->nrows = info->nrows;
+	rows->ncolumns = reader->ncolumns;
+	rows->columns = palloc0(rows->ncolumns * sizeof(PackedColumn));
+	return ZbxhistDecodeRows(&bytes, reader, segment, wanted, rows);
+}

@@ -1,0 +1,514 @@
+/*-------------------------------------------------------------------------
+ *
+ * pack.c
+ *	  Writes the rows of a partition into a day's table.
+ *
+ * The caller has created the day's table in the same transaction and stopped
+ * writers of the partition (SHARE); it drops the partition when all is
+ * written.  The rows are written frozen, that is for every snapshot there may
+ * be, so every snapshot must see the same rows in the partition (settled.c).
+ *
+ * Rows are read in the order of the heap, as fast as the disk allows, and
+ * sorted.  A value travels through the sort as it will be packed, except that
+ * what is compressed or stored out of line stays so: it is fetched when it is
+ * packed, so that the sort handles small rows only.
+ *
+ * Memory: maintenance_work_mem for the sort, and one group.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "commands/progress.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
+#include "catalog/packed_table.h"
+#include "catalog/partition_set.h"
+#include "compat.h"
+#include "packed/day/day_write.h"
+#include "packed/day/row_map.h"
+#include "packed/day/settled.h"
+#include "packed/day/unsigned_numeric.h"
+#include "packed/jobs/row_sort.h"
+#include "rows/item_range.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_pack_rows);
+
+/* rows between two looks at the progress */
+#define PROGRESS_ROWS 65536
+
+/* how a value of bytes is in a sorted row; its length follows, if any */
+typedef enum ValueForm
+{
+	FORM_UNSIGNED = 1,			/* a numeric, as uint64 */
+	FORM_BYTES,					/* as it will be packed */
+	FORM_TOASTED				/* a varlena that is to be detoasted */
+} ValueForm;
+
+typedef struct PackState
+{
+	Relation	partition;
+	Relation	day;
+	DayLayout  *layout;
+	SettledScan scan;			/* of the partition */
+
+	/* columns of the partition: numbers less one, by packed column */
+	int			itemid;
+	int		   *sources;
+	Datum	   *values;			/* of a row of the partition */
+	bool	   *nulls;
+
+	RowSort    *sort;
+	StringInfoData record;
+	uint64		nread;
+} PackState;
+
+/* ---- a row on its way through the sort ---- */
+
+/*
+ * AppendInt appends an integer in the width of its type.
+ */
+static void
+AppendInt(StringInfo record, const LayoutColumn *column, Datum value)
+{
+	int64		number = ZbxhistDatumToInt(column, value);
+
+	if (column->typlen <= (int) sizeof(int32))
+	{
+		int32		narrow = (int32) number;
+
+		appendBinaryStringInfo(record, (char *) &narrow, sizeof(narrow));
+	}
+	else
+		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
+}
+
+/*
+ * AppendBytes appends bytes and what they are.
+ */
+static void
+AppendBytes(StringInfo record, ValueForm form, const char *data, uint32 length)
+{
+	appendStringInfoCharMacro(record, (char) form);
+	appendBinaryStringInfo(record, (char *) &length, sizeof(length));
+	appendBinaryStringInfo(record, data, length);
+}
+
+/*
+ * AppendVarlena appends a varlena; a numeric as an integer if it is one.
+ */
+static void
+AppendVarlena(StringInfo record, const LayoutColumn *column,
+			  struct varlena *value)
+{
+	const char *data;
+	uint32		length;
+	uint64		number;
+
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+	{
+		AppendBytes(record, FORM_TOASTED, (char *) value, VARSIZE_ANY(value));
+		return;
+	}
+	data = VARDATA_ANY(value);
+	length = VARSIZE_ANY_EXHDR(value);
+	if (column->kind == PACKED_UNSIGNED &&
+		ZbxhistImageToUnsigned(data, length, &number))
+	{
+		appendStringInfoCharMacro(record, (char) FORM_UNSIGNED);
+		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
+	}
+	else
+		AppendBytes(record, FORM_BYTES, data, length);
+}
+
+/*
+ * AppendValue appends a value that is not null.
+ */
+static void
+AppendValue(StringInfo record, const LayoutColumn *column, Datum value)
+{
+	if (column->kind == PACKED_INT)
+		AppendInt(record, column, value);
+	else if (column->kind == PACKED_DOUBLE)
+	{
+		float8		number = DatumGetFloat8(value);
+
+		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
+	}
+	else if (column->typlen == -1)
+		AppendVarlena(record, column,
+					  (struct varlena *) DatumGetPointer(value));
+	else
+		AppendBytes(record, FORM_BYTES, DatumGetPointer(value),
+					column->typlen);
+}
+
+/*
+ * SortHeapTuple gives a row of the partition to the sort: a byte for each column
+ * besides item and clock that says whether it is null, and its value.
+ */
+static void
+SortHeapTuple(PackState *state, HeapTuple tuple)
+{
+	const DayLayout *layout = state->layout;
+	SortedRow	row;
+	int32		clock;
+	int32		ns = 0;
+
+	heap_deform_tuple(tuple, RelationGetDescr(state->partition),
+					  state->values, state->nulls);
+	if (state->nulls[state->itemid] || state->nulls[state->sources[0]])
+		ereport(ERROR,
+				errcode(ERRCODE_NOT_NULL_VIOLATION),
+				errmsg("table \"%s\" has a row without item or clock",
+					   RelationGetRelationName(state->partition)),
+				errtable(state->partition));
+
+	resetStringInfo(&state->record);
+	for (int i = 1; i < layout->npacked; i++)
+	{
+		bool		isnull = state->nulls[state->sources[i]];
+
+		appendStringInfoCharMacro(&state->record, (char) isnull);
+		if (!isnull)
+			AppendValue(&state->record, layout->packed[i],
+						state->values[state->sources[i]]);
+	}
+
+	clock = DatumGetInt32(state->values[state->sources[0]]);
+	if (layout->ns >= 0)
+	{
+		int			source = state->sources[layout->columns[layout->ns].packed];
+
+		if (!state->nulls[source])
+			ns = DatumGetInt32(state->values[source]);
+	}
+	row.itemid = DatumGetInt64(state->values[state->itemid]);
+	row.position = make_position(clock, ns);
+	row.data = state->record.data;
+	row.length = state->record.len;
+	ZbxhistRowSortAdd(state->sort, &row);
+}
+
+/*
+ * TakeBytes takes bytes out of a sorted row into a column of the buffer.
+ */
+static const char *
+TakeBytes(RowBuffer *buffer, int row, int number, ValueForm form,
+		  const char *next)
+{
+	uint32		length;
+
+	memcpy(&length, next, sizeof(length));
+	next += sizeof(length);
+	if (form == FORM_BYTES)
+		ZbxhistSetBytes(buffer, row, number, next, length);
+	else
+	{
+		/* detoasting wants it aligned */
+		struct varlena *value = palloc(length);
+
+		memcpy(value, next, length);
+		ZbxhistSetDatum(buffer, row, number, PointerGetDatum(value), false);
+		pfree(value);
+	}
+	return next + length;
+}
+
+/*
+ * TakeValue takes a value out of a sorted row; returns where the next is.
+ */
+static const char *
+TakeValue(RowBuffer *buffer, int row, int number, const char *next)
+{
+	const LayoutColumn *column = buffer->layout->packed[number];
+	ValueForm	form;
+
+	if (column->kind == PACKED_INT && column->typlen <= (int) sizeof(int32))
+	{
+		int32		value;
+
+		memcpy(&value, next, sizeof(value));
+		ZbxhistSetInt(buffer, row, number, value);
+		return next + sizeof(value);
+	}
+	if (column->kind == PACKED_INT || column->kind == PACKED_DOUBLE)
+	{
+		int64		value;
+
+		memcpy(&value, next, sizeof(value));
+		ZbxhistSetInt(buffer, row, number, value);
+		return next + sizeof(value);
+	}
+
+	form = (ValueForm) *next++;
+	if (form == FORM_UNSIGNED)
+	{
+		uint64		value;
+
+		memcpy(&value, next, sizeof(value));
+		ZbxhistSetUnsigned(buffer, row, number, value);
+		return next + sizeof(value);
+	}
+	return TakeBytes(buffer, row, number, form, next);
+}
+
+/*
+ * WriteSorted gives a sorted row to the writer.
+ */
+static void
+WriteSorted(DayWriter *writer, const SortedRow *sorted)
+{
+	const char *next = sorted->data;
+	RowBuffer  *buffer;
+	int			row;
+
+	row = ZbxhistDayWriteRow(writer, sorted->itemid,
+							 position_clock(sorted->position), &buffer);
+	for (int i = 1; i < buffer->rows.ncolumns; i++)
+	{
+		if (*next++)
+			ZbxhistSetNull(buffer, row, i);
+		else
+			next = TakeValue(buffer, row, i, next);
+	}
+}
+
+/* ---- reading the partition ---- */
+
+/*
+ * ReadPage gives the rows of a page to the sort.  While it is pinned, nobody
+ * moves rows within it.
+ */
+static void
+ReadPage(PackState *state, BlockNumber block, BufferAccessStrategy strategy)
+{
+	Buffer		buffer = ReadBufferExtended(state->partition, MAIN_FORKNUM,
+											block, RBM_NORMAL, strategy);
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	int			noffsets = ZbxhistSettledRows(&state->scan, buffer, offsets);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(state->partition);
+	for (int i = 0; i < noffsets; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, block, offsets[i]);
+		SortHeapTuple(state, &tuple);
+	}
+	state->nread += noffsets;
+	ReleaseBuffer(buffer);
+}
+
+/*
+ * ReadPartition gives all rows to the sort.
+ */
+static void
+ReadPartition(PackState *state)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(state->partition);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
+								 (int64) nblocks * BLCKSZ);
+	ZbxhistBeginSettledScan(&state->scan, state->partition);
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ReadPage(state, block, strategy);
+		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+									 (int64) (block + 1) * BLCKSZ);
+	}
+	FreeAccessStrategy(strategy);
+}
+
+/* ---- the function ---- */
+
+/*
+ * FindSources finds the partition's columns by the names of the day's; both
+ * must have the same.
+ */
+static void
+FindSources(PackState *state)
+{
+	TupleDesc	desc = RelationGetDescr(state->partition);
+	const DayLayout *layout = state->layout;
+	int			nfound = 0;
+
+	state->sources = palloc(sizeof(int) * layout->npacked);
+	state->values = palloc(sizeof(Datum) * desc->natts);
+	state->nulls = palloc(sizeof(bool) * desc->natts);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		const LayoutColumn *column = NULL;
+
+		if (att->attisdropped)
+			continue;
+		for (int j = 0; j < layout->ncolumns; j++)
+		{
+			if (strcmp(NameStr(layout->columns[j].name),
+					   NameStr(att->attname)) == 0 &&
+				layout->columns[j].type == att->atttypid)
+				column = &layout->columns[j];
+		}
+		if (column == NULL)
+			ereport(ERROR,
+					errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("packed day \"%s\" has no column \"%s\" of type %s",
+						   RelationGetRelationName(state->day),
+						   NameStr(att->attname),
+						   format_type_be(att->atttypid)),
+					errtable(state->day));
+		if (column->packed < 0)
+			state->itemid = i;
+		else
+			state->sources[column->packed] = i;
+		nfound++;
+	}
+	if (nfound != layout->ncolumns)
+		ereport(ERROR,
+				errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("table \"%s\" lacks columns of packed day \"%s\"",
+					   RelationGetRelationName(state->partition),
+					   RelationGetRelationName(state->day)),
+				errtable(state->partition));
+}
+
+/*
+ * ReadRenamed returns which of the partition's columns packed days have under
+ * another name.
+ */
+static const List *
+ReadRenamed(Oid partition)
+{
+	Oid			relid = ZbxhistInheritedParent(partition);
+	Relation	parent;
+	const List *result;
+
+	if (!OidIsValid(relid))
+		return NIL;
+	parent = table_open(relid, AccessShareLock);
+	result = ZbxhistGetPartitions(parent)->renamed;
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
+ * OpenTables opens both tables and makes sure that they are what the caller
+ * has promised.
+ */
+static void
+OpenTables(PackState *state, Oid partition, Oid day)
+{
+	const char *reason;
+
+	state->partition = ZbxhistOpenOwnedTable(partition, ShareLock);
+	state->day = ZbxhistOpenOwnedTable(day, RowExclusiveLock);
+	state->layout = ZbxhistDayLayout(state->day);
+	ZbxhistRenameColumns(state->layout, ReadRenamed(partition));
+	if (state->partition->rd_rel->relam != HEAP_TABLE_AM_OID ||
+		state->day->rd_rel->relam != HEAP_TABLE_AM_OID)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("only tables with access method \"heap\" can be packed"));
+	reason = ZbxhistWhyNotPackable(RelationGetDescr(state->partition));
+	if (reason != NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("table \"%s\" cannot be packed: %s",
+					   RelationGetRelationName(state->partition), reason),
+				errtable(state->partition));
+	if (state->day->rd_createSubid != GetCurrentSubTransactionId() ||
+		RelationGetNumberOfBlocks(state->day) > 0)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("table \"%s\" was not created in this transaction, or is not empty",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
+	FindSources(state);
+}
+
+/*
+ * WriteDay writes the sorted rows; returns the bytes that they take.
+ */
+static uint64
+WriteDay(PackState *state)
+{
+	DayWriter  *writer = ZbxhistBeginDayWrite(state->day, state->layout, true);
+	SortedRow	row;
+	uint64		nrows = 0;
+	uint64		nbytes;
+
+	ZbxhistRowSortPerform(state->sort);
+	while (ZbxhistRowSortNext(state->sort, &row))
+	{
+		WriteSorted(writer, &row);
+		if (++nrows % PROGRESS_ROWS == 0)
+			pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
+										 (int64) nrows);
+	}
+	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+	if (nrows != state->nread)
+		elog(ERROR, "packed " UINT64_FORMAT " rows of " UINT64_FORMAT,
+			 nrows, state->nread);
+	return nbytes;
+}
+
+/*
+ * zbxhist_pack_rows(partition, day) writes the rows of the partition into the
+ * day's table; see sql/functions/pack_rows.sql.
+ */
+Datum
+zbxhist_pack_rows(PG_FUNCTION_ARGS)
+{
+	PackState  *state = palloc0(sizeof(PackState));
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {false};
+	OwnerRights before;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	OpenTables(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY,
+								  RelationGetRelid(state->partition));
+	initStringInfo(&state->record);
+	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
+	ReadPartition(state);
+	/* snapshots of standby servers may be older than any of ours */
+	log_snapshot_conflict(state->day, state->scan.newest);
+	values[1] = Int64GetDatum((int64) WriteDay(state));
+	values[0] = Int64GetDatum((int64) state->nread);
+	ZbxhistEndRowSort(state->sort);
+	pgstat_progress_end_command();
+	ZbxhistGiveBackRights(&before);
+
+	table_close(state->day, NoLock);
+	table_close(state->partition, NoLock);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}

@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * packing.c
+ *	  What the steps of packing need of the catalogs and of locks.
+ *
+ * While a partition is packed it is locked in SHARE: rows for it are stored
+ * in the parent after a look for their keys in its index.  In the end it is
+ * locked ACCESS EXCLUSIVE, for a moment, and is gone after that.  An insert
+ * passes a partition over that is locked so, because nobody knows for how
+ * long; but here it must not, else the key would be looked for neither in the
+ * partition nor in the packed day, and it need not, for the moment is short.
+ * So packing holds one more lock, on the partition as an object, by which an
+ * insert sees that it may wait.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/xid8.h"
+
+#include "catalog/packed_days.h"
+#include "compat.h"
+#include "packed/day/layout.h"
+#include "packed/jobs/packing.h"
+#include "rows/move_lock.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_packed_table);
+PG_FUNCTION_INFO_V1(zbxhist_why_not_packable);
+PG_FUNCTION_INFO_V1(zbxhist_attach_day);
+PG_FUNCTION_INFO_V1(zbxhist_end_older_snapshots);
+PG_FUNCTION_INFO_V1(zbxhist_lock_packing);
+PG_FUNCTION_INFO_V1(zbxhist_lock_moves);
+PG_FUNCTION_INFO_V1(zbxhist_lock_packed_table);
+
+/* tells the packing lock from other locks on the relation as an object */
+#define PACKING_SUBOBJECT 3
+
+/*
+ * SetPackingTag makes the tag of a partition's packing lock.
+ */
+static void
+SetPackingTag(LOCKTAG *tag, Oid partition)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, partition,
+					   PACKING_SUBOBJECT);
+}
+
+/*
+ * ZbxhistIsBeingPacked says whether another session is packing a partition.
+ */
+bool
+ZbxhistIsBeingPacked(Oid partition)
+{
+	LOCKTAG		tag;
+
+	SetPackingTag(&tag, partition);
+	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, ShareLock, false);
+	return false;
+}
+
+/*
+ * RequireOwner raises an error unless the user owns a relation that exists.
+ */
+static void
+RequireOwner(Oid relid)
+{
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
+	if (!owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+}
+
+/*
+ * zbxhist_lock_packing(partition regclass) takes the packing lock until the
+ * end of the transaction.
+ */
+Datum
+zbxhist_lock_packing(PG_FUNCTION_ARGS)
+{
+	Oid			partition = PG_GETARG_OID(0);
+	LOCKTAG		tag;
+
+	RequireOwner(partition);
+	SetPackingTag(&tag, partition);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_lock_moves(parent regclass) makes statements that change rows wait
+ * for the end of the transaction, see move_lock.c.
+ */
+Datum
+zbxhist_lock_moves(PG_FUNCTION_ARGS)
+{
+	RequireOwner(PG_GETARG_OID(0));
+	ZbxhistBeginMoving(PG_GETARG_OID(0));
+	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_lock_packed_table(packed regclass) locks a foreign table ACCESS
+ * EXCLUSIVE, which LOCK TABLE does not do.
+ */
+Datum
+zbxhist_lock_packed_table(PG_FUNCTION_ARGS)
+{
+	RequireOwner(PG_GETARG_OID(0));
+	LockRelationOid(PG_GETARG_OID(0), AccessExclusiveLock);
+	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_packed_table(parent regclass) returns the foreign table that stands
+ * for the packed days of parent, or null.
+ */
+Datum
+zbxhist_packed_table(PG_FUNCTION_ARGS)
+{
+	Oid			parent = PG_GETARG_OID(0);
+	List	   *children;
+	ListCell   *lc;
+
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(parent)))
+		PG_RETURN_NULL();		/* dropped */
+	children = find_inheritance_children(parent, NoLock);
+	foreach(lc, children)
+	{
+		if (ZbxhistIsPackedTable(lfirst_oid(lc)))
+			PG_RETURN_OID(lfirst_oid(lc));
+	}
+	PG_RETURN_NULL();
+}
+
+/*
+ * zbxhist_why_not_packable(relation regclass) returns the reason, or null.
+ */
+Datum
+zbxhist_why_not_packable(PG_FUNCTION_ARGS)
+{
+	Relation	rel = try_table_open(PG_GETARG_OID(0), AccessShareLock);
+	const char *reason;
+
+	if (rel == NULL)
+		PG_RETURN_NULL();
+	reason = ZbxhistWhyNotPackable(RelationGetDescr(rel));
+	table_close(rel, AccessShareLock);
+	if (reason == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(reason));
+}
+
+/*
+ * zbxhist_attach_day(day regclass, packed regclass) records that a packed
+ * day's table depends on the foreign table: who drops that, with CASCADE, is
+ * told that the days go with it.
+ */
+Datum
+zbxhist_attach_day(PG_FUNCTION_ARGS)
+{
+	ObjectAddress day;
+	ObjectAddress packed;
+
+	RequireOwner(PG_GETARG_OID(0));
+	RequireOwner(PG_GETARG_OID(1));
+	ObjectAddressSet(day, RelationRelationId, PG_GETARG_OID(0));
+	ObjectAddressSet(packed, RelationRelationId, PG_GETARG_OID(1));
+	recordDependencyOn(&day, &packed, DEPENDENCY_NORMAL);
+	PG_RETURN_VOID();
+}
+
+/*
+ * zbxhist_end_older_snapshots(relation regclass, changed xid8) has standby
+ * servers end queries by snapshots that do not see that transaction, before
+ * the table is dropped that has the rows for them.  A transaction of another
+ * cluster, whose dump has been restored, is nobody's.
+ */
+Datum
+zbxhist_end_older_snapshots(PG_FUNCTION_ARGS)
+{
+	FullTransactionId changed = PG_GETARG_FULLTRANSACTIONID(1);
+	Relation	rel;
+
+	RequireOwner(PG_GETARG_OID(0));
+	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	if (FullTransactionIdPrecedes(changed, ReadNextFullTransactionId()))
+		log_snapshot_conflict(rel, XidFromFullTransactionId(changed));
+	table_close(rel, NoLock);
+	PG_RETURN_VOID();
+}

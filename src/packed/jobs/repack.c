@@ -1,0 +1,461 @@
+/*-------------------------------------------------------------------------
+ *
+ * repack.c
+ *	  Writes the rows of packed days into a new one.
+ *
+ * A day into which rows have been merged, or from which some were deleted, has
+ * pages that are not full, and pages of groups that nobody sees any more.  Its
+ * rows are written to a table that takes its place (sql/packed/repack_day.sql),
+ * in which pages are full again.  There may be several days, with clocks of
+ * their own: their segments are merged in the order of item and clock.
+ *
+ * What is an item's only segment is copied as it is, if the page has room for
+ * it; all others are encoded anew, so that an item has as few as can be.
+ *
+ * The new groups are written frozen, so every snapshot must see the same groups
+ * in the old days (settled.c).  These are not locked against changes, which
+ * would have to wait; the caller does that in the end, for a moment, and makes
+ * sure by their versions (day_version.c) that there have been none.
+ *
+ * What has been written is read once more: it must be as many rows, with the
+ * same checksum.
+ *
+ * Locks: ACCESS SHARE on the old days; the caller has created the new one in
+ * the same transaction.  Memory: a group of each day, and one segment.  Work is
+ * interrupted by pauses as long as itself, so that it takes at most half of a
+ * disk.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
+#include "commands/progress.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/latch.h"
+#include "utils/array.h"
+#include "utils/backend_progress.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
+#include "compat.h"
+#include "packed/day/day_stream.h"
+#include "packed/day/day_version.h"
+#include "packed/day/day_write.h"
+#include "packed/day/row_hash.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
+
+/* bytes between two pauses */
+#define PAUSE_BYTES ((uint64) 4 * 1024 * 1024)
+
+/* an old day */
+typedef struct OldDay
+{
+	Relation	rel;
+	DayLayout  *layout;
+	DayStream  *stream;
+	DayVersion	version;
+} OldDay;
+
+typedef struct RepackState
+{
+	OldDay	   *days;
+	int			ndays;
+	Relation	new_day;
+	DayLayout  *layout;
+	DayWriter  *writer;
+	size_t		page_limit;
+
+	/* where what has been written ends */
+	bool		has_last;
+	int64		last_itemid;
+	int32		last_clock;
+
+	/* what has been read */
+	uint64		nrows;
+	uint64		checksum;
+
+	/* pauses */
+	TimestampTz began;			/* work since the last one */
+	uint64		nbytes;
+	uint64		paused_at;		/* bytes at the last one */
+	MemoryContext segment_context;	/* reset with each segment */
+} RepackState;
+
+/* ---- pauses ---- */
+
+/*
+ * Pause sleeps as long as the work since the last pause took.
+ */
+static void
+Pause(RepackState *state)
+{
+	long		took = TimestampDifferenceMilliseconds(state->began,
+													   GetCurrentTimestamp());
+
+	state->paused_at = state->nbytes;
+	if (took > 0)
+	{
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Min(took, 2000), PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	state->began = GetCurrentTimestamp();
+}
+
+/*
+ * NoteBytes counts bytes that have been read.
+ */
+static void
+NoteBytes(RepackState *state, uint64 nbytes)
+{
+	state->nbytes += nbytes;
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
+								 (int64) state->nbytes);
+	if (state->nbytes - state->paused_at >= PAUSE_BYTES)
+		Pause(state);
+}
+
+/* ---- segments ---- */
+
+/*
+ * NextDay returns the day whose segment is the next one, NULL if all have come
+ * to their end.
+ */
+static OldDay *
+NextDay(const RepackState *state)
+{
+	OldDay	   *result = NULL;
+	const SegmentInfo *first = NULL;
+
+	for (int i = 0; i < state->ndays; i++)
+	{
+		const SegmentInfo *info = day_stream_segment(state->days[i].stream);
+
+		if (info != NULL &&
+			(first == NULL || info->itemid < first->itemid ||
+			 (info->itemid == first->itemid &&
+			  info->first_clock < first->first_clock)))
+		{
+			first = info;
+			result = &state->days[i];
+		}
+	}
+	return result;
+}
+
+/*
+ * IsOnly says whether a day's segment is known to be the only one of its item.
+ */
+static bool
+IsOnly(const RepackState *state, const OldDay *day)
+{
+	int64		itemid = day_stream_segment(day->stream)->itemid;
+
+	if ((state->has_last && state->last_itemid == itemid) ||
+		!day_stream_item_ends(day->stream))
+		return false;
+	for (int i = 0; i < state->ndays; i++)
+	{
+		const SegmentInfo *info = day_stream_segment(state->days[i].stream);
+
+		if (&state->days[i] != day && info != NULL && info->itemid == itemid)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * DecodeSegment decodes the segment in hand of a stream and counts its rows.
+ * Allocates in the current context.
+ */
+static void
+DecodeSegment(const DayStream *stream, SegmentRows *rows, uint64 *nrows,
+			  uint64 *checksum)
+{
+	ZbxhistDecodeDaySegment(stream->day, stream->layout,
+							&stream->group.reader, stream->segment, NULL, rows);
+	*nrows += rows->nrows;
+	*checksum += ZbxhistHashRows(rows);
+}
+
+/*
+ * RepackSegment writes the segment in hand of a day.
+ */
+static void
+RepackSegment(RepackState *state, OldDay *day)
+{
+	const DayStream *stream = day->stream;
+	const SegmentInfo *info = day_stream_segment(stream);
+	MemoryContext old = MemoryContextSwitchTo(state->segment_context);
+	SegmentRows rows;
+
+	if (state->has_last && state->last_itemid == info->itemid &&
+		state->last_clock >= info->first_clock)
+		ZbxhistRaiseCorrupt(day->rel, info->itemid);
+	DecodeSegment(stream, &rows, &state->nrows, &state->checksum);
+	if (!IsOnly(state, day) || info->length > state->page_limit ||
+		!ZbxhistDayTrySegment(state->writer, &stream->group.reader,
+							  stream->segment))
+		ZbxhistDayWriteRows(state->writer, &rows, 0, rows.nrows);
+	state->has_last = true;
+	state->last_itemid = info->itemid;
+	state->last_clock = info->last_clock;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->segment_context);
+}
+
+/*
+ * WriteSegments writes all segments of the old days; returns the bytes that
+ * they take.
+ */
+static uint64
+WriteSegments(RepackState *state)
+{
+	OldDay	   *day;
+	uint64		nrows;
+	uint64		nbytes;
+
+	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
+	state->page_limit = ZbxhistDayPageLimit(state->writer);
+	while ((day = NextDay(state)) != NULL)
+	{
+		int64		ngroups = day->stream->ngroups;
+		uint64		before = day->stream->nbytes;
+
+		RepackSegment(state, day);
+		ZbxhistDayStreamNext(day->stream);
+		if (day->stream->ngroups == ngroups)
+			continue;
+		NoteBytes(state, day->stream->nbytes - before);
+		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
+									 (int64) state->nrows);
+	}
+	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
+	return nbytes;
+}
+
+/*
+ * VerifyNewDay reads what has been written and makes sure that it is what has
+ * been read.
+ */
+static void
+VerifyNewDay(RepackState *state)
+{
+	Snapshot	snapshot;
+	DayStream  *stream;
+	uint64		nrows = 0;
+	uint64		checksum = 0;
+	uint64		nbytes = 0;
+
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	stream = ZbxhistOpenDayStream(state->new_day, state->layout, snapshot);
+	while (day_stream_segment(stream) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
+		SegmentRows rows;
+
+		DecodeSegment(stream, &rows, &nrows, &checksum);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->segment_context);
+		ZbxhistDayStreamNext(stream);
+		NoteBytes(state, stream->nbytes - nbytes);
+		nbytes = stream->nbytes;
+	}
+	ZbxhistCloseDayStream(stream);
+	UnregisterSnapshot(snapshot);
+	if (nrows != state->nrows || checksum != state->checksum)
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("packed day \"%s\" has been written wrongly: " UINT64_FORMAT " rows of " UINT64_FORMAT,
+					   RelationGetRelationName(state->new_day), nrows,
+					   state->nrows),
+				errtable(state->new_day));
+}
+
+/* ---- the function ---- */
+
+/*
+ * OpenOldDay opens and locks a day, notes its version, and adds the bytes of
+ * its groups to *nbytes.
+ */
+static void
+OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
+{
+	day->rel = ZbxhistOpenOwnedTable(relid, AccessShareLock);
+	day->layout = ZbxhistDayLayout(day->rel);
+	if (day->rel->rd_rel->relam != HEAP_TABLE_AM_OID ||
+		!ZbxhistLayoutSuits(state->layout, day->rel))
+		ereport(ERROR,
+				errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("packed days \"%s\" and \"%s\" have different columns or access methods",
+					   RelationGetRelationName(day->rel),
+					   RelationGetRelationName(state->new_day)),
+				errtable(day->rel));
+	ZbxhistReadDayVersion(day->rel, &day->version);
+	*nbytes += day->version.nbytes;
+}
+
+/*
+ * OpenDays opens the tables and makes sure that they are what the caller has
+ * promised.
+ */
+static void
+OpenDays(RepackState *state, ArrayType *relids, Oid new_day)
+{
+	Datum	   *values;
+	uint64		nbytes = 0;
+
+	if (ARR_HASNULL(relids))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("packed days must not be null"));
+	state->new_day = ZbxhistOpenOwnedTable(new_day, RowExclusiveLock);
+	state->layout = ZbxhistDayLayout(state->new_day);
+	if (state->new_day->rd_rel->relam != HEAP_TABLE_AM_OID ||
+		state->new_day->rd_createSubid != GetCurrentSubTransactionId() ||
+		RelationGetNumberOfBlocks(state->new_day) > 0)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("table \"%s\" was not created in this transaction, or is not empty",
+					   RelationGetRelationName(state->new_day)),
+				errtable(state->new_day));
+	deconstruct_array(relids, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
+					  &values, NULL, &state->ndays);
+	state->days = palloc0(sizeof(OldDay) * Max(state->ndays, 1));
+	for (int i = 0; i < state->ndays; i++)
+		OpenOldDay(state, &state->days[i], DatumGetObjectId(values[i]),
+				   &nbytes);
+	pgstat_progress_start_command(PROGRESS_COMMAND_COPY,
+								  state->ndays > 0 ?
+								  RelationGetRelid(state->days[0].rel) :
+								  InvalidOid);
+	/* what is written is read once more */
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
+								 (int64) nbytes * 2);
+}
+
+/*
+ * RaiseMissing raises the error for a day whose index does not have all groups,
+ * unless others have been stored or deleted meanwhile.
+ */
+static void
+RaiseMissing(const OldDay *day)
+{
+	DayVersion	now;
+
+	ZbxhistReadDayVersion(day->rel, &now);
+	if (now.number != day->version.number)
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("packed day \"%s\" has been changed meanwhile",
+					   RelationGetRelationName(day->rel)),
+				errhint("Repeat the call."),
+				errtable(day->rel));
+	ereport(ERROR,
+			errcode(ERRCODE_INDEX_CORRUPTED),
+			errmsg("the index of packed day \"%s\" has " INT64_FORMAT " of " INT64_FORMAT " groups",
+				   RelationGetRelationName(day->rel), day->stream->ngroups,
+				   now.ngroups),
+			errhint("REINDEX TABLE %s;",
+					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day->rel)),
+											   RelationGetRelationName(day->rel))),
+			errtable(day->rel));
+}
+
+/*
+ * CloseOldDay makes sure that all groups have been read and closes the day.
+ */
+static void
+CloseOldDay(OldDay *day)
+{
+	if (day->stream->ngroups != day->version.ngroups)
+		RaiseMissing(day);
+	ZbxhistCloseDayStream(day->stream);
+	table_close(day->rel, NoLock);
+}
+
+/*
+ * RepackDays writes the rows of all days; returns the bytes that they take.
+ */
+static uint64
+RepackDays(RepackState *state)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	uint64		nbytes;
+
+	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
+												   "zbxhist repacked segment",
+												   ALLOCSET_DEFAULT_SIZES);
+	state->began = GetCurrentTimestamp();
+	for (int i = 0; i < state->ndays; i++)
+		state->days[i].stream = ZbxhistOpenDayStream(state->days[i].rel,
+													 state->days[i].layout,
+													 snapshot);
+	nbytes = WriteSegments(state);
+	for (int i = 0; i < state->ndays; i++)
+		CloseOldDay(&state->days[i]);
+	UnregisterSnapshot(snapshot);
+	VerifyNewDay(state);
+	return nbytes;
+}
+
+/*
+ * GetVersions returns the versions of the old days as an array.
+ */
+static Datum
+GetVersions(const RepackState *state)
+{
+	Datum	   *values = palloc(sizeof(Datum) * Max(state->ndays, 1));
+
+	for (int i = 0; i < state->ndays; i++)
+		values[i] = Int64GetDatum((int64) state->days[i].version.number);
+	return PointerGetDatum(construct_array(values, state->ndays, INT8OID,
+										   sizeof(int64), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/*
+ * zbxhist_repack_rows(days, new_day) writes the rows of days into the table of
+ * another one; see sql/packed/repack_rows.sql.
+ */
+Datum
+zbxhist_repack_rows(PG_FUNCTION_ARGS)
+{
+	RepackState *state = palloc0(sizeof(RepackState));
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+	OwnerRights before;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	OpenDays(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
+	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
+	values[1] = Int64GetDatum((int64) RepackDays(state));
+	values[0] = Int64GetDatum((int64) state->nrows);
+	values[2] = GetVersions(state);
+	pgstat_progress_end_command();
+	ZbxhistGiveBackRights(&before);
+	table_close(state->new_day, NoLock);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}

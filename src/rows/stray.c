@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * stray.c
+ *	  Knows for which partitions no row can be in the parent.
+ *
+ * A parent that was taken over with its rows stays full of old ones until
+ * their retention ends.  To look each new key up in its index would cost a
+ * fifth of an insert, for nothing: maintenance has verified that none of those
+ * rows is in the range of today's partition (sql/functions/step_verify.sql),
+ * and says so in zbxhist.partition_state.
+ *
+ * That stays true until somebody puts a row there that belongs to a
+ * partition, a stray: RETURNING, ON CONFLICT, routing switched off, a
+ * partition that is locked, the apply of logical replication.  Such a writer
+ * takes the strays lock of the parent in ROW EXCLUSIVE until its transaction
+ * ends, and leaves a mark in zbxhist.stray_mark, before it stores the row.
+ * Who has stored a row in a partition tries the lock in SHARE for a moment,
+ * without waiting: if somebody holds it, or a mark is there, the keys are
+ * looked up in the parent.  So of two sessions that store the same key on
+ * different sides one sees the other, as probe.c says: either the lock was
+ * free, then the other one stores its row later and will find ours, or it has
+ * committed, then its mark is there.
+ *
+ * Verification takes the lock in SHARE until its transaction ends, so no stray
+ * is under way, and removes the marks.  To look through a large parent takes
+ * longer than a writer may wait for the lock, so that is done in a second
+ * transaction without it: who stores a stray after the first one leaves a mark,
+ * and marks that are there when the look is over make it void.
+ *
+ * Who disables the trigger and loads rows leaves no mark, but another version
+ * of the trigger's catalog row: verification notes which one it saw.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "utils/acl.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "catalog/partition_set.h"
+#include "compat.h"
+#include "rows/stray.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_lock_strays);
+
+/* tells the strays lock from other locks on the relation as an object */
+#define STRAYS_SUBOBJECT 1
+
+/*
+ * SetStraysTag makes the tag of a parent's strays lock.
+ */
+static void
+SetStraysTag(LOCKTAG *tag, Oid parent)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, parent,
+					   STRAYS_SUBOBJECT);
+}
+
+/*
+ * LeaveMark inserts a row into zbxhist.stray_mark, whatever the privileges of
+ * the user, who only wants to insert into the parent.
+ */
+static void
+LeaveMark(Oid parent)
+{
+	Relation	rel = ZbxhistOpenOwnTable("stray_mark", RowExclusiveLock);
+	HeapTuple	tuple;
+	Datum		values[1];
+	bool		nulls[1] = {false};
+
+	if (rel == NULL)
+		return;
+	values[0] = ObjectIdGetDatum(parent);
+	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
+	simple_heap_insert(rel, tuple);
+	heap_freetuple(tuple);
+	table_close(rel, NoLock);
+	CacheInvalidateRelcacheByRelid(parent);
+}
+
+/*
+ * ZbxhistNoteStray is to be called before a row that belongs to a partition
+ * is stored in the parent.
+ */
+void
+ZbxhistNoteStray(Relation parent)
+{
+	LOCKTAG		tag;
+
+	SetStraysTag(&tag, RelationGetRelid(parent));
+	(void) LockAcquire(&tag, RowExclusiveLock, false, false);
+	AcceptInvalidationMessages();
+	if (!ZbxhistGetPartitionSet(parent)->has_marks)
+		LeaveMark(RelationGetRelid(parent));
+}
+
+/*
+ * ZbxhistHasNoStrays says whether the parent surely has no rows of partition
+ * that its caller might collide with; to be called after the caller's own row
+ * is stored in the partition.
+ */
+bool
+ZbxhistHasNoStrays(Relation parent, Oid partition)
+{
+	PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	LOCKTAG		tag;
+
+	if (!set->is_verified)
+		return false;
+	SetStraysTag(&tag, RelationGetRelid(parent));
+	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	LockRelease(&tag, ShareLock, false);
+
+	/* now marks of those who committed before can be seen */
+	AcceptInvalidationMessages();
+	set = ZbxhistGetPartitionSet(parent);
+	if (!set->is_verified)
+		return false;
+	for (int i = set->npartitions - 1; i >= 0; i--)
+	{
+		if (set->partitions[i].relid == partition)
+			return set->partitions[i].is_verified;
+	}
+	return false;
+}
+
+/*
+ * zbxhist_lock_strays(parent regclass) keeps strays away until the end of the
+ * transaction.  Waits for those under way.
+ */
+Datum
+zbxhist_lock_strays(PG_FUNCTION_ARGS)
+{
+	Oid			parent = PG_GETARG_OID(0);
+	LOCKTAG		tag;
+
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(parent)) ||
+		!owns_relation(parent, GetUserId()))
+		ereport(ERROR,
+				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("must be owner of table %u", parent));
+	SetStraysTag(&tag, parent);
+	(void) LockAcquire(&tag, ShareLock, false, false);
+	PG_RETURN_VOID();
+}
