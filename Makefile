@@ -9,13 +9,16 @@ OBJS = \
 	$(WIN32RES) \
 	src/catalog/bounds.o \
 	src/catalog/functions.o \
+	src/catalog/own_tables.o \
 	src/catalog/owned_table.o \
 	src/catalog/owner_rights.o \
 	src/catalog/packed_days.o \
 	src/catalog/packed_table.o \
 	src/catalog/partition_set.o \
+	src/catalog/policy.o \
 	src/catalog/privileges.o \
 	src/catalog/stored_setting.o \
+	src/catalog/triggers.o \
 	src/compat.o \
 	src/guc.o \
 	src/hooks.o \
@@ -93,7 +96,7 @@ OBJS = \
 	src/packed/format/codec_frame.o \
 	src/packed/format/codec_integer.o \
 	src/packed/format/codec_line.o \
-	src/packed/format/segment.o \
+	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
 	src/packed/format/segment_stats.o \

@@ -1,7 +1,7 @@
 -- sql/tables/packed_change.sql
 --
 -- Written by the C code for whoever changes packed rows, see
--- src/packed/day/day_conflicts.c, which knows its columns and their order.
+-- src/packed/day/day_conflicts.c; it has no index for that reason.
 
 CREATE TABLE zbxhist.packed_change (
     day     regclass NOT NULL,

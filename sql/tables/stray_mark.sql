@@ -1,7 +1,7 @@
 -- sql/tables/stray_mark.sql
 --
 -- Written by the C code for whoever inserts, see src/rows/stray.c; it has
--- one column for that reason.
+-- no index for that reason.
 
 CREATE TABLE zbxhist.stray_mark (
     parent regclass NOT NULL

@@ -138,9 +138,6 @@ ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 	bounds->is_verified = false;
 	bounds->is_compared = false;
 	bounds->has_same_keys = false;
-	bounds->partition = InvalidOid;
-	bounds->nrows = 0;
-	bounds->is_unpacked = false;
 
 	if (clock_attnum == InvalidAttrNumber ||
 		(conbin = GetBoundsConstraint(relid)) == NULL)

@@ -15,6 +15,17 @@
 #define ZBXHIST_CLOCK_MIN ((int64) PG_INT32_MIN)
 #define ZBXHIST_CLOCK_END ((int64) PG_INT32_MAX + 1)
 
+/* some clocks */
+typedef struct ClockRange
+{
+	int64		from_clock;		/* the first one */
+	int64		to_clock;		/* the first one after it */
+} ClockRange;
+
+/* have two structs with from_clock and to_clock a clock in common? */
+#define clocks_overlap(a, b) \
+	((a)->from_clock < (b)->to_clock && (b)->from_clock < (a)->to_clock)
+
 typedef struct PartitionBounds
 {
 	Oid			relid;			/* the partition */
@@ -23,10 +34,6 @@ typedef struct PartitionBounds
 	bool		is_verified;	/* none of its rows is in the parent */
 	bool		is_compared;	/* the next one is known */
 	bool		has_same_keys;	/* as the parent, see ingest/key_match.c */
-	Oid			partition;		/* of a packed day: the partition that it is
-								 * being unpacked to, or InvalidOid */
-	bool		is_unpacked;	/* its rows are there by now */
-	int64		nrows;			/* of a packed day: about so many */
 } PartitionBounds;
 
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);

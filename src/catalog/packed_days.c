@@ -37,8 +37,8 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "catalog/own_tables.h"
 #include "catalog/packed_days.h"
-#include "catalog/partition_set.h"
 
 /* ---- the days ---- */
 
@@ -61,44 +61,40 @@ typedef struct PackedDayColumns
 static void
 FindColumns(Relation rel, PackedDayColumns *columns)
 {
-	Oid			relid = RelationGetRelid(rel);
-
-	columns->parent = get_attnum(relid, "parent");
-	columns->day = get_attnum(relid, "day");
-	columns->from_clock = get_attnum(relid, "from_clock");
-	columns->to_clock = get_attnum(relid, "to_clock");
-	columns->partition = get_attnum(relid, "partition");
-	columns->unpacked = get_attnum(relid, "unpacked");
-	columns->nrows = get_attnum(relid, "nrows");
-	columns->packed_at = get_attnum(relid, "packed_at");
+	columns->parent = ZbxhistOwnColumn(rel, "parent");
+	columns->day = ZbxhistOwnColumn(rel, "day");
+	columns->from_clock = ZbxhistOwnColumn(rel, "from_clock");
+	columns->to_clock = ZbxhistOwnColumn(rel, "to_clock");
+	columns->partition = ZbxhistOwnColumn(rel, "partition");
+	columns->unpacked = ZbxhistOwnColumn(rel, "unpacked");
+	columns->nrows = ZbxhistOwnColumn(rel, "nrows");
+	columns->packed_at = ZbxhistOwnColumn(rel, "packed_at");
 }
 
 /*
- * ReadDay takes a row into day.
+ * ReadDay takes a row into day.  What is null is 0, which is InvalidOid.
  */
 static void
 ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
-		PartitionBounds *day)
+		PackedDay *day)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
 	bool		isnull;
 	Datum		partition;
 
-	day->relid = DatumGetObjectId(heap_getattr(tuple, columns->day, desc,
-											   &isnull));
-	day->from_clock = DatumGetInt64(heap_getattr(tuple, columns->from_clock,
-												 desc, &isnull));
-	day->to_clock = DatumGetInt64(heap_getattr(tuple, columns->to_clock, desc,
-											   &isnull));
-	day->is_verified = false;
-	day->is_compared = false;
-	day->has_same_keys = false;
-	partition = heap_getattr(tuple, columns->partition, desc, &isnull);
+	day->relid = DatumGetObjectId(get_own_value(rel, tuple, columns->day,
+												&isnull));
+	day->from_clock = DatumGetInt64(get_own_value(rel, tuple,
+												  columns->from_clock,
+												  &isnull));
+	day->to_clock = DatumGetInt64(get_own_value(rel, tuple, columns->to_clock,
+												&isnull));
+	partition = get_own_value(rel, tuple, columns->partition, &isnull);
 	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
-	day->is_unpacked = DatumGetBool(heap_getattr(tuple, columns->unpacked,
-												 desc, &isnull));
-	day->nrows = DatumGetInt64(heap_getattr(tuple, columns->nrows, desc,
-											&isnull));
+	day->is_unpacked = DatumGetBool(get_own_value(rel, tuple,
+												  columns->unpacked,
+												  &isnull));
+	day->nrows = DatumGetInt64(get_own_value(rel, tuple, columns->nrows,
+											 &isnull));
 }
 
 /*
@@ -107,8 +103,8 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 static int
 compare_days(const void *a, const void *b)
 {
-	const PartitionBounds *left = a;
-	const PartitionBounds *right = b;
+	const PackedDay *left = a;
+	const PackedDay *right = b;
 
 	if (left->from_clock != right->from_clock)
 		return left->from_clock < right->from_clock ? -1 : 1;
@@ -119,38 +115,33 @@ compare_days(const void *a, const void *b)
  * ZbxhistReadPackedDays returns the packed days of parent as committed now,
  * sorted by clock, in an array palloc'd in the current context.
  */
-PartitionBounds *
+PackedDay *
 ZbxhistReadPackedDays(Oid parent, int *ndays)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	int			capacity = 32;
-	PartitionBounds *days = palloc(sizeof(PartitionBounds) * capacity);
+	PackedDay  *days = palloc(sizeof(PackedDay) * capacity);
 	PackedDayColumns columns;
-	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	Oid			index;
 
 	*ndays = 0;
 	if (rel == NULL)
 		return days;
 	FindColumns(rel, &columns);
-	index = get_relname_relid("packed_day_parent", RelationGetNamespace(rel));
-	ScanKeyInit(&key, columns.parent, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(parent));
-	scan = systable_beginscan(rel, index, OidIsValid(index), NULL, 1, &key);
+	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		if (*ndays == capacity)
 		{
 			capacity *= 2;
-			days = repalloc(days, sizeof(PartitionBounds) * capacity);
+			days = repalloc(days, sizeof(PackedDay) * capacity);
 		}
 		ReadDay(rel, &columns, tuple, &days[(*ndays)++]);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
-	qsort(days, *ndays, sizeof(PartitionBounds), compare_days);
+	qsort(days, *ndays, sizeof(PackedDay), compare_days);
 	return days;
 }
 
@@ -162,25 +153,23 @@ bool
 ZbxhistReadPackedDay(Oid day, Snapshot snapshot, bool *is_unpacked)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	bool		found = false;
-	PackedDayColumns columns;
-	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	bool		found;
 
 	if (rel == NULL)
 		return false;
-	FindColumns(rel, &columns);
-	ScanKeyInit(&key, columns.day, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(day));
-	scan = systable_beginscan(rel, InvalidOid, false, snapshot, 1, &key);
-	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	scan = ZbxhistBeginOwnScan(rel, "day", day, snapshot);
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found)
 	{
-		PartitionBounds bounds;
+		bool		isnull;
 
-		ReadDay(rel, &columns, tuple, &bounds);
-		*is_unpacked = bounds.is_unpacked;
-		found = true;
+		*is_unpacked =
+			DatumGetBool(get_own_value(rel, tuple,
+									   ZbxhistOwnColumn(rel, "unpacked"),
+									   &isnull));
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
@@ -193,29 +182,21 @@ ZbxhistReadPackedDay(Oid day, Snapshot snapshot, bool *is_unpacked)
  */
 static bool
 ReadDayRow(Relation rel, const PackedDayColumns *columns, Oid relid,
-		   PartitionBounds *day, Oid *parent, TimestampTz *packed_at)
+		   PackedDay *day, Oid *parent, TimestampTz *packed_at)
 {
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	SysScanDesc scan = ZbxhistBeginOwnScan(rel, "day", relid, NULL);
+	HeapTuple	tuple = systable_getnext(scan);
+	bool		found = HeapTupleIsValid(tuple);
 	bool		isnull;
-	bool		found;
 
-	ScanKeyInit(&key, columns->day, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relid));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	found = HeapTupleIsValid(tuple);
 	if (found)
 	{
-		TupleDesc	desc = RelationGetDescr(rel);
-
 		ReadDay(rel, columns, tuple, day);
-		*parent = DatumGetObjectId(heap_getattr(tuple, columns->parent, desc,
-												&isnull));
+		*parent = DatumGetObjectId(get_own_value(rel, tuple, columns->parent,
+												 &isnull));
 		*packed_at =
-			DatumGetTimestampTz(heap_getattr(tuple, columns->packed_at, desc,
-											 &isnull));
+			DatumGetTimestampTz(get_own_value(rel, tuple, columns->packed_at,
+											  &isnull));
 	}
 	systable_endscan(scan);
 	return found;
@@ -231,7 +212,7 @@ ZbxhistWasPacked(Oid day, Snapshot snapshot)
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	bool		found = false;
 	PackedDayColumns columns;
-	PartitionBounds bounds;
+	PackedDay	bounds;
 	TimestampTz packed_at;
 	Oid			parent;
 
@@ -258,11 +239,11 @@ ZbxhistWasPacked(Oid day, Snapshot snapshot)
 }
 
 /*
- * ZbxhistFindDayEntry sets bounds to those of a day and returns the table
- * whose packed day it is; InvalidOid if it is none's.
+ * ZbxhistFindDayEntry fills in day by its table and returns the one whose
+ * packed day it is; InvalidOid if it is none's.
  */
 Oid
-ZbxhistFindDayEntry(Oid day, PartitionBounds *bounds)
+ZbxhistFindDayEntry(Oid relid, PackedDay *day)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	PackedDayColumns columns;
@@ -273,7 +254,7 @@ ZbxhistFindDayEntry(Oid day, PartitionBounds *bounds)
 	if (rel == NULL)
 		return InvalidOid;
 	FindColumns(rel, &columns);
-	found = ReadDayRow(rel, &columns, day, bounds, &parent, &packed_at);
+	found = ReadDayRow(rel, &columns, relid, day, &parent, &packed_at);
 	table_close(rel, AccessShareLock);
 	return found ? parent : InvalidOid;
 }
@@ -300,7 +281,6 @@ ZbxhistCountPackedDays(Oid parent)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	PackedDayColumns columns;
-	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	int			result = 0;
@@ -308,13 +288,10 @@ ZbxhistCountPackedDays(Oid parent)
 	if (rel == NULL)
 		return 0;
 	FindColumns(rel, &columns);
-	ScanKeyInit(&key, columns.parent, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(parent));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL,
-							  OidIsValid(parent) ? 1 : 0, &key);
+	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		PartitionBounds day;
+		PackedDay	day;
 
 		ReadDay(rel, &columns, tuple, &day);
 		if (!day.is_unpacked &&
@@ -341,13 +318,12 @@ ZbxhistReadPackedParents(void)
 
 	if (rel == NULL)
 		return NIL;
-	column = get_attnum(RelationGetRelid(rel), "parent");
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	column = ZbxhistOwnColumn(rel, "parent");
+	scan = ZbxhistBeginOwnScan(rel, "parent", InvalidOid, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		parent = heap_getattr(tuple, column, RelationGetDescr(rel),
-										  &isnull);
+		Datum		parent = get_own_value(rel, tuple, column, &isnull);
 
 		result = list_append_unique_oid(result, DatumGetObjectId(parent));
 	}

@@ -11,8 +11,6 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
-#include "catalog/bounds.h"
-
 /* the foreign-data wrapper of packed days, a member of the extension */
 #define ZBXHIST_FDW_NAME "zbxhist"
 
@@ -26,6 +24,18 @@
  * name that they have there */
 #define ZBXHIST_PACKED_OPTION "packed"
 
+typedef struct PackedDay
+{
+	Oid			relid;			/* its table, which may have been dropped: open
+								 * it with try_table_open */
+	int64		from_clock;		/* first clock it holds */
+	int64		to_clock;		/* first clock after it */
+	Oid			partition;		/* that it is being unpacked to, or
+								 * InvalidOid */
+	bool		is_unpacked;	/* its rows are there by now */
+	int64		nrows;			/* about so many */
+} PackedDay;
+
 /* a column that was renamed since days were packed */
 typedef struct RenamedColumn
 {
@@ -33,13 +43,13 @@ typedef struct RenamedColumn
 	NameData	packed;			/* in the days */
 } RenamedColumn;
 
-extern PartitionBounds *ZbxhistReadPackedDays(Oid parent, int *ndays);
+extern PackedDay *ZbxhistReadPackedDays(Oid parent, int *ndays);
 extern int	ZbxhistCountPackedDays(Oid parent);
 extern List *ZbxhistReadPackedParents(void);
 extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
 								 bool *is_unpacked);
 extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
-extern Oid	ZbxhistFindDayEntry(Oid day, PartitionBounds *bounds);
+extern Oid	ZbxhistFindDayEntry(Oid relid, PackedDay *day);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern List *ZbxhistReadNewColumns(Oid foreign);

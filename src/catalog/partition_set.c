@@ -40,6 +40,7 @@
 
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
+#include "catalog/policy.h"
 
 /* which parent's set a relation is part of */
 typedef struct MemberEntry
@@ -54,23 +55,6 @@ static HTAB *members = NULL;
 static void InitPartitionSets(void);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 static void ReadPolicy(PartitionSet *set, Relation parent);
-
-/*
- * ZbxhistHasRouteTrigger says whether a table has a trigger of our trigger's
- * name, by which a parent is known without a look into any catalog.
- */
-bool
-ZbxhistHasRouteTrigger(Relation rel)
-{
-	const TriggerDesc *triggers = rel->trigdesc;
-
-	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
-	{
-		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
-			return true;
-	}
-	return false;
-}
 
 /*
  * ZbxhistGetPartitions returns the up-to-date set of a parent that the caller
@@ -128,28 +112,26 @@ ZbxhistFindPartitions(Oid member)
 }
 
 /*
- * FindBounds returns the element of a sorted array that holds clock, or NULL.
+ * Defines the body of a function that returns the element of a sorted array
+ * that holds clock, or NULL.
  */
-static const PartitionBounds *
-FindBounds(const PartitionBounds *bounds, int nbounds, int32 clock)
-{
-	int			low = 0;
-	int			high = nbounds;
-
-	/* find the first one that begins after clock */
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (bounds[middle].from_clock > clock)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (low == 0 || bounds[low - 1].to_clock <= clock)
-		return NULL;
-	return &bounds[low - 1];
-}
+#define RETURN_HOLDER(array, n, clock) \
+	do { \
+		int			low = 0; \
+		int			high = (n); \
+		/* find the first one that begins after clock */ \
+		while (low < high) \
+		{ \
+			int			middle = low + (high - low) / 2; \
+			if ((array)[middle].from_clock > (clock)) \
+				high = middle; \
+			else \
+				low = middle + 1; \
+		} \
+		if (low == 0 || (array)[low - 1].to_clock <= (clock)) \
+			return NULL; \
+		return &(array)[low - 1]; \
+	} while (0)
 
 /*
  * ZbxhistFindPartition returns the partition that holds clock, or NULL.
@@ -157,16 +139,30 @@ FindBounds(const PartitionBounds *bounds, int nbounds, int32 clock)
 const PartitionBounds *
 ZbxhistFindPartition(const PartitionSet *set, int32 clock)
 {
-	return FindBounds(set->partitions, set->npartitions, clock);
+	RETURN_HOLDER(set->partitions, set->npartitions, clock);
 }
 
 /*
  * ZbxhistFindPackedDay returns the packed day that holds clock, or NULL.
  */
-const PartitionBounds *
+const PackedDay *
 ZbxhistFindPackedDay(const PartitionSet *set, int32 clock)
 {
-	return FindBounds(set->packed_days, set->npacked_days, clock);
+	RETURN_HOLDER(set->packed_days, set->npacked_days, clock);
+}
+
+/*
+ * ZbxhistCopyPackedDays returns a copy of the set's packed days, which may
+ * change when one is locked, in the current context.
+ */
+PackedDay *
+ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays)
+{
+	PackedDay  *days = palloc(sizeof(PackedDay) * Max(set->npacked_days, 1));
+
+	*ndays = set->npacked_days;
+	memcpy(days, set->packed_days, sizeof(PackedDay) * set->npacked_days);
+	return days;
 }
 
 /*
@@ -289,216 +285,6 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 }
 
 /*
- * ZbxhistOpenOwnTable opens one of the extension's tables, or returns NULL if
- * it is not there (the extension is being created, dropped or restored, or was
- * dropped while we waited for the lock).  A table of that name that somebody
- * else has made is not ours.
- */
-Relation
-ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
-{
-	Oid			namespace = get_namespace_oid("zbxhist", true);
-	Oid			relid = OidIsValid(namespace) ?
-		get_relname_relid(name, namespace) : InvalidOid;
-	Oid			extension = OidIsValid(relid) ?
-		getExtensionOfObject(RelationRelationId, relid) : InvalidOid;
-
-	if (!OidIsValid(extension) ||
-		extension != get_extension_oid("zbxhist", true))
-		return NULL;
-	return try_table_open(relid, mode);
-}
-
-/*
- * BeginOwnScan begins a scan of one of the extension's tables for the rows of
- * parent, with a fresh snapshot.
- */
-static SysScanDesc
-BeginOwnScan(Relation rel, Oid parent)
-{
-	ScanKeyData key;
-
-	ScanKeyInit(&key, get_attnum(RelationGetRelid(rel), "parent"),
-				BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(parent));
-	return systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
-}
-
-/*
- * GetOwnColumn returns a column of a row of one of the extension's tables.
- */
-static Datum
-GetOwnColumn(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
-{
-	return heap_getattr(tuple, get_attnum(RelationGetRelid(rel), name),
-						RelationGetDescr(rel), isnull);
-}
-
-/*
- * ReadRoutingFlag says whether the policy lets rows leave the parent: false
- * only while undo brings them back.  A parent without a policy row routes, so
- * that the order in which a dump is restored does not matter.
- */
-static bool
-ReadRoutingFlag(Oid parent)
-{
-	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		result = true;
-
-	if (config == NULL)
-		return true;
-	scan = BeginOwnScan(config, parent);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		bool		isnull;
-		Datum		value = GetOwnColumn(config, tuple, "routing", &isnull);
-
-		result = isnull || DatumGetBool(value);
-	}
-	systable_endscan(scan);
-	table_close(config, AccessShareLock);
-	return result;
-}
-
-/*
- * HasStrayMarks says whether strays have been stored since verification.
- */
-static bool
-HasStrayMarks(Oid parent)
-{
-	Relation	marks = ZbxhistOpenOwnTable("stray_mark", AccessShareLock);
-	SysScanDesc scan;
-	bool		result;
-
-	if (marks == NULL)
-		return true;
-	scan = BeginOwnScan(marks, parent);
-	result = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	table_close(marks, AccessShareLock);
-	return result;
-}
-
-/*
- * GetTriggerVersion returns the transaction that last changed the routing
- * trigger, or an invalid one if that of logical replication is not in place.
- */
-static TransactionId
-GetTriggerVersion(Relation parent)
-{
-	Relation	catalog;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	TransactionId result = InvalidTransactionId;
-	bool		has_replica = false;
-
-	for (int i = 0; parent->trigdesc && i < parent->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &parent->trigdesc->triggers[i];
-
-		has_replica |= strcmp(trigger->tgname, ZBXHIST_REPLICA_TRIGGER) == 0 &&
-			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA;
-	}
-	if (!has_replica)
-		return InvalidTransactionId;
-
-	catalog = table_open(TriggerRelationId, AccessShareLock);
-	ScanKeyInit(&keys[0], Anum_pg_trigger_tgrelid, BTEqualStrategyNumber,
-				F_OIDEQ, ObjectIdGetDatum(RelationGetRelid(parent)));
-	ScanKeyInit(&keys[1], Anum_pg_trigger_tgname, BTEqualStrategyNumber,
-				F_NAMEEQ, CStringGetDatum(ZBXHIST_ROUTE_TRIGGER));
-	scan = systable_beginscan(catalog, TriggerRelidNameIndexId, true, NULL, 2,
-							  keys);
-	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		result = HeapTupleHeaderGetRawXmin(tuple->t_data);
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return result;
-}
-
-/*
- * MarkVerified marks the partition relid of a set as verified.
- */
-static void
-MarkVerified(PartitionSet *set, Oid relid)
-{
-	for (int i = 0; i < set->npartitions; i++)
-	{
-		if (set->partitions[i].relid != relid)
-			continue;
-		set->partitions[i].is_verified = true;
-		set->is_verified = true;
-	}
-}
-
-/*
- * ReadVerified marks the partitions that maintenance has found to have no rows
- * in the parent, as long as that is sure to be so still, see stray.c.
- */
-static void
-ReadVerified(PartitionSet *set, Relation parent)
-{
-	TransactionId version = GetTriggerVersion(parent);
-	Relation	state;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	set->is_verified = false;
-	set->has_marks = HasStrayMarks(set->parent);
-	if (!TransactionIdIsValid(version) || set->has_marks ||
-		(state = ZbxhistOpenOwnTable("partition_state", AccessShareLock)) == NULL)
-		return;
-	scan = BeginOwnScan(state, set->parent);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		seen = GetOwnColumn(state, tuple, "verified", &isnull);
-
-		if (!isnull &&
-			TransactionIdEquals(DatumGetTransactionId(seen), version))
-			MarkVerified(set, DatumGetObjectId(GetOwnColumn(state, tuple,
-															"partition",
-															&isnull)));
-	}
-	systable_endscan(scan);
-	table_close(state, AccessShareLock);
-}
-
-/*
- * ZbxhistPartitionIsSettled says whether maintenance has found that all
- * transactions have ended that ran when a partition of parent was new.
- */
-bool
-ZbxhistPartitionIsSettled(Oid parent, Oid partition)
-{
-	Relation	state = ZbxhistOpenOwnTable("partition_state", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		result = false;
-
-	if (state == NULL)
-		return false;
-	scan = BeginOwnScan(state, parent);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		relid = GetOwnColumn(state, tuple, "partition", &isnull);
-
-		if (DatumGetObjectId(relid) != partition)
-			continue;
-		(void) GetOwnColumn(state, tuple, "settling", &isnull);
-		result = isnull;
-		break;
-	}
-	systable_endscan(scan);
-	table_close(state, AccessShareLock);
-	return result;
-}
-
-/*
  * find_column returns the number of a live column of that name and type, or
  * 0, in which case routing leaves the table alone.
  */
@@ -550,19 +336,12 @@ IsPartition(const PartitionSet *set, Oid relid)
 }
 
 /*
- * CopyBounds copies an array into the set's context and makes its tables
- * members.
+ * CopyToSet copies an array of so many bytes into the set's context.
  */
-static PartitionBounds *
-CopyBounds(PartitionSet *set, const PartitionBounds *bounds, int nbounds)
+static void *
+CopyToSet(PartitionSet *set, const void *array, Size size)
 {
-	Size		size = sizeof(PartitionBounds) * nbounds;
-	PartitionBounds *copy = MemoryContextAlloc(set->context, Max(size, 1));
-
-	memcpy(copy, bounds, size);
-	for (int i = 0; i < nbounds; i++)
-		AddMember(bounds[i].relid, set->parent);
-	return copy;
+	return memcpy(MemoryContextAlloc(set->context, Max(size, 1)), array, size);
 }
 
 /*
@@ -572,12 +351,11 @@ CopyBounds(PartitionSet *set, const PartitionBounds *bounds, int nbounds)
  * otherwise, for nobody would look for their keys in the day.
  */
 static bool
-MayTakeRows(const PartitionBounds *partition, const PartitionBounds *day)
+MayTakeRows(const PartitionBounds *partition, const PackedDay *day)
 {
 	if (day->partition == partition->relid)
 		return day->is_unpacked;
-	return day->from_clock >= partition->to_clock ||
-		day->to_clock <= partition->from_clock;
+	return !clocks_overlap(day, partition);
 }
 
 /*
@@ -707,26 +485,47 @@ ReadPackedColumns(PartitionSet *set)
 }
 
 /*
+ * ReadPackedDays fills in the packed days.
+ */
+static void
+ReadPackedDays(PartitionSet *set)
+{
+	int			n;
+	PackedDay  *days = ZbxhistReadPackedDays(set->parent, &n);
+
+	set->packed_days = CopyToSet(set, days, sizeof(PackedDay) * n);
+	set->npacked_days = n;
+	for (int i = 0; i < n; i++)
+		AddMember(days[i].relid, set->parent);
+	pfree(days);
+}
+
+/*
+ * ReadPartitions fills in the partitions that take rows.
+ */
+static void
+ReadPartitions(PartitionSet *set)
+{
+	int			n;
+	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent, &n);
+
+	n = RemoveUnready(set, partitions, n);
+	n = RemoveOverlapping(partitions, n);
+	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
+	set->npartitions = n;
+	for (int i = 0; i < n; i++)
+		AddMember(partitions[i].relid, set->parent);
+	pfree(partitions);
+}
+
+/*
  * ReadChildren fills in partitions, packed days and others.
  */
 static void
 ReadChildren(PartitionSet *set)
 {
-	PartitionBounds *bounds;
-	int			nbounds;
-
-	bounds = ZbxhistReadPackedDays(set->parent, &nbounds);
-	set->packed_days = CopyBounds(set, bounds, nbounds);
-	set->npacked_days = nbounds;
-	pfree(bounds);
-
-	bounds = ZbxhistReadPartitions(set->parent, &nbounds);
-	nbounds = RemoveUnready(set, bounds, nbounds);
-	nbounds = RemoveOverlapping(bounds, nbounds);
-	set->partitions = CopyBounds(set, bounds, nbounds);
-	set->npartitions = nbounds;
-	pfree(bounds);
-
+	ReadPackedDays(set);
+	ReadPartitions(set);
 	AddChildren(set);
 	ReadPackedColumns(set);
 	set->is_exhaustive = IsExhaustive(set);
@@ -755,13 +554,25 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 }
 
 /*
- * ReadPolicy fills in what only counts when rows are stored.  It is in tables
- * of the extension, which a session that only reads does not have to open.
+ * ReadPolicy fills in what only counts when rows are stored.
  */
 static void
 ReadPolicy(PartitionSet *set, Relation parent)
 {
-	set->is_routing = ReadRoutingFlag(set->parent);
-	ReadVerified(set, parent);
+	ParentPolicy policy;
+
+	ZbxhistReadPolicy(parent, &policy);
+	set->is_routing = policy.is_routing;
+	set->has_marks = policy.has_marks;
+	set->is_verified = false;
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		PartitionBounds *partition = &set->partitions[i];
+
+		partition->is_verified = list_member_oid(policy.verified,
+												 partition->relid);
+		set->is_verified |= partition->is_verified;
+	}
+	list_free(policy.verified);
 	set->has_policy = true;
 }

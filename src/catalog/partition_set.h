@@ -14,10 +14,7 @@
 #include "utils/relcache.h"
 
 #include "catalog/bounds.h"
-
-/* the triggers on a parent, see sql/functions/create_triggers.sql */
-#define ZBXHIST_ROUTE_TRIGGER "zzz_zbxhist_route"
-#define ZBXHIST_REPLICA_TRIGGER "zzz_zbxhist_replica"
+#include "catalog/packed_days.h"
 
 typedef struct PartitionSet
 {
@@ -47,21 +44,18 @@ typedef struct PartitionSet
 	List	   *renamed;		/* of RenamedColumn: those that days have under
 								 * another name */
 	int			npacked_days;
-	PartitionBounds *packed_days;	/* sorted by from_clock; a table may have
-									 * been dropped: open with try_table_open */
+	PackedDay  *packed_days;	/* sorted by from_clock */
 	MemoryContext context;		/* owns the arrays */
 } PartitionSet;
 
-extern bool ZbxhistHasRouteTrigger(Relation rel);
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
-extern Relation ZbxhistOpenOwnTable(const char *name, LOCKMODE mode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
-extern const PartitionBounds *ZbxhistFindPackedDay(const PartitionSet *set,
-												   int32 clock);
-extern bool ZbxhistPartitionIsSettled(Oid parent, Oid partition);
+extern const PackedDay *ZbxhistFindPackedDay(const PartitionSet *set,
+											 int32 clock);
+extern PackedDay *ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays);
 extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 /* true if a set got earlier may still be used as it is */

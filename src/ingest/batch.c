@@ -762,7 +762,7 @@ ZbxhistKeepRow(InsertBatch *batch, Relation parent, HeapTuple tuple,
 bool
 ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent, HeapTuple tuple,
 					  const PartitionBounds *partition,
-					  const PartitionBounds *day)
+					  const PackedDay *day)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
 													&TTSOpsHeapTuple);

@@ -114,7 +114,7 @@ extern void ZbxhistFlushBatch(InsertBatch *batch);
 extern bool ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent,
 								  HeapTuple tuple,
 								  const PartitionBounds *partition,
-								  const PartitionBounds *day);
+								  const PackedDay *day);
 extern void ZbxhistFlushRelation(Oid parent);
 extern void ZbxhistFlushQuery(const QueryDesc *query);
 extern void ZbxhistCloseQuery(const QueryDesc *query);

@@ -53,7 +53,7 @@ CheckRow(const KeptRows *rows, HeapTuple tuple, TupleTableSlot *slot)
 	{
 		PartitionSet *set = ZbxhistGetPartitionSet(parent);
 		const PartitionBounds *partition;
-		const PartitionBounds *day;
+		const PackedDay *day;
 		int32		clock;
 
 		is_checked = true;
@@ -72,12 +72,12 @@ CheckRow(const KeptRows *rows, HeapTuple tuple, TupleTableSlot *slot)
 		}
 		else if (day != NULL)
 		{
-			PartitionBounds bounds = *day;
+			PackedDay	copy = *day;
 
 			/* before our transaction ends it may have a partition */
-			if (OidIsValid(bounds.partition))
+			if (OidIsValid(copy.partition))
 				ZbxhistNoteStrays(rows->batch, parent);
-			is_checked = ZbxhistCheckDayKey(parent, &bounds, slot,
+			is_checked = ZbxhistCheckDayKey(parent, &copy, slot,
 											rows->is_attempt) ||
 				ZbxhistPartitionSetIsValid(set);
 		}

@@ -220,7 +220,7 @@ FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
  * *is_gone is set if there is no such day any more.
  */
 Oid
-ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
+ZbxhistKeyInDay(Relation parent, const PackedDay *day,
 				TupleTableSlot *slot, bool is_attempt, bool *is_gone)
 {
 	Oid			partition = day->partition;
@@ -244,7 +244,7 @@ ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
  * such day any more.
  */
 bool
-ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
+ZbxhistCheckDayKey(Relation parent, const PackedDay *day,
 				   TupleTableSlot *slot, bool is_attempt)
 {
 	Relation	index;

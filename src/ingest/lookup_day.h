@@ -13,9 +13,9 @@
 
 #include "catalog/bounds.h"
 
-extern bool ZbxhistCheckDayKey(Relation parent, const PartitionBounds *day,
+extern bool ZbxhistCheckDayKey(Relation parent, const PackedDay *day,
 							   TupleTableSlot *slot, bool is_attempt);
-extern Oid	ZbxhistKeyInDay(Relation parent, const PartitionBounds *day,
+extern Oid	ZbxhistKeyInDay(Relation parent, const PackedDay *day,
 							TupleTableSlot *slot, bool is_attempt,
 							bool *is_gone);
 

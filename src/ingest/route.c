@@ -64,7 +64,7 @@ FindRowPartition(InsertBatch *batch, const TriggerData *trigdata)
  * FindRowDay returns the packed day of a row by its clock, or NULL if it has
  * none.  The result is valid until the next row.
  */
-static const PartitionBounds *
+static const PackedDay *
 FindRowDay(InsertBatch *batch, const TriggerData *trigdata)
 {
 	TupleTableSlot *slot;
@@ -109,7 +109,7 @@ FindInRange(InsertBatch *batch, const TriggerData *trigdata,
 {
 	for (;;)
 	{
-		const PartitionBounds *day =
+		const PackedDay *day =
 			partition == NULL ? FindRowDay(batch, trigdata) : NULL;
 
 		if (partition == NULL && day == NULL)

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/triggers.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
@@ -33,7 +34,7 @@ ZbxhistIsRouted(Relation rel)
  */
 static void
 NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
-				  PartitionBounds *bounds)
+				  ClockRange *bounds)
 {
 	OpExpr	   *op = (OpExpr *) expr;
 	Var		   *var;
@@ -69,7 +70,7 @@ NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
  */
 void
 ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
-					PartitionBounds *bounds)
+					ClockRange *bounds)
 {
 	ListCell   *lc;
 
@@ -85,23 +86,14 @@ ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
 }
 
 /*
- * ZbxhistOverlap says whether two ranges have a clock in common.
- */
-bool
-ZbxhistOverlap(const PartitionBounds *a, const PartitionBounds *b)
-{
-	return a->from_clock < b->to_clock && b->from_clock < a->to_clock;
-}
-
-/*
  * ZbxhistHasPackedDay says whether some packed day is within bounds.
  */
 bool
-ZbxhistHasPackedDay(const PartitionSet *set, const PartitionBounds *bounds)
+ZbxhistHasPackedDay(const PartitionSet *set, const ClockRange *bounds)
 {
 	for (int i = 0; i < set->npacked_days; i++)
 	{
-		if (ZbxhistOverlap(&set->packed_days[i], bounds))
+		if (clocks_overlap(&set->packed_days[i], bounds))
 			return true;
 	}
 	return false;

@@ -15,9 +15,8 @@
 extern bool ZbxhistIsRouted(Relation rel);
 extern void ZbxhistNarrowBounds(Node *quals, Index varno,
 								AttrNumber clock_attnum,
-								PartitionBounds *bounds);
-extern bool ZbxhistOverlap(const PartitionBounds *a, const PartitionBounds *b);
+								ClockRange *bounds);
 extern bool ZbxhistHasPackedDay(const PartitionSet *set,
-								const PartitionBounds *bounds);
+								const ClockRange *bounds);
 
 #endif							/* ZBXHIST_CLOCK_BOUNDS_H */

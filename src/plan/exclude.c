@@ -34,7 +34,7 @@
  * HasNoRows says whether child surely has no rows within bounds.
  */
 static bool
-HasNoRows(const PartitionSet *set, Oid child, const PartitionBounds *bounds)
+HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
 {
 	if (child == set->packed)
 		return zbxhist_enable_packed_scan_pruning &&
@@ -42,7 +42,7 @@ HasNoRows(const PartitionSet *set, Oid child, const PartitionBounds *bounds)
 	for (int i = 0; i < set->npartitions; i++)
 	{
 		if (set->partitions[i].relid == child)
-			return !ZbxhistOverlap(&set->partitions[i], bounds);
+			return !clocks_overlap(&set->partitions[i], bounds);
 	}
 	return false;
 }
@@ -51,10 +51,10 @@ HasNoRows(const PartitionSet *set, Oid child, const PartitionBounds *bounds)
  * GetBounds returns the clocks that the conditions on the relation varno
  * leave.
  */
-static PartitionBounds
+static ClockRange
 GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
 {
-	PartitionBounds bounds = {
+	ClockRange bounds = {
 		.from_clock = ZBXHIST_CLOCK_MIN,
 		.to_clock = ZBXHIST_CLOCK_END
 	};
@@ -87,7 +87,7 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 	if (ZbxhistIsRouted(parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		PartitionBounds bounds = GetBounds(root, appinfo->parent_relid,
+		ClockRange bounds = GetBounds(root, appinfo->parent_relid,
 										   set->clock_attnum);
 
 		result = set->clock_attnum != InvalidAttrNumber &&

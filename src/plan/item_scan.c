@@ -325,7 +325,7 @@ GetRange(ItemScanState *state, ItemRange *range)
 static void
 LockPartitions(Relation parent, const ItemRange *range)
 {
-	PartitionBounds bounds = {
+	ClockRange bounds = {
 		.from_clock = position_clock(range->first),
 		.to_clock = (int64) position_clock(range->last) + 1
 	};
@@ -339,7 +339,7 @@ LockPartitions(Relation parent, const ItemRange *range)
 		for (int i = 0; i < set->npartitions &&
 			 ZbxhistPartitionSetIsValid(set); i++)
 		{
-			if (ZbxhistOverlap(&set->partitions[i], &bounds))
+			if (clocks_overlap(&set->partitions[i], &bounds))
 				LockRelationOid(set->partitions[i].relid, AccessShareLock);
 		}
 		if (ZbxhistPartitionSetIsValid(set))

@@ -63,7 +63,7 @@
  * bounds; InvalidOid if they are not within one.
  */
 static Oid
-FindOnlyPartition(const PartitionSet *set, const PartitionBounds *bounds)
+FindOnlyPartition(const PartitionSet *set, const ClockRange *bounds)
 {
 	const PartitionBounds *partition;
 
@@ -143,7 +143,7 @@ FindStandIn(Query *query)
 		ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		PartitionBounds bounds = ZbxhistBoundsInWhere(query,
+		ClockRange bounds = ZbxhistBoundsInWhere(query,
 													  query->resultRelation,
 													  set->clock_attnum);
 

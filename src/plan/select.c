@@ -127,7 +127,7 @@ RefersToRow(Query *query, Index rti)
  * order of their clocks.
  */
 static List *
-ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
+ListChildren(const PartitionSet *set, const ClockRange *bounds)
 {
 	List	   *result = NIL;
 
@@ -138,7 +138,7 @@ ListChildren(const PartitionSet *set, const PartitionBounds *bounds)
 	for (int i = 0;
 		 i < set->npartitions && list_length(result) <= MAX_LOOKED_AT; i++)
 	{
-		if (ZbxhistOverlap(&set->partitions[i], bounds))
+		if (clocks_overlap(&set->partitions[i], bounds))
 			result = lappend_oid(result, set->partitions[i].relid);
 	}
 	return result;
@@ -176,7 +176,7 @@ LockAll(Relation parent, const PartitionSet *set, List **tables,
  * few rows.  Others profit from what is known of the rows of all children.
  */
 static bool
-IsForFew(const Query *query, const PartitionBounds *bounds)
+IsForFew(const Query *query, const ClockRange *bounds)
 {
 	return query->limitCount != NULL ||
 		(query->hasAggs && query->groupClause == NIL &&
@@ -190,7 +190,7 @@ IsForFew(const Query *query, const PartitionBounds *bounds)
  * packed days, if there are any, have to come before those of partitions.
  */
 static void
-FindOrder(const PartitionSet *set, const PartitionBounds *bounds,
+FindOrder(const PartitionSet *set, const ClockRange *bounds,
 		  List *tables, TableOrder *order)
 {
 	order->clock_attnum = set->clock_attnum;
@@ -204,7 +204,7 @@ FindOrder(const PartitionSet *set, const PartitionBounds *bounds,
 	}
 	for (int i = 0; OidIsValid(order->packed) && i < set->npacked_days; i++)
 	{
-		if (ZbxhistOverlap(&set->packed_days[i], bounds) &&
+		if (clocks_overlap(&set->packed_days[i], bounds) &&
 			set->packed_days[i].to_clock > order->packed_end)
 			order->clock_attnum = InvalidAttrNumber;
 	}
@@ -243,7 +243,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	PartitionSet *set = ZbxhistGetPartitions(parent);
 	int			nchildren = set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
-	PartitionBounds bounds;
+	ClockRange bounds;
 	Narrowing  *result;
 	List	   *tables;
 	List	   *left_out = NIL;

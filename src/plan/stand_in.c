@@ -40,10 +40,10 @@
  * rti.  A row outside of them is not wanted on whichever side of a join the
  * relation is: the comparisons are strict.
  */
-PartitionBounds
+ClockRange
 ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
 {
-	PartitionBounds bounds = {
+	ClockRange bounds = {
 		.from_clock = ZBXHIST_CLOCK_MIN,
 		.to_clock = ZBXHIST_CLOCK_END
 	};

@@ -14,7 +14,7 @@
 
 #include "catalog/partition_set.h"
 
-extern PartitionBounds ZbxhistBoundsInWhere(const Query *query, Index rti,
+extern ClockRange ZbxhistBoundsInWhere(const Query *query, Index rti,
 											AttrNumber clock_attnum);
 extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);

@@ -20,6 +20,7 @@
 
 #include "catalog/partition_set.h"
 #include "catalog/privileges.h"
+#include "catalog/triggers.h"
 #include "compat.h"
 #include "ingest/batch.h"
 #include "read/parent.h"

@@ -13,9 +13,6 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
-/* the trigger that makes a table a parent */
-#define ZBXHIST_ROUTE_TRIGGER "zzz_zbxhist_route"
-
 extern Oid	ZbxhistRowTypeParent(FunctionCallInfo fcinfo);
 extern Relation ZbxhistOpenParent(Oid relid, LOCKMODE lockmode,
 								  AclMode privilege);

@@ -18,30 +18,57 @@
 #include "read/partition_walk.h"
 
 /*
- * get_place orders partitions and packed days by clock.
+ * GetPlace orders partitions and packed days by clock.
  */
-static inline int64
-get_place(const PartitionBounds *bounds, bool is_day)
+static int64
+GetPlace(const WalkStep *step)
 {
-	return bounds->from_clock * 2 + (is_day ? 1 : 0);
+	return step->from_clock * 2 + (step->is_day ? 1 : 0);
 }
 
 /*
- * FindNextOf returns the index of the first of n bounds that comes after the
- * place where the walk is; -1 or n if there is none.
+ * GetStep sets step to a partition or packed day of the present set; returns
+ * false if there is none of that index.
+ */
+static bool
+GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
+{
+	const PartitionSet *set = walk->set;
+
+	if (index < 0 || index >= (is_day ? set->npacked_days : set->npartitions))
+		return false;
+	step->is_day = is_day;
+	if (is_day)
+	{
+		step->relid = set->packed_days[index].relid;
+		step->from_clock = set->packed_days[index].from_clock;
+		step->to_clock = set->packed_days[index].to_clock;
+	}
+	else
+	{
+		step->relid = set->partitions[index].relid;
+		step->from_clock = set->partitions[index].from_clock;
+		step->to_clock = set->partitions[index].to_clock;
+	}
+	return true;
+}
+
+/*
+ * FindNextOf returns the index of the first partition or packed day that comes
+ * after the place where the walk is; -1 or their number if there is none.
  */
 static int
-FindNextOf(const PartitionWalk *walk, const PartitionBounds *bounds, int n,
-		   bool is_day)
+FindNextOf(const PartitionWalk *walk, bool is_day)
 {
-	int			step = walk->is_descending ? -1 : 1;
+	int			n = is_day ? walk->set->npacked_days : walk->set->npartitions;
+	int			increment = walk->is_descending ? -1 : 1;
 	int			next = walk->is_descending ? n - 1 : 0;
+	WalkStep	step;
 
-	while (walk->has_begun && next >= 0 && next < n &&
-		   (walk->is_descending ?
-			get_place(&bounds[next], is_day) >= walk->place :
-			get_place(&bounds[next], is_day) <= walk->place))
-		next += step;
+	while (walk->has_begun && GetStep(walk, is_day, next, &step) &&
+		   (walk->is_descending ? GetPlace(&step) >= walk->place :
+			GetPlace(&step) <= walk->place))
+		next += increment;
 	return next;
 }
 
@@ -54,9 +81,8 @@ FindNext(PartitionWalk *walk)
 	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
 
 	walk->set = set;
-	walk->next = FindNextOf(walk, set->partitions, set->npartitions, false);
-	walk->next_day = walk->skips_days ? -1 :
-		FindNextOf(walk, set->packed_days, set->npacked_days, true);
+	walk->next = FindNextOf(walk, false);
+	walk->next_day = walk->skips_days ? -1 : FindNextOf(walk, true);
 	walk->generation = set->generation;
 }
 
@@ -75,51 +101,44 @@ ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
 }
 
 /*
- * ChooseNext says which comes first, the next partition or the next packed
- * day; returns NULL if there is neither.
+ * ChooseNext sets step to what comes first, the next partition or the next
+ * packed day; returns false if there is neither.
  */
-static const PartitionBounds *
-ChooseNext(const PartitionWalk *walk, bool *is_day)
+static bool
+ChooseNext(const PartitionWalk *walk, WalkStep *step)
 {
-	const PartitionSet *set = walk->set;
-	const PartitionBounds *partition = NULL;
-	const PartitionBounds *day = NULL;
+	WalkStep	day;
+	bool		has_partition = GetStep(walk, false, walk->next, step);
+	bool		has_day = GetStep(walk, true, walk->next_day, &day);
 
-	if (walk->next >= 0 && walk->next < set->npartitions)
-		partition = &set->partitions[walk->next];
-	if (walk->next_day >= 0 && walk->next_day < set->npacked_days)
-		day = &set->packed_days[walk->next_day];
-	if (partition == NULL || day == NULL)
-		*is_day = day != NULL;
-	else
-		*is_day = (get_place(day, true) < get_place(partition, false)) !=
-			walk->is_descending;
-	return *is_day ? day : partition;
+	if (has_day &&
+		(!has_partition ||
+		 (GetPlace(&day) < GetPlace(step)) != walk->is_descending))
+		*step = day;
+	return has_partition || has_day;
 }
 
 /*
- * ZbxhistWalkNext copies the next partition or packed day that may have rows;
- * returns false if there is none.  Whoever could open it says so by
+ * ZbxhistWalkNext sets step to the next partition or packed day that may have
+ * rows; returns false if there is none.  Whoever could open it says so by
  * ZbxhistWalkArrived.
  */
 bool
-ZbxhistWalkNext(PartitionWalk *walk, PartitionBounds *bounds, bool *is_day)
+ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 {
-	int			step = walk->is_descending ? -1 : 1;
-	const PartitionBounds *next;
+	int			increment = walk->is_descending ? -1 : 1;
 
 	if (!ZbxhistPartitionSetIsValid(walk->set) ||
 		walk->generation != walk->set->generation)
 		FindNext(walk);
-	while ((next = ChooseNext(walk, is_day)) != NULL)
+	while (ChooseNext(walk, step))
 	{
-		*bounds = *next;
-		if (*is_day)
-			walk->next_day += step;
+		if (step->is_day)
+			walk->next_day += increment;
 		else
-			walk->next += step;
-		if (bounds->to_clock > walk->first_clock &&
-			bounds->from_clock <= walk->last_clock)
+			walk->next += increment;
+		if (step->to_clock > walk->first_clock &&
+			step->from_clock <= walk->last_clock)
 			return true;
 	}
 	return false;
@@ -129,10 +148,9 @@ ZbxhistWalkNext(PartitionWalk *walk, PartitionBounds *bounds, bool *is_day)
  * ZbxhistWalkArrived notes where the walk is.
  */
 void
-ZbxhistWalkArrived(PartitionWalk *walk, const PartitionBounds *bounds,
-				   bool is_day)
+ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step)
 {
-	walk->place = get_place(bounds, is_day);
+	walk->place = GetPlace(step);
 	walk->has_begun = true;
 }
 

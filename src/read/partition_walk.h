@@ -13,6 +13,15 @@
 #include "catalog/partition_set.h"
 #include "rows/item_range.h"
 
+/* a partition or packed day */
+typedef struct WalkStep
+{
+	Oid			relid;
+	int64		from_clock;
+	int64		to_clock;
+	bool		is_day;
+} WalkStep;
+
 typedef struct PartitionWalk
 {
 	Relation	parent;
@@ -31,10 +40,8 @@ typedef struct PartitionWalk
 
 extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
 							 const ItemRange *range);
-extern bool ZbxhistWalkNext(PartitionWalk *walk, PartitionBounds *bounds,
-							bool *is_day);
-extern void ZbxhistWalkArrived(PartitionWalk *walk,
-							   const PartitionBounds *bounds, bool is_day);
+extern bool ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step);
+extern void ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step);
 extern bool ZbxhistWalkKnows(PartitionWalk *walk, Oid relid);
 
 #endif							/* ZBXHIST_PARTITION_WALK_H */

@@ -452,8 +452,7 @@ static void
 PrefetchDays(ItemReader *reader)
 {
 	int			distance;
-	PartitionBounds bounds;
-	bool		is_day;
+	WalkStep	step;
 
 	if (reader->nahead > 0)
 		reader->nahead--;
@@ -464,12 +463,12 @@ PrefetchDays(ItemReader *reader)
 	if (reader->nahead == 0)
 		reader->ahead = reader->walk;
 	while (reader->nahead < distance &&
-		   ZbxhistWalkNext(&reader->ahead, &bounds, &is_day))
+		   ZbxhistWalkNext(&reader->ahead, &step))
 	{
-		ZbxhistWalkArrived(&reader->ahead, &bounds, is_day);
-		if (!is_day)
+		ZbxhistWalkArrived(&reader->ahead, &step);
+		if (!step.is_day)
 			continue;
-		ZbxhistPrefetchDay(bounds.relid, reader->lockmode, &reader->range);
+		ZbxhistPrefetchDay(step.relid, reader->lockmode, &reader->range);
 		reader->nahead++;
 	}
 }
@@ -482,19 +481,18 @@ PrefetchDays(ItemReader *reader)
 static bool
 OpenNext(ItemReader *reader)
 {
-	PartitionBounds bounds;
-	bool		is_day;
+	WalkStep	step;
 
 	LeavePartition(reader);
-	while (ZbxhistWalkNext(&reader->walk, &bounds, &is_day))
+	while (ZbxhistWalkNext(&reader->walk, &step))
 	{
 		CHECK_FOR_INTERRUPTS();
-		reader->partition = OpenPartition(reader, bounds.relid, is_day);
+		reader->partition = OpenPartition(reader, step.relid, step.is_day);
 		if (reader->partition == NULL)
 			continue;
-		ZbxhistWalkArrived(&reader->walk, &bounds, is_day);
+		ZbxhistWalkArrived(&reader->walk, &step);
 		StartSource(reader, reader->partition);
-		if (is_day)
+		if (step.is_day)
 			PrefetchDays(reader);
 		return true;
 	}

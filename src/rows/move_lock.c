@@ -44,6 +44,7 @@
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "catalog/policy.h"
 #include "rows/move_lock.h"
 
 /* tells the move lock from other locks on the relation as an object */

@@ -34,7 +34,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
@@ -47,6 +46,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "catalog/own_tables.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "rows/stray.h"
@@ -74,16 +74,11 @@ static void
 LeaveMark(Oid parent)
 {
 	Relation	rel = ZbxhistOpenOwnTable("stray_mark", RowExclusiveLock);
-	HeapTuple	tuple;
-	Datum		values[1];
-	bool		nulls[1] = {false};
+	OwnValue	mark = {"parent", ObjectIdGetDatum(parent)};
 
 	if (rel == NULL)
 		return;
-	values[0] = ObjectIdGetDatum(parent);
-	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
-	simple_heap_insert(rel, tuple);
-	heap_freetuple(tuple);
+	ZbxhistStoreOwnRow(rel, &mark, 1);
 	table_close(rel, NoLock);
 	CacheInvalidateRelcacheByRelid(parent);
 }

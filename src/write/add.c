@@ -45,6 +45,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/partition_set.h"
+#include "catalog/triggers.h"
 #include "guc.h"
 #include "ingest/batch.h"
 #include "ingest/frame.h"

@@ -30,7 +30,7 @@
 
 typedef struct ChangedDay
 {
-	PartitionBounds bounds;
+	PackedDay	day;
 	Relation	rel;
 	DayModify  *modify;
 } ChangedDay;
@@ -89,9 +89,9 @@ CloseDay(DayChanges *changes)
  * OpenDay opens a day; returns NULL if it has been dropped.
  */
 static DayModify *
-OpenDay(DayChanges *changes, const PartitionBounds *bounds)
+OpenDay(DayChanges *changes, const PackedDay *found)
 {
-	Relation	rel = ZbxhistOpenDay(bounds->relid, changes->user,
+	Relation	rel = ZbxhistOpenDay(found->relid, changes->user,
 									 ShareRowExclusiveLock, changes->privilege);
 	ChangedDay *day;
 	MemoryContext old;
@@ -101,14 +101,14 @@ OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 	if (changes->nopen == MAX_OPEN_DAYS)
 		CloseDay(changes);
 	day = &changes->open[changes->nopen];
-	day->bounds = *bounds;
+	day->day = *found;
 	day->rel = rel;
 	old = MemoryContextSwitchTo(changes->context);
 	day->modify = ZbxhistBeginDayModify(rel, changes->parent,
 										changes->snapshot);
 	MemoryContextSwitchTo(old);
 	changes->nopen++;
-	ZbxhistCheckPackedChange(bounds->relid, changes->snapshot);
+	ZbxhistCheckPackedChange(found->relid, changes->snapshot);
 	return day->modify;
 }
 
@@ -119,13 +119,13 @@ OpenDay(DayChanges *changes, const PartitionBounds *bounds)
 DayModify *
 ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
 {
-	const PartitionBounds *found;
-	PartitionBounds bounds;
+	const PackedDay *found;
+	PackedDay	day;
 
 	for (int i = changes->nopen - 1; i >= 0; i--)
 	{
-		if (clock >= changes->open[i].bounds.from_clock &&
-			clock < changes->open[i].bounds.to_clock)
+		if (clock >= changes->open[i].day.from_clock &&
+			clock < changes->open[i].day.to_clock)
 			return changes->open[i].modify;
 	}
 	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
@@ -133,15 +133,15 @@ ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
 	if (found == NULL)
 		return NULL;
 	/* the set may change when the day is locked */
-	bounds = *found;
-	return OpenDay(changes, &bounds);
+	day = *found;
+	return OpenDay(changes, &day);
 }
 
 /*
  * DeleteFromDay deletes the rows of ranges from a day; returns their number.
  */
 static uint64
-DeleteFromDay(DayChanges *changes, const PartitionBounds *day,
+DeleteFromDay(DayChanges *changes, const PackedDay *day,
 			  const ItemRange *ranges, int nranges)
 {
 	DayModify  *modify = NULL;
@@ -170,14 +170,12 @@ uint64
 ZbxhistDeleteFromDays(DayChanges *changes, const ItemRange *ranges,
 					  int nranges)
 {
-	PartitionSet *set = ZbxhistGetPartitions(changes->parent);
-	int			ndays = set->npacked_days;
-	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
+	int			ndays;
+	PackedDay  *days =
+		ZbxhistCopyPackedDays(ZbxhistGetPartitions(changes->parent), &ndays);
 	uint64		deleted = 0;
 
 	Assert(changes->nopen == 0);
-	/* the set may change when days are locked */
-	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
 	for (int i = 0; i < ndays; i++)
 		deleted += DeleteFromDay(changes, &days[i], ranges, nranges);
 	pfree(days);

@@ -38,6 +38,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/own_tables.h"
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
@@ -168,19 +169,16 @@ void
 ZbxhistNotePackedChange(Oid day, int64 removed)
 {
 	Relation	rel;
-	HeapTuple	tuple;
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	OwnValue	change[] = {
+		{"day", ObjectIdGetDatum(day)},
+		{"removed", Int64GetDatum(removed)}
+	};
 
 	if (removed == 0 && !IsolationIsSerializable())
 		return;
 	rel = ZbxhistOpenOwnTable("packed_change", RowExclusiveLock);
 	if (rel == NULL)
 		return;
-	values[0] = ObjectIdGetDatum(day);
-	values[1] = Int64GetDatum(removed);
-	tuple = heap_form_tuple(RelationGetDescr(rel), values, nulls);
-	simple_heap_insert(rel, tuple);
-	heap_freetuple(tuple);
+	ZbxhistStoreOwnRow(rel, change, lengthof(change));
 	table_close(rel, NoLock);
 }

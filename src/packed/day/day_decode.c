@@ -34,8 +34,8 @@
 static int
 hint_verify(Relation day)
 {
-	PartitionBounds bounds;
-	Oid			parent = ZbxhistFindDayEntry(RelationGetRelid(day), &bounds);
+	PackedDay	entry;
+	Oid			parent = ZbxhistFindDayEntry(RelationGetRelid(day), &entry);
 	const char *name = get_rel_name(parent);
 
 	if (name == NULL)

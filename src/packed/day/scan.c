@@ -91,13 +91,11 @@ ZbxhistPackedScanDays(PackedScan *scan)
 	else
 	{
 		Relation	parent = table_open(scan->parent, AccessShareLock);
-		const PartitionSet *set = ZbxhistGetPartitions(parent);
+		MemoryContext old = MemoryContextSwitchTo(scan->context);
 
-		scan->ndays = set->npacked_days;
-		size = sizeof(PartitionBounds) * Max(scan->ndays, 1);
-		scan->days = MemoryContextAlloc(scan->context, size);
-		memcpy(scan->days, set->packed_days,
-			   sizeof(PartitionBounds) * scan->ndays);
+		scan->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+										   &scan->ndays);
+		MemoryContextSwitchTo(old);
 		table_close(parent, NoLock);
 	}
 	size = sizeof(DayReader *) * Max(scan->ndays, 1);
@@ -175,7 +173,7 @@ FindTid(const ScanBounds *bounds, int64 tid)
 static bool
 FindTidsOfDay(const PackedScan *scan, int day, int *first, int *last)
 {
-	const PartitionBounds *clocks = &scan->days[day];
+	const PackedDay *clocks = &scan->days[day];
 
 	*first = FindTid(&scan->bounds, clocks->from_clock * (1 << 16));
 	*last = FindTid(&scan->bounds, clocks->to_clock * (1 << 16)) - 1;

@@ -10,9 +10,10 @@
 
 #include "port/atomics.h"
 
-#include "catalog/bounds.h"
+#include "catalog/packed_days.h"
 #include "packed/day/day_prefetch.h"
 #include "packed/day/day_reader.h"
+#include "packed/day/packed_tid.h"
 
 /* which rows are asked for */
 typedef struct ScanBounds
@@ -28,16 +29,6 @@ typedef struct ScanBounds
 	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
 								 * once; NULL: all rows */
 } ScanBounds;
-
-/*
- * make_packed_tid makes a number of a row's clock and ordinal, which is what
- * its ctid says.  Numbers have the order of the rows of an item.
- */
-static inline int64
-make_packed_tid(const PackedRowId *id)
-{
-	return (int64) id->clock * (1 << 16) + id->ordinal;
-}
 
 /*
  * packed_tid_clock returns the clock of such a number.
@@ -57,7 +48,7 @@ typedef struct SharedDays
 	pg_atomic_uint64 segments_skipped;
 	pg_atomic_uint64 values_decoded;
 	int			ndays;
-	PartitionBounds list[FLEXIBLE_ARRAY_MEMBER];
+	PackedDay	list[FLEXIBLE_ARRAY_MEMBER];
 } SharedDays;
 
 typedef struct PackedScan
@@ -71,7 +62,7 @@ typedef struct PackedScan
 
 	/* the days there are, sorted by clock */
 	int			ndays;
-	PartitionBounds *days;
+	PackedDay  *days;
 	DayReader **readers;		/* of days that are open, or NULL */
 	DayReader  *idle;			/* of a day that has been read, or NULL */
 	SharedDays *shared;			/* NULL: not a parallel scan */

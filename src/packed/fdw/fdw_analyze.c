@@ -137,7 +137,7 @@ AddFromBlock(Sample *sample, DayReader *reader, BlockNumber block,
  */
 static void
 AddFromDay(Sample *sample, const DayReaderSpec *spec,
-		   const PartitionBounds *day, double n)
+		   const PackedDay *day, double n)
 {
 	Relation	rel = ZbxhistOpenDay(day->relid,
 									 ZbxhistDaysUser(sample->table),
@@ -171,18 +171,15 @@ AddFromDay(Sample *sample, const DayReaderSpec *spec,
  * GetDays copies the packed days of a foreign table; *nrows gets how many rows
  * they have.
  */
-static PartitionBounds *
+static PackedDay *
 GetDays(Relation table, int *ndays, double *nrows)
 {
 	Relation	parent = table_open(ZbxhistForeignParent(table),
 									AccessShareLock);
-	const PartitionSet *set = ZbxhistGetPartitions(parent);
-	PartitionBounds *days =
-		palloc(sizeof(PartitionBounds) * Max(set->npacked_days, 1));
+	PackedDay  *days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+											 ndays);
 
-	*ndays = set->npacked_days;
 	*nrows = 0;
-	memcpy(days, set->packed_days, sizeof(PartitionBounds) * *ndays);
 	table_close(parent, NoLock);
 	for (int i = 0; i < *ndays; i++)
 		*nrows += days[i].nrows;
@@ -203,7 +200,7 @@ AcquireSample(Relation table, int elevel, HeapTuple *rows, int max_rows,
 	int			natts = RelationGetDescr(table)->natts;
 	int			ndays;
 	double		nrows;
-	PartitionBounds *days = GetDays(table, &ndays, &nrows);
+	PackedDay  *days = GetDays(table, &ndays, &nrows);
 
 	sample.table = table;
 	sample.rows = rows;

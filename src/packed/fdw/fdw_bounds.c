@@ -17,7 +17,6 @@
 #include "utils/lsyscache.h"
 
 #include "packed/fdw/fdw_bounds.h"
-#include "packed/fdw/fdw_scan.h"
 
 /*
  * ZbxhistInitBounds sets bounds to everything, oldest first.
@@ -174,7 +173,7 @@ GetTids(Datum value, int *n)
 		PackedRowId id;
 
 		if (!nulls[i] &&
-			ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(values[i]), &id))
+			get_packed_tid((ItemPointer) DatumGetPointer(values[i]), &id))
 			result[(*n)++] = make_packed_tid(&id);
 	}
 	*n = ZbxhistSortItems(result, *n);
@@ -191,7 +190,7 @@ GetTid(Datum value, int *n)
 	PackedRowId id;
 
 	*n = 0;
-	if (ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(value), &id))
+	if (get_packed_tid((ItemPointer) DatumGetPointer(value), &id))
 		result[(*n)++] = make_packed_tid(&id);
 	return result;
 }

@@ -199,14 +199,13 @@ TruncateDays(Relation table)
 {
 	Relation	parent = table_open(ZbxhistForeignParent(table),
 									AccessShareLock);
-	PartitionSet *set = ZbxhistGetPartitions(parent);
-	int			ndays = set->npacked_days;
-	PartitionBounds *days = palloc(sizeof(PartitionBounds) * Max(ndays, 1));
+	int			ndays;
+	PackedDay  *days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+											 &ndays);
 	List	   *rels = NIL;
 	List	   *relids = NIL;
 	ListCell   *lc;
 
-	memcpy(days, set->packed_days, sizeof(PartitionBounds) * ndays);
 	for (int i = 0; i < ndays; i++)
 	{
 		Relation	day = ZbxhistOpenDay(days[i].relid, ZbxhistDaysUser(table),

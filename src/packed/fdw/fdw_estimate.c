@@ -94,13 +94,10 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 {
 	PackedRel  *packed = palloc0(sizeof(PackedRel));
 	Relation	parent = OpenParent(table);
-	const PartitionSet *set = ZbxhistGetPartitions(parent);
 
 	packed->parent = RelationGetRelid(parent);
-	packed->ndays = set->npacked_days;
-	packed->days = palloc(sizeof(PartitionBounds) * Max(packed->ndays, 1));
-	memcpy(packed->days, set->packed_days,
-		   sizeof(PartitionBounds) * packed->ndays);
+	packed->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
+										 &packed->ndays);
 	table_close(parent, NoLock);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
@@ -210,7 +207,7 @@ CountRows(const PackedRel *packed, Selected *selected)
 	selected->nrows = 0;
 	for (int i = 0; i < packed->ndays; i++)
 	{
-		const PartitionBounds *day = &packed->days[i];
+		const PackedDay *day = &packed->days[i];
 
 		if (day->to_clock <= from_clock || day->from_clock > to_clock)
 			continue;

@@ -271,7 +271,7 @@ GetRowId(const FdwModifyState *state, EState *estate,
 		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
 		elog(ERROR, "row of foreign table \"%s\" has no name",
 			 RelationGetRelationName(state->table));
-	if (!ZbxhistGetPackedTid((ItemPointer) DatumGetPointer(tid), id))
+	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), id))
 		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
 			 RelationGetRelationName(state->table));
 }
@@ -298,7 +298,7 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 		return slot;
 	row = ExecGetJunkAttribute(plan_slot, state->row, &isnull);
 	ExecStoreHeapTupleDatum(row, slot);
-	ZbxhistSetPackedTid(&slot->tts_tid, &id);
+	set_packed_tid(&slot->tts_tid, &id);
 	return slot;
 }
 
@@ -371,7 +371,7 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 		!ZbxhistDayUpdateRow(modify, &id, slot) :
 		!MoveRow(state, estate, modify, &id, slot))
 		return NULL;
-	ZbxhistSetPackedTid(&slot->tts_tid, &id);
+	set_packed_tid(&slot->tts_tid, &id);
 	return slot;
 }
 

@@ -49,7 +49,7 @@ EstimateDSMForeignScan(ForeignScanState *node, ParallelContext *context)
 
 	ZbxhistPackedScanDays(state->scan);
 	return offsetof(SharedDays, list) +
-		sizeof(PartitionBounds) * state->scan->ndays;
+		sizeof(PackedDay) * state->scan->ndays;
 }
 
 /*
@@ -70,7 +70,7 @@ InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 	pg_atomic_init_u64(&shared->values_decoded, 0);
 	shared->ndays = state->scan->ndays;
 	memcpy(shared->list, state->scan->days,
-		   sizeof(PartitionBounds) * shared->ndays);
+		   sizeof(PackedDay) * shared->ndays);
 	state->scan->shared = shared;
 }
 

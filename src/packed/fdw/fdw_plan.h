@@ -29,7 +29,7 @@ typedef struct PackedRel
 	KeyColumns	columns;
 	AttrNumber	ns;				/* never null; or 0 */
 	int			ndays;
-	PartitionBounds *days;		/* sorted by clock */
+	PackedDay  *days;			/* sorted by clock */
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
 	ScanEstimate estimate;		/* of a scan by the query's conditions */

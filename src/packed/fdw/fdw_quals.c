@@ -36,7 +36,6 @@
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/fdw/fdw_quals.h"
-#include "packed/fdw/fdw_scan.h"
 
 /* ---- columns ---- */
 

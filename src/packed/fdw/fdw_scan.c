@@ -27,29 +27,6 @@
 #include "packed/fdw/fdw_quals.h"
 #include "packed/fdw/fdw_scan.h"
 
-/* ---- row identity ---- */
-
-/*
- * ZbxhistSetPackedTid sets tid to that of a row.
- */
-void
-ZbxhistSetPackedTid(ItemPointer tid, const PackedRowId *id)
-{
-	ItemPointerSet(tid, (BlockNumber) id->clock, id->ordinal);
-}
-
-/*
- * ZbxhistGetPackedTid sets clock and ordinal of id to what tid says; returns
- * false if it is not one of a row.
- */
-bool
-ZbxhistGetPackedTid(ItemPointer tid, PackedRowId *id)
-{
-	id->clock = (int32) ItemPointerGetBlockNumberNoCheck(tid);
-	id->ordinal = ItemPointerGetOffsetNumberNoCheck(tid);
-	return id->ordinal != 0;
-}
-
 /* ---- beginning ---- */
 
 /*
@@ -206,7 +183,7 @@ IterateForeignScan(ForeignScanState *node)
 	if (!scan->spec.wants_row_id)
 		return ExecStoreVirtualTuple(slot);
 	ZbxhistDayReaderRowId(scan->reader, &id);
-	ZbxhistSetPackedTid(&tid, &id);
+	set_packed_tid(&tid, &id);
 	if (state->wants_tuple)
 		StoreTuple(slot, RelationGetRelid(scan->spec.table), &tid);
 	else

@@ -40,8 +40,4 @@ extern void ZbxhistAddSharedCounters(FdwScanState *state);
 extern void ZbxhistAddReportedCounters(ForeignScanState *node,
 									   ScanCounters *counters);
 
-/* tid of a packed row: its clock in place of a block, its ordinal */
-extern void ZbxhistSetPackedTid(ItemPointer tid, const PackedRowId *id);
-extern bool ZbxhistGetPackedTid(ItemPointer tid, PackedRowId *id);
-
 #endif							/* ZBXHIST_FDW_SCAN_H */

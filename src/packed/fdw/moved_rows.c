@@ -88,7 +88,7 @@ ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id)
 static void
 NoteIfStray(Relation parent, int32 clock)
 {
-	const PartitionBounds *day =
+	const PackedDay *day =
 		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(parent), clock);
 
 	if (day == NULL || OidIsValid(day->partition))

@@ -17,7 +17,7 @@
 #include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 
-#include "packed/format/segment.h"
+#include "packed/format/packed_column.h"
 
 /* all bytes of a column of bytes; more than this is refused */
 #define CODEC_MAX_BYTES ((size_t) 256 * 1024 * 1024)

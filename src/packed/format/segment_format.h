@@ -32,6 +32,7 @@
 #include "port/pg_crc32c.h"
 
 #include "packed/format/codec.h"
+#include "packed/format/segment.h"
 
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
@@ -76,7 +77,7 @@ struct StatsReader
 	int			segment;
 };
 
-/* segment.c */
+/* segment_columns.c */
 extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,
 							  int from, int n, int stats_column,
 							  const SegmentStats *stats);

@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
@@ -431,7 +432,7 @@ VerifyBlocks(VerifyState *state)
 static void
 OpenState(VerifyState *state, Oid day)
 {
-	PartitionBounds bounds;
+	PackedDay	entry;
 
 	state->day = ZbxhistOpenOwnedTable(day, AccessShareLock);
 	state->layout = ZbxhistDayLayout(state->day);
@@ -440,10 +441,10 @@ OpenState(VerifyState *state, Oid day)
 	state->snapshot = GetActiveSnapshot();
 	state->from_clock = ZBXHIST_CLOCK_MIN;
 	state->to_clock = ZBXHIST_CLOCK_END;
-	if (OidIsValid(ZbxhistFindDayEntry(day, &bounds)))
+	if (OidIsValid(ZbxhistFindDayEntry(day, &entry)))
 	{
-		state->from_clock = bounds.from_clock;
-		state->to_clock = bounds.to_clock;
+		state->from_clock = entry.from_clock;
+		state->to_clock = entry.to_clock;
 	}
 	state->outer_context = CurrentMemoryContext;
 	state->max_places = 1024;

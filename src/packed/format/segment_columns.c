@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * segment.c
+ * segment_columns.c
  *	  Rows of a segment as bytes, column by column.
  *
  * segment_format.h shows the bytes.  Values of rows in which the column is

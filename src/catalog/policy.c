@@ -1,0 +1,154 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy.c
+ *	  What sessions that store rows have to know of a parent.
+ *
+ * It is in tables of the extension that a session that only reads does not
+ * have to open: whether rows may leave the parent, and which partitions surely
+ * have no rows in it (rows/stray.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "utils/rel.h"
+
+#include "catalog/own_tables.h"
+#include "catalog/policy.h"
+#include "catalog/triggers.h"
+
+/*
+ * GetValue returns a column of a row of one of the extension's tables.
+ */
+static Datum
+GetValue(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
+{
+	return get_own_value(rel, tuple, ZbxhistOwnColumn(rel, name), isnull);
+}
+
+/*
+ * ReadRoutingFlag says whether the policy lets rows leave the parent: false
+ * only while undo brings them back.  A parent without a policy row routes, so
+ * that the order in which a dump is restored does not matter.
+ */
+static bool
+ReadRoutingFlag(Oid parent)
+{
+	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = true;
+
+	if (config == NULL)
+		return true;
+	scan = ZbxhistBeginOwnScan(config, "parent", parent, NULL);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		value = GetValue(config, tuple, "routing", &isnull);
+
+		result = isnull || DatumGetBool(value);
+	}
+	systable_endscan(scan);
+	table_close(config, AccessShareLock);
+	return result;
+}
+
+/*
+ * HasStrayMarks says whether strays have been stored since verification.
+ */
+static bool
+HasStrayMarks(Oid parent)
+{
+	Relation	marks = ZbxhistOpenOwnTable("stray_mark", AccessShareLock);
+	SysScanDesc scan;
+	bool		result;
+
+	if (marks == NULL)
+		return true;
+	scan = ZbxhistBeginOwnScan(marks, "parent", parent, NULL);
+	result = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	table_close(marks, AccessShareLock);
+	return result;
+}
+
+/*
+ * ReadVerified returns the partitions that maintenance has found to have no rows
+ * in the parent, as long as that is sure to be so still, see rows/stray.c.
+ */
+static List *
+ReadVerified(Relation parent)
+{
+	TransactionId version = ZbxhistTriggerVersion(parent);
+	Relation	state;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *result = NIL;
+
+	if (!TransactionIdIsValid(version) ||
+		(state = ZbxhistOpenOwnTable("partition_state", AccessShareLock)) == NULL)
+		return NIL;
+	scan = ZbxhistBeginOwnScan(state, "parent", RelationGetRelid(parent), NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		seen = GetValue(state, tuple, "verified", &isnull);
+		Datum		partition;
+
+		if (isnull || !TransactionIdEquals(DatumGetTransactionId(seen), version))
+			continue;
+		partition = GetValue(state, tuple, "partition", &isnull);
+		result = lappend_oid(result, DatumGetObjectId(partition));
+	}
+	systable_endscan(scan);
+	table_close(state, AccessShareLock);
+	return result;
+}
+
+/*
+ * ZbxhistPartitionIsSettled says whether maintenance has found that all
+ * transactions have ended that ran when a partition of parent was new.
+ */
+bool
+ZbxhistPartitionIsSettled(Oid parent, Oid partition)
+{
+	Relation	state = ZbxhistOpenOwnTable("partition_state", AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		result = false;
+
+	if (state == NULL)
+		return false;
+	scan = ZbxhistBeginOwnScan(state, "parent", parent, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		relid = GetValue(state, tuple, "partition", &isnull);
+
+		if (DatumGetObjectId(relid) != partition)
+			continue;
+		(void) GetValue(state, tuple, "settling", &isnull);
+		result = isnull;
+		break;
+	}
+	systable_endscan(scan);
+	table_close(state, AccessShareLock);
+	return result;
+}
+
+/*
+ * ZbxhistReadPolicy fills in policy, in the current context.
+ */
+void
+ZbxhistReadPolicy(Relation parent, ParentPolicy *policy)
+{
+	policy->is_routing = ReadRoutingFlag(RelationGetRelid(parent));
+	policy->has_marks = HasStrayMarks(RelationGetRelid(parent));
+	policy->verified = policy->has_marks ? NIL : ReadVerified(parent);
+}
