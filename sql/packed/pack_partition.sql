@@ -48,8 +48,13 @@ BEGIN
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
     -- what has been written just now is the same for all when these have ended
     PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
-    day := zbxhist_internal.create_day(parent, partition);
-    SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
+    BEGIN
+        day := zbxhist_internal.create_day(parent, partition);
+        SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
+    EXCEPTION WHEN object_in_use THEN
+        -- some transactions, an autovacuum's maybe, do not see its newest rows yet
+        RETURN 'wait';
+    END;
     before := pg_total_relation_size(partition);
     INSERT INTO zbxhist.packed_day
         (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_rows, packed_bytes)
