@@ -26,6 +26,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     IF packed IS NULL THEN
         packed := zbxhist_internal.create_packed_table(parent);
         PERFORM zbxhist_internal.log_action(parent, 'packed_table', packed::text, NULL, NULL, started);
@@ -46,6 +47,7 @@ BEGIN
     PERFORM zbxhist_internal.lock_patiently(partition);
     PERFORM set_config('lock_timeout', allowed::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     -- what has been written just now is the same for all when these have ended
     PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
     BEGIN
