@@ -12,7 +12,7 @@ DECLARE
     extra   record;
 BEGIN
     FOR lacking IN
-        SELECT k.relname, array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
+        SELECT k.relname, s.is_searchable, array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
                (array_agg(CASE WHEN c.oid IS NULL
                                THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
                                                    '\1ON ' || p.partition || ' USING ') || ';'
@@ -21,13 +21,17 @@ BEGIN
           FROM zbxhist.list_partitions(parent) p
          CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_indexes.parent, p.partition) x
           JOIN pg_class k ON k.oid = x.indexrelid
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.is_searchable(p.partition, x.indexrelid)) s (is_searchable)
           LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
                                    AND c.contype IN ('p', 'u', 'x')
          WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
-         GROUP BY k.relname
+         GROUP BY k.relname, s.is_searchable
     LOOP
-        RETURN QUERY SELECT 'warning', 'indexes', zbxhist_internal.object_list(lacking.objects),
-            format('it lacks the key "%s" of its parent: two of its rows can have the same key', lacking.relname),
+        RETURN QUERY SELECT CASE WHEN lacking.is_searchable THEN 'warning' ELSE 'error' END,
+            'indexes', zbxhist_internal.object_list(lacking.objects),
+            format('it lacks the key "%s" of its parent: two of its rows can have the same key', lacking.relname)
+            || CASE WHEN lacking.is_searchable THEN '' ELSE
+                    '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
             lacking.command;
     END LOOP;
     SELECT array_agg(DISTINCT p.partition::text) AS objects,

@@ -26,6 +26,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     IF packed IS NULL THEN
         packed := zbxhist_internal.create_packed_table(parent);
         PERFORM zbxhist_internal.log_action(parent, 'packed_table', packed::text, NULL, NULL, started);
@@ -46,10 +47,16 @@ BEGIN
     PERFORM zbxhist_internal.lock_patiently(partition);
     PERFORM set_config('lock_timeout', allowed::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
     -- what has been written just now is the same for all when these have ended
     PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
-    day := zbxhist_internal.create_day(parent, partition);
-    SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
+    BEGIN
+        day := zbxhist_internal.create_day(parent, partition);
+        SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
+    EXCEPTION WHEN object_in_use THEN
+        -- some transactions, an autovacuum's maybe, do not see its newest rows yet
+        RETURN 'wait';
+    END;
     before := pg_total_relation_size(partition);
     INSERT INTO zbxhist.packed_day
         (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_rows, packed_bytes)

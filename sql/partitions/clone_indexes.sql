@@ -14,10 +14,11 @@ AS $$
 DECLARE
     item   record;
     prefix text;
+    former name;
     copy   oid;
 BEGIN
     FOR item IN
-        SELECT c.oid AS constraint_oid, x.indexrelid, k.relname, k.reloptions,
+        SELECT c.oid AS constraint_oid, c.contype, x.indexrelid, k.relname, k.reloptions,
                x.indisunique, x.indisreplident,
                coalesce(t.spcname, '') AS tablespace,
                CASE WHEN c.oid IS NULL
@@ -33,7 +34,11 @@ BEGIN
     LOOP
         PERFORM set_config('default_tablespace', item.tablespace, true);
         IF item.constraint_oid IS NOT NULL THEN
-            EXECUTE format('ALTER TABLE %s ADD %s', partition, item.definition);
+            -- an empty table's primary key that the parent has no more
+            SELECT c.conname INTO former FROM pg_constraint c
+             WHERE c.conrelid = partition AND c.contype = 'p' AND item.contype = 'p';
+            EXECUTE format('ALTER TABLE %s %s ADD %s', partition,
+                           'DROP CONSTRAINT ' || quote_ident(former) || ',', item.definition);
         ELSE
             prefix := format('CREATE %sINDEX %I ON %s ',
                              CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,

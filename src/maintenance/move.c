@@ -9,6 +9,10 @@
  * for the row fails with 40001 instead of silently missing it.  For the user
  * the row stays in the same table, so no triggers fire.
  *
+ * A partition whose keys are not those of the parent gets no rows, as INSERTs
+ * give it none: without a key it would take a second row of one, and with a
+ * key of its own it would refuse or merge rows that the parent has.
+ *
  * Indexes and constraints of the target may have expressions, which are its
  * owner's code: he, not the user, runs all this.
  *
@@ -35,7 +39,9 @@
 
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
+#include "catalog/partition_set.h"
 #include "compat.h"
+#include "ingest/key_match.h"
 #include "ingest/probe.h"
 #include "rows/item_index.h"
 #include "rows/move_lock.h"
@@ -235,6 +241,42 @@ BeginMove(MoveState *state, Oid source, Oid target)
 }
 
 /*
+ * HasOtherKeys says whether the target is a partition of the source and has
+ * not the same keys.
+ */
+static bool
+HasOtherKeys(const MoveState *state)
+{
+	PartitionSet *set = ZbxhistGetPartitions(state->source);
+
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (set->partitions[i].relid == RelationGetRelid(state->target))
+			return !ZbxhistTakesKeys(set, state->source, state->target);
+	}
+	return false;
+}
+
+/*
+ * WalkSource moves rows; returns true at the end of the source, else *itemid is
+ * where to go on, if there is an index, which is opened.
+ */
+static bool
+WalkSource(MoveState *state, Relation *index, bool is_first, int64 *itemid)
+{
+	bool		done;
+
+	*index = state->walk.is_of_all ? NULL : ZbxhistFindItemIndex(state->source);
+	state->walk.source = state->source;
+	state->walk.snapshot = state->snapshot;
+	state->walk.visit = VisitRow;
+	state->walk.state = state;
+	done = ZbxhistWalkRows(&state->walk, *index, is_first, itemid);
+	MoveChunk(state);
+	return done;
+}
+
+/*
  * EndMove closes everything, and becomes the user again; the locks stay.
  */
 static void
@@ -287,7 +329,7 @@ zbxhist_move_rows(PG_FUNCTION_ARGS)
 	MoveState  *state = palloc0(sizeof(MoveState));
 	bool		is_first = PG_ARGISNULL(4);
 	int64		itemid = is_first ? 0 : PG_GETARG_INT64(4);
-	Relation	index;
+	Relation	index = NULL;
 	bool		done;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(5) ||
@@ -304,13 +346,8 @@ zbxhist_move_rows(PG_FUNCTION_ARGS)
 	}
 
 	BeginMove(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	index = state->walk.is_of_all ? NULL : ZbxhistFindItemIndex(state->source);
-	state->walk.source = state->source;
-	state->walk.snapshot = state->snapshot;
-	state->walk.visit = VisitRow;
-	state->walk.state = state;
-	done = ZbxhistWalkRows(&state->walk, index, is_first, &itemid);
-	MoveChunk(state);
+	done = HasOtherKeys(state) ||
+		WalkSource(state, &index, is_first, &itemid);
 	if (index != NULL)
 		index_close(index, NoLock);
 	EndMove(state);

@@ -59,7 +59,7 @@ SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,earlier_name,format_day,
+        check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
         describe_planned_policy,foreign_children,planned_retention,verify_retention,

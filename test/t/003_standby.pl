@@ -12,9 +12,11 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
+# VACUUM of the primary ends queries of the standby whenever it likes.
 my $primary = test_server(
 	'primary',
 	-allows_streaming => 1,
+	autovacuum => 'off',
 	shared_preload_libraries => 'zbxhist',
 	'zbxhist.maintenance_interval' => 1,
 	'zbxhist.databases' => '');

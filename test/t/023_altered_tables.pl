@@ -197,6 +197,8 @@ my @cases = (
 		ours => [
 			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey' ],
 		code => 'indexes',
+		severity => 'error',
+		twice => 1,
 		# is not looked for without an index
 		not => qr/^INSERT .*\(2, 172800|^SELECT|^UPDATE|^DELETE/
 	},
@@ -205,7 +207,8 @@ my @cases = (
 		ours => [
 			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey',
 			'CREATE INDEX ON history_p19700103 (itemid)' ],
-		code => 'indexes'
+		code => 'indexes',
+		severity => 'warning'
 	},
 	{
 		name => 'a child is somebody else\'s',
@@ -360,6 +363,28 @@ sub statements
 	return (@result, $select);
 }
 
+# Maintenance changes no row, and says so where it cannot do its work.
+sub maintain_again
+{
+	my ($case) = @_;
+	my ($select) = statements($case);
+
+	$node->safe_psql('zabbix', 'UPDATE zbxhist.packed_day SET merged_at = NULL');
+	my $err = run_script('CALL zbxhist.run_maintenance()');
+	my $client = PgWire->new($node, 'zabbix');
+
+	is(outcome($client, sprintf $select, 'history'),
+		outcome($client, sprintf $select, 'plain'),
+		"$case->{name}: maintenance after that changes no row")
+	  unless $case->{not} && $select =~ $case->{not};
+	is($node->safe_psql('zabbix',
+			'SELECT count(*) FROM ONLY history_p19700103 a JOIN ONLY history_p19700103 b'
+			  . ' USING (itemid, clock, ns) WHERE a.ctid < b.ctid'), 0,
+		"$case->{name}: ... nor puts it where its key is") if $case->{name} =~ /^a partition/;
+	like($err, qr/\A(?:psql:\S+ (?:NOTICE|INFO).*\n)*\z/, "$case->{name}: nor does it fail")
+	  unless $case->{code} && $case->{code} eq 'unfit';
+}
+
 # What a statement did.
 sub outcome
 {
@@ -404,6 +429,21 @@ sub found
 	return $node->safe_psql('zabbix',
 		"SELECT hint FROM zbxhist.check() WHERE object ~ 'history' AND code = '$code'"
 		  . ' LIMIT 1');
+}
+
+# The hint about a key that a partition lacks is executed: it has the key again,
+# and keys that are there twice are told.
+sub mend_key
+{
+	my ($case) = @_;
+	my $row = "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
+	my ($severity, $hint) = map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
+
+	is($severity, $case->{severity}, "$case->{name}: it is told as severe as it is");
+	note($hint);
+	run_script('SET client_min_messages = error', $hint =~ s/;$//r, 'CALL zbxhist.run_maintenance()');
+	is(found('indexes'), '', "$case->{name}: the hint has mended it");
+	is(found('duplicates') ne '', !!$case->{twice}, "$case->{name}: what is there twice is told, if it is");
 }
 
 # The hint is executed; then the table is as it was, or a plain one.
@@ -455,6 +495,8 @@ for my $case (@cases)
 		'SELECT * FROM zbxhist.preview(); TABLE zbxhist.partitions');
 
 	compare($case, 'statements do as with a plain table');
+	maintain_again($case);
+	mend_key($case) if $case->{severity};
 	mend($case, found('unfit')) if $case->{mend};
 }
 

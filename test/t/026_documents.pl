@@ -71,7 +71,8 @@ sub commands_of
 
 # ---- a Zabbix ----
 
-# Its database, with rows of two months.
+# Its database, with rows of two months.  None of them reaches the end of a
+# period of whole days while the test runs.
 sub make_zabbix
 {
 	my ($database) = @_;
@@ -83,7 +84,7 @@ CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NU
     hk_history varchar(32) NOT NULL, hk_trends_mode integer NOT NULL, hk_trends_global integer NOT NULL, hk_trends varchar(32) NOT NULL);
 INSERT INTO config VALUES (1, 1, 0, '31d', 1, 0, '365d');
 CREATE TABLE my_values (itemid bigint NOT NULL, clock integer NOT NULL, value text, PRIMARY KEY (itemid, clock));
-INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(8, 60) i;
+INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i FROM generate_series(8, 60) i;
 INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 60 * i, i FROM generate_series(1, 60) i;
 SQL
 }
