@@ -7,7 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
-    cutoff  CONSTANT numeric := extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - policy.pack_after);
+    cutoff  CONSTANT bigint := zbxhist_internal.clock_before(policy.pack_after);
 BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
