@@ -15,18 +15,22 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT 'error', 'step_failed', coalesce(nullif(p.relation, ''), p.parent::text),
-               format('maintenance fails (%s): %s', p.step, p.message), remedy
+        SELECT 'error', 'step_failed',
+               zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
+               format('maintenance fails (%s): %s', p.step, min(p.message)), remedy
           FROM zbxhist.step_problem p
-         WHERE p.parent = check_maintenance.parent AND NOT zbxhist_internal.is_transient(p.sqlstate);
+         WHERE p.parent = check_maintenance.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+         GROUP BY p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), '');
     RETURN QUERY
-        SELECT 'warning', 'waits_for_lock', coalesce(nullif(p.relation, ''), p.parent::text),
+        SELECT 'warning', 'waits_for_lock',
+               zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
                format('maintenance has been waiting for more than a day (%s): a transaction has it locked, or began earlier and has not ended.  Look for long ones', p.step),
                zbxhist_internal.long_transactions()
           FROM zbxhist.step_problem p
          WHERE p.parent = check_maintenance.parent AND zbxhist_internal.is_transient(p.sqlstate)
            AND p.since < now() - interval '1 day'
-           AND p.step NOT IN ('pack', 'unpack', 'truncate', 'take_up');
+           AND p.step NOT IN ('pack', 'unpack', 'truncate', 'take_up')
+         GROUP BY p.step;
     IF NOT zbxhist_internal.is_overdue(parent, 'premake') THEN
         RETURN;
     END IF;

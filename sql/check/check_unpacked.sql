@@ -7,7 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
-    cutoff  CONSTANT numeric := extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - policy.pack_after);
+    cutoff  CONSTANT bigint := zbxhist_internal.clock_before(policy.pack_after);
 BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
@@ -16,20 +16,24 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-        SELECT 'info', 'not_packable', p.partition::text,
-               format('it cannot be packed: %s.  It stays an ordinary partition, which does no harm',
-                      zbxhist_internal.not_packable(policy.parent, p.partition)),
+        SELECT 'info', 'not_packable',
+               zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it cannot be packed: %s.  It stays an ordinary partition, which does no harm', min(u.problem)),
                NULL
-          FROM zbxhist.list_partitions(policy.parent) p
-         WHERE p.to_clock <= cutoff AND zbxhist_internal.not_packable(policy.parent, p.partition) IS NOT NULL;
+          FROM zbxhist.list_partitions(policy.parent) p,
+               zbxhist_internal.not_packable(policy.parent, p.partition) AS u (problem)
+         WHERE p.to_clock <= cutoff AND u.problem IS NOT NULL
+         GROUP BY replace(u.problem, p.partition::text, '');
     RETURN QUERY
-        SELECT 'warning', 'not_packed', e.partition::text,
+        SELECT 'warning', 'not_packed',
+               zbxhist_internal.object_list(array_agg(e.partition::text ORDER BY e.partition::text)),
                'it should have been packed more than a day ago: a transaction has it locked, or began earlier and has not ended.  Look for long ones',
                zbxhist_internal.long_transactions()
           FROM zbxhist_internal.packable_partitions(policy.parent) AS e (partition)
           JOIN zbxhist.step_problem p ON p.parent = policy.parent AND p.step = 'pack'
                                      AND p.relation = e.partition::text
-         WHERE p.since < now() - interval '1 day' AND zbxhist_internal.is_transient(p.sqlstate);
+         WHERE p.since < now() - interval '1 day' AND zbxhist_internal.is_transient(p.sqlstate)
+        HAVING count(*) > 0;
 END
 $$;
 

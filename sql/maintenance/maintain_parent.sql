@@ -7,6 +7,7 @@ DECLARE
     policy    zbxhist.parent_config;
     partition pg_catalog.regclass;
     answer    pg_catalog.text;
+    unpacked  pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
@@ -22,6 +23,9 @@ BEGIN
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'split') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'split', partition, answer);
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
@@ -39,6 +43,9 @@ BEGIN
     END LOOP;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+        -- what keeps three of them from it, say a dump, keeps the others as well
+        unpacked := CASE WHEN answer IN ('locked', 'wait') THEN unpacked + 1 ELSE 0 END;
+        EXIT WHEN unpacked = 3;
     END LOOP;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'index') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'index', partition, answer);

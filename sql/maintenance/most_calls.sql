@@ -8,10 +8,10 @@ AS $$
     SELECT CASE
         -- these raise an error when a batch of rows has not got on
         WHEN step IN ('move', 'merge', 'expire', 'undo_move') THEN 2147483647
-        -- each interval may have more than one gap
+        -- each interval may have more than one gap, and 48 of them may be shorter than a day
         WHEN step = 'premake' THEN
             coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
-                           WHERE c.parent = most_calls.parent), 0) + 20
+                           WHERE c.parent = most_calls.parent), 0) + 68
         ELSE 20 END
 $$;
 

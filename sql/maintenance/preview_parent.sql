@@ -20,6 +20,11 @@ BEGIN
                NULL::bigint, NULL::bigint
           FROM zbxhist_internal.wanted_ranges(policy) w;
     RETURN QUERY
+        SELECT 'split', s.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.partitions_to_split(parent) AS s (partition),
+               zbxhist.partition_bounds(s.partition) b;
+    RETURN QUERY
         SELECT 'move', w.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
                zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), NULL::bigint
           FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),

@@ -27,7 +27,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack')
+    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -39,6 +39,7 @@ BEGIN
             WHEN 'begin' THEN zbxhist_internal.step_begin(parent)
             WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
             WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
+            WHEN 'split' THEN zbxhist_internal.step_split(parent, relation)
             WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
             WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
             WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)

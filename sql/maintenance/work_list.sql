@@ -16,11 +16,13 @@ BEGIN
     RETURN CASE step
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
+        WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
         WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
-        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
+        -- two days of hours: who has more to pack has other tables, too
+        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent) LIMIT 48)
         WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))

@@ -27,24 +27,9 @@ BEGIN
     IF FOUND THEN
         RETURN problem;
     END IF;
-    SELECT format('%s depends on partition %s',
-                  pg_describe_object(d.classid, d.objid, d.objsubid), partition)
-      INTO problem
-      FROM pg_depend d
-     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = not_packable.partition
-       AND d.deptype = 'n'
-       AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
-       AND NOT EXISTS (SELECT FROM pg_constraint c
-                        WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
-                          AND c.conrelid = not_packable.partition)
-       AND NOT EXISTS (SELECT FROM pg_rewrite r
-                        WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-                          AND r.ev_class = not_packable.partition)
-       AND NOT EXISTS (SELECT FROM pg_index x
-                        WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
-     LIMIT 1;
-    IF FOUND THEN
-        RETURN problem;
+    problem := zbxhist_internal.dependent_object(partition);
+    IF problem IS NOT NULL THEN
+        RETURN format('%s depends on partition %s', problem, partition);
     END IF;
     -- only these keys are looked up in packed days
     SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,

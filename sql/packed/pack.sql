@@ -3,14 +3,18 @@
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    relation pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'pack', zbxhist_internal.partition_to_pack(parent, day));
+    FOREACH relation IN ARRAY zbxhist_internal.partitions_to_pack(parent, day) LOOP
+        CALL zbxhist_internal.repeat_by_hand(parent, 'pack', relation);
+    END LOOP;
 END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.pack(regclass, date) IS
-'Packs the partition of a managed table in which a UTC day begins';
+'Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by';
 
 REVOKE ALL ON PROCEDURE zbxhist.pack(regclass, date) FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE zbxhist.pack(regclass, date) TO pg_database_owner;

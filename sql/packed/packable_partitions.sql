@@ -9,7 +9,7 @@ AS $$
       FROM zbxhist.parent_config c,
            zbxhist.list_partitions(parent) p
      WHERE c.parent = packable_partitions.parent AND c.routing
-       AND p.to_clock <= extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - c.pack_after)
+       AND p.to_clock <= zbxhist_internal.clock_before(c.pack_after)
        AND p.to_clock > coalesce(zbxhist_internal.cutoff_clock(parent), -2147483648)
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)
        AND zbxhist_internal.not_packable(parent, p.partition) IS NULL

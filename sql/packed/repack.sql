@@ -3,14 +3,18 @@
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    relation pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_by_hand(parent, 'repack', zbxhist_internal.day_to_unpack(parent, day));
+    FOREACH relation IN ARRAY zbxhist_internal.days_to_unpack(parent, day) LOOP
+        CALL zbxhist_internal.repeat_by_hand(parent, 'repack', relation);
+    END LOOP;
 END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.repack(regclass, date) IS
-'Writes the packed day of a managed table in which a UTC day begins anew, so that it takes as little space as it can; maintenance does so by itself';
+'Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as it can; maintenance does so by itself';
 
 REVOKE ALL ON PROCEDURE zbxhist.repack(regclass, date) FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE zbxhist.repack(regclass, date) TO pg_database_owner;

@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     -- one creator at a time, and what the one before us made is seen
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
-    covered := zbxhist_internal.clock_range(policy.partition_interval, moment);
+    covered := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), moment);
     FOR gap IN
         SELECT * FROM zbxhist_internal.missing_ranges(parent, covered.from_clock, covered.to_clock)
     LOOP
@@ -26,7 +26,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.create_partition(regclass, date) IS
-'Creates the partition of a managed table in which a UTC day begins, if it is not there yet, and returns it, or the table of the day if that is packed';
+'Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that in which the day begins, or its table if it is packed';
 
 REVOKE ALL ON FUNCTION zbxhist.create_partition(regclass, date) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.create_partition(regclass, date) TO pg_database_owner;

@@ -32,7 +32,7 @@ BEGIN
         -- a row that could not be moved, or came since
         below := owner.from_clock;
     END LOOP;
-    gap := zbxhist_internal.clock_range(policy.partition_interval, newest);
+    gap := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), newest);
     SELECT m.gap_from, m.gap_to INTO from_clock, to_clock
       FROM zbxhist_internal.missing_ranges(policy.parent, gap.from_clock, gap.to_clock) m
      WHERE newest >= m.gap_from AND newest < m.gap_to;

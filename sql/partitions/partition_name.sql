@@ -26,6 +26,9 @@ BEGIN
         WHEN date_trunc('day', moment) = moment
              AND (to_clock - from_clock >= 86400 OR to_clock > 2147483647) THEN to_char(moment, 'YYYYMMDD')
         ELSE to_char(moment, 'YYYYMMDD_HH24MI')
+             -- what is left of a day has not the name of its first hour
+             || CASE WHEN to_clock - from_clock > extract(epoch FROM partition_interval) AND to_clock - from_clock < 86400
+                     THEN to_char(moment + make_interval(secs => to_clock - from_clock - 60), '_HH24MI') ELSE '' END
     END;
     LOOP
         stem := relation.relname;

@@ -6,8 +6,9 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    today CONSTANT bigint := zbxhist_internal.current_clock() / 86400 * 86400;
     made  integer := 0;
-    gap  record;
+    gap   record;
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     PERFORM zbxhist_internal.verify_table(policy.parent);
@@ -28,7 +29,15 @@ BEGIN
     END IF;
     -- each is some entries in the server's table of locks until this transaction
     -- ends; maintenance creates the others one by one
-    FOR gap IN SELECT * FROM zbxhist_internal.wanted_ranges(policy) w ORDER BY w.from_clock LIMIT 25 LOOP
+    FOR gap IN
+        -- of hours, the first has no other before it: late values of today come, too
+        SELECT m.gap_from AS from_clock, m.gap_to AS to_clock
+          FROM zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock()) c,
+               zbxhist_internal.missing_ranges(policy.parent, today, c.from_clock) m
+         UNION ALL
+        SELECT w.from_clock, w.to_clock FROM zbxhist_internal.wanted_ranges(policy) w
+         ORDER BY 1 LIMIT 25
+    LOOP
         PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);
         made := made + 1;
     END LOOP;

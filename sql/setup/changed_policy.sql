@@ -16,8 +16,16 @@ BEGIN
                                       ELSE given.history_retention END, former.retention);
     policy.premake := coalesce(CASE WHEN is_trends THEN least(given.premake, 1)
                                     ELSE given.premake END, former.premake);
+    IF NOT is_trends THEN
+        policy.partition_interval := zbxhist_internal.new_interval(
+            former.parent, given.history_interval, former.partition_interval);
+    END IF;
     policy.pack_after := CASE WHEN never_pack THEN NULL
-                              ELSE coalesce(given.pack_after, former.pack_after) END;
+                              WHEN given.pack_after IS NOT NULL
+                              THEN greatest(given.pack_after, CASE WHEN is_trends THEN interval '1 day' END)
+                              WHEN former.pack_after = zbxhist_internal.default_pack_after(former.partition_interval)
+                              THEN zbxhist_internal.default_pack_after(policy.partition_interval)
+                              ELSE former.pack_after END;
     policy.move_existing := coalesce(given.move_existing, former.move_existing);
     RETURN policy;
 END

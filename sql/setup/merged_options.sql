@@ -9,18 +9,24 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    kept zbxhist.managed_schema;
+    kept   zbxhist.managed_schema;
+    former interval;
 BEGIN
     SELECT * INTO kept FROM zbxhist.managed_schema m
      WHERE m.schema_name = merged_options.schema_name;
     IF NOT FOUND THEN
-        kept := ROW(schema_name, NULL, NULL, 3, '1 day', false, '{}');
+        kept := ROW(schema_name, NULL, NULL, 3, '1 day', false, '{}', NULL);
     END IF;
+    former := coalesce(kept.history_interval, '1 day');
+    kept.history_interval := coalesce(given.history_interval, kept.history_interval, '1 hour');
     kept.history_retention := coalesce(given.history_retention, kept.history_retention);
     kept.trends_retention := coalesce(given.trends_retention, kept.trends_retention);
     kept.premake := coalesce(given.premake, kept.premake);
     kept.pack_after := CASE WHEN never_pack THEN NULL
-                            ELSE coalesce(given.pack_after, kept.pack_after) END;
+                            WHEN given.pack_after IS NOT NULL THEN given.pack_after
+                            WHEN kept.pack_after = zbxhist_internal.default_pack_after(former)
+                            THEN zbxhist_internal.default_pack_after(kept.history_interval)
+                            ELSE kept.pack_after END;
     kept.move_existing := coalesce(given.move_existing, kept.move_existing);
     kept.excluded := '{}';
     RETURN kept;

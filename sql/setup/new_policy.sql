@@ -12,16 +12,18 @@ DECLARE
     policy zbxhist.parent_config;
 BEGIN
     policy.parent := parent;
-    policy.pack_after := options.pack_after;
     policy.move_existing := options.move_existing;
     IF is_trends THEN
         policy.partition_interval := '1 month';
         policy.premake := least(options.premake, 1);
         policy.retention := options.trends_retention;
+        policy.pack_after := CASE WHEN options.pack_after < interval '1 day' THEN interval '1 day'
+                                  ELSE options.pack_after END;
     ELSE
-        policy.partition_interval := '1 day';
+        policy.partition_interval := coalesce(options.history_interval, '1 day');
         policy.premake := options.premake;
         policy.retention := options.history_retention;
+        policy.pack_after := options.pack_after;
     END IF;
     PERFORM zbxhist_internal.verify_policy(policy);
     RETURN policy;
@@ -29,7 +31,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) IS
-'The policy that setup gives a Zabbix table: history by day, trends by month (internal)';
+'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) TO PUBLIC;

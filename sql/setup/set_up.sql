@@ -23,10 +23,6 @@ BEGIN
             detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
             RETURN NEXT;
         END IF;
-        IF NOT dry_run THEN
-            PERFORM zbxhist_internal.remember_schema(zabbix,
-                zbxhist_internal.merged_options(zabbix, given, never_pack));
-        END IF;
     END LOOP;
     IF NOT dry_run THEN
         PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
@@ -39,6 +35,9 @@ BEGIN
                JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
               WHERE k.oid = target;
         END LOOP;
+        -- only now: what was remembered before counts for the tables above
+        PERFORM zbxhist_internal.remember_schema(s, zbxhist_internal.merged_options(s, given, never_pack))
+           FROM unnest(schemas) s;
     END IF;
     action := 'preload';
     detail := zbxhist_internal.preload_library(dry_run);

@@ -18,6 +18,7 @@ AS $$
         'move_existing => ' || given.move_existing,
         CASE WHEN configure_zabbix THEN 'configure_zabbix => true' END,
         CASE WHEN never_pack THEN 'never_pack => true' END,
+        'history_interval => ' || quote_literal(given.history_interval),
         'accept_deletion => true'))
 $$;
 

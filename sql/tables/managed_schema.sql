@@ -10,7 +10,8 @@ CREATE TABLE zbxhist.managed_schema (
     premake           integer NOT NULL,
     pack_after        interval,
     move_existing     boolean NOT NULL,
-    excluded          name[] NOT NULL DEFAULT '{}'
+    excluded          name[] NOT NULL DEFAULT '{}',
+    history_interval  interval
 );
 
 COMMENT ON TABLE zbxhist.managed_schema IS
@@ -18,10 +19,11 @@ COMMENT ON TABLE zbxhist.managed_schema IS
 COMMENT ON COLUMN zbxhist.managed_schema.schema_name IS 'The schema';
 COMMENT ON COLUMN zbxhist.managed_schema.history_retention IS 'Retention of new history tables; NULL follows Zabbix';
 COMMENT ON COLUMN zbxhist.managed_schema.trends_retention IS 'Retention of new trends tables; NULL follows Zabbix';
-COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead';
+COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
 COMMENT ON COLUMN zbxhist.managed_schema.pack_after IS 'Age at which a partition is packed';
 COMMENT ON COLUMN zbxhist.managed_schema.move_existing IS 'Whether existing rows are moved';
 COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo() turned back into plain ones';
+COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');
 

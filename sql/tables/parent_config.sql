@@ -24,7 +24,7 @@ COMMENT ON COLUMN zbxhist.parent_config.partition_interval IS
 COMMENT ON COLUMN zbxhist.parent_config.retention IS
 'How long rows are kept; NULL follows the storage period set in Zabbix';
 COMMENT ON COLUMN zbxhist.parent_config.premake IS
-'Number of partitions kept ahead of the current one';
+'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.parent_config.pack_after IS
 'Age at which a partition is packed; NULL never packs';
 COMMENT ON COLUMN zbxhist.parent_config.move_existing IS

@@ -143,7 +143,6 @@ ALTER FUNCTION zbxhist.create_day(regclass, regclass) SET SCHEMA zbxhist_interna
 ALTER FUNCTION zbxhist.create_packed_table(regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.day_clock(date) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.day_name(regclass) SET SCHEMA zbxhist_internal;
-ALTER FUNCTION zbxhist.day_to_unpack(regclass, date) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.drop_day(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.expired_days(regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.is_settled(text[], xid8) SET SCHEMA zbxhist_internal;
@@ -156,7 +155,6 @@ ALTER FUNCTION zbxhist.own_column(regclass, regclass) SET SCHEMA zbxhist_interna
 ALTER FUNCTION zbxhist.pack_partition(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.packable_partitions(regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.packed_table_settled(regclass, regclass) SET SCHEMA zbxhist_internal;
-ALTER FUNCTION zbxhist.partition_to_pack(regclass, date) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.refuse_to_wait(regclass, integer) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.run_by_hand(regclass, text, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.step_attach(regclass) SET SCHEMA zbxhist_internal;
@@ -200,6 +198,8 @@ DROP FUNCTION zbxhist_internal.describe_indexes(regclass);
 DROP FUNCTION zbxhist_internal.last_problem(regclass, regclass);
 DROP FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean);
 DROP FUNCTION zbxhist_internal.step_unpack(regclass, regclass);
+DROP FUNCTION zbxhist.day_to_unpack(regclass, date);
+DROP FUNCTION zbxhist.partition_to_pack(regclass, date);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
@@ -208,6 +208,9 @@ ALTER TABLE zbxhist.packed_day
     ADD COLUMN repacked_at timestamptz;
 ALTER TABLE zbxhist.parent_state
     ADD COLUMN repack_after timestamptz;
+-- its tables keep their days until setup or alter_parent is called
+ALTER TABLE zbxhist.managed_schema
+    ADD COLUMN history_interval interval;
 COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
 COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
@@ -215,7 +218,10 @@ COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, 
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, unpack, salvage, lost, undo, ...';
+COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
+COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
+COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, unpack, salvage, lost, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it, and
 -- let others do so; check() tells of functions that are

@@ -20,7 +20,7 @@ COMMENT ON VIEW zbxhist.parents IS
 'The managed tables, their policy, and the retention that counts';
 COMMENT ON COLUMN zbxhist.parents.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.parents.partition_interval IS 'Time range of one partition';
-COMMENT ON COLUMN zbxhist.parents.premake IS 'Number of partitions kept ahead of the current one';
+COMMENT ON COLUMN zbxhist.parents.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.parents.retention IS 'Retention of the policy; NULL follows Zabbix';
 COMMENT ON COLUMN zbxhist.parents.effective_retention IS 'The retention that counts; NULL drops nothing';
 COMMENT ON COLUMN zbxhist.parents.retention_source IS 'Where that comes from: policy, zabbix: and the setting, or none';

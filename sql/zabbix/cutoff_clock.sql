@@ -5,7 +5,7 @@ RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT floor(extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - r.retention))::bigint
+    SELECT zbxhist_internal.clock_before(r.retention)
       FROM zbxhist.parent_config c,
            zbxhist_internal.effective_retention(c.parent, c.retention) r
      WHERE c.parent = cutoff_clock.parent

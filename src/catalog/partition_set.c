@@ -9,7 +9,8 @@
  * packed days only marks it
  * stale; ZbxhistGetPartitionSet rebuilds a stale set before it hands it out.
  * Sets live as long as the session, so a pointer to one stays good; the
- * partitions array does not outlive a rebuild.
+ * partitions array does not outlive a rebuild.  Which relation is of which set
+ * is forgotten some time after it has been dropped: there may be hundreds a day.
  *
  * No lock on a partition is held by the cache.  Who uses an entry locks the
  * partition first, which takes in pending invalidations, and then looks
@@ -22,6 +23,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -47,6 +49,7 @@ typedef struct MemberEntry
 {
 	Oid			relid;			/* hash key - must be first */
 	Oid			parent;
+	uint32		generation;		/* the set's when it was last a part of it */
 } MemberEntry;
 
 static HTAB *partition_sets = NULL;
@@ -216,14 +219,47 @@ InitPartitionSets(void)
 }
 
 /*
- * AddMember makes invalidations of relid reach the parent's set.
+ * AddMember makes invalidations of relid reach a set.
  */
 static void
-AddMember(Oid relid, Oid parent)
+AddMember(PartitionSet *set, Oid relid)
 {
-	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, NULL);
+	bool		found;
+	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
 
-	member->parent = parent;
+	if (!found || member->parent != set->parent)
+		set->nmembers++;
+	member->parent = set->parent;
+	member->generation = set->generation;
+}
+
+/*
+ * ForgetDropped removes the members of a set just built that are no part of it
+ * any more, when they have become more than the others.  One that is missing
+ * may come back when its DROP is rolled back, but not where this transaction
+ * has changed nothing.
+ */
+static void
+ForgetDropped(PartitionSet *set)
+{
+	int			nlive = set->npartitions + set->npacked_days + set->nothers;
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	if (set->nmembers < 2 * nlive + 64 ||
+		TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		return;
+	set->nmembers = 0;
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (member->parent != set->parent)
+			continue;
+		if (member->generation == set->generation)
+			set->nmembers++;
+		else
+			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+	}
 }
 
 /*
@@ -301,7 +337,7 @@ find_column(Relation rel, const char *name, Oid type)
 
 /*
  * FreePartitions lets go of what an earlier build left.  Its members stay
- * known: one that is missing now comes back when its DROP is rolled back.
+ * known for now, see ForgetDropped.
  */
 static void
 FreePartitions(PartitionSet *set)
@@ -417,7 +453,7 @@ AddChildren(PartitionSet *set)
 
 		if (IsPartition(set, relid))
 			continue;
-		AddMember(relid, set->parent);
+		AddMember(set, relid);
 		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
 			set->packed = relid;
 		else
@@ -496,7 +532,7 @@ ReadPackedDays(PartitionSet *set)
 	set->packed_days = CopyToSet(set, days, sizeof(PackedDay) * n);
 	set->npacked_days = n;
 	for (int i = 0; i < n; i++)
-		AddMember(days[i].relid, set->parent);
+		AddMember(set, days[i].relid);
 	pfree(days);
 }
 
@@ -514,7 +550,7 @@ ReadPartitions(PartitionSet *set)
 	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
 	set->npartitions = n;
 	for (int i = 0; i < n; i++)
-		AddMember(partitions[i].relid, set->parent);
+		AddMember(set, partitions[i].relid);
 	pfree(partitions);
 }
 
@@ -541,7 +577,8 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 {
 	FreePartitions(set);
 	set->is_stale = false;
-	AddMember(set->parent, set->parent);
+	set->generation++;
+	AddMember(set, set->parent);
 
 	set->itemid_attnum = find_column(parent, "itemid", INT8OID);
 	set->clock_attnum = find_column(parent, "clock", INT4OID);
@@ -549,7 +586,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	ReadChildren(set);
 	if (set->has_policy)
 		ReadPolicy(set, parent);
-	set->generation++;
+	ForgetDropped(set);
 	set->is_built = true;
 }
 

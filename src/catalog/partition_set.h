@@ -27,6 +27,8 @@ typedef struct PartitionSet
 	bool		is_verified;	/* partitions' is_verified may be relied on */
 	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */
+	int			nmembers;		/* relations known to be part of it now, or
+								 * some time ago */
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
 	AttrNumber	ns_attnum;		/* int4 column, or 0 */

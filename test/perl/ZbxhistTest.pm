@@ -138,7 +138,7 @@ sub set_up
 	create_zabbix_tables($node, $database, $owner);
 	$node->safe_psql($database,
 			as_role($owner)
-		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year');"
+		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');"
 		  . "SELECT zbxhist.create_partition(t, '${\ date(-1)}')"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
 	$node->safe_psql($database,

@@ -38,7 +38,7 @@ SELECT count(*) FROM policies;
 SELECT count(*) FROM zbxhist.managed_schema;
 
 -- without the override nothing is lost; then the same question again
-SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', premake => 2, pack_after => '2 days');
+SELECT parent, action, found(action, detail) FROM zbxhist.setup('zabbix', premake => 2, pack_after => '2 days', history_interval => '1 day');
 CALL zbxhist.run_maintenance();
 SELECT attempt('SELECT * FROM zbxhist.setup(configure_zabbix => true)');
 CALL zbxhist.run_maintenance();

@@ -35,7 +35,7 @@ INSERT INTO config (configid) VALUES (1);
 INSERT INTO history SELECT i, extract(epoch FROM now())::integer - 86400 * i, i, i FROM generate_series(1, 5) i;
 
 -- what it would do, and that it does nothing
-SELECT * FROM zbxhist.setup(configure_zabbix => true, dry_run => true);
+SELECT * FROM zbxhist.setup(configure_zabbix => true, dry_run => true, history_interval => '1 day');
 SELECT count(*) FROM pg_trigger WHERE tgname ~ 'zbxhist';
 SELECT count(*) FROM pg_inherits i JOIN pg_class k ON k.oid = i.inhparent WHERE k.relnamespace = 'zabbix'::regnamespace;
 SELECT count(*) FROM zbxhist.parent_config;
@@ -43,7 +43,7 @@ SELECT count(*) FROM zbxhist.managed_schema;
 SELECT * FROM config;
 
 -- and it does it
-SELECT * FROM zbxhist.setup();
+SELECT * FROM zbxhist.setup(history_interval => '1 day');
 SELECT c.parent, c.partition_interval, c.premake, c.retention, count(*),
        bool_and(p.partition::text ~ '_p[0-9]{6,8}$') AS named
   FROM zbxhist.parent_config c, zbxhist.list_partitions(c.parent) p

@@ -41,7 +41,7 @@ GRANT INSERT ON history TO writer;
 SQL
 
 is( as( 'owner',
-		"SELECT count(*) FROM zbxhist.setup('public', '30 days') WHERE action = 'create_parent'"
+		"SELECT count(*) FROM zbxhist.setup('public', '30 days', history_interval => '1 day') WHERE action = 'create_parent'"
 	),
 	8, '... and sets up tables of a role that he is a member of');
 is( as( 'owner',

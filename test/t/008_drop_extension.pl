@@ -70,7 +70,7 @@ $node->safe_psql('zabbix',
 
 $node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist');
 $node->safe_psql('zabbix',
-	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year')");
+	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
 is($node->safe_psql('zabbix', $partitions),
 	$made, 'set-up takes the partitions over');
 is( $node->safe_psql(

@@ -166,7 +166,7 @@ CREATE TABLE config (hk_history_mode trap_zabbix.comp, hk_history_global trap_za
 INSERT INTO config VALUES (ROW('0'), ROW('1'), ROW('1s'), ROW('0'), ROW('1'), ROW('1s'));
 SQL
 	is_harmless("$with: preparations");
-	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', NULL)", "$with: set-up");
+	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', NULL, history_interval => '1 day')", "$with: set-up");
 	is_harmless("$with: set-up");
 
 	# rows for maintenance: to be moved, and too old; in most tables one stays
@@ -270,9 +270,9 @@ SQL
 	attacks();
 	as($db, $user, $look);
 	is_harmless("$with: settings");
-	as($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true)");
+	as($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')");
 	as_well($db, 'zabbix', 'ALTER TABLE config DISABLE ROW LEVEL SECURITY');
-	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true)");
+	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')");
 	is_harmless("$with: changing settings", 'trigger of config');
 	is(as_well($db, 'zabbix', 'SELECT hk_history_global, hk_trends_mode FROM config'),
 		'1|0', "$with: they are changed");
@@ -320,7 +320,7 @@ DROP TABLE history_bin;
 CREATE TABLE settings (name varchar(255) PRIMARY KEY, type integer NOT NULL, value_str text DEFAULT '' NOT NULL, value_int integer DEFAULT '0' NOT NULL);
 INSERT INTO settings VALUES ('hk_history_global', 2, '', 1), ('hk_history', 1, '31d', 0), ('hk_trends_global', 2, '', 1), ('hk_trends', 1, '365d', 0);
 SQL
-as_well('neighbours', 'dba', "SELECT * FROM zbxhist.setup('public')");
+as_well('neighbours', 'dba', "SELECT * FROM zbxhist.setup('public', history_interval => '1 day')");
 my $hostile_bin = <<"SQL";
 CREATE TABLE history_bin (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, value bytea NOT NULL DEFAULT '', PRIMARY KEY (itemid, clock, ns));
 CREATE INDEX ON history_bin ((clock - trap_mallory.evil('history_bin', clock)));
@@ -484,7 +484,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE inherited OWNER dba');
 $node->safe_psql('inherited', 'GRANT ALL ON SCHEMA public TO zabbix, heir; GRANT heir, zabbix TO dba');
 as_well('inherited', 'dba', 'CREATE EXTENSION zbxhist');
 create_zabbix_tables($node, 'inherited', 'zabbix');
-as_well('inherited', 'dba', "SELECT * FROM zbxhist.setup('public', '30 days');"
+as_well('inherited', 'dba', "SELECT * FROM zbxhist.setup('public', '30 days', history_interval => '1 day');"
 	  . "SELECT zbxhist.create_partition('history', '$yesterday')");
 as_well('inherited', 'zabbix', 'GRANT SELECT, INSERT ON history TO reader;' . insert_values('history', 1, 300, day(0)));
 as_well('inherited', 'dba', "CALL zbxhist.pack('history', '$yesterday')");

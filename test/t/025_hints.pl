@@ -43,7 +43,7 @@ INSERT INTO hosts VALUES (1, 'web', 0);
 INSERT INTO items SELECT i, 1, 'item ' || i, 0, 0, '31d', '365d' FROM generate_series(1, 9) i;
 INSERT INTO history (itemid, clock, value) SELECT 1, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(10, 89) i;
 INSERT INTO trends (itemid, clock) SELECT 1, extract(epoch FROM now())::integer - 86400 * i FROM generate_series(40, 700) i;
-SELECT * FROM zbxhist.setup(never_pack => true);
+SELECT * FROM zbxhist.setup(never_pack => true, history_interval => '1 day');
 SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - i) FROM generate_series(1, 3) i;
 INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-1) ]} + i, i FROM generate_series(1, 1000) i;
 INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-2) ]} + i, i FROM generate_series(1, 100) i;

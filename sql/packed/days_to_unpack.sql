@@ -1,0 +1,27 @@
+-- sql/packed/days_to_unpack.sql
+CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    result regclass[];
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
+      FROM zbxhist_internal.ranges_of_day(parent, day) r
+     WHERE r.is_packed;
+    IF result IS NULL THEN
+        RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    END IF;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) IS
+'The packed tables of a day; an error if there are none (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) TO PUBLIC;

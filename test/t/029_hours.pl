@@ -1,0 +1,178 @@
+# A month of hourly partitions: what the catalogs, the disk and the sessions
+# that write and read all along take does not grow with the hours gone by.
+# ZBXHIST_HOURS asks for more or fewer of them.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PgWire;
+use Test::More;
+use ZbxhistTest;
+
+my $HOURS = $ENV{ZBXHIST_HOURS} || 720;
+my $KEPT = 24;    # hours
+my $SETTLED = 3;    # days after which nothing grows any more
+my @TABLES = qw(history history_str);
+my $START = 1795132800;    # 2026-11-20 00:00 UTC
+
+my $node = test_server(
+	'hours',
+	autovacuum => 'off',
+	max_wal_size => '200MB');
+create_database($node, 'zabbix');
+create_zabbix_tables($node, 'zabbix');
+
+# what maintenance takes for the present is set here
+$node->safe_psql('zabbix', <<'SQL');
+CREATE OR REPLACE FUNCTION zbxhist_internal.current_clock() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT current_setting('hours.present')::bigint $$;
+-- so that it is not waited for between two steps
+CREATE OR REPLACE PROCEDURE zbxhist_internal.repeat_step(parent regclass, step text, relation regclass, INOUT answer text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. 100 LOOP
+        CALL zbxhist_internal.next_transaction();
+        answer := zbxhist_internal.run_step(parent, step, relation);
+        CALL zbxhist_internal.next_transaction();
+        EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
+    END LOOP;
+END $$;
+SQL
+
+my %session = map { $_ => PgWire->new($node, 'zabbix') }
+  qw(writer reader maintenance);
+
+# Runs SQL in a session that lasts; its rows.
+sub run
+{
+	my ($name, $sql) = @_;
+	my $answer = $session{$name}->query($sql);
+
+	BAIL_OUT("$name: $sql: @{$answer->{messages}}")
+	  if @{ $answer->{errors} };
+	return $answer->{rows};
+}
+
+my (@measured, %details);
+
+# What grows where something does: rows and bytes of the catalogs and of
+# zbxhist's own tables, files on disk, memory of the sessions.
+sub measure
+{
+	my %seen;
+
+	# the files of tables that were dropped go at a checkpoint
+	$node->safe_psql('zabbix', 'VACUUM; CHECKPOINT');
+	$seen{$_->[0]} = $_->[1] for map { [ split /\|/ ] } split /\n/,
+	  $node->safe_psql('zabbix', <<'SQL');
+SELECT 'rows of ' || t, (xpath('/row/n/text()', query_to_xml('SELECT count(*) AS n FROM ' || t, false, true, '')))[1]::text
+  FROM unnest('{pg_class,pg_attribute,pg_depend,pg_constraint,pg_index,pg_type,pg_inherits,pg_trigger,pg_attrdef,pg_statistic}'::text[]) t
+UNION ALL
+SELECT 'bytes of ' || c.oid::regclass, pg_total_relation_size(c.oid)::text
+  FROM pg_class c WHERE c.relkind = 'r' AND c.oid < 16384
+   AND pg_total_relation_size(c.oid) > 131072
+UNION ALL
+SELECT 'bytes of ' || c.oid::regclass, pg_total_relation_size(c.oid)::text
+  FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'zbxhist'::regnamespace AND c.relname <> 'maintenance_log'
+UNION ALL
+SELECT 'files', count(*)::text
+  FROM pg_database d, pg_ls_dir('base/' || d.oid) WHERE d.datname = current_database()
+SQL
+	for my $name (sort keys %session)
+	{
+		# its own statements are planned as ever when this is asked
+		run($name, 'SELECT 1');
+		my $rows = run($name,
+			'SELECT name, count(*), sum(used_bytes) FROM pg_backend_memory_contexts GROUP BY name'
+		);
+		$seen{"memory of the $name"} = 0;
+		for my $row (@$rows)
+		{
+			$seen{"memory of the $name"} += $row->[2];
+			$details{"$name: $row->[0]"}[ scalar @measured ] = "$row->[1]: $row->[2]";
+		}
+	}
+	return \%seen;
+}
+
+
+run('maintenance', "SET hours.present = $START; SET client_min_messages = error");
+run('maintenance',
+	"SELECT zbxhist.create_parent('$_', '1 hour', retention => '$KEPT hours', premake => 2, pack_after => '1 hour')"
+) for @TABLES;
+
+for my $hour (0 .. $HOURS - 1)
+{
+	my $clock = $START + 3600 * $hour;
+
+	run('maintenance', 'SET hours.present = ' . ($clock + 900));
+	for my $table (@TABLES)
+	{
+		run('writer',
+			"INSERT INTO $table (itemid,clock,ns,value) VALUES "
+			  . join(',', map { "($_,@{[$clock + $_]},0,'$hour')" } 1 .. 5));
+		# a value that comes too late for its partition, now and then
+		run('writer',
+			"INSERT INTO $table (itemid,clock,ns,value) VALUES (9,@{[$clock - 5 * 3600]},0,'1')")
+		  if $hour % 12 == 11;
+	}
+	run('maintenance', 'CALL zbxhist.run_maintenance()');
+	for my $table (@TABLES)
+	{
+		my $rows = run('reader',
+			"SELECT count(*) FROM $table WHERE itemid = 3 AND clock > @{[$clock - 12 * 3600]} AND clock <= @{[$clock + 3600]}");
+		my $expected = $hour < 12 ? $hour + 1 : 13;
+
+		BAIL_OUT("hour $hour of $table: $rows->[0][0] rows of $expected")
+		  if $rows->[0][0] != $expected;
+		run('reader',
+			"SELECT clock, value FROM $table WHERE itemid = 4 ORDER BY clock DESC LIMIT 2");
+	}
+	push @measured, measure() if $hour % 24 == 23;
+}
+
+my ($before, $after) = @measured[ $SETTLED, -1 ];
+my $days = @measured - 1 - $SETTLED;
+
+for my $what (sort keys %$after)
+{
+	my $grown = $after->{$what} - ($before->{$what} // 0);
+
+	note sprintf '%-40s %10d %10d, %8.1f a day', $what, $before->{$what} // 0,
+	  $after->{$what}, $grown / $days;
+}
+
+for my $what (sort keys %details)
+{
+	my ($first, $last) = @{ $details{$what} }[ $SETTLED, -1 ];
+
+	note "$what: ", $first // 'none', ', then ', $last
+	  if defined $last && $last ne ($first // '');
+}
+
+is( $node->safe_psql('zabbix',
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL"
+	),
+	0,
+	'no step failed');
+cmp_ok(
+	$node->safe_psql('zabbix',
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
+	'>=', ($HOURS - $KEPT - 24) * @TABLES, 'the hours were dropped again');
+for my $what (sort keys %$after)
+{
+	# a day's hours more or less, as the day has been split or not
+	my $allowed = $what =~ /^(rows|files)/ ? 1.02 : 1.1;
+
+	cmp_ok($after->{$what}, '<=',
+		($before->{$what} // 131072) * $allowed + ($what =~ /^memory/ ? 32768 : 0),
+		"$what: no more than $days days before");
+}
+
+$_->close for values %session;
+log_is_clean($node);
+$node->stop;
+done_testing();
