@@ -87,8 +87,9 @@ UPDATE zbxhist.packed_day d SET to_clock = 200000 WHERE from_clock = 86400;
 SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap' ORDER BY object, message;
 CALL zbxhist.unpack('history', '1970-01-03');
 SELECT hint FROM zbxhist.check() WHERE code = 'overlap' ORDER BY object \gexec
-INSERT INTO history TABLE history_p19700102;
+INSERT INTO history TABLE history_p19700103;
 SELECT code FROM zbxhist.check() WHERE code = 'overlap';
 SELECT count(*), sum(value) FROM history;
-DROP TABLE history, day_by_hand, more_by_hand, history_p19700102 CASCADE;
+DROP TABLE history, day_by_hand, more_by_hand, history_p19700103 CASCADE;
+DROP VIEW IF EXISTS old;
 DROP FUNCTION overlaps();
