@@ -67,7 +67,7 @@ zbxhist_advice() {
 		   DROP EXTENSION zbxhist CASCADE;
 		   ALTER DATABASE "NAME" RESET session_preload_libraries;
 
-		The first brings packed values back into plain tables; see "Removing the
-		extension" in the README.
+		The first brings packed values back into plain tables; see
+		docs/operations.md, "Removing the extension".
 	ADVICE
 }

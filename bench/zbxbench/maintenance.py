@@ -383,7 +383,7 @@ def targets(measured):
     return entries
 
 
-def draw(measured, stem):
+def draw_measured(measured, stem):
     """Latency over time, a plot a store, stages shaded."""
     for store, entry in measured.items():
         fig, axes = plots.figure()
@@ -427,4 +427,4 @@ def run(arguments):
             "move_rows": arguments.move_rows, "drop_rows": arguments.drop_rows,
             "targets": targets(measured),
             "summary": {name: entry["stages"] for name, entry in measured.items()}},
-            problems, show, lambda _, stem: draw(measured, stem))
+            problems, show, lambda _, stem: draw_measured(measured, stem))

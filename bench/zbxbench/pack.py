@@ -233,7 +233,7 @@ def targets(summary, settings):
     return entries
 
 
-def draw(summary, statements_of, stem):
+def draw_measured(summary, statements_of, stem):
     """Latency over time, stages shaded; there is one store at most."""
     for name, entry in summary.items():
         draw_store(name, statements_of[name], entry["stages"], stem)
@@ -270,4 +270,4 @@ def run(arguments):
             "rows": arguments.rows, "rate": arguments.rate,
             "connections": arguments.connections,
             "targets": targets(summary, own.cluster.settings), "summary": summary},
-            problems, show, lambda _, stem: draw(summary, statements_of, stem))
+            problems, show, lambda _, stem: draw_measured(summary, statements_of, stem))

@@ -6,6 +6,8 @@ import io
 import json
 import pathlib
 import re
+import shutil
+import tempfile
 
 from . import results
 
@@ -60,6 +62,21 @@ def plots_of(name, names, directory):
                    key=len, default=None)
     return sorted((path for path in directory.glob(name + "*.png") if owner(path) == name),
                   key=lambda path: path.stem)
+
+
+def draw_missing(ordered, directory):
+    """Draws the plots that are not there, as far as a result has what they show.
+
+    Those of maintenance and pack show every INSERT, which their results do not have.
+    """
+    for name, result, module in ordered:
+        if not hasattr(module, "draw"):
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            module.draw(result, str(pathlib.Path(place) / name))
+            for path in pathlib.Path(place).glob("*.png"):
+                if not (directory / path.name).exists():
+                    shutil.copy(path, directory)
 
 
 def shown(module, result):
@@ -218,6 +235,7 @@ def run(arguments):
     directory = pathlib.Path(arguments.output) if arguments.output else results.RESULTS
     modules = [module for module in EXPERIMENTS if hasattr(module, "show")]
     ordered = in_order(load(directory, arguments.quick), modules)
+    draw_missing(ordered, directory)
     blocks = page(ordered, modules, directory)
     name = arguments.name or NAME + ("-quick" if arguments.quick else "")
     for suffix, text in ((".md", markdown(blocks)), (".html", html_page(blocks))):

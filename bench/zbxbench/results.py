@@ -1,5 +1,6 @@
 """Result files and tables."""
 import json
+import math
 import pathlib
 import re
 
@@ -20,6 +21,17 @@ def base_name(arguments, name):
     return arguments.name or name + ("-quick" if arguments.quick else "")
 
 
+def _rounded(value):
+    """The same with seven digits of each fraction: a result does not have more."""
+    if isinstance(value, dict):
+        return {key: _rounded(element) for key, element in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(element) for element in value]
+    if isinstance(value, float) and math.isfinite(value):
+        return round(value) if abs(value) >= 1e7 else float("%.7g" % value)
+    return value
+
+
 def _text(result):
     """JSON with a line an entry and a line a run: readable, and small in a diff."""
     entries = []
@@ -35,7 +47,7 @@ def _text(result):
 def save(name, result, directory=None):
     """Writes the JSON file; returns its name for the message."""
     path = path_of(name, ".json", directory)
-    path.write_text(_text(result), encoding="utf-8")
+    path.write_text(_text(_rounded(result)), encoding="utf-8")
     return path.name
 
 

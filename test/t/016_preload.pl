@@ -82,7 +82,7 @@ is(rows_of($node, 'zabbix', 'history'),
 	10, 'without the extension the library does no harm');
 $node->safe_psql('zabbix',
 	'ALTER DATABASE zabbix RESET session_preload_libraries');
-is(setting('zabbix'), '', 'as the README undoes it');
+is(setting('zabbix'), '', 'as docs/setting-up.md undoes it');
 
 # ---- other libraries ----
 

@@ -333,6 +333,9 @@ my @numeric = (
 # forged rows; more rows of a clock than there can be
 my %allowed = map { $_ => 1 } qw(00000 XX001 23505 54000);
 
+# nothing is salvaged of what says that a newer version has written it
+my $newer = "state = '0A000' AND statement ~ 'salvage'";
+
 $node->safe_psql('zabbix',
 	'CREATE TABLE variants (n integer, place tid, payload bytea);'
 	  . 'CREATE TABLE outcomes (n integer, statement text, state text)');
@@ -394,7 +397,7 @@ BEGIN
 END \$\$;
 SQL
 	my @outcomes = split /\n/,
-	  $node->safe_psql('zabbix', 'SELECT DISTINCT state FROM outcomes ORDER BY 1');
+	  $node->safe_psql('zabbix', "SELECT DISTINCT state FROM outcomes WHERE NOT ($newer) ORDER BY 1");
 	is(join(' ', grep { !$allowed{$_} } @outcomes),
 		'', "$table: every statement on any bytes gives rows or XX001");
 	ok((grep { $_ eq '00000' } @outcomes) && (grep { $_ eq 'XX001' } @outcomes),
@@ -404,7 +407,7 @@ SQL
 		"SELECT DISTINCT ON (statement, state) n, state, statement FROM outcomes"
 		  . " WHERE state NOT IN ('00000', 'XX001', '23505', '54000') LIMIT 10");
 	is( $node->safe_psql('zabbix',
-			"SELECT count(*) FROM outcomes WHERE statement ~ 'verify_day|salvage' AND state <> '00000'"),
+			"SELECT count(*) FROM outcomes WHERE statement ~ 'verify_day|salvage' AND state <> '00000' AND NOT ($newer)"),
 		0,
 		"$table: verifying and salvaging never fail");
 }

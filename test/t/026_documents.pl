@@ -1,6 +1,8 @@
-# The commands of the documents, and those that scripts/install prints, do as
+# The commands of all documents, and those that scripts/install prints, do as
 # they are written what they say; and where they delete values, the text around
-# them says so.  Days in the documents stand for days of the test.
+# them says so.  Days in the documents stand for days of the test.  Commands that
+# other suites run, such as scripts/install, must at least exist as written.
+# Every setting, function and view is in the document that lists them.
 use strict;
 use warnings;
 
@@ -14,8 +16,13 @@ use Test::More;
 use ZbxhistTest;
 
 my $top = "$FindBin::RealBin/../..";
+my @documents = map { s{^\Q$top\E/}{}r } map { sort glob "$top/$_" } qw(*.md docs/*.md);
+@documents = grep { $_ ne 'CHANGELOG.md' } @documents;
 my $node = test_server('documents');
 my $statement = qr/^(?:SELECT|CALL|ALTER|CREATE|DROP|BEGIN|SET|INSERT|UPDATE|DELETE|GRANT|TRUNCATE|ANALYZE|VACUUM|COPY)\b/;
+
+# where files are written
+my $scratch = PostgreSQL::Test::Utils::tempdir();
 
 # the documents' 21 November 2026 is today
 my $document_day = 1795219200;
@@ -38,6 +45,26 @@ sub with_days
 	return $text;
 }
 
+# Says whether a line that stands by itself is a command, or a setting, which
+# is not run here but is one that exists.
+sub is_known_line
+{
+	my ($line) = @_;
+
+	$line =~ s/\s+#.*//;
+	if ($line =~ m{^(scripts/\w+)(?:\s+(--\w+))?})
+	{
+		my ($script, $option) = ($1, $2);
+		return -x "$top/$script" && (!defined $option || slurp_file("$top/$script") =~ /(?<!\S)$option\b/);
+	}
+	return -e "$top/dist/systemd/$1\@.timer" if $line =~ /^systemctl enable --now ([\w-]+)\@\w+\.timer$/;
+	return scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m } glob "$top/bench/zbxbench/*.py"
+	  if $line =~ m{^bench/run (\w+)$};
+	return $node->safe_psql('postgres', "LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'") == 1
+	  if $line =~ /^([a-z][\w.]*) = '[^']*'$/;
+	return $line =~ /^MALLOC_\w+_ = '\d+'$/;
+}
+
 # What is in a document to be run: { sql or shell, around: the paragraph }, in
 # order; first what stands by itself, then what is named in a sentence.
 sub commands_of
@@ -53,13 +80,16 @@ sub commands_of
 		$last = $paragraph unless $paragraph =~ /\A\s*(?:```|    )/;
 		push @blocks, { sql => $1, around => $last }
 		  while $paragraph =~ /^\s*```sql\n(.*?)^\s*```/gms;
+		$paragraph =~ s/```.*?```//gs;
 		for my $line ($paragraph =~ /^ {4,}(\S.*)$/gm)
 		{
-			push @blocks, { sql => $line, around => $last } if $line =~ /$statement.*;$/;
-			push @blocks, { shell => $1, around => $last }
-			  if $line =~ m{^\*/\d+ \* \* \* \* \w+ (psql .*)$};
+			if ($line =~ /$statement.*;$/) { push @blocks, { sql => $line, around => $last } }
+			elsif ($line =~ m{^(?:\*/\d+ \* \* \* \* \w+ )?((?:psql|pg_dump|scripts/export)\b.*)$})
+			{
+				push @blocks, { shell => $1, around => $last };
+			}
+			else { ok(is_known_line($line), "$file: is known: $line") }
 		}
-		$paragraph =~ s/```.*?```//gs;
 		push @named, { sql => $1 =~ s/\s+/ /gr, around => $paragraph }
 		  while $paragraph =~ /(?<!`)`([^`]+)`(?!`)/g;
 	}
@@ -145,7 +175,8 @@ sub run_shell
 	local $ENV{PGHOST} = $node->host;
 	local $ENV{PGPORT} = $node->port;
 	local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
-	is(system('sh', '-c', "$command >/dev/null"), 0, $name);
+	$command =~ s{^scripts/}{$top/scripts/};
+	is(system('sh', '-c', "cd $scratch; { $command\n} >/dev/null"), 0, $name);
 }
 
 # Runs a command and compares the rows before and after it.
@@ -171,13 +202,31 @@ sub run_and_look
 
 # ---- what stands by itself, in order ----
 
-for my $file (qw(README.md UPGRADING.md))
-{
-	my ($blocks) = commands_of($file);
+my %commands = map { $_ => [ commands_of($_) ] } @documents;
 
-	cmp_ok(scalar @$blocks, '>', $file eq 'README.md' ? 7 : 0, "$file has commands");
-	make_zabbix('zabbix');
-	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $file ne 'README.md';
+# a Zabbix that is set up, with packed days, for what begins later
+make_zabbix('later');
+$node->safe_psql('later', 'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
+fill('later');
+maintain($node, 'later');
+cmp_ok(
+	$node->safe_psql('later', "SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
+	'>', 2, 'there are packed days');
+
+my %least = (
+	'README.md' => 5,
+	'UPGRADING.md' => 1,
+	'docs/functions.md' => 1,
+	'docs/operations.md' => 4,
+	'docs/packed-days.md' => 1,
+	'docs/setting-up.md' => 3);
+for my $file (@documents)
+{
+	my $blocks = $commands{$file}[0];
+
+	cmp_ok(scalar @$blocks, '>=', delete $least{$file} // 0, "$file has commands");
+	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION/ } @$blocks) { make_zabbix('zabbix') }
+	else { $node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE later') }
 	for my $command (@$blocks)
 	{
 		my $sql = $command->{sql} // '';
@@ -195,6 +244,37 @@ for my $file (qw(README.md UPGRADING.md))
 	}
 	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 }
+is_deeply([ keys %least ], [], 'all of these documents are there');
+
+# ---- what is listed ----
+
+# The names that a query returns, which must be in a document as code.
+sub all_are_in
+{
+	my ($file, $query, $least) = @_;
+	my $text = slurp_file("$top/$file");
+	my @names = split /\n/, $node->safe_psql('later', "LOAD 'zbxhist'; $query");
+
+	cmp_ok(scalar @names, '>=', $least, "$query");
+	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ], [], "$file has all");
+}
+
+all_are_in('docs/settings.md',
+	"SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%'", 14);
+all_are_in('docs/functions.md', <<'SQL', 25);
+SELECT DISTINCT p.proname FROM pg_proc p
+ WHERE p.pronamespace = 'zbxhist'::regnamespace AND p.prorettype <> 'trigger'::regtype
+   AND obj_description(p.oid, 'pg_proc') NOT LIKE '%(internal)'
+SQL
+all_are_in('docs/functions.md', <<'SQL', 4);
+SELECT relname FROM pg_class WHERE relnamespace = 'zbxhist'::regnamespace AND relkind = 'v'
+SQL
+my $settings = slurp_file("$top/docs/settings.md");
+for my $name (split /\n/, $node->safe_psql('later',
+		"LOAD 'zbxhist'; SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%' AND vartype = 'bool' AND boot_val = 'on'"))
+{
+	like($settings, qr/^\| `$name` \| on \|/m, "default of $name");
+}
 
 # ---- what is named in sentences: each by itself ----
 
@@ -202,11 +282,9 @@ make_zabbix('base');
 $node->safe_psql('base', "CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)");
 fill('base');
 $node->safe_psql('base', "CALL zbxhist.pack('history', '" . POSIX::strftime('%Y-%m-%d', gmtime(day(-4))) . "')");
-for my $file (qw(README.md UPGRADING.md))
+for my $file (@documents)
 {
-	my (undef, $named) = commands_of($file);
-
-	for my $command (@$named)
+	for my $command (@{ $commands{$file}[1] })
 	{
 		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
 		run_and_look('zabbix', $command, $file);

@@ -19,7 +19,7 @@ sub slurp
 
 # "directory/file.c function" of each place that raises an error.
 my %raises;
-for my $file (map { glob "$top/src/$_/*.c" } qw(ingest plan catalog))
+for my $file (map { glob "$top/src/$_/*.c" } qw(ingest ingest/fast rows plan catalog))
 {
 	my ($name) = $file =~ m{src/(.*)};
 	my $function;

@@ -343,8 +343,9 @@ OpenGroup(DayScan *scan, DayGroup *group)
 				   VARSIZE_ANY_EXHDR(payload)) ||
 		!ZbxhistGroupHasRightPlace(group) ||
 		(group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))
-		ZbxhistRaiseCorrupt(scan->day, scan->phase >= SCAN_HEAP ?
-							group->first_itemid : scan->itemid);
+		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ?
+							  group->first_itemid : scan->itemid,
+							  &group->reader);
 	MemoryContextSwitchTo(old);
 }
 

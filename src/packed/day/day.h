@@ -89,6 +89,9 @@ extern int	ZbxhistFindWrong(const LayoutColumn *column,
 
 /* raises XX001 naming the day's table and the item */
 pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
+pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
+											  const GroupReader *reader);
+extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
 
 /* ---- changing rows ---- */
 

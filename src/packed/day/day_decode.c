@@ -61,6 +61,38 @@ ZbxhistRaiseCorrupt(Relation day, int64 itemid)
 }
 
 /*
+ * ZbxhistWhyNotOpened says why a group could not be opened.
+ */
+const char *
+ZbxhistWhyNotOpened(const GroupReader *reader)
+{
+	int			format = ZbxhistNewerFormat(reader);
+
+	return format == 0 ? "damaged directory" :
+		psprintf("format %d, which this version of zbxhist does not know",
+				 format);
+}
+
+/*
+ * ZbxhistRaiseNotOpened raises the error for a group that could not be opened,
+ * or is not the right one.
+ */
+void
+ZbxhistRaiseNotOpened(Relation day, int64 itemid, const GroupReader *reader)
+{
+	if (ZbxhistNewerFormat(reader) == 0)
+		ZbxhistRaiseCorrupt(day, itemid);
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("packed values of item " INT64_FORMAT " in \"%s\" have %s",
+				   itemid, RelationGetRelationName(day),
+				   ZbxhistWhyNotOpened(reader)),
+			errdetail("A newer version has written them, or they are corrupt."),
+			hint_verify(day),
+			errtable(day));
+}
+
+/*
  * RaiseInvalid raises the error for a value that is none of its column's
  * type.
  */

@@ -51,7 +51,8 @@ OpenGroup(DayStream *stream, Datum payload)
 						  stream->layout->npacked) ||
 		!ZbxhistGroupHasRightPlace(group) ||
 		!ZbxhistGroupHasRightCount(group))
-		ZbxhistRaiseCorrupt(stream->day, group->first_itemid);
+		ZbxhistRaiseNotOpened(stream->day, group->first_itemid,
+							  &group->reader);
 	MemoryContextSwitchTo(old);
 	stream->nbytes += group->reader.length;
 }

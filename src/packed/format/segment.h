@@ -103,6 +103,7 @@ extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,
 							 size_t length, int ncolumns);
 extern bool ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data,
 								 size_t length, int ncolumns, int64 itemid);
+extern int	ZbxhistNewerFormat(const GroupReader *reader);
 extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
 							   int32 clock);
 extern bool ZbxhistCheckSegment(const GroupReader *reader, int segment);

@@ -117,6 +117,22 @@ ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,
 }
 
 /*
+ * The format of a group that could not be opened, if that is newer than those
+ * that are known here; else 0: its bytes are damaged.
+ */
+int
+ZbxhistNewerFormat(const GroupReader *reader)
+{
+	const uint8 *data = reader->data;
+
+	if (data == NULL || reader->length < GROUP_FIXED_LENGTH ||
+		data[0] != GROUP_MAGIC_0 || data[1] != GROUP_MAGIC_1 ||
+		data[2] <= GROUP_VERSION)
+		return 0;
+	return data[2];
+}
+
+/*
  * Finds the first segment that does not end before an item's clock: it is of
  * that item or a later one.  Returns the number of segments if there is none.
  */

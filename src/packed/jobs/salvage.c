@@ -319,6 +319,27 @@ KeepGroup(Salvage *salvage, DayGroup *group)
 }
 
 /*
+ * RefuseNewer raises an error if a group could not be opened because a newer
+ * version has written it: nothing of it is lost.
+ */
+static void
+RefuseNewer(const Salvage *salvage, const DayGroup *group)
+{
+	Relation	day = salvage->unpacking.day;
+
+	if (ZbxhistNewerFormat(&group->reader) == 0)
+		return;
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("packed day \"%s\" has values of %s",
+				   RelationGetRelationName(day),
+				   ZbxhistWhyNotOpened(&group->reader)),
+			errdetail("A newer version can read them.  If there was none, what is damaged is the group with first_itemid = " INT64_FORMAT " and first_clock = %d.",
+					  group->first_itemid, (int) group->first_clock),
+			errtable(day));
+}
+
+/*
  * SalvageGroup keeps what can be read of a group.
  */
 static void
@@ -341,7 +362,10 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 	else if (!ZbxhistOpenGroup(&group->reader, (uint8 *) report->bytes,
 							   report->length,
 							   salvage->unpacking.layout->npacked))
+	{
+		RefuseNewer(salvage, group);
 		LoseGroup(salvage, stored, "damaged directory");
+	}
 	else
 		KeepGroup(salvage, group);
 	ZbxhistEndReport(report);

@@ -260,7 +260,7 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 						  VARSIZE_ANY_EXHDR(payload),
 						  state->layout->npacked))
 	{
-		AddGroupProblem(state, "damaged directory");
+		AddGroupProblem(state, ZbxhistWhyNotOpened(&group->reader));
 		return;
 	}
 	if (!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group))
