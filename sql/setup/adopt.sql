@@ -28,15 +28,16 @@ BEGIN
                   HINT = 'To change its policy, call zbxhist.alter_parent.';
     END IF;
     -- each is some entries in the server's table of locks until this transaction
-    -- ends; maintenance creates the others one by one
+    -- ends, in setup those of all tables; maintenance creates the others one by one
     FOR gap IN
         -- of hours, the first has no other before it: late values of today come, too
-        SELECT m.gap_from AS from_clock, m.gap_to AS to_clock
+        SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
           FROM zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock()) c,
                zbxhist_internal.missing_ranges(policy.parent, today, c.from_clock) m
          UNION ALL
-        SELECT w.from_clock, w.to_clock FROM zbxhist_internal.wanted_ranges(policy) w
-         ORDER BY 1 LIMIT 25
+        SELECT w.from_clock, w.to_clock, CASE WHEN w.from_clock <= zbxhist_internal.current_clock() THEN 1 ELSE 3 END
+          FROM zbxhist_internal.wanted_ranges(policy) w
+         ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)
     LOOP
         PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);
         made := made + 1;

@@ -104,7 +104,8 @@ HasRow(Relation parent, Relation day, const TableKey *key,
 	   const ItemRange *range, TupleTableSlot *slot)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	ItemSource *source = ZbxhistOpenPackedSource(day, parent, snapshot);
+	ItemSource *source = ZbxhistOpenPackedSource(day, parent, snapshot,
+												 NoLock);
 	bool		result = false;
 
 	source->methods->start(source, range);

@@ -153,8 +153,12 @@ AddDay(ItemReader *reader, Relation rel)
 	open = palloc0(sizeof(OpenSource));
 	open->relid = RelationGetRelid(rel);
 	open->is_day = true;
+	/* the lock on the foreign table keeps the day from being dropped */
 	open->source = ZbxhistOpenPackedSource(rel, reader->parent,
-										   reader->snapshot);
+										   reader->snapshot,
+										   OidIsValid(reader->set->packed) &&
+										   reader->lockmode == AccessShareLock ?
+										   AccessShareLock : NoLock);
 	MemoryContextSwitchTo(old);
 	return open;
 }

@@ -57,7 +57,7 @@ typedef struct ItemSource
 
 extern ItemSource *ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot);
 extern ItemSource *ZbxhistOpenPackedSource(Relation day, Relation parent,
-										   Snapshot snapshot);
+										   Snapshot snapshot, LOCKMODE release);
 extern bool ZbxhistMovePackedSource(ItemSource *base, Relation day);
 extern bool ZbxhistPackedSourceHasRead(const ItemSource *base);
 

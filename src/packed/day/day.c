@@ -12,7 +12,7 @@
  * they had to be stored out of line.
  *
  * Locks: the caller has locked the table; the index is locked here, until the
- * transaction ends.  A scan is allocated in a context of its own, below the
+ * scan ends: hundreds of days would fill the server's table of locks.  A scan is allocated in a context of its own, below the
  * current one when it begins; its relations belong to the current resource
  * owner.
  *
@@ -185,7 +185,7 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
- * CloseScans ends what has been begun in the scan's day; locks stay.
+ * CloseScans ends what has been begun in the scan's day.
  */
 static void
 CloseScans(DayScan *scan)
@@ -194,7 +194,7 @@ CloseScans(DayScan *scan)
 	if (scan->index_scan != NULL)
 	{
 		index_endscan(scan->index_scan);
-		index_close(scan->index, NoLock);
+		index_close(scan->index, AccessShareLock);
 	}
 	if (scan->table_scan != NULL)
 		table_endscan(scan->table_scan);
@@ -227,7 +227,7 @@ ZbxhistMoveDayScan(DayScan *scan, Relation day)
 }
 
 /*
- * ZbxhistEndDayScan closes the scan; locks stay.
+ * ZbxhistEndDayScan closes the scan.
  */
 void
 ZbxhistEndDayScan(DayScan *scan)

@@ -90,14 +90,14 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 }
 
 /*
- * ZbxhistCloseDayReader closes the table, keeping its lock, and frees the
- * reader.
+ * ZbxhistCloseDayReader closes the table, keeping its lock unless that is to be
+ * released, and frees the reader.
  */
 void
 ZbxhistCloseDayReader(DayReader *reader)
 {
 	ZbxhistEndDayScan(reader->scan);
-	table_close(reader->rel, NoLock);
+	table_close(reader->rel, reader->spec->release);
 	MemoryContextDelete(reader->context);
 }
 
@@ -126,7 +126,7 @@ ZbxhistMoveDayReader(DayReader *reader, Relation day)
 	if (!ZbxhistLayoutSuits(reader->layout, day))
 		return false;
 	ZbxhistMoveDayScan(reader->scan, day);
-	table_close(reader->rel, NoLock);
+	table_close(reader->rel, reader->spec->release);
 	reader->rel = day;
 	Rewind(reader);
 	reader->has_group = false;

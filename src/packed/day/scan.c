@@ -13,9 +13,9 @@
  * each day only the clocks between the first and the last one are read.
  *
  * Locks: the caller has locked the foreign table, which keeps maintenance
- * from dropping a day, and the parent.  Each day is locked when it is opened
- * and stays so until the transaction ends; one that somebody has dropped is
- * passed over.
+ * from dropping a day, and the parent.  Each day is locked while it is open:
+ * to the end of the transaction, hundreds would fill the server's table of
+ * locks.  One that somebody has dropped is passed over.
  *
  * Rights: whoever reads needs them on the parent or the foreign table only.
  * The days that a parent has are a part of it, whoever owns their tables: who
@@ -123,6 +123,8 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 	scan->spec.wants_row_id = wants_row_id;
 	scan->spec.counters = &scan->counters;
 	scan->user = ZbxhistDaysUser(table);
+	/* of another foreign table maintenance knows nothing */
+	scan->spec.release = OidIsValid(scan->user) ? NoLock : AccessShareLock;
 	return scan;
 }
 

@@ -71,10 +71,11 @@ HasStatistics(const DayLayout *layout, Relation parent)
 /*
  * ZbxhistOpenPackedSource makes a source of a day's table, whose reference it
  * takes over.  The parent and the snapshot must stay as long as the source is
- * open.
+ * open.  release is the lock to be given up with the day, or NoLock.
  */
 ItemSource *
-ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot)
+ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot,
+						LOCKMODE release)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist packed source",
@@ -91,6 +92,7 @@ ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot)
 	source->spec.table = parent;
 	source->spec.snapshot = snapshot;
 	source->spec.wants_position = true;
+	source->spec.release = release;
 	source->spec.counters = &source->counters;
 	source->context = context;
 	source->row_context = AllocSetContextCreate(context, "zbxhist packed row",

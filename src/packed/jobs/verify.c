@@ -470,6 +470,7 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	OpenState(state, PG_GETARG_OID(0));
 	VerifyBlocks(state);
-	table_close(state->day, NoLock);
+	/* of hundreds in one statement */
+	table_close(state->day, AccessShareLock);
 	return (Datum) 0;
 }
