@@ -101,7 +101,7 @@ class PostgresCosts(Costs):
         self.own_pid = self.wal.connection.info.backend_pid
 
     def _pages(self):
-        """Bytes written to tables and indexes: by checkpoints, by the background writer, by others."""
+        """Bytes written to tables and indexes: by checkpoints, the background writer, others."""
         if self.version < 16:
             return [count * POSTGRES_PAGE for count in self.wal.execute(BGWRITER_PAGES)[0]]
         size = IO_BYTES_16 if self.version < 18 else IO_BYTES_18
@@ -160,7 +160,7 @@ class PostgresCosts(Costs):
 
 
 class MariadbCosts(Costs):
-    """Of a whole MariaDB server: the redo log, pages, and their copies in the doublewrite buffer."""
+    """Of a whole MariaDB server: redo log, pages, and their copies for the doublewrite."""
 
     def __init__(self, server):
         super().__init__()

@@ -25,7 +25,7 @@ def _per_value(parts, key, values):
 
 
 def _spent(hours, tail, key):
-    """Bytes a value: in the first and the last hour, in the first hours, and of all that was done."""
+    """Bytes a value: in the first and the last hour, in the first hours, of all that was done."""
     early = hours[:FIRST_HOURS]
     values = _sum(hours, "values")
     return {"first": _per_value(hours[:1], key, hours[0]["values"]),
