@@ -52,6 +52,10 @@ def add_arguments(parser):
                         help="hours of maintenance after the last value "
                              "(default: 3; --quick: 1)")
     parser.add_argument("--connections", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument("--rate", type=float, default=0, metavar="N",
+                        help="values offered per second (default: as fast as it goes)")
+    parser.add_argument("--autovacuum", default="on", choices=("on", "off"),
+                        help="(default: %(default)s)")
     parser.add_argument("--wal-compression", default="off", metavar="METHOD",
                         help="the server's setting, for all stores (default: %(default)s)")
 
@@ -69,12 +73,15 @@ def fill_defaults(arguments):
 def settings_of(arguments):
     """Beside the tuned ones: checkpoints when the experiment says so, autovacuum in step.
 
-    A look a second is one in six minutes of the simulated day; it may not sleep
+    A look a second is one in some minutes of the simulated day; it may not sleep
     between pages, or it would need simulated hours for what takes it minutes.
+    Segments of the log are not filled with zeros first: a server that has been
+    running for long uses old ones again, and so would all stores but the first.
     """
     kept = max(1024, LOG_KEPT * arguments.items * 60 // 2 ** 20)
     return {"checkpoint_timeout": "1d", "wal_keep_size": "%dMB" % kept,
-            "wal_compression": arguments.wal_compression, "autovacuum": "on",
+            "wal_init_zero": "off", "wal_compression": arguments.wal_compression,
+            "autovacuum": arguments.autovacuum,
             "autovacuum_naptime": "1s", "autovacuum_vacuum_cost_delay": "0"}
 
 
@@ -175,7 +182,7 @@ class Day:
         loader = drivers.LoaderProcess(
             self.store.loader_arguments() + drivers.stream_arguments(self.load) + [
                 "--connections=%d" % self.load.connections, "--values=%d" % self.load.values,
-                "--csv=" + path, "--handshake",
+                "--rate=%g" % self.arguments.rate, "--csv=" + path, "--handshake",
                 "--pause-passes=%d" % self.arguments.part_minutes])
         try:
             self.costs.watch(loader.event("ready")["pids"])
@@ -205,8 +212,8 @@ class Day:
 
     def _begin_part(self, minute):
         """Maintenance begins when its timer says so, and goes on beside the stream."""
+        self.clock.set(self.period.start + minute * MINUTE)
         if minute % self.arguments.maintenance_minutes == 0:
-            self.clock.set(self.period.start + minute * MINUTE)
             self.upkeep.start()
 
     def _end_part(self, minute):
@@ -348,7 +355,8 @@ def run(arguments):
                 "items": arguments.items, "hours": arguments.hours,
                 "checkpoint_minutes": arguments.checkpoint_minutes,
                 "maintenance_minutes": arguments.maintenance_minutes,
-                "connections": arguments.connections, "tail_hours": arguments.tail_hours,
+                "connections": arguments.connections, "rate": arguments.rate,
+                "tail_hours": arguments.tail_hours,
                 "targets": [] if arguments.hours < 24 else day_report.targets(summary),
                 "summary": summary, "stores": [dict(entry, store=name)
                                                for name, entry in figures.items()],
