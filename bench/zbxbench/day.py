@@ -12,8 +12,9 @@ import os
 import tempfile
 import time
 
-from . import day_report, drivers, periods
+from . import drivers, periods
 from .day_costs import costs_of
+from .day_report import draw, show, summarize, targets
 from .day_upkeep import TABLE, upkeep_of
 from .experiment import bench, names_of
 from .progress import Progress
@@ -350,14 +351,14 @@ def run(arguments):
                 hours += parts
                 problems += wrong
             progress.finish()
-            summary = day_report.summarize(figures, hours)
+            summary = summarize(figures, hours)
             return own.conclude(NAME, {
                 "items": arguments.items, "hours": arguments.hours,
                 "checkpoint_minutes": arguments.checkpoint_minutes,
                 "maintenance_minutes": arguments.maintenance_minutes,
                 "connections": arguments.connections, "rate": arguments.rate,
                 "tail_hours": arguments.tail_hours,
-                "targets": [] if arguments.hours < 24 else day_report.targets(summary),
+                "targets": [] if arguments.hours < 24 else targets(summary),
                 "summary": summary, "stores": [dict(entry, store=name)
                                                for name, entry in figures.items()],
-                "runs": hours}, problems, day_report.show, day_report.draw)
+                "runs": hours}, problems, show, draw)
