@@ -272,16 +272,39 @@ warm_up(Thread *threads, Phase *phase)
 	wait_for_caller(options);
 }
 
+/*
+ * Runs so many batches, in one go or with the pauses that were asked for;
+ * returns how long it took without them.
+ */
+static double
+run_batches(Thread *threads, Phase *phase, long end_batch)
+{
+	long		step = phase->options->pause_passes *
+		phase->stream->batches_per_pass;
+	double		seconds = 0;
+
+	while (step > 0 && phase->first_batch + step < end_batch && !stop_requested)
+	{
+		phase->end_batch = phase->first_batch + step;
+		seconds += run_phase(threads, phase);
+		phase->first_batch = phase->end_batch;
+		printf("{\"event\": \"pause\"}\n");
+		wait_for_caller(phase->options);
+	}
+	phase->end_batch = end_batch;
+	return seconds + run_phase(threads, phase);
+}
+
 /* Runs and reports what is measured. */
 static void
-measure(Thread *threads, Phase *phase)
+measure(Thread *threads, Phase *phase, long end_batch)
 {
 	const Options *options = phase->options;
 	double		seconds;
 
 	phase->seconds = options->seconds;
 	phase->rate = options->rate;
-	seconds = run_phase(threads, phase);
+	seconds = run_batches(threads, phase, end_batch);
 	print_result(threads, options->connections, seconds);
 	wait_for_caller(options);
 	if (options->csv != NULL)
@@ -299,9 +322,8 @@ run(const Options *options, const Stream *stream)
 	phase.end_batch = phase.first_batch + batches_for(stream, options->warmup);
 	warm_up(threads, &phase);
 	phase.first_batch = phase.end_batch;
-	phase.end_batch = options->values > 0 ?
-		phase.first_batch + batches_for(stream, options->values) : INT64_MAX;
-	measure(threads, &phase);
+	measure(threads, &phase, options->values > 0 ?
+			phase.first_batch + batches_for(stream, options->values) : INT64_MAX);
 	for (int i = 0; i < options->connections; i++)
 		syncer_close(&threads[i].syncer);
 	free(threads);

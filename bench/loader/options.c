@@ -35,6 +35,8 @@ static const char usage_text[] =
 "  --csv=FILE           a line a statement: start, latency, rows, due to commit, SQLSTATE\n"
 "  --handshake          print {\"event\": \"ready\"} after the warm-up and {\"event\": \"done\"}\n"
 "                       after the run, and wait for a line on standard input after each\n"
+"  --pause-passes=N     with --handshake: print {\"event\": \"pause\"} after each N passes of\n"
+"                       the run but the last, and wait for a line there, too\n"
 "  --digest             no server: print rows and checksum of --values of the stream\n"
 "  --read-back          print rows and checksum of what is stored\n"
 "  --copy               no server: write float values to standard output as COPY text,\n"
@@ -49,7 +51,7 @@ enum
 	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
 	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
 	OPT_COPY, OPT_BY_PASS, OPT_DRIVER, OPT_CUT, OPT_DIGEST, OPT_READ_BACK,
-	OPT_HELP
+	OPT_PAUSE_PASSES, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -76,6 +78,7 @@ static const struct option long_options[] = {
 	{"cut", no_argument, NULL, OPT_CUT},
 	{"digest", no_argument, NULL, OPT_DIGEST},
 	{"read-back", no_argument, NULL, OPT_READ_BACK},
+	{"pause-passes", required_argument, NULL, OPT_PAUSE_PASSES},
 	{"help", no_argument, NULL, OPT_HELP},
 	{NULL, 0, NULL, 0}
 };
@@ -170,6 +173,9 @@ parse_mode_option(int option, Options *options)
 		case OPT_HANDSHAKE:
 			options->handshake = true;
 			return true;
+		case OPT_PAUSE_PASSES:
+			options->pause_passes = parse_number(optarg);
+			return true;
 		case OPT_CUT:
 			options->cut = true;
 			return true;
@@ -244,6 +250,9 @@ check_options(const Options *options)
 		fail("--values or --seconds must be given");
 	if ((options->copy || options->digest) && options->values <= 0)
 		fail("--copy and --digest need --values");
+	if (options->pause_passes < 0 ||
+		(options->pause_passes > 0 && (options->values <= 0 || !options->handshake)))
+		fail("--pause-passes needs --values and --handshake");
 }
 
 /* Reads the command line; ends the program when it is wrong. */

@@ -24,6 +24,7 @@ typedef struct Options
 	bool		copy;			/* write COPY text to stdout instead */
 	bool		by_pass;		/* in the order of time, not item after item */
 	bool		handshake;		/* wait for a line on stdin around the run */
+	long		pause_passes;	/* and after so many passes of it, 0: never */
 } Options;
 
 extern void options_parse(int argc, char **argv, Options *options);

@@ -5,6 +5,7 @@ import signal
 import sys
 
 from . import (
+    day,
     housekeeper,
     limit,
     maintenance,
@@ -28,6 +29,7 @@ EXPERIMENTS = (
     read,
     trends,
     maintenance,
+    day,
     housekeeper,
     limit,
     size,

@@ -84,10 +84,12 @@ def uninterrupted():
 class Cluster:
     """One server with its own data and socket directory."""
 
-    def __init__(self, bindir, settings, base="/var/tmp"):
+    def __init__(self, bindir, settings, base="/var/tmp", environment_of_server=None):
+        """environment_of_server: variables which the server is started with."""
         self.bindir = pathlib.Path(bindir)
         self.settings = settings
         self.base = base
+        self.environment_of_server = environment_of_server or {}
         self.directory = None
         self.postmaster_pid = None
         self.peers = {}
@@ -175,7 +177,8 @@ class Cluster:
         command = self._as_server_user([str(self.bindir / "pg_ctl"), "-D", str(self.data)]
                                        + list(arguments))
         done = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
+                              env=dict(os.environ, **self.environment_of_server))
         if check and done.returncode != 0:
             log = self.log_text() if self.log_path.exists() else ""
             raise ServerError("pg_ctl %s failed\n%s" % (arguments[0], log[-2000:]))

@@ -113,6 +113,26 @@ def threads_cpu(pid):
     return sum(_times(_stat_fields(pid), 11))
 
 
+def written_bytes(pid):
+    """Bytes that a server has sent to its files: the process, its children, those that have ended.
+
+    What the kernel accounts when a page of its cache gets dirty, so that a page
+    written twice before it goes to the disk counts once.  None: it does not tell.
+    """
+    total = 0
+    for process in [pid] + children(pid):
+        try:
+            text = pathlib.Path("/proc/%d/io" % process).read_text(encoding="ascii")
+        except ProcessLookupError:
+            continue    # ended meanwhile: counted with its parent in the next reading
+        except OSError as error:
+            if process != pid and isinstance(error, FileNotFoundError):
+                continue
+            return None
+        total += int(dict(line.split(": ") for line in text.splitlines())["write_bytes"])
+    return total
+
+
 def private_memory(pid):
     """Bytes of private memory of a process: shared buffers it touched not included."""
     for line in pathlib.Path("/proc/%d/status" % pid).read_text(encoding="ascii").splitlines():

@@ -55,15 +55,16 @@ class Bench:
 
 
 @contextlib.contextmanager
-def bench(arguments, names, left_out=(), **settings):
+def bench(arguments, names, left_out=(), clock=None, **settings):
     """Starts a cluster, with settings beside the tuned ones, and makes the stores of these names.
 
-    left_out: why some of them are not made, by name.  Everything is stopped and
-    removed at the end, also after an error.
+    left_out: why some of them are not made, by name.  clock: a SimulatedClock that
+    the cluster goes by.  Everything is stopped and removed at the end, also after
+    an error.
     """
     bindir = environment.pg_config(arguments.pg_config, "bindir")
     with Cluster(bindir, dict(tuned_settings(arguments.shared_buffers), **settings),
-                 arguments.data_directory) as cluster:
+                 arguments.data_directory, clock.environment() if clock else None) as cluster:
         stores, skipped = select(cluster, [name for name in names if name not in left_out])
         skipped.update(left_out)
         for name, reason in skipped.items():

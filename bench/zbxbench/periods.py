@@ -5,6 +5,7 @@ import functools
 from typing import NamedTuple
 
 DAY = 86400
+HOUR = 3600
 
 
 class Period(NamedTuple):
@@ -34,6 +35,13 @@ def day(date):
 def days(first, last):
     """The days from today + first to today + last."""
     return [day(today() + datetime.timedelta(days=offset)) for offset in range(first, last + 1)]
+
+
+def hours(period):
+    """The hours of a day."""
+    return [Period(period.date, period.start + hour * HOUR, period.start + (hour + 1) * HOUR,
+                   "%s%02d" % (period.suffix, hour))
+            for hour in range((period.stop - period.start) // HOUR)]
 
 
 def month(date):

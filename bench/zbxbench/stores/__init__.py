@@ -4,16 +4,19 @@ from .cassandra import Cassandra, CassandraSync
 from .hbase import Hbase
 from .mariadb import Mariadb, MariadbPartitioned
 from .mem import Mem
-from .native import Native
+from .native import Native, NativeByHour
 from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
-from .zbxhist import Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistRows, ZbxhistTrigger
+from .zbxhist import (
+    Zbxhist, ZbxhistByDay, ZbxhistByHour, ZbxhistByHourCompacted, ZbxhistNoKey, ZbxhistPacked,
+    ZbxhistRows, ZbxhistTrigger)
 
 STORES = {store.name: store for store in (
     Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, ZbxhistNoKey, ZbxhistPacked, Mem, NullWrite, Mariadb, MariadbPartitioned,
+    Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistByDay, ZbxhistByHour, ZbxhistByHourCompacted,
+    NativeByHour, Mem, NullWrite, Mariadb, MariadbPartitioned,
     Cassandra, CassandraSync, Hbase, Riak)}
 
 

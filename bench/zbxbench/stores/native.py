@@ -1,4 +1,5 @@
 """PostgreSQL's declarative partitions, made by hand."""
+from ..periods import hours
 from . import schema
 from .postgres import PostgresStore
 
@@ -17,3 +18,13 @@ class Native(PostgresStore):
         """What a maintenance script does for a coming day."""
         self.execute("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)" % (
             self.partition(table, period), table, period.start, period.stop))
+
+
+class NativeByHour(Native):
+    """The same, an hour each."""
+    name = "native-hour"
+    label = "native partitions, by hour"
+
+    def create_table(self, table, periods, interval):
+        super().create_table(table, [part for period in periods for part in hours(period)],
+                             interval)

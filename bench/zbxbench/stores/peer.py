@@ -46,8 +46,12 @@ class PeerStore(Store):
     def missing(cls, cluster):
         return cls.server_class.missing()
 
-    def create(self, tables, periods, interval="daily"):
+    def start_server(self):
+        """The server of its kind, if it is not running yet."""
         self.server = self.cluster.peer(self.server_class)
+
+    def create(self, tables, periods, interval="daily"):
+        self.start_server()
         self.tables = tuple(tables)
         self.create_namespace()
         for table in self.tables:

@@ -29,6 +29,13 @@ class FunctionReader(PostgresReader):
                             % (table, itemid, start, stop))
 
 
+def missing_procedure(cluster, name):
+    """Whether the installed version can pack or compact; nothing of the look remains."""
+    found = cluster.execute("BEGIN; CREATE EXTENSION zbxhist; SELECT "
+                            "to_regprocedure('zbxhist.%s(regclass, date)')::text" % name)
+    return None if found[0][0] else "the installed version has no zbxhist." + name
+
+
 class Zbxhist(PostgresStore):
     """As installed: literals planned without planner and trigger, rows multi-inserted."""
     name = "zbxhist"
@@ -75,14 +82,7 @@ class ZbxhistPacked(Zbxhist):
 
     @classmethod
     def missing(cls, cluster):
-        return super().missing(cluster) or cls._missing_procedure(cluster)
-
-    @staticmethod
-    def _missing_procedure(cluster):
-        """Whether the installed version can pack; nothing of the look remains."""
-        found = cluster.execute("BEGIN; CREATE EXTENSION zbxhist; "
-                                "SELECT to_regprocedure('zbxhist.pack(regclass, date)')::text")
-        return None if found[0][0] else "the installed version has no zbxhist.pack"
+        return super().missing(cluster) or missing_procedure(cluster, "pack")
 
     def close_period(self, table, period):
         self.execute("CALL zbxhist.pack('%s', '%s')" % (table, period.date))
@@ -110,3 +110,42 @@ class ZbxhistNoKey(Zbxhist):
     name = "zbxhist-nokey"
     label = "zbxhist, without key"
     has_key = False
+
+
+class ZbxhistByDay(Zbxhist):
+    """A policy of its own, and what maintenance makes of it: partitions come and are packed."""
+    name = "zbxhist-day"
+    label = "zbxhist, by day"
+    partition_interval = "1 day"
+    pack_after = "1 day"
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or missing_procedure(cluster, "pack")
+
+    def create_table(self, table, periods, interval):
+        del periods, interval
+        self.execute(schema.create_table(table))
+        self.execute("SELECT zbxhist.create_parent('%s', '%s', pack_after => '%s')"
+                     % (table, self.partition_interval, self.pack_after))
+
+
+class ZbxhistByHour(ZbxhistByDay):
+    """Hours, packed an hour after their end."""
+    name = "zbxhist-hour"
+    label = "zbxhist, by hour"
+    partition_interval = "1 hour"
+    pack_after = "1 hour"
+
+
+class ZbxhistByHourCompacted(ZbxhistByHour):
+    """The same, and the packed hours of a day become a packed day."""
+    name = "zbxhist-hour-compacted"
+    label = "zbxhist, by hour, compacted"
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or missing_procedure(cluster, "compact")
+
+    def close_period(self, table, period):
+        self.execute("CALL zbxhist.compact('%s', '%s')" % (table, period.date))

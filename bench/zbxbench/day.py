@@ -1,0 +1,364 @@
+"""The day experiment: what a whole day costs as servers have it, hour by hour.
+
+Items with a value a minute, a checkpoint each quarter of an hour of it,
+maintenance called by a timer, all in compressed time: the server's clock shows
+the time that the values have.  Everything that is written counts, by whichever
+process: the log with its page images, pages, and what packing writes.
+"""
+import concurrent.futures
+import csv
+import math
+import os
+import tempfile
+import time
+
+from . import drivers, periods
+from .day_costs import costs_of
+from .day_report import draw, show, summarize, targets
+from .day_upkeep import TABLE, upkeep_of
+from .experiment import bench, names_of
+from .progress import Progress
+from .simclock import SimulatedClock
+from .stream import latencies
+
+NAME = "day"
+HELP = "a day of values with checkpoints and maintenance: log, pages, disk and CPU by the hour"
+
+DEFAULT_STORES = ["plain", "native", "partman", "zbxhist-day", "zbxhist-hour",
+                  "zbxhist-hour-compacted", "mariadb-partitioned"]
+
+BATCH = 1000
+MINUTE, HOUR = 60, 3600
+
+# an hour's log is read when the hour is over: bytes a value that are kept till then, generously
+LOG_KEPT = 1500
+
+# of maintenance after the day, if one run packs only a part of what is due
+MAX_RUNS = 50
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
+    parser.add_argument("--items", type=int,
+                        help="with a value a minute each (default: 20000; --quick: 500)")
+    parser.add_argument("--hours", type=int,
+                        help="of the day, from midnight (default: 24; --quick: 3)")
+    parser.add_argument("--checkpoint-minutes", type=int, default=15, choices=(5, 15, 30, 60),
+                        help="simulated minutes from checkpoint to checkpoint "
+                             "(default: %(default)s)")
+    parser.add_argument("--maintenance-minutes", type=int, default=15, choices=(5, 15, 30, 60),
+                        help="from one run of maintenance to the next (default: %(default)s)")
+    parser.add_argument("--tail-hours", type=int,
+                        help="hours of maintenance after the last value "
+                             "(default: 3; --quick: 1)")
+    parser.add_argument("--connections", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument("--rate", type=float, default=0, metavar="N",
+                        help="values offered per second (default: as fast as it goes)")
+    parser.add_argument("--autovacuum", default="on", choices=("on", "off"),
+                        help="(default: %(default)s)")
+    parser.add_argument("--wal-compression", default="off", metavar="METHOD",
+                        help="the server's setting, for all stores (default: %(default)s)")
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    arguments.items = arguments.items or (500 if arguments.quick else 20000)
+    arguments.hours = arguments.hours or (3 if arguments.quick else 24)
+    if arguments.tail_hours is None:
+        arguments.tail_hours = 1 if arguments.quick else 3
+    arguments.part_minutes = math.gcd(arguments.checkpoint_minutes, arguments.maintenance_minutes)
+    arguments.stores = names_of(arguments, DEFAULT_STORES)
+
+
+def settings_of(arguments):
+    """Beside the tuned ones: checkpoints when the experiment says so, autovacuum in step.
+
+    A look a second is one in some minutes of the simulated day; it may not sleep
+    between pages, or it would need simulated hours for what takes it minutes.
+    Segments of the log are not filled with zeros first: a server that has been
+    running for long uses old ones again, and so would all stores but the first.
+    """
+    kept = max(1024, LOG_KEPT * arguments.items * 60 // 2 ** 20)
+    return {"checkpoint_timeout": "1d", "wal_keep_size": "%dMB" % kept,
+            "wal_init_zero": "off", "wal_compression": arguments.wal_compression,
+            "autovacuum": arguments.autovacuum,
+            "autovacuum_naptime": "1s", "autovacuum_vacuum_cost_delay": "0"}
+
+
+def period_of(arguments):
+    """The simulated day, as far as it has values."""
+    day = periods.day(periods.today())
+    return day._replace(stop=day.start + arguments.hours * HOUR)
+
+
+def load_of(arguments):
+    """The stream of the day."""
+    return drivers.Load("loader", BATCH, arguments.connections,
+                        arguments.items * 60 * arguments.hours, 0,
+                        period_of(arguments).start, items=arguments.items, step=MINUTE)
+
+
+class Upkeep:
+    """Maintenance beside the stream; a run that takes too long holds the stream up."""
+
+    def __init__(self, upkeep):
+        self.upkeep = upkeep
+        self.executor = concurrent.futures.ThreadPoolExecutor(1)
+        self.pending = None
+        self.seconds = 0.0
+        self.waited = 0.0
+
+    def _run(self):
+        started = time.time()
+        self.upkeep.maintain()
+        self.seconds += time.time() - started
+
+    def start(self):
+        """Begins a run."""
+        self.pending = self.executor.submit(self._run)
+
+    def join(self):
+        """Waits until it is done; its errors come up here."""
+        if self.pending is None:
+            return
+        started = time.time()
+        self.pending.result()
+        self.waited += time.time() - started
+        self.pending = None
+
+    def forget(self):
+        """How long maintenance ran, and held the stream up, since this was asked last."""
+        found = {"maintenance_seconds": self.seconds, "waited_seconds": self.waited}
+        self.seconds = self.waited = 0.0
+        return found
+
+    def close(self):
+        """Lets go."""
+        self.executor.shutdown()
+
+
+class Day:
+    """One store's day.
+
+    hours: what each hour has cost; disk: (hours, bytes) after each part of an hour
+    """
+
+    def __init__(self, store, clock, arguments, progress):
+        self.store = store
+        self.clock = clock
+        self.arguments = arguments
+        self.progress = progress
+        self.load = load_of(arguments)
+        self.period = period_of(arguments)
+        self.upkeep = Upkeep(upkeep_of(store, clock))
+        self.costs = None
+        self.empty_disk = 0
+        self.disk = []
+        self.hours = []
+        self.spans = []
+
+    def disk_bytes(self):
+        """What the store has added to the data directory."""
+        return self.costs.disk_bytes() - self.empty_disk
+
+    def prepare(self):
+        """An empty store; the clock stands at midnight."""
+        self.clock.set(self.period.start)
+        if self.store.is_postgres:
+            self.store.cluster.restart()
+        else:
+            self.store.start_server()
+        self.costs = costs_of(self.store)
+        self.empty_disk = self.costs.disk_bytes()
+        self.store.create((TABLE,), periods.days(0, 1))
+        self.upkeep.start()
+        self.upkeep.join()
+        self.upkeep.forget()
+
+    def run(self):
+        """The day, and what maintenance does after it."""
+        handle, path = tempfile.mkstemp(suffix=".csv")
+        os.close(handle)
+        loader = drivers.LoaderProcess(
+            self.store.loader_arguments() + drivers.stream_arguments(self.load) + [
+                "--connections=%d" % self.load.connections, "--values=%d" % self.load.values,
+                "--rate=%g" % self.arguments.rate, "--csv=" + path, "--handshake",
+                "--pause-passes=%d" % self.arguments.part_minutes])
+        try:
+            self.costs.watch(loader.event("ready")["pids"])
+            self.costs.checkpoint()
+            result = self._stream(loader)
+            self.costs.forget()
+            loader.finish()
+            return self._figures(result, read_statements(path))
+        finally:
+            loader.kill()
+            os.unlink(path)
+            self.upkeep.close()
+
+    def _stream(self, loader):
+        """All parts of the day; returns the loader's result."""
+        parts = self.arguments.hours * 60 // self.arguments.part_minutes
+        before, began, result = self.costs.reading(), time.time(), None
+        for part in range(parts):
+            self._begin_part(part * self.arguments.part_minutes)
+            loader.go_on()
+            result = loader.event("pause" if part < parts - 1 else "done")
+            minute = (part + 1) * self.arguments.part_minutes
+            self._end_part(minute)
+            if minute % 60 == 0:
+                before, began = self._end_hour(before, began), time.time()
+        return result
+
+    def _begin_part(self, minute):
+        """Maintenance begins when its timer says so, and goes on beside the stream."""
+        self.clock.set(self.period.start + minute * MINUTE)
+        if minute % self.arguments.maintenance_minutes == 0:
+            self.upkeep.start()
+
+    def _end_part(self, minute):
+        """A run of maintenance ends before the next one is due; a checkpoint."""
+        if minute % self.arguments.maintenance_minutes == 0:
+            self.upkeep.join()
+        if minute % self.arguments.checkpoint_minutes == 0:
+            self.costs.checkpoint()
+        self.disk.append((minute / 60, self.disk_bytes()))
+
+    def _end_hour(self, before, began):
+        """Notes what an hour has cost since a reading; returns the next one."""
+        after = self.costs.reading()
+        self.hours.append(dict(
+            self.costs.between(before, after), store=self.store.name, hour=len(self.hours),
+            values=self.load.items * 60, disk_bytes=self.disk[-1][1], **self.upkeep.forget()))
+        self.spans.append({"from": began, "to": time.time()})
+        self.progress.step()
+        self.progress.show("%s, %d:00" % (self.store.name, len(self.hours)))
+        return after
+
+    def _maintain_at(self, moment):
+        """A run of maintenance at that time, alone, and a checkpoint."""
+        self.clock.set(moment)
+        self.upkeep.start()
+        self.upkeep.join()
+        self.costs.checkpoint()
+
+    def _end_day(self):
+        """Maintenance goes on after the last value, until it has packed all of the day.
+
+        A time at which something will be due is gone to at once.
+        """
+        minutes = self.arguments.tail_hours * 60 + 1
+        for minute in range(0, minutes, self.arguments.maintenance_minutes):
+            self._maintain_at(self.period.stop + minute * MINUTE)
+        for _ in range(MAX_RUNS):
+            due = self.upkeep.upkeep.due(self.period)
+            if due is None:
+                break
+            self._maintain_at(max(due, self.clock.moment))
+        self.upkeep.upkeep.close(self.period)
+        self.costs.checkpoint()
+
+    def _figures(self, result, statements):
+        """The day's sums, and what came after the last value."""
+        for hour, span in zip(self.hours, self.spans):
+            hour["latency_ms"] = latencies(statements, span)["latency_ms"]
+        figures = {key: result[key] for key in
+                   ("values", "seconds", "failed", "lost", "duplicates")}
+        figures.update(
+            disk=self.disk, disk_bytes=self.disk_bytes(),
+            state=self.upkeep.upkeep.state(self.period),
+            latency_ms=latencies(statements, {"from": self.spans[0]["from"],
+                                              "to": self.spans[-1]["to"]})["latency_ms"])
+        before = self.costs.reading()
+        self._end_day()
+        figures.update(
+            tail=dict(self.costs.between(before, self.costs.reading()), **self.upkeep.forget()),
+            settled_disk_bytes=self.disk_bytes(),
+            settled_state=self.upkeep.upkeep.state(self.period))
+        return figures
+
+    def close(self):
+        """Disconnects."""
+        if self.costs is not None:
+            self.costs.close()
+
+
+def read_statements(path):
+    """Start and latency of all statements."""
+    with open(path, encoding="ascii") as lines:
+        return [{"start": float(row["start"]), "latency": float(row["latency_ms"]),
+                 "delay": float(row["delay_ms"])} for row in csv.DictReader(lines)]
+
+
+class Verification:
+    """Every store must hand out what it was sent: all rows, as they were, of every item."""
+
+    def __init__(self, arguments):
+        self.values_of_item = arguments.hours * 60
+        load = load_of(arguments)
+        self.expected = drivers.stream_digest(load, load.values)
+
+    def problems(self, store, figures):
+        """What is wrong with a store, in sentences."""
+        found = []
+        if figures["failed"] or figures["lost"] or figures["duplicates"]:
+            found.append("%s: failed statements %s, values lost %d, duplicates %d" % (
+                store.name, figures["failed"], figures["lost"], figures["duplicates"]))
+        digest = drivers.read_back(store, "float")
+        if digest != self.expected:
+            found.append("%s: %d rows, checksum %s instead of %d, %s" % (
+                store.name, digest["rows"], digest["checksum"], self.expected["rows"],
+                self.expected["checksum"]))
+        items = int(store.execute(
+            "SELECT count(*) FROM (SELECT itemid FROM %s GROUP BY itemid "
+            "HAVING count(*) <> %d) other" % (TABLE, self.values_of_item))[0][0])
+        if items:
+            found.append("%s: %d items with more or fewer than %d values" % (
+                store.name, items, self.values_of_item))
+        return found + store.check()
+
+
+def run_store(store, clock, arguments, progress, verification):
+    """One store's day from its making to its end; its figures, hours and problems."""
+    if not store.is_postgres and not hasattr(store, "server_class"):
+        raise drivers.Failed("the counters of %s are not known" % store.name)
+    day = Day(store, clock, arguments, progress)
+    try:
+        day.prepare()
+        figures = day.run()
+        progress.show(store.name + ", reading all rows back")
+        problems = verification.problems(store, figures)
+    finally:
+        day.close()
+    store.drop()
+    return figures, day.hours, problems
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    with SimulatedClock(arguments.data_directory) as clock:
+        clock.set(period_of(arguments).start)
+        with bench(arguments, arguments.stores, clock=clock, **settings_of(arguments)) as own:
+            verification = Verification(arguments)
+            progress = Progress(len(own.stores) * arguments.hours, NAME)
+            figures, hours, problems = {}, [], []
+            for store in own.stores:
+                progress.show(store.name)
+                figures[store.name], parts, wrong = run_store(
+                    store, clock, arguments, progress, verification)
+                hours += parts
+                problems += wrong
+            progress.finish()
+            summary = summarize(figures, hours)
+            return own.conclude(NAME, {
+                "items": arguments.items, "hours": arguments.hours,
+                "checkpoint_minutes": arguments.checkpoint_minutes,
+                "maintenance_minutes": arguments.maintenance_minutes,
+                "connections": arguments.connections, "rate": arguments.rate,
+                "tail_hours": arguments.tail_hours,
+                "targets": [] if arguments.hours < 24 else targets(summary),
+                "summary": summary, "stores": [dict(entry, store=name)
+                                               for name, entry in figures.items()],
+                "runs": hours}, problems, show, draw)

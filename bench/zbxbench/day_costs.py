@@ -1,0 +1,211 @@
+"""What a server has written and computed: readings of its counters, and what lies between two."""
+import os
+import time
+
+from . import counters
+from .mariadb import tuned_settings
+
+# pages are written to the files of tables and indexes in these sizes
+POSTGRES_PAGE = 8192
+MARIADB_PAGE = 16384
+
+PATIENCE = 120
+
+
+def directory_bytes(directory, is_left_out):
+    """Bytes of all files below a directory, but for those left out by their path."""
+    total = 0
+    for path, names, files in os.walk(directory):
+        names[:] = [name for name in names if not is_left_out(name)]
+        for name in files:
+            if is_left_out(name):
+                continue
+            try:
+                total += os.stat(os.path.join(path, name)).st_size
+            except FileNotFoundError:
+                continue        # dropped meanwhile
+    return total
+
+
+def difference(before, after):
+    """What lies between two readings, counter by counter; None: not told."""
+    return {key: None if value is None or before[key] is None else value - before[key]
+            for key, value in after.items()}
+
+
+class Costs:
+    """A server's counters.
+
+    A reading has: log_bytes, page_bytes and what they consist of by "pages_…",
+    io_bytes (by the kernel's account, log included), backend_cpu, background_cpu.
+    """
+
+    def __init__(self):
+        self.pids = ()
+        self.backends_before = 0.0
+
+    def watch(self, pids):
+        """The backends, or threads, that serve the load."""
+        self.pids = pids
+
+    def forget(self):
+        """They are going to end: what they did stays counted."""
+        self.backends_before = self.backends()
+        self.pids = ()
+
+    def backends(self):
+        """Seconds of CPU of the load's backends."""
+        return self.backends_before + counters.backends_cpu(self.pids)
+
+    def reading(self):
+        """All counters, as they stand now."""
+        raise NotImplementedError
+
+    def between(self, before, after):
+        """What lies between two readings."""
+        return difference(before, after)
+
+    def checkpoint(self):
+        """Puts all dirty pages away."""
+        raise NotImplementedError
+
+    def disk_bytes(self):
+        """Bytes of the data directory without the log."""
+        raise NotImplementedError
+
+    def close(self):
+        """Disconnects."""
+
+
+# by process: the counters of PostgreSQL 15, and those by type of backend from 16 on
+BGWRITER_PAGES = ("SELECT buffers_checkpoint, buffers_clean, buffers_backend "
+                  "FROM pg_stat_bgwriter")
+IO_PAGES = """
+SELECT coalesce(sum({bytes}) FILTER (WHERE backend_type = 'checkpointer'), 0),
+       coalesce(sum({bytes}) FILTER (WHERE backend_type = 'background writer'), 0),
+       coalesce(sum({bytes}) FILTER (
+           WHERE backend_type NOT IN ('checkpointer', 'background writer')), 0)
+FROM pg_stat_io WHERE object IN ('relation', 'temp relation')"""
+IO_BYTES_16 = "(coalesce(writes, 0) + coalesce(extends, 0)) * op_bytes"
+IO_BYTES_18 = "coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)"
+
+
+class PostgresCosts(Costs):
+    """Of a whole PostgreSQL server; one session looks, and is not counted."""
+
+    def __init__(self, cluster):
+        super().__init__()
+        self.cluster = cluster
+        self.wal = counters.Wal(cluster)
+        self.version = self.wal.connection.server_version // 10000
+        self.own_pid = self.wal.connection.info.backend_pid
+
+    def _pages(self):
+        """Bytes written to tables and indexes: by checkpoints, the background writer, others."""
+        if self.version < 16:
+            return [count * POSTGRES_PAGE for count in self.wal.execute(BGWRITER_PAGES)[0]]
+        size = IO_BYTES_16 if self.version < 18 else IO_BYTES_18
+        return [int(count) for count in self.wal.execute(IO_PAGES.format(bytes=size))[0]]
+
+    def _cpu(self):
+        """Of the whole server, without that of the session that looks."""
+        return (counters.server_cpu(self.cluster.postmaster_pid)
+                - counters.process_cpu(self.own_pid))
+
+    def reading(self):
+        self.wal.execute("SELECT pg_stat_clear_snapshot()")
+        pages = self._pages()
+        backends = self.backends()
+        return {
+            "position": self.wal.position(),
+            "images": self.wal.full_page_images(),
+            "page_bytes": sum(pages),
+            "pages_checkpoints": pages[0],
+            "pages_bgwriter": pages[1],
+            "pages_others": pages[2],
+            "io_bytes": counters.written_bytes(self.cluster.postmaster_pid),
+            "backend_cpu": backends,
+            "background_cpu": self._cpu() - backends,
+        }
+
+    def between(self, before, after):
+        log = self.wal.between(before["position"], after["position"])
+        found = {"log_bytes": log["bytes"], "image_bytes": log["image_bytes"]}
+        found.update((key, value) for key, value in difference(
+            dict(before, position=0), dict(after, position=0)).items() if key != "position")
+        return found
+
+    def _checkpoints(self):
+        """How many were asked for so far, and have been counted."""
+        self.wal.execute("SELECT pg_stat_clear_snapshot()")
+        return self.wal.execute(
+            "SELECT checkpoints_req FROM pg_stat_bgwriter" if self.version < 17 else
+            "SELECT num_requested FROM pg_stat_checkpointer")[0][0]
+
+    def checkpoint(self):
+        """Its pages are counted a moment after it is done."""
+        before = self._checkpoints()
+        self.wal.execute("CHECKPOINT")
+        deadline = time.monotonic() + PATIENCE
+        while self._checkpoints() == before:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the checkpoint is not counted")
+            time.sleep(0.02)
+
+    def disk_bytes(self):
+        return directory_bytes(self.cluster.data, lambda name: name == "pg_wal")
+
+    def close(self):
+        self.wal.close()
+
+
+class MariadbCosts(Costs):
+    """Of a whole MariaDB server: redo log, pages, and their copies for the doublewrite."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.server = server
+        self.connection = server.connect()
+
+    def _status(self):
+        rows = self.connection.execute("SHOW GLOBAL STATUS LIKE 'Innodb%'")
+        return {name: value for name, value in rows}
+
+    def reading(self):
+        status = self._status()
+        pages = int(status["Innodb_pages_written"]) * MARIADB_PAGE
+        copies = int(status["Innodb_dblwr_pages_written"]) * MARIADB_PAGE
+        backends = self.backends()
+        return {
+            "log_bytes": int(status["Innodb_os_log_written"]),
+            "page_bytes": pages + copies,
+            "pages_doublewrite": copies,
+            "data_written": int(status["Innodb_data_written"]),
+            "io_bytes": counters.written_bytes(self.server.process.pid),
+            "backend_cpu": backends,
+            "background_cpu": self.server.cpu() - backends,
+        }
+
+    def _dirty(self):
+        return int(self._status()["Innodb_buffer_pool_pages_dirty"])
+
+    def checkpoint(self):
+        """InnoDB knows no such command: all dirty pages are flushed instead."""
+        self.connection.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")
+        deadline = time.monotonic() + PATIENCE
+        while self._dirty() > 0 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.connection.execute("SET GLOBAL innodb_max_dirty_pages_pct = %s"
+                                % tuned_settings().get("innodb_max_dirty_pages_pct", 90))
+
+    def disk_bytes(self):
+        return directory_bytes(self.server.directory / "data",
+                               lambda name: name.startswith("ib_logfile"))
+
+    def close(self):
+        self.connection.close()
+
+
+def costs_of(store):
+    """What reads the counters of a store's server."""
+    return PostgresCosts(store.cluster) if store.is_postgres else MariadbCosts(store.server)

@@ -1,0 +1,76 @@
+"""What each store's administrator has called by a timer, and what is then still to be done."""
+TABLE = "history"
+
+
+class DayUpkeep:
+    """Nothing: partitions were made by hand."""
+    statement = None
+
+    def __init__(self, store, clock):
+        self.store = store
+        self.clock = clock
+
+    def maintain(self):
+        """One run, in a session of its own that goes by the simulated clock."""
+        if self.statement is None:
+            return
+        connection = self.store.connect()
+        try:
+            self.clock.wait(connection)
+            with connection.cursor() as cursor:
+                cursor.execute(self.statement)
+        finally:
+            connection.close()
+
+    def due(self, day):
+        """When what is left of a day will be packed; None: nothing is left, or it never will."""
+        del day
+
+    def close(self, day):
+        """What is called by hand when the day is over."""
+
+    def state(self, day):
+        """What the day consists of now, in words."""
+        del day
+        return ""
+
+
+class PartmanUpkeep(DayUpkeep):
+    """As its background worker calls it."""
+    statement = "SELECT partman.run_maintenance('public.%s', false)" % TABLE
+
+
+class ZbxhistUpkeep(DayUpkeep):
+    """The one call for cron; the policy says what it does."""
+    statement = "CALL zbxhist.run_maintenance('%s')" % TABLE
+
+    def _parts(self, day):
+        """How many tables hold the day, packed and not."""
+        rows = self.store.execute("""
+            SELECT (SELECT count(*) FROM zbxhist.packed_day d
+                     WHERE d.parent = '{0}'::regclass AND NOT d.unpacked
+                       AND d.from_clock < {2} AND d.to_clock > {1}),
+                   (SELECT count(*) FROM zbxhist.list_partitions('{0}') p
+                     WHERE p.from_clock < {2} AND p.to_clock > {1})
+            """.format(TABLE, day.start, day.stop))
+        return rows[0]
+
+    def due(self, day):
+        return self.store.execute("""
+            SELECT extract(epoch FROM max(to_timestamp(p.to_clock) + c.pack_after))::bigint
+              FROM zbxhist.list_partitions('{0}') p, zbxhist.parent_config c
+             WHERE c.parent = '{0}'::regclass AND p.from_clock < {2} AND p.to_clock > {1}
+            """.format(TABLE, day.start, day.stop))[0][0]
+
+    def close(self, day):
+        self.store.close_period(TABLE, day)
+
+    def state(self, day):
+        return "%d packed, %d not" % tuple(self._parts(day))
+
+
+def upkeep_of(store, clock):
+    """How that store is looked after during the day."""
+    if store.name.startswith("zbxhist"):
+        return ZbxhistUpkeep(store, clock)
+    return PartmanUpkeep(store, clock) if store.name == "partman" else DayUpkeep(store, clock)
