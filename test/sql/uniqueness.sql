@@ -61,9 +61,12 @@ SELECT * FROM stored ORDER BY itemid, stored_in::text;
 SELECT * FROM zbxhist_internal.move_rows('history_p19700102', 'history', 86400, 172800, NULL, 1000);
 SELECT * FROM stored ORDER BY itemid, stored_in::text;
 
--- without an index to walk in
-ALTER TABLE history DROP CONSTRAINT history_pkey;
+-- not to a partition that has other keys
+ALTER TABLE history DROP CONSTRAINT history_pkey, ADD UNIQUE (clock, ns, itemid);
 DELETE FROM history WHERE itemid = 5;
+SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 3);
+-- without an index to walk in
+ALTER TABLE history_p19700102 DROP CONSTRAINT history_p19700102_pkey, ADD UNIQUE (clock, ns, itemid);
 SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 3);
 SELECT * FROM zbxhist_internal.move_rows('history', 'history_p19700102', 86400, 172800, NULL, 1000);
 SELECT * FROM stored ORDER BY itemid, stored_in::text;
