@@ -106,6 +106,24 @@ SELECT has_trigger('tap', 'plain', t, 'trigger ' || t) FROM unnest('{zzz_zbxhist
 SELECT trigger_is('tap', 'plain', 'zzz_zbxhist_route', 'zbxhist', 'route');
 SELECT col_is_pk('tap', 'plain_p20200105', ARRAY['itemid', 'clock', 'ns'], 'the key of its parent');
 
+-- partitions of hours: whole ones, no two for a moment, and none missing
+CREATE FUNCTION tap.of_length(i interval) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    present CONSTANT bigint := zbxhist_internal.current_clock();
+BEGIN
+    PERFORM zbxhist.alter_parent('tap.plain', partition_interval => i);
+    PERFORM zbxhist_internal.step_premake('tap.plain') FROM generate_series(1, 100);
+    RETURN NEXT is((SELECT count(*)::integer FROM zbxhist.list_partitions('tap.plain') p
+                     WHERE p.from_clock % extract(epoch FROM i) <> 0 AND p.from_clock > present), 0, 'partitions begin at multiples of ' || i);
+    RETURN NEXT is((SELECT count(*)::integer FROM zbxhist.list_partitions('tap.plain') a JOIN zbxhist.list_partitions('tap.plain') b
+                        ON a.from_clock < b.to_clock AND b.from_clock < a.to_clock AND a.partition <> b.partition), 0, 'no overlap after ' || i);
+    RETURN NEXT is((SELECT count(*)::integer FROM zbxhist_internal.missing_ranges('tap.plain', present, present / 86400 * 86400 + 3 * 86400)), 0,
+                   'no gap after ' || i);
+END $$;
+SELECT tap.of_length(i::interval) FROM unnest('{1 day,1 hour,15 minutes,12 hours}'::text[]) i;
+SELECT is(zbxhist_internal.span_seconds(i::interval), s::bigint, format('partitions of %s', i))
+  FROM (VALUES ('1 minute', 1440), ('7 minutes', NULL), ('5 minutes', 7200), ('1 hour', 86400), ('7 hours', NULL), ('12 hours', 86400), ('1 day', NULL), ('1 month', NULL)) v (i, s);
+
 -- not the owner
 CREATE ROLE tap_stranger;
 GRANT USAGE ON SCHEMA tap TO tap_stranger;

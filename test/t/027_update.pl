@@ -177,6 +177,27 @@ sub create_old_database
 create_old_database($node, 'live');
 maintain($node, 'live');
 update_live($node, 'live', 'this library over SQL of 1.0');
+
+# days stay days until setup() is called
+my $intervals =
+  "SELECT string_agg(DISTINCT partition_interval || ' ' || coalesce(pack_after::text, 'never'), ', ') FROM zbxhist.parents";
+is($node->safe_psql('live', $intervals),
+	'1 day 1 day, 1 mon 1 day', 'an update leaves intervals as they are');
+maintain($node, 'live');
+is( $node->safe_psql('live',
+		"SELECT count(*) FROM zbxhist.partitions WHERE to_clock - from_clock < 86400"),
+	0,
+	'... and maintenance goes on with days');
+my $rows = rows_of($node, 'live', 'history');
+like( $node->safe_psql('live',
+		"SET ROLE keeper; SELECT detail FROM zbxhist.setup(dry_run => true) WHERE parent = 'history'::regclass"),
+	qr/^partitions of 01:00:00, 3 days ahead; packed after 01:00:00; .*before: partitions of 1 day, 3 ahead; packed after 1 day/,
+	'setup() says that days go over to hours');
+$node->safe_psql('live', 'SET ROLE keeper; SELECT * FROM zbxhist.setup()');
+is($node->safe_psql('live', $intervals),
+	'01:00:00 01:00:00, 1 mon 1 day', '... and has them go');
+maintain($node, 'live');
+is(rows_of($node, 'live', 'history'), $rows, 'no row is lost');
 log_is_clean($node);
 $node->stop;
 

@@ -291,7 +291,7 @@ class Packing(Reading):
     def unpack(self, site):
         """Unpacks all days, as one has to before DROP EXTENSION."""
         for parent, day in site.query(
-                "SELECT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
+                "SELECT DISTINCT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
                 " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day ORDER BY 1, 2"):
             site.query(f"CALL zbxhist.unpack('{parent}', '{day}');")
         left = site.value("SELECT count(*) FROM zbxhist.packed_day")

@@ -2,7 +2,6 @@
 a look at the logs at the end; the rest is in reading, packing and upkeep."""
 
 import re
-import time
 
 from . import proc
 from .upkeep import Upkeep
@@ -95,11 +94,12 @@ class Scenario(Upkeep):
                                  2145916799, 2 ** 31 - 1), edge),
                   "values from three weeks ago to 2038")
         for site in self.managed:
-            day = time.strftime("history_uint_p%Y%m%d",
-                                time.gmtime(self.now))
-            found = int(site.value(f"SELECT count(*) FROM public.{day}"))
+            hour = site.value(
+                "SELECT partition FROM zbxhist.list_partitions('history_uint')"
+                f" WHERE {self.now} >= from_clock AND {self.now} < to_clock")
+            found = int(site.value(f"SELECT count(*) FROM {hour}"))
             self.tap.ok(found > 0, self.name(
-                site, f"{found} values are in {day}"))
+                site, f"{found} values are in {hour}"))
 
     def duplicates(self):
         """Values sent again, mixed with new ones and with other values at
