@@ -22,7 +22,10 @@ OBJS = \
 	src/compat.o \
 	src/guc.o \
 	src/hooks.o \
-	src/ingest/batch.o \
+	src/ingest/batch_flush.o \
+	src/ingest/batch_open.o \
+	src/ingest/batch_route.o \
+	src/ingest/batch_rows.o \
 	src/ingest/counters.o \
 	src/ingest/day_search.o \
 	src/ingest/fast/exec_insert.o \
@@ -31,6 +34,7 @@ OBJS = \
 	src/ingest/fast/numeric_double.o \
 	src/ingest/fast/row_layout.o \
 	src/ingest/frame.o \
+	src/ingest/insert_triggers.o \
 	src/ingest/kept_rows.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \

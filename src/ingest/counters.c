@@ -26,7 +26,6 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "ingest/batch.h"
 #include "ingest/counters.h"
 #include "rows/attempt.h"
 

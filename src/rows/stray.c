@@ -100,6 +100,18 @@ ZbxhistNoteStray(Relation parent)
 }
 
 /*
+ * ZbxhistNoteStrayOnce does so for the first such row of a statement.
+ */
+void
+ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
+{
+	if (*is_noted)
+		return;
+	ZbxhistNoteStray(parent);
+	*is_noted = true;
+}
+
+/*
  * ZbxhistHasNoStrays says whether the parent surely has no rows of partition
  * that its caller might collide with; to be called after the caller's own row
  * is stored in the partition.
