@@ -79,6 +79,7 @@ OBJS = \
 	src/packed/day/value_check.o \
 	src/packed/day/value_check_array.o \
 	src/packed/day/value_check_jsonb.o \
+	src/packed/day/value_check_numeric.o \
 	src/packed/day/value_type.o \
 	src/packed/fdw/fdw.o \
 	src/packed/fdw/fdw_analyze.o \
