@@ -8,6 +8,7 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 OBJS = \
 	$(WIN32RES) \
 	src/catalog/bounds.o \
+	src/catalog/columns.o \
 	src/catalog/functions.o \
 	src/catalog/own_tables.o \
 	src/catalog/owned_table.o \

@@ -20,7 +20,7 @@ typedef struct InsertBatch InsertBatch;
 typedef struct NewRow
 {
 	HeapTuple	tuple;
-	bool		is_owned;		/* it is in the batch's memory, becomes its own */
+	bool		is_owned;		/* in the batch's memory, becomes its own */
 	bool		has_clock;
 	int32		clock;			/* 0 if it has none */
 	int64		itemid;			/* 0 if it has none */

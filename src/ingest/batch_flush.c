@@ -147,8 +147,8 @@ MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
 }
 
 /*
- * CheckKeptSlots raises 23505 if keys of rows that were buffered for the parent,
- * and are stored there by now, are elsewhere.
+ * CheckKeptSlots raises 23505 if keys of rows that were buffered for the
+ * parent, and are stored there by now, are elsewhere.
  */
 static void
 CheckKeptSlots(InsertBatch *batch, Relation parent, TupleTableSlot **slots,
@@ -188,8 +188,8 @@ CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * ZbxhistCheckBatchKeptRows looks for the keys of the rows that the executor has
- * stored in the parent by now, and forgets them.
+ * ZbxhistCheckBatchKeptRows looks for the keys of the rows that the executor
+ * has stored in the parent by now, and forgets them.
  */
 void
 ZbxhistCheckBatchKeptRows(InsertBatch *batch)

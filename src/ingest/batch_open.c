@@ -8,8 +8,8 @@
  * its copy of the row trigger, or to who stores rows without a trigger.  It
  * opens with the first row and closes when the statement ends: in
  * ExecutorFinish before any AFTER trigger, or, for COPY and for a statement
- * that began before the library was loaded, in the AFTER STATEMENT trigger.  The
- * transaction's end closes what neither did.  So when a statement reports
+ * that began before the library was loaded, in the AFTER STATEMENT trigger.
+ * The transaction's end closes what neither did.  So when a statement reports
  * success, its rows are stored, and what they violate is the statement's own
  * error.
  *

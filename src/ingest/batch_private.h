@@ -44,7 +44,7 @@ typedef struct BufferedRow
 struct InsertBatch
 {
 	/* identity: one result relation of one statement */
-	const void *owner;			/* its trigger, or plan node; NULL: in the pool */
+	const void *owner;			/* its trigger, or who opened it */
 	const QueryDesc *query;		/* NULL: COPY, or began before the library */
 	Oid			parent;
 	SubTransactionId subid;		/* rows belong to this subtransaction */

@@ -229,11 +229,11 @@ CountForTag(const InsertBatch *batch)
 }
 
 /*
- * ZbxhistRouteRow takes a row of the parent in and returns the table where it is
- * going to be stored: a partition, the parent, or InvalidOid if nowhere.  What
- * a trigger's batch does not send to a partition is left to the executor, to
- * be stored in the parent; all else is stored when the batch is written, at the
- * latest when it is closed.  May write.
+ * ZbxhistRouteRow takes a row of the parent in and returns the table where it
+ * is going to be stored: a partition, the parent, or InvalidOid if nowhere.
+ * What a trigger's batch does not send to a partition is left to the executor,
+ * to be stored in the parent; all else is stored when the batch is written, at
+ * the latest when it is closed.  May write.
  */
 Oid
 ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)

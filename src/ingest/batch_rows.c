@@ -18,8 +18,8 @@
 /* ---- rows to be written ---- */
 
 /*
- * is_same_row_type says whether tuples of one row type can be taken for those of
- * the other: they are laid out alike and named alike, for triggers look the
+ * is_same_row_type says whether tuples of one row type can be taken for those
+ * of the other: they are laid out alike and named alike, for triggers look the
  * name up.
  */
 static bool

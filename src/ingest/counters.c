@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
-#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"

@@ -3,8 +3,8 @@
  * path.c
  *	  Which way a statement's rows take into a parent, and why.
  *
- * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in the
- * way.  A statement that it has left to the planner is looked at once, when
+ * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in
+ * the way.  A statement that it has left to the planner is looked at once, when
  * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
  * nothing else depends on the answer.  Its query tree is gone by then, so the
  * plan has to tell; what leaves no trace in it counts as an expression.
@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "nodes/plannodes.h"
 #include "utils/lsyscache.h"

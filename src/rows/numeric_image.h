@@ -4,9 +4,9 @@
  *	  The layout of a numeric: all of it but the length word is its image.
  *
  * It is private to utils/adt/numeric.c, but as it is what tables contain it
- * does not change: a header of 16 bits (short form) or 32 bits (long form), then
- * digits to the base of 10000, without zeros at either end.  A special value has
- * only a header.
+ * does not change: a header of 16 bits (short form) or 32 bits (long form),
+ * then digits to the base of 10000, without zeros at either end.  A special
+ * value has only a header.
  *
  *-------------------------------------------------------------------------
  */

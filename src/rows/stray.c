@@ -40,9 +40,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/acl.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 

@@ -23,17 +23,13 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
-#include "rewrite/prs2lock.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -43,6 +39,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/columns.h"
 #include "catalog/partition_set.h"
 #include "ingest/batch.h"
 #include "ingest/insert_triggers.h"
@@ -591,7 +588,8 @@ OpenForAdding(FunctionCallInfo fcinfo, AddCall *call)
 	call->parent = ZbxhistOpenParent(ZbxhistRowTypeParent(fcinfo),
 									 RowExclusiveLock, privileges);
 	call->set = ZbxhistGetPartitionSet(call->parent);
-	call->value_attnum = ZbxhistFindColumn(call->parent, "value");
+	call->value_attnum = ZbxhistFindColumn(RelationGetDescr(call->parent),
+										   "value", InvalidOid);
 	if (call->value_attnum == InvalidAttrNumber ||
 		call->set->ns_attnum == InvalidAttrNumber)
 		ereport(ERROR,

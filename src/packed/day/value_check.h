@@ -13,7 +13,7 @@
 #ifndef ZBXHIST_VALUE_CHECK_H
 #define ZBXHIST_VALUE_CHECK_H
 
-#include "packed/format/segment.h"
+#include "packed/format/packed_column.h"
 
 /* what has to be looked at */
 typedef enum CheckKind

@@ -50,7 +50,8 @@ HasGoodDigits(const NumericImage *image)
 static int
 CountDecimals(const NumericImage *image)
 {
-	int			decimals = (image->ndigits - 1 - image->weight) * NUMERIC_BASE_DIGITS;
+	int			decimals = (image->ndigits - 1 - image->weight) *
+		NUMERIC_BASE_DIGITS;
 	uint16		last = get_numeric_digit(image, image->ndigits - 1);
 
 	for (; last % 10 == 0; last /= 10)
@@ -66,7 +67,8 @@ CountIntegral(const NumericImage *image)
 {
 	int			count = (image->weight + 1) * NUMERIC_BASE_DIGITS;
 
-	for (int limit = NUMERIC_BASE / 10; get_numeric_digit(image, 0) < limit; limit /= 10)
+	for (int limit = NUMERIC_BASE / 10;
+		 get_numeric_digit(image, 0) < limit; limit /= 10)
 		count--;
 	return count;
 }
