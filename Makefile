@@ -8,6 +8,7 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 OBJS = \
 	$(WIN32RES) \
 	src/catalog/bounds.o \
+	src/catalog/columns.o \
 	src/catalog/functions.o \
 	src/catalog/own_tables.o \
 	src/catalog/owned_table.o \
@@ -22,7 +23,10 @@ OBJS = \
 	src/compat.o \
 	src/guc.o \
 	src/hooks.o \
-	src/ingest/batch.o \
+	src/ingest/batch_flush.o \
+	src/ingest/batch_open.o \
+	src/ingest/batch_route.o \
+	src/ingest/batch_rows.o \
 	src/ingest/counters.o \
 	src/ingest/day_search.o \
 	src/ingest/fast/exec_insert.o \
@@ -31,6 +35,7 @@ OBJS = \
 	src/ingest/fast/numeric_double.o \
 	src/ingest/fast/row_layout.o \
 	src/ingest/frame.o \
+	src/ingest/insert_triggers.o \
 	src/ingest/kept_rows.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \
@@ -75,6 +80,7 @@ OBJS = \
 	src/packed/day/value_check.o \
 	src/packed/day/value_check_array.o \
 	src/packed/day/value_check_jsonb.o \
+	src/packed/day/value_check_numeric.o \
 	src/packed/day/value_type.o \
 	src/packed/fdw/fdw.o \
 	src/packed/fdw/fdw_analyze.o \

@@ -26,7 +26,7 @@
  *	object_access		after the others, who may refuse without a word of ours
  *
  * Callbacks, of which any number can be registered, are their modules' own:
- * the ends of transactions in ingest/batch.c, invalidations in
+ * the ends of transactions in ingest/batch_open.c, invalidations in
  * catalog/partition_set.c.
  *
  *-------------------------------------------------------------------------

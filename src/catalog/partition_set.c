@@ -22,16 +22,11 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
-#include "commands/trigger.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
@@ -40,6 +35,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "binary_search.h"
+#include "catalog/columns.h"
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "catalog/policy.h"
@@ -115,34 +112,17 @@ ZbxhistFindPartitions(Oid member)
 }
 
 /*
- * Defines the body of a function that returns the element of a sorted array
- * that holds clock, or NULL.
- */
-#define RETURN_HOLDER(array, n, clock) \
-	do { \
-		int			low = 0; \
-		int			high = (n); \
-		/* find the first one that begins after clock */ \
-		while (low < high) \
-		{ \
-			int			middle = low + (high - low) / 2; \
-			if ((array)[middle].from_clock > (clock)) \
-				high = middle; \
-			else \
-				low = middle + 1; \
-		} \
-		if (low == 0 || (array)[low - 1].to_clock <= (clock)) \
-			return NULL; \
-		return &(array)[low - 1]; \
-	} while (0)
-
-/*
  * ZbxhistFindPartition returns the partition that holds clock, or NULL.
  */
 const PartitionBounds *
 ZbxhistFindPartition(const PartitionSet *set, int32 clock)
 {
-	RETURN_HOLDER(set->partitions, set->npartitions, clock);
+	int			i;
+
+	/* the first one that begins after clock */
+	find_first(i, set->npartitions, set->partitions[i].from_clock > clock);
+	return i > 0 && clock < set->partitions[i - 1].to_clock ?
+		&set->partitions[i - 1] : NULL;
 }
 
 /*
@@ -151,7 +131,12 @@ ZbxhistFindPartition(const PartitionSet *set, int32 clock)
 const PackedDay *
 ZbxhistFindPackedDay(const PartitionSet *set, int32 clock)
 {
-	RETURN_HOLDER(set->packed_days, set->npacked_days, clock);
+	int			i;
+
+	/* the first one that begins after clock */
+	find_first(i, set->npacked_days, set->packed_days[i].from_clock > clock);
+	return i > 0 && clock < set->packed_days[i - 1].to_clock ?
+		&set->packed_days[i - 1] : NULL;
 }
 
 /*
@@ -318,21 +303,6 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
 	*npartitions = n;
 	return partitions;
-}
-
-/*
- * find_column returns the number of a live column of that name and type, or
- * 0, in which case routing leaves the table alone.
- */
-static AttrNumber
-find_column(Relation rel, const char *name, Oid type)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
-
-	if (attnum <= 0 ||
-		TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid != type)
-		return InvalidAttrNumber;
-	return attnum;
 }
 
 /*
@@ -575,14 +545,16 @@ ReadChildren(PartitionSet *set)
 static void
 BuildPartitionSet(PartitionSet *set, Relation parent)
 {
+	TupleDesc	desc = RelationGetDescr(parent);
+
 	FreePartitions(set);
 	set->is_stale = false;
 	set->generation++;
 	AddMember(set, set->parent);
 
-	set->itemid_attnum = find_column(parent, "itemid", INT8OID);
-	set->clock_attnum = find_column(parent, "clock", INT4OID);
-	set->ns_attnum = find_column(parent, "ns", INT4OID);
+	set->itemid_attnum = ZbxhistFindColumn(desc, "itemid", INT8OID);
+	set->clock_attnum = ZbxhistFindColumn(desc, "clock", INT4OID);
+	set->ns_attnum = ZbxhistFindColumn(desc, "ns", INT4OID);
 	ReadChildren(set);
 	if (set->has_policy)
 		ReadPolicy(set, parent);

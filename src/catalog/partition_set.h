@@ -10,7 +10,6 @@
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
-#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 #include "catalog/bounds.h"

@@ -8,116 +8,40 @@
 #ifndef ZBXHIST_BATCH_H
 #define ZBXHIST_BATCH_H
 
+#include "access/htup.h"
 #include "commands/trigger.h"
 #include "executor/execdesc.h"
-#include "utils/resowner.h"
 
-#include "catalog/partition_set.h"
-#include "ingest/frame.h"
-#include "ingest/path.h"
+#include "ingest/counters.h"
 
-/* rows are written when so many, or so many bytes, are buffered */
-#define ZBXHIST_BATCH_MAX_ROWS 1024
-#define ZBXHIST_BATCH_MAX_BYTES (2 * 1024 * 1024)
+typedef struct InsertBatch InsertBatch;
 
-struct InsertTarget;
-
-/* what the statement allows to be done with its rows */
-typedef enum RowAction
+/* a row on its way in */
+typedef struct NewRow
 {
-	ROW_BUFFER,					/* buffer, then insert many at once */
-	ROW_INSERT,					/* insert each by itself, at once */
-	ROW_KEEP,					/* leave in the parent */
-	ROW_SKIP_EXISTING,			/* ON CONFLICT DO NOTHING */
-	ROW_REFUSE_EXISTING			/* ON CONFLICT DO UPDATE */
-} RowAction;
+	HeapTuple	tuple;
+	bool		is_owned;		/* in the batch's memory, becomes its own */
+	bool		has_clock;
+	int32		clock;			/* 0 if it has none */
+	int64		itemid;			/* 0 if it has none */
+} NewRow;
 
-/* what became of a statement's rows */
-typedef struct InsertStats
-{
-	InsertPath	path;			/* how they came here */
-	uint64		routed;			/* stored in partitions */
-	uint64		kept;			/* stored in the parent */
-	uint64		flushes;		/* times the buffer was written */
-} InsertStats;
-
-/* a row that waits; the slot owns its tuple, in the parent's row type */
-typedef struct BufferedRow
-{
-	Oid			partition;		/* or the parent, for a row without one */
-	int32		clock;
-	int64		itemid;
-	int			arrival;		/* keeps equal keys in the statement's order */
-	TupleTableSlot *slot;
-} BufferedRow;
-
-typedef struct InsertBatch
-{
-	/* identity: one result relation of one statement */
-	const void *owner;			/* its trigger, or plan node; NULL: in the pool */
-	const QueryDesc *query;		/* NULL: COPY, or began before the library */
-	Oid			parent;
-	SubTransactionId subid;		/* rows belong to this subtransaction */
-	CommandId	cid;			/* ... and command */
-
-	/* how rows are treated */
-	RowAction	action;
-	bool		sets_tag;		/* rows count in the statement's command tag */
-	PartitionSet *set;			/* of parent; lives as long as the session */
-	uint32		generation;		/* of set, when the rows were routed */
-	PartitionBounds hit;		/* the last row's partition; relid 0: none */
-
-	/* buffered rows */
-	TupleDesc	desc;			/* own copy of the parent's row type */
-	int			nrows;
-	int			nslots;			/* slots made so far */
-	Size		nbytes;
-	bool		is_sorted;
-	bool		is_flushing;
-	BufferedRow rows[ZBXHIST_BATCH_MAX_ROWS];
-	TupleTableSlot *run[ZBXHIST_BATCH_MAX_ROWS];
-
-	/* rows that stay in the parent and are to be checked once they are there */
-	bool		has_strays;		/* some of the rows belong to a partition */
-	int			nkept;
-	HeapTuple	kept[ZBXHIST_BATCH_MAX_ROWS];
-
-	/* last table inserted into, still open; kept between rows of ROW_INSERT */
-	struct InsertTarget *target;
-	ResourceOwner target_owner;
-
-	/* since opened, for zbxhist_internal.counters() and EXPLAIN */
-	InsertStats stats;
-
-	MemoryContext context;		/* owns all; child of TopMemoryContext */
-	MemoryContext rows_context; /* owns desc, slots and buffered tuples */
-	MemoryContext kept_context; /* owns kept tuples */
-} InsertBatch;
-
+/* batch_open.c: from the first row to the end of the statement */
 extern void ZbxhistBatchInit(void);
 extern InsertBatch *ZbxhistGetBatch(const TriggerData *trigdata);
 extern InsertBatch *ZbxhistOpenBatch(Relation parent, const void *owner,
-									 const QueryDesc *query, CommandId cid,
-									 RowAction action, InsertPath path);
-extern void ZbxhistCloseBatch(InsertBatch *batch);
-extern const PartitionBounds *ZbxhistFindRowPartition(InsertBatch *batch,
-													  Relation parent,
-													  int32 clock);
-extern void ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
-							 const PartitionBounds *partition);
-extern void ZbxhistBufferTuple(InsertBatch *batch, HeapTuple tuple,
-							   Oid partition, int64 itemid, int32 clock);
-extern void ZbxhistNoteStrays(InsertBatch *batch, Relation parent);
-extern void ZbxhistKeepRow(InsertBatch *batch, Relation parent,
-						   HeapTuple tuple, bool is_stray);
-extern void ZbxhistFlushBatch(InsertBatch *batch);
-extern bool ZbxhistKeyIsElsewhere(InsertBatch *batch, Relation parent,
-								  HeapTuple tuple,
-								  const PartitionBounds *partition,
-								  const PackedDay *day);
-extern void ZbxhistFlushRelation(Oid parent);
+									 CommandId cid, InsertPath path);
+extern MemoryContext ZbxhistBatchMemory(const InsertBatch *batch);
+extern InsertStats ZbxhistCloseBatch(InsertBatch *batch);
+extern void ZbxhistCloseRelation(Oid parent);
 extern void ZbxhistFlushQuery(const QueryDesc *query);
 extern void ZbxhistCloseQuery(const QueryDesc *query);
 extern void ZbxhistFlushForNestedQuery(void);
+
+/* batch_route.c: the way in */
+extern Oid	ZbxhistRouteRow(InsertBatch *batch, Relation parent,
+							const NewRow *row);
+extern Oid	ZbxhistRouteTuple(InsertBatch *batch, Relation parent,
+							  HeapTuple tuple);
 
 #endif							/* ZBXHIST_BATCH_H */

@@ -20,13 +20,11 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/ipc.h"
-#include "storage/shmem.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "ingest/batch.h"
 #include "ingest/counters.h"
 #include "rows/attempt.h"
 

@@ -20,20 +20,21 @@
 #include "utils/inval.h"
 
 #include "catalog/partition_set.h"
-#include "ingest/batch.h"
 #include "ingest/kept_rows.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "packed/day/day.h"
 #include "rows/attempt.h"
+#include "rows/stray.h"
 
 typedef struct KeptRows
 {
-	InsertBatch *batch;
 	Relation	parent;
+	TupleDesc	desc;			/* of the tuples */
 	HeapTuple  *tuples;
 	int			ntuples;
+	bool	   *has_strays;		/* others have been told of them */
 	bool		is_attempt;		/* in a subtransaction for all of them */
 } KeptRows;
 
@@ -66,7 +67,7 @@ CheckRow(const KeptRows *rows, HeapTuple tuple, TupleTableSlot *slot)
 			Oid			relid = partition->relid;
 
 			/* its partition may be a new one */
-			ZbxhistNoteStrays(rows->batch, parent);
+			ZbxhistNoteStrayOnce(parent, rows->has_strays);
 			is_checked = ZbxhistCheckPartitionKeys(parent, relid, &slot, 1) ||
 				ZbxhistPartitionSetIsValid(set);
 		}
@@ -76,7 +77,7 @@ CheckRow(const KeptRows *rows, HeapTuple tuple, TupleTableSlot *slot)
 
 			/* before our transaction ends it may have a partition */
 			if (OidIsValid(copy.partition))
-				ZbxhistNoteStrays(rows->batch, parent);
+				ZbxhistNoteStrayOnce(parent, rows->has_strays);
 			is_checked = ZbxhistCheckDayKey(parent, &copy, slot,
 											rows->is_attempt) ||
 				ZbxhistPartitionSetIsValid(set);
@@ -92,7 +93,7 @@ static void
 CheckRows(void *arg)
 {
 	const KeptRows *rows = arg;
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->batch->desc,
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
 													&TTSOpsHeapTuple);
 
 	for (int i = 0; i < rows->ntuples; i++)
@@ -114,7 +115,7 @@ IsOfPackedDay(const KeptRows *rows)
 	{
 		bool		isnull;
 		Datum		clock = heap_getattr(rows->tuples[i], set->clock_attnum,
-										 rows->batch->desc, &isnull);
+										 rows->desc, &isnull);
 
 		if (!isnull && ZbxhistFindPackedDay(set, DatumGetInt32(clock)) != NULL)
 			return true;
@@ -124,14 +125,15 @@ IsOfPackedDay(const KeptRows *rows)
 
 /*
  * ZbxhistCheckKeptRows raises 23505 if the key of one of the tuples, which are
- * in the parent by now, is elsewhere too.
+ * in the parent by now, is elsewhere too.  *has_strays says whether the
+ * statement has told other sessions of strays, as it does here if some are.
  */
 void
-ZbxhistCheckKeptRows(InsertBatch *batch, Relation parent, HeapTuple *tuples,
-					 int ntuples)
+ZbxhistCheckKeptRows(Relation parent, TupleDesc desc, HeapTuple *tuples,
+					 int ntuples, bool *has_strays)
 {
-	KeptRows	rows = {batch, parent, tuples, ntuples, false};
-	bool		has_strays = batch->has_strays;
+	KeptRows	rows = {parent, desc, tuples, ntuples, has_strays, false};
+	bool		had_strays = *has_strays;
 	ErrorData  *error;
 
 	AcceptInvalidationMessages();
@@ -147,7 +149,7 @@ ZbxhistCheckKeptRows(InsertBatch *batch, Relation parent, HeapTuple *tuples,
 			ReThrowError(error);
 		FreeErrorData(error);
 		rows.is_attempt = false;
-		batch->has_strays = has_strays;
+		*has_strays = had_strays;
 	}
 	CheckRows(&rows);
 }

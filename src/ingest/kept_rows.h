@@ -8,9 +8,12 @@
 #ifndef ZBXHIST_KEPT_ROWS_H
 #define ZBXHIST_KEPT_ROWS_H
 
-#include "ingest/batch.h"
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "utils/relcache.h"
 
-extern void ZbxhistCheckKeptRows(InsertBatch *batch, Relation parent,
-								 HeapTuple *tuples, int ntuples);
+extern void ZbxhistCheckKeptRows(Relation parent, TupleDesc desc,
+								 HeapTuple *tuples, int ntuples,
+								 bool *has_strays);
 
 #endif							/* ZBXHIST_KEPT_ROWS_H */

@@ -22,7 +22,6 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"

@@ -11,7 +11,7 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-#include "catalog/bounds.h"
+#include "catalog/packed_days.h"
 
 extern bool ZbxhistCheckDayKey(Relation parent, const PackedDay *day,
 							   TupleTableSlot *slot, bool is_attempt);

@@ -3,8 +3,8 @@
  * path.c
  *	  Which way a statement's rows take into a parent, and why.
  *
- * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in the
- * way.  A statement that it has left to the planner is looked at once, when
+ * The planner hook (ingest/fast/fast_insert.c) asks what about the table is in
+ * the way.  A statement that it has left to the planner is looked at once, when
  * its first row comes to the trigger: only to count it (zbxhist.insert_paths),
  * nothing else depends on the answer.  Its query tree is gone by then, so the
  * plan has to tell; what leaves no trace in it counts as an expression.
@@ -14,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "nodes/plannodes.h"
 #include "utils/lsyscache.h"
@@ -23,7 +22,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "ingest/path.h"
-#include "ingest/route.h"
+#include "ingest/insert_triggers.h"
 
 static const char *const path_names[] = {
 	[PATH_FAST] = "fast",
@@ -60,55 +59,6 @@ ZbxhistInsertPathName(InsertPath path)
 /* ---- the table ---- */
 
 /*
- * CallsRouting says whether a trigger function is ours: there may be others
- * of that name.
- */
-static bool
-CallsRouting(Oid function)
-{
-	FmgrInfo	flinfo;
-
-	fmgr_info(function, &flinfo);
-	return flinfo.fn_addr == zbxhist_route;
-}
-
-/*
- * HasOnlyRouting says whether our row trigger fires for an INSERT and no
- * trigger of anybody else does.  Looking a function up may take in an
- * invalidation that rebuilds the descriptor, with the same contents, as rel is
- * locked, but in another place.
- */
-static bool
-HasOnlyRouting(Relation rel)
-{
-	Oid			route = InvalidOid;
-	bool		result = false;
-
-	if (rel->trigdesc == NULL || !rel->trigdesc->trig_insert_before_row ||
-		rel->trigdesc->trig_insert_after_row)
-		return false;
-	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &rel->trigdesc->triggers[i];
-		Oid			function = trigger->tgfoid;
-		int16		type = trigger->tgtype;
-
-		if (!TRIGGER_FOR_INSERT(type) ||
-			trigger->tgenabled == TRIGGER_DISABLED ||
-			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA)
-			continue;
-		if (trigger->tgqual != NULL || trigger->tgnewtable != NULL)
-			return false;
-		if (function != route && !CallsRouting(function))
-			return false;
-		route = function;
-		if (TRIGGER_FOR_ROW(type))
-			result = true;
-	}
-	return result;
-}
-
-/*
  * HasPlainColumns says whether every column can be stored as it comes, and is
  * NULL if nothing is said about it.
  */
@@ -138,7 +88,7 @@ ZbxhistTableInsertPath(Relation rel)
 {
 	if (rel->rd_rel->relrowsecurity)
 		return PATH_ROW_SECURITY;
-	if (!HasOnlyRouting(rel))
+	if (!ZbxhistHasOnlyRouting(rel))
 		return PATH_TRIGGER;
 	if (rel->rd_rules != NULL)
 		return PATH_RULE;

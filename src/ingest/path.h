@@ -9,7 +9,7 @@
 #define ZBXHIST_PATH_H
 
 #include "commands/trigger.h"
-#include "utils/rel.h"
+#include "utils/relcache.h"
 
 #include "ingest/frame.h"
 

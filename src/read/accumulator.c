@@ -25,10 +25,10 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 
+#include "catalog/columns.h"
 #include "packed/day/unsigned_numeric.h"
 #include "packed/format/segment.h"
 #include "read/accumulator.h"
-#include "read/parent.h"
 
 /* rows after which leftovers are freed */
 #define SCRATCH_ROWS 256
@@ -53,17 +53,18 @@ column_type(Relation parent, AttrNumber attnum)
 void
 ZbxhistFindValueColumns(Relation parent, ValueColumns *columns)
 {
+	TupleDesc	desc = RelationGetDescr(parent);
 	Oid			type;
 
 	columns->num = InvalidAttrNumber;
-	columns->value = ZbxhistFindColumn(parent, "value");
+	columns->value = ZbxhistFindColumn(desc, "value", InvalidOid);
 	columns->min = columns->max = columns->value;
 	if (columns->value == InvalidAttrNumber)
 	{
-		columns->num = ZbxhistFindColumn(parent, "num");
-		columns->min = ZbxhistFindColumn(parent, "value_min");
-		columns->value = ZbxhistFindColumn(parent, "value_avg");
-		columns->max = ZbxhistFindColumn(parent, "value_max");
+		columns->num = ZbxhistFindColumn(desc, "num", InvalidOid);
+		columns->min = ZbxhistFindColumn(desc, "value_min", InvalidOid);
+		columns->value = ZbxhistFindColumn(desc, "value_avg", InvalidOid);
+		columns->max = ZbxhistFindColumn(desc, "value_max", InvalidOid);
 		if (column_type(parent, columns->num) != INT4OID)
 			columns->value = InvalidAttrNumber;
 	}

@@ -118,14 +118,3 @@ ZbxhistRowTypeParent(FunctionCallInfo fcinfo)
 				errhint("Pass the managed table as NULL::history."));
 	return relid;
 }
-
-/*
- * ZbxhistFindColumn returns the number of a parent's column, or 0.
- */
-AttrNumber
-ZbxhistFindColumn(Relation parent, const char *name)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(parent), name);
-
-	return attnum > 0 ? attnum : InvalidAttrNumber;
-}

@@ -17,6 +17,5 @@ extern Oid	ZbxhistRowTypeParent(FunctionCallInfo fcinfo);
 extern Relation ZbxhistOpenParent(Oid relid, LOCKMODE lockmode,
 								  AclMode privilege);
 extern char *ZbxhistQualifiedName(Relation rel);
-extern AttrNumber ZbxhistFindColumn(Relation parent, const char *name);
 
 #endif							/* ZBXHIST_READ_PARENT_H */

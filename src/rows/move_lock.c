@@ -16,7 +16,7 @@
  * EXCLUSIVE, which is in the way of neither SELECT nor VACUUM's readers.  No
  * INSERT needs the gate: it is the foreign table of packed days or else the
  * partition that is furthest in the future (and rows that are for that one are
- * stored in the parent meanwhile, see batch.c).
+ * stored in the parent meanwhile, see batch_flush.c).
  *
  * A statement that has been running since before the gate was created has not
  * locked it.  While there may be such, a move first waits for the transactions

@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/columns.h"
 #include "rows/row_type.h"
 
 /*
@@ -24,15 +25,14 @@
 static AttrNumber
 FindColumn(TupleDesc desc, const char *name, int place)
 {
-	for (int i = 0; i < desc->natts; i++)
+	if (place < desc->natts)
 	{
-		int			number = (place + i) % desc->natts;
-		Form_pg_attribute column = TupleDescAttr(desc, number);
+		Form_pg_attribute column = TupleDescAttr(desc, place);
 
 		if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
-			return number + 1;
+			return column->attnum;
 	}
-	return InvalidAttrNumber;
+	return ZbxhistFindColumn(desc, name, InvalidOid);
 }
 
 /*

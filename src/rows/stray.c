@@ -40,9 +40,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "utils/acl.h"
 #include "utils/inval.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -97,6 +95,18 @@ ZbxhistNoteStray(Relation parent)
 	AcceptInvalidationMessages();
 	if (!ZbxhistGetPartitionSet(parent)->has_marks)
 		LeaveMark(RelationGetRelid(parent));
+}
+
+/*
+ * ZbxhistNoteStrayOnce does so for the first such row of a statement.
+ */
+void
+ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
+{
+	if (*is_noted)
+		return;
+	ZbxhistNoteStray(parent);
+	*is_noted = true;
 }
 
 /*

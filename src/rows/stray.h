@@ -11,6 +11,7 @@
 #include "utils/relcache.h"
 
 extern void ZbxhistNoteStray(Relation parent);
+extern void ZbxhistNoteStrayOnce(Relation parent, bool *is_noted);
 extern bool ZbxhistHasNoStrays(Relation parent, Oid partition);
 
 #endif							/* ZBXHIST_STRAY_H */

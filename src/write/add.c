@@ -3,9 +3,8 @@
  * add.c
  *	  SQL function add: stores many values given as arrays.
  *
- * The rows take the way of the row trigger (batch.c) without a statement:
- * those that have a partition are buffered and written together, the others
- * are stored in the parent.  Values are converted as an INSERT would; columns
+ * The rows take the same way as those of an INSERT (ingest/batch_route.c),
+ * without a statement, and are written together.  Values are converted as an INSERT would; columns
  * that are not given have their defaults.  A table on which INSERT does more
  * (triggers of users, rules) gets an INSERT instead.
  *
@@ -14,8 +13,8 @@
  * one of them meanwhile, that is rolled back and everything is looked up
  * again.
  *
- * Locks: ROW EXCLUSIVE on the parent; partitions as in batch.c.  Memory is
- * that of the call.
+ * Locks: ROW EXCLUSIVE on the parent; partitions as in ingest/batch_flush.c.
+ * Memory is that of the call.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,17 +23,13 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
-#include "rewrite/prs2lock.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -44,15 +39,13 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/columns.h"
 #include "catalog/partition_set.h"
-#include "catalog/triggers.h"
-#include "guc.h"
 #include "ingest/batch.h"
-#include "ingest/frame.h"
+#include "ingest/insert_triggers.h"
 #include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"
-#include "rows/target.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_add);
 
@@ -275,30 +268,6 @@ MakeRows(FunctionCallInfo fcinfo, AddCall *call)
 /* ---- inserting ---- */
 
 /*
- * NeedsStatement says whether an INSERT into the parent does more than our
- * trigger.
- */
-static bool
-NeedsStatement(Relation parent)
-{
-	const TriggerDesc *triggers = parent->trigdesc;
-	Oid			route = InvalidOid;
-
-	for (int i = 0; i < triggers->numtriggers; i++)
-	{
-		if (strcmp(triggers->triggers[i].tgname, ZBXHIST_ROUTE_TRIGGER) == 0)
-			route = triggers->triggers[i].tgfoid;
-	}
-	for (int i = 0; i < triggers->numtriggers; i++)
-	{
-		if (TRIGGER_FOR_INSERT(triggers->triggers[i].tgtype) &&
-			triggers->triggers[i].tgfoid != route)
-			return true;
-	}
-	return parent->rd_rules != NULL;
-}
-
-/*
  * InsertByStatement inserts the new rows one by one with a prepared INSERT.
  */
 static int64
@@ -331,38 +300,6 @@ InsertByStatement(AddCall *call)
 }
 
 /*
- * KeepRow stores a row in the parent.
- */
-static void
-KeepRow(AddCall *call, InsertBatch *batch, InsertTarget *target,
-		HeapTuple tuple, bool is_stray)
-{
-	TupleDesc	desc = RelationGetDescr(call->parent);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
-
-	ExecStoreHeapTuple(tuple, slot, false);
-	ZbxhistKeepRow(batch, call->parent, tuple, is_stray);
-	ZbxhistInsertRows(target, &slot, 1, batch->cid);
-	ExecDropSingleTupleTableSlot(slot);
-}
-
-/*
- * FindPartition returns where the row is to go, or NULL for the parent.  Rows
- * routed by an older set are written before it is forgotten.
- */
-static const PartitionBounds *
-FindPartition(AddCall *call, InsertBatch *batch, const AddedRow *row)
-{
-	if (!row->has_key)
-		return NULL;			/* the parent's NOT NULL will tell */
-	if (!ZbxhistPartitionSetIsValid(call->set))
-		call->set = ZbxhistGetPartitionSet(call->parent);
-	if (batch->nrows > 0 && batch->generation != call->set->generation)
-		ZbxhistFlushBatch(batch);
-	return ZbxhistFindPartition(call->set, position_clock(row->position));
-}
-
-/*
  * FireTriggers fires the AFTER ROW triggers that partitions have, at the end of
  * what would be a statement.
  */
@@ -383,42 +320,26 @@ FireTriggers(void)
 static int64
 InsertRows(AddCall *call)
 {
-	ExecFrame  *frame = ZbxhistCurrentFrame();
 	InsertBatch *batch;
-	InsertTarget *target;
 	int64		result = 0;
 
-	if (NeedsStatement(call->parent))
+	/* an INSERT into the parent may do more than our trigger */
+	if (ZbxhistHasOtherTriggers(call->parent) ||
+		call->parent->rd_rules != NULL)
 		return InsertByStatement(call);
 
 	AfterTriggerBeginQuery();
-	batch = ZbxhistOpenBatch(call->parent, call,
-							 frame ? frame->query : NULL,
-							 GetCurrentCommandId(true),
-							 zbxhist_enable_batching ? ROW_BUFFER : ROW_INSERT,
+	batch = ZbxhistOpenBatch(call->parent, call, GetCurrentCommandId(true),
 							 PATH_FUNCTION);
-	target = ZbxhistOpenTarget(table_open(RelationGetRelid(call->parent),
-										  NoLock),
-							   RelationGetDescr(call->parent), TARGET_PARENT,
-							   CurrentMemoryContext);
 	for (int i = 0; i < call->nrows; i++)
 	{
-		AddedRow   *row = &call->rows[i];
-		const PartitionBounds *partition;
-
 		CHECK_FOR_INTERRUPTS();
-		if (row->state != ROW_NEW)
+		if (call->rows[i].state != ROW_NEW)
 			continue;
-		partition = FindPartition(call, batch, row);
-		if (partition != NULL && call->set->is_routing &&
-			zbxhist_enable_routing)
-			ZbxhistBufferRow(batch, row->tuple, partition);
-		else
-			KeepRow(call, batch, target, row->tuple, partition != NULL);
+		(void) ZbxhistRouteTuple(batch, call->parent, call->rows[i].tuple);
 		result++;
 	}
-	ZbxhistCloseBatch(batch);
-	ZbxhistCloseTarget(target);
+	(void) ZbxhistCloseBatch(batch);
 	FireTriggers();
 	return result;
 }
@@ -667,7 +588,8 @@ OpenForAdding(FunctionCallInfo fcinfo, AddCall *call)
 	call->parent = ZbxhistOpenParent(ZbxhistRowTypeParent(fcinfo),
 									 RowExclusiveLock, privileges);
 	call->set = ZbxhistGetPartitionSet(call->parent);
-	call->value_attnum = ZbxhistFindColumn(call->parent, "value");
+	call->value_attnum = ZbxhistFindColumn(RelationGetDescr(call->parent),
+										   "value", InvalidOid);
 	if (call->value_attnum == InvalidAttrNumber ||
 		call->set->ns_attnum == InvalidAttrNumber)
 		ereport(ERROR,

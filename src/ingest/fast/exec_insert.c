@@ -5,9 +5,9 @@
  *
  * One call evaluates all rows, forms each tuple once, in the memory of the
  * batch, and closes the batch, so that all rows are stored, or an error
- * raised, before the node returns.  It returns no rows.  What happens to a
- * row on its way is the batch's business (ingest/batch.c), as for the rows of
- * the trigger; those without a partition go the same way to the parent.
+ * raised, before the node returns.  It returns no rows.  Where a row goes is
+ * the batch's business (ingest/batch_route.c), as for the rows of the trigger;
+ * those without a partition go the same way to the parent.
  *
  * The relation is opened, and its privileges are checked, by the executor.
  *
@@ -16,14 +16,13 @@
 #include "postgres.h"
 
 #include "commands/explain.h"
-#include "commands/trigger.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/partition_set.h"
 #include "compat.h"
-#include "guc.h"
 #include "ingest/batch.h"
 #include "ingest/fast/fast_insert.h"
 #include "ingest/fast/literal.h"
@@ -34,6 +33,8 @@ typedef struct InsertState
 	CustomScanState css;		/* must be first */
 	LiteralState literals;
 	InsertBatch *batch;			/* open while the node runs */
+	MemoryContext memory;		/* of the batch's rows */
+	const PartitionSet *set;	/* of the table, for its columns' numbers */
 	int			ncolumns;		/* of each row */
 	AttrNumber *attnums;		/* columns of the table, 0: not stored */
 	Datum	   *values;			/* the row being formed, in the table's order */
@@ -162,56 +163,39 @@ EvalRow(InsertState *state, const List *row)
 }
 
 /*
- * ChooseTable returns the table for the row being formed: its partition, or
- * the parent if it has none or must not leave.
+ * ReadKey fills in what is asked of the row being formed.
  */
-static Oid
-ChooseTable(InsertState *state, Relation parent, int32 *clock)
+static void
+ReadKey(const InsertState *state, NewRow *row)
 {
-	InsertBatch *batch = state->batch;
-	AttrNumber	attnum = batch->set->clock_attnum;
-	const PartitionBounds *partition;
+	AttrNumber	clock = state->set->clock_attnum;
+	AttrNumber	itemid = state->set->itemid_attnum;
 
-	*clock = 0;
-	if (attnum == InvalidAttrNumber || state->nulls[attnum - 1])
-		return batch->parent;	/* the parent's NOT NULL will tell */
-	*clock = DatumGetInt32(state->values[attnum - 1]);
-	partition = ZbxhistFindRowPartition(batch, parent, *clock);
-	if (partition == NULL)
-		return batch->parent;
-	if (batch->action == ROW_KEEP || !batch->set->is_routing)
-	{
-		ZbxhistNoteStrays(batch, parent);
-		return batch->parent;
-	}
-	return partition->relid;
+	row->has_clock = clock != InvalidAttrNumber && !state->nulls[clock - 1];
+	row->clock = row->has_clock ? DatumGetInt32(state->values[clock - 1]) : 0;
+	row->itemid = itemid != InvalidAttrNumber && !state->nulls[itemid - 1] ?
+		DatumGetInt64(state->values[itemid - 1]) : 0;
 }
 
 /*
- * BufferRow forms the row's tuple in the batch's memory and hands it over.
+ * PutRow forms the row's tuple in the batch's memory and hands it over.
  */
 static void
-BufferRow(InsertState *state)
+PutRow(InsertState *state)
 {
-	InsertBatch *batch = state->batch;
-	AttrNumber	itemid_attnum = batch->set->itemid_attnum;
-	int32		clock;
-	int64		itemid = 0;
+	Relation	parent = state->css.ss.ss_currentRelation;
+	MemoryContext old = MemoryContextSwitchTo(state->memory);
+	NewRow		row = {.is_owned = true};
 	Oid			relid;
-	MemoryContext old;
-	HeapTuple	tuple;
 
-	relid = ChooseTable(state, state->css.ss.ss_currentRelation, &clock);
-	if (itemid_attnum != 0 && !state->nulls[itemid_attnum - 1])
-		itemid = DatumGetInt64(state->values[itemid_attnum - 1]);
-
-	old = MemoryContextSwitchTo(batch->rows_context);
-	tuple = ZbxhistFormRow(state->layout, state->values, state->nulls);
+	ReadKey(state, &row);
+	row.tuple = ZbxhistFormRow(state->layout, state->values, state->nulls);
 	MemoryContextSwitchTo(old);
-	tuple->t_tableOid = batch->parent;
-	ZbxhistBufferTuple(batch, tuple, relid, itemid, clock);
+	row.tuple->t_tableOid = RelationGetRelid(parent);
+	relid = ZbxhistRouteRow(state->batch, parent, &row);
 
-	if (state->css.ss.ps.instrument != NULL && relid != batch->parent)
+	if (state->css.ss.ps.instrument != NULL &&
+		relid != RelationGetRelid(parent))
 		state->partitions = list_append_unique_oid(state->partitions, relid);
 }
 
@@ -232,22 +216,9 @@ InsertRows(InsertState *state, const List *rows)
 		CHECK_FOR_INTERRUPTS();
 		EvalRow(state, lfirst_node(List, lc));
 		MemoryContextSwitchTo(old);
-		BufferRow(state);
+		PutRow(state);
 		ResetExprContext(econtext);
 	}
-}
-
-/*
- * ChooseAction follows the settings, which may have changed since planning if
- * a portal was open.
- */
-static RowAction
-ChooseAction(void)
-{
-	if (!zbxhist_enable_routing ||
-		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
-		return ROW_KEEP;
-	return zbxhist_enable_batching ? ROW_BUFFER : ROW_INSERT;
 }
 
 /*
@@ -258,7 +229,7 @@ ExecInsertRows(CustomScanState *node)
 {
 	InsertState *state = (InsertState *) node;
 	EState	   *estate = node->ss.ps.state;
-	ExecFrame  *frame = ZbxhistCurrentFrame();
+	Relation	parent = node->ss.ss_currentRelation;
 	List	   *rows = GetPrivate(state, FAST_ROWS);
 
 	if (state->is_done)
@@ -266,16 +237,14 @@ ExecInsertRows(CustomScanState *node)
 	state->is_done = true;
 
 	PrepareInsert(state);
-	state->batch = ZbxhistOpenBatch(node->ss.ss_currentRelation, node,
-									frame ? frame->query : NULL,
-									estate->es_output_cid, ChooseAction(),
+	state->batch = ZbxhistOpenBatch(parent, node, estate->es_output_cid,
 									PATH_FAST);
-	state->layout = ZbxhistDescribeRow(state->batch->desc,
+	state->memory = ZbxhistBatchMemory(state->batch);
+	state->set = ZbxhistGetPartitionSet(parent);
+	state->layout = ZbxhistDescribeRow(RelationGetDescr(parent),
 									   list_length(rows));
 	InsertRows(state, rows);
-	ZbxhistFlushBatch(state->batch);
-	state->stats = state->batch->stats;
-	ZbxhistCloseBatch(state->batch);
+	state->stats = ZbxhistCloseBatch(state->batch);
 	state->batch = NULL;
 
 	if (estate->es_plannedstmt->canSetTag)

@@ -21,11 +21,9 @@
 
 #include "access/table.h"
 #include "commands/trigger.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
-#include "parser/parsetree.h"
 #include "utils/rel.h"
 
 #include "compat.h"

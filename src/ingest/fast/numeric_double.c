@@ -10,10 +10,6 @@
  * and one exact division followed by one rounding gives the same result.
  * Everything else takes the long way.
  *
- * The layout of a numeric is private to utils/adt/numeric.c, but as it is
- * what tables contain it does not change: a header of 16 bits (short form)
- * or 32 bits (long form), then digits to the base of 10000.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -25,17 +21,7 @@
 
 #include "compat.h"
 #include "ingest/fast/numeric_double.h"
-
-#define HEADER_FORM_MASK	0xC000
-#define HEADER_SHORT		0x8000
-#define HEADER_SPECIAL		0xC000
-#define LONG_NEGATIVE		0x4000
-#define SHORT_NEGATIVE		0x2000
-#define SHORT_WEIGHT_SIGN	0x0040
-#define SHORT_WEIGHT_MASK	0x003F
-
-#define DIGIT_BASE			10000
-#define DECIMALS_PER_DIGIT	4
+#include "rows/numeric_image.h"
 
 /* the last NBASE digit makes it up to 20 decimals, so the first is bounded */
 #define MAX_DIGITS			5
@@ -46,10 +32,9 @@
 #define MAX_POWER_OF_FIVE	27	/* 5^27 < 2^63 */
 #define DOUBLE_BITS			53
 
-/* sign * mantissa * 10^exponent */
+/* mantissa * 10^exponent */
 typedef struct Decimal
 {
-	bool		is_negative;
 	uint64		mantissa;
 	int			exponent;
 } Decimal;
@@ -64,11 +49,12 @@ static const double powers_of_ten[MAX_EXACT_POWER + 1] = {
  * end.  Returns false if it does not fit.
  */
 static bool
-CollectDigits(const int16 *digits, int ndigits, int weight, Decimal *result)
+CollectDigits(const NumericImage *image, Decimal *result)
 {
+	int			ndigits = image->ndigits;
 	uint64		mantissa = 0;
 	int			last;
-	int			factor = DIGIT_BASE;
+	int			factor = NUMERIC_BASE;
 
 	result->mantissa = 0;
 	result->exponent = 0;
@@ -78,55 +64,20 @@ CollectDigits(const int16 *digits, int ndigits, int weight, Decimal *result)
 		return false;
 
 	for (int i = 0; i < ndigits - 1; i++)
-		mantissa = mantissa * DIGIT_BASE + digits[i];
-	last = digits[ndigits - 1];
-	result->exponent = DECIMALS_PER_DIGIT * (weight - ndigits + 1);
+		mantissa = mantissa * NUMERIC_BASE + get_numeric_digit(image, i);
+	last = get_numeric_digit(image, ndigits - 1);
+	result->exponent = NUMERIC_BASE_DIGITS * (image->weight - ndigits + 1);
 	while (factor > 1 && last % 10 == 0)
 	{
 		last /= 10;
 		factor /= 10;
 		result->exponent++;
 	}
-	if (ndigits == MAX_DIGITS && factor == DIGIT_BASE &&
-		digits[0] >= MAX_FIRST_OF_FIVE)
+	if (ndigits == MAX_DIGITS && factor == NUMERIC_BASE &&
+		get_numeric_digit(image, 0) >= MAX_FIRST_OF_FIVE)
 		return false;
 	result->mantissa = mantissa * factor + last;
 	return true;
-}
-
-/*
- * ReadNumeric takes a numeric apart.  Returns false for a special value, and
- * for one with too many digits.
- */
-static bool
-ReadNumeric(struct varlena *value, Decimal *result)
-{
-	const char *data;
-	uint16		header;
-	int			weight;
-	int			ndigits;
-
-	if (VARATT_IS_EXTENDED(value))
-		return false;
-	data = VARDATA(value);
-	header = *(const uint16 *) data;
-	data += sizeof(uint16);
-	if ((header & HEADER_FORM_MASK) == HEADER_SPECIAL)
-		return false;
-	if ((header & HEADER_FORM_MASK) == HEADER_SHORT)
-	{
-		result->is_negative = (header & SHORT_NEGATIVE) != 0;
-		weight = (header & SHORT_WEIGHT_MASK) |
-			((header & SHORT_WEIGHT_SIGN) ? ~SHORT_WEIGHT_MASK : 0);
-	}
-	else
-	{
-		result->is_negative = (header & LONG_NEGATIVE) != 0;
-		weight = *(const int16 *) data;
-		data += sizeof(int16);
-	}
-	ndigits = ((char *) value + VARSIZE(value) - data) / sizeof(int16);
-	return CollectDigits((const int16 *) data, ndigits, weight, result);
 }
 
 #ifdef HAVE_INT128
@@ -194,9 +145,6 @@ DecimalToDouble(const Decimal *decimal, double *result)
 #endif
 	else
 		return false;
-
-	if (decimal->is_negative)
-		*result = -*result;
 	return true;
 }
 
@@ -206,11 +154,15 @@ DecimalToDouble(const Decimal *decimal, double *result)
 Datum
 ZbxhistNumericToFloat8(Datum value)
 {
+	struct varlena *numeric = (struct varlena *) DatumGetPointer(value);
+	NumericImage image;
 	Decimal		decimal;
 	double		result;
 
-	if (ReadNumeric((struct varlena *) DatumGetPointer(value), &decimal) &&
-		DecimalToDouble(&decimal, &result))
-		return Float8GetDatum(result);
+	if (!VARATT_IS_EXTENDED(numeric) &&
+		read_numeric_image(VARDATA(numeric), VARSIZE(numeric) - VARHDRSZ,
+						   &image) &&
+		CollectDigits(&image, &decimal) && DecimalToDouble(&decimal, &result))
+		return Float8GetDatum(image.is_negative ? -result : result);
 	return DirectFunctionCall1(numeric_float8, value);
 }

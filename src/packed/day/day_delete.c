@@ -15,8 +15,8 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
+#include "binary_search.h"
 #include "catalog/packed_days.h"
 #include "packed/day/day_modify.h"
 #include "packed/day/day_write.h"
@@ -68,19 +68,10 @@ AddSeen(DayModify *modify, const GroupReader *reader, int segment,
 static bool
 IsSeen(const SeenRows *seen, int64 position)
 {
-	int			low = 0;
-	int			high = seen->nrows;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (seen->positions[middle] < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < seen->nrows && seen->positions[low] == position;
+	find_first(i, seen->nrows, seen->positions[i] >= position);
+	return i < seen->nrows && seen->positions[i] == position;
 }
 
 /*

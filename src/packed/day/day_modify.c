@@ -24,11 +24,11 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/columns.h"
 #include "packed/day/day_conflicts.h"
 #include "packed/day/day_modify.h"
 #include "packed/day/row_map.h"
@@ -71,16 +71,8 @@ Link(DayModify *modify)
 static AttrNumber
 FindAttribute(TupleDesc desc, const LayoutColumn *column)
 {
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped &&
-			strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
-			att->atttypid == column->type && !column->is_replaced)
-			return att->attnum;
-	}
-	return InvalidAttrNumber;
+	return column->is_replaced ? InvalidAttrNumber :
+		ZbxhistFindColumn(desc, NameStr(column->name), column->type);
 }
 
 /*

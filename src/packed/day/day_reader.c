@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "binary_search.h"
 #include "packed/day/day_reader.h"
 
 /* ---- opening ---- */
@@ -142,19 +143,10 @@ ZbxhistMoveDayReader(DayReader *reader, Relation day)
 static int
 FindFirstOf(const GroupReader *group, int64 itemid)
 {
-	int			low = 0;
-	int			high = group->nsegments;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (group->segments[middle].itemid < itemid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, group->nsegments, group->segments[i].itemid >= itemid);
+	return i;
 }
 
 /*
@@ -364,19 +356,10 @@ GetPosition(const DayReader *reader, int row)
 static int
 FindRow(const DayReader *reader, int64 position)
 {
-	int			low = 0;
-	int			high = reader->rows.nrows;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (GetPosition(reader, middle) < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, reader->rows.nrows, GetPosition(reader, i) >= position);
+	return i;
 }
 
 /*

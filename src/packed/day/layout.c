@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "catalog/columns.h"
 #include "compat.h"
 #include "packed/day/layout.h"
 #include "packed/day/unsigned_numeric.h"
@@ -75,14 +76,9 @@ WhyNotColumn(Form_pg_attribute att)
 static bool
 HasKeyColumn(TupleDesc desc, const char *name, Oid type)
 {
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
+	Form_pg_attribute att = ZbxhistFindAttribute(desc, name);
 
-		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
-			return att->atttypid == type && att->attnotnull;
-	}
-	return false;
+	return att != NULL && att->atttypid == type && att->attnotnull;
 }
 
 /*

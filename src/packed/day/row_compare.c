@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "packed/day/row_compare.h"
 #include "packed/day/unsigned_numeric.h"
 #include "rows/item_range.h"
@@ -85,19 +86,10 @@ ZbxhistSameRow(const SegmentRows *a, int row_a, const SegmentRows *b,
 int
 ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock)
 {
-	int			low = 0;
-	int			high = rows->nrows;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (rows->columns[0].ints[middle] < clock)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, rows->nrows, rows->columns[0].ints[i] >= clock);
+	return i;
 }
 
 /*

@@ -43,6 +43,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "catalog/columns.h"
 #include "catalog/owner_rights.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
@@ -98,19 +99,13 @@ struct RowMap
 /* ---- columns that the day has ---- */
 
 /*
- * FindAttribute returns the table's column of that name, or NULL.
+ * FindNamed returns the table's column of the name of a day's column, or NULL.
  */
 static Form_pg_attribute
-FindAttribute(TupleDesc desc, const char *name)
+FindNamed(Relation table, const LayoutColumn *column)
 {
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && strcmp(NameStr(att->attname), name) == 0)
-			return att;
-	}
-	return NULL;
+	return ZbxhistFindAttribute(RelationGetDescr(table),
+								NameStr(column->name));
 }
 
 /*
@@ -130,8 +125,7 @@ IsSameColumn(const DayLayout *layout, int number, Relation table,
 		return true;
 	for (int i = number + 1; i < layout->ncolumns; i++)
 	{
-		Form_pg_attribute next = FindAttribute(RelationGetDescr(table),
-											   NameStr(layout->columns[i].name));
+		Form_pg_attribute next = FindNamed(table, &layout->columns[i]);
 
 		if (next != NULL && next->attnum < att->attnum)
 			return false;
@@ -348,8 +342,7 @@ MayBeRenamed(const DayLayout *layout, int number, Relation table,
 		return true;
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		Form_pg_attribute other = FindAttribute(RelationGetDescr(table),
-												NameStr(layout->columns[i].name));
+		Form_pg_attribute other = FindNamed(table, &layout->columns[i]);
 
 		if (other != NULL && i != number &&
 			IsSameColumn(layout, i, table, other) &&
@@ -368,8 +361,7 @@ HasOrphan(const DayLayout *layout, Relation table, Form_pg_attribute att)
 {
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		Form_pg_attribute same = FindAttribute(RelationGetDescr(table),
-											   NameStr(layout->columns[i].name));
+		Form_pg_attribute same = FindNamed(table, &layout->columns[i]);
 
 		if ((same == NULL || !IsSameColumn(layout, i, table, same)) &&
 			MayBeRenamed(layout, i, table, att))

@@ -35,6 +35,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "binary_search.h"
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/day/scan.h"
@@ -153,19 +154,10 @@ ZbxhistEndPackedScan(PackedScan *scan)
 static int
 FindTid(const ScanBounds *bounds, int64 tid)
 {
-	int			low = 0;
-	int			high = bounds->ntids;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-
-		if (bounds->tids[middle] < tid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, bounds->ntids, bounds->tids[i] >= tid);
+	return i;
 }
 
 /*

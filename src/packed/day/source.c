@@ -14,9 +14,9 @@
 #include "postgres.h"
 
 #include "utils/memutils.h"
-#include "utils/builtins.h"
 #include "utils/rel.h"
 
+#include "catalog/columns.h"
 #include "packed/day/day_reader.h"
 #include "rows/source.h"
 
@@ -53,19 +53,15 @@ static const ItemSourceMethods packed_methods = {
 static bool
 HasStatistics(const DayLayout *layout, Relation parent)
 {
-	TupleDesc	desc = RelationGetDescr(parent);
+	Form_pg_attribute att = ZbxhistFindAttribute(RelationGetDescr(parent),
+												 "value");
+	const LayoutColumn *column;
 
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped && strcmp(NameStr(att->attname), "value") == 0)
-			return layout->value >= 0 &&
-				namestrcmp(&layout->columns[layout->value].name, "value") == 0 &&
-				layout->columns[layout->value].type == att->atttypid &&
-				layout->columns[layout->value].typmod == att->atttypmod;
-	}
-	return false;
+	if (att == NULL || layout->value < 0)
+		return false;
+	column = &layout->columns[layout->value];
+	return strcmp(NameStr(column->name), "value") == 0 &&
+		column->type == att->atttypid && column->typmod == att->atttypmod;
 }
 
 /*

@@ -4,11 +4,9 @@
  *	  Converts numerics that are integers from 0 to 2^64-1, without decimals,
  *	  to uint64 and back, bit by bit.
  *
- * What Zabbix stores in a column numeric(20) is such a number.  Its image,
- * which is all of the numeric but its length word, is a header of 16 bits and
- * the digits to the base of 10000 without zeros at either end: see
- * ingest/fast/numeric_double.c.  There is one such image of each number, so it comes
- * back as it was; a numeric with another image is no matter of this file.
+ * What Zabbix stores in a column numeric(20) is such a number.  There is one
+ * image of the short form of each, so it comes back as it was; a numeric with
+ * another image is no matter of this file.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +15,8 @@
 #include "common/int.h"
 
 #include "packed/day/unsigned_numeric.h"
+#include "rows/numeric_image.h"
 
-/* header of a short form, positive, without decimals; below: its weight */
-#define HEADER_UNSIGNED		0x8000
-#define HEADER_WEIGHT_MASK	0x003F
-
-#define DIGIT_BASE			10000
 #define MAX_DIGITS			5
 
 /*
@@ -43,8 +37,9 @@ ZbxhistImageToUnsigned(const char *image, size_t length, uint64 *result)
 		return false;
 	memcpy(&header, image, sizeof(header));
 	memcpy(digits, image + sizeof(header), length - sizeof(header));
-	weight = header & HEADER_WEIGHT_MASK;
-	if ((header & ~HEADER_WEIGHT_MASK) != HEADER_UNSIGNED ||
+	/* positive, without decimals */
+	weight = header & SHORT_WEIGHT_MASK;
+	if ((header & ~SHORT_WEIGHT_MASK) != NUMERIC_SHORT_FORM ||
 		weight >= MAX_DIGITS || ndigits > weight + 1)
 		return false;
 
@@ -57,8 +52,8 @@ ZbxhistImageToUnsigned(const char *image, size_t length, uint64 *result)
 	{
 		uint16		digit = i < ndigits ? digits[i] : 0;
 
-		if (digit >= DIGIT_BASE ||
-			pg_mul_u64_overflow(value, DIGIT_BASE, &value) ||
+		if (digit >= NUMERIC_BASE ||
+			pg_mul_u64_overflow(value, NUMERIC_BASE, &value) ||
 			pg_add_u64_overflow(value, digit, &value))
 			return false;
 	}
@@ -81,13 +76,13 @@ ZbxhistUnsignedToImage(uint64 value, char *image)
 
 	while (value != 0)
 	{
-		digits[--first] = value % DIGIT_BASE;
-		value /= DIGIT_BASE;
+		digits[--first] = value % NUMERIC_BASE;
+		value /= NUMERIC_BASE;
 	}
 	weight = Max(MAX_DIGITS - 1 - first, 0);
 	while (last > first && digits[last - 1] == 0)
 		last--;
-	header = HEADER_UNSIGNED | weight;
+	header = NUMERIC_SHORT_FORM | weight;
 	memcpy(image, &header, sizeof(header));
 	memcpy(image + sizeof(header), &digits[first],
 		   sizeof(uint16) * (last - first));

@@ -13,7 +13,7 @@
 #ifndef ZBXHIST_VALUE_CHECK_H
 #define ZBXHIST_VALUE_CHECK_H
 
-#include "packed/format/segment.h"
+#include "packed/format/packed_column.h"
 
 /* what has to be looked at */
 typedef enum CheckKind
@@ -71,10 +71,6 @@ extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
 extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
 								size_t length);
 extern bool ZbxhistIsValidText(const char *data, size_t length);
-extern bool ZbxhistIsValidNumeric(const char *data, size_t length,
-								  int32 typmod);
-extern bool ZbxhistIsValidUnsigned(const ValueCheck *check, uint64 value);
-extern uint64 ZbxhistGreatestUnsigned(int32 typmod);
 
 /* value_check_array.c */
 extern bool ZbxhistIsValidArray(const ValueCheck *check, const char *data,
@@ -84,5 +80,11 @@ extern bool ZbxhistIsValidRange(const ValueCheck *check, const char *data,
 
 /* value_check_jsonb.c */
 extern bool ZbxhistIsValidJsonb(const char *data, size_t length);
+
+/* value_check_numeric.c */
+extern bool ZbxhistIsValidNumeric(const char *data, size_t length,
+								  int32 typmod);
+extern bool ZbxhistIsValidUnsigned(const ValueCheck *check, uint64 value);
+extern uint64 ZbxhistGreatestUnsigned(int32 typmod);
 
 #endif							/* ZBXHIST_VALUE_CHECK_H */

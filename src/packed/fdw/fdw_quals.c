@@ -33,6 +33,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "catalog/columns.h"
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/fdw/fdw_quals.h"
@@ -73,21 +74,9 @@ PresentName(Relation table, const char *name)
 AttrNumber
 ZbxhistFindTyped(Relation table, const char *name, Oid type)
 {
-	TupleDesc	desc = RelationGetDescr(table);
-
 	name = PresentName(table, name);
-	if (name == NULL)
-		return InvalidAttrNumber;
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (!att->attisdropped &&
-			(type == InvalidOid || att->atttypid == type) &&
-			strcmp(NameStr(att->attname), name) == 0)
-			return att->attnum;
-	}
-	return InvalidAttrNumber;
+	return name == NULL ? InvalidAttrNumber :
+		ZbxhistFindColumn(RelationGetDescr(table), name, type);
 }
 
 /*

@@ -14,6 +14,7 @@
 
 #include "utils/memutils.h"
 
+#include "binary_search.h"
 #include "packed/format/segment_format.h"
 
 /* columns in a table, and then some */
@@ -139,21 +140,13 @@ ZbxhistNewerFormat(const GroupReader *reader)
 int
 ZbxhistFindSegment(const GroupReader *reader, int64 itemid, int32 clock)
 {
-	int			low = 0;
-	int			high = reader->nsegments;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = (low + high) / 2;
-		const SegmentInfo *info = &reader->segments[middle];
-
-		if (info->itemid < itemid ||
-			(info->itemid == itemid && info->last_clock < clock))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, reader->nsegments,
+			   reader->segments[i].itemid > itemid ||
+			   (reader->segments[i].itemid == itemid &&
+				reader->segments[i].last_clock >= clock));
+	return i;
 }
 
 /* Is a segment's checksum right? */

@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "packed/jobs/salvage.h"
 
 /*
@@ -31,28 +32,27 @@ compare_begins(const void *a, const void *b)
 }
 
 /*
+ * BeginsAfter says whether a group begins after a place.
+ */
+static bool
+BeginsAfter(const DayGroup *group, const LostGroup *begin)
+{
+	return group->first_itemid > begin->itemid ||
+		(group->first_itemid == begin->itemid &&
+		 group->first_clock > begin->clock);
+}
+
+/*
  * FindNext returns the number of the first group, of those that can be read,
  * that begins after a place.
  */
 static int
 FindNext(const DayGroup *readable, int nreadable, const LostGroup *begin)
 {
-	int			low = 0;
-	int			high = nreadable;
+	int			i;
 
-	while (low < high)
-	{
-		int			middle = low + (high - low) / 2;
-		const DayGroup *group = &readable[middle];
-
-		if (group->first_itemid < begin->itemid ||
-			(group->first_itemid == begin->itemid &&
-			 group->first_clock <= begin->clock))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	find_first(i, nreadable, BeginsAfter(&readable[i], begin));
+	return i;
 }
 
 /*

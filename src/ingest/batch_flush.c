@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_flush.c
+ *	  Writes the rows of a batch in key order, and looks for their keys where
+ *	  the table that they are in does not.
+ *
+ * Locks: a partition is locked conditionally.  If maintenance or anybody else
+ * holds a lock that conflicts with inserting, or has dropped it, or has given
+ * it a column of its own, its rows go to the parent: an insert never waits for
+ * that and never fails by it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "executor/tuptable.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+#include "ingest/batch_private.h"
+#include "ingest/kept_rows.h"
+#include "ingest/key_match.h"
+#include "ingest/lookup.h"
+#include "ingest/other_keys.h"
+#include "ingest/probe.h"
+#include "rows/row_type.h"
+#include "rows/stray.h"
+
+/* ---- the table ---- */
+
+/*
+ * ZbxhistCloseBatchTarget closes the table that is still open, under the
+ * resource owner that it was opened under.
+ */
+void
+ZbxhistCloseBatchTarget(InsertBatch *batch)
+{
+	ResourceOwner old = CurrentResourceOwner;
+
+	if (batch->target == NULL)
+		return;
+	CurrentResourceOwner = batch->target_owner;
+	ZbxhistCloseTarget(batch->target);
+	CurrentResourceOwner = old;
+	batch->target = NULL;
+}
+
+/*
+ * RowsStillBelong says whether all rows still belong to the partition that
+ * they were routed to, after something about the parent has changed.
+ */
+static bool
+RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		const PartitionBounds *partition = ZbxhistFindPartition(set,
+																rows[i].clock);
+
+		if (partition == NULL || partition->relid != rows[i].partition)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * OpenPartition locks and opens the partition of a run of rows; returns NULL
+ * if that is not possible at once, it is not the rows' place any more, or they
+ * do not fit it.
+ */
+static Relation
+OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+			  int nrows)
+{
+	Oid			relid = rows->partition;
+	PartitionSet *set;
+	Relation	rel;
+
+	if (!ConditionalLockRelationOid(relid, RowExclusiveLock))
+		return NULL;
+
+	/* the lock took in invalidations: is it still a partition? */
+	set = ZbxhistGetPartitionSet(parent);
+	if (set->generation != batch->generation &&
+		!RowsStillBelong(set, rows, nrows))
+	{
+		UnlockRelationOid(relid, RowExclusiveLock);
+		return NULL;
+	}
+	rel = try_table_open(relid, NoLock);
+	if (rel != NULL &&
+		(!ZbxhistRowsFit(RelationGetDescr(parent), RelationGetDescr(rel)) ||
+		 !ZbxhistTakesKeys(set, parent, rel)))
+	{
+		table_close(rel, RowExclusiveLock);
+		return NULL;
+	}
+	return rel;
+}
+
+/*
+ * GetTarget returns the opened table for a run of rows: their partition, or
+ * the parent.
+ */
+static InsertTarget *
+GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		  int nrows)
+{
+	Relation	rel;
+	TargetKind	kind = TARGET_PARTITION;
+
+	if (batch->target != NULL &&
+		RelationGetRelid(batch->target->rel) == rows->partition &&
+		batch->target_owner == CurrentResourceOwner)
+		return batch->target;
+
+	ZbxhistCloseBatchTarget(batch);
+	rel = rows->partition == batch->parent ? NULL :
+		OpenPartition(batch, parent, rows, nrows);
+	if (rel == NULL)
+	{
+		rel = table_open(batch->parent, NoLock);
+		kind = TARGET_PARENT;
+	}
+	batch->target_owner = CurrentResourceOwner;
+	batch->target = ZbxhistOpenTarget(rel, RelationGetDescr(parent), kind,
+									  batch->context);
+	if (kind == TARGET_PARTITION)
+		ZbxhistReportForParent(batch->target, parent);
+	return batch->target;
+}
+
+/* ---- keys ---- */
+
+/*
+ * MayBeInParent says whether keys of the partition have to be looked up in
+ * the parent.
+ */
+static bool
+MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
+{
+	if (RelationGetNumberOfBlocks(parent) == 0)
+		return false;
+	return batch->has_strays || !ZbxhistHasNoStrays(parent, partition);
+}
+
+/*
+ * CheckKeptSlots raises 23505 if keys of rows that were buffered for the
+ * parent, and are stored there by now, are elsewhere.
+ */
+static void
+CheckKeptSlots(InsertBatch *batch, Relation parent, TupleTableSlot **slots,
+			   int nslots)
+{
+	HeapTuple  *tuples = palloc(sizeof(HeapTuple) * nslots);
+
+	for (int i = 0; i < nslots; i++)
+		tuples[i] = ExecFetchSlotHeapTuple(slots[i], false, NULL);
+	ZbxhistCheckKeptRows(parent, batch->desc, tuples, nslots,
+						 &batch->has_strays);
+	pfree(tuples);
+}
+
+/*
+ * CheckKeys looks for the keys of rows that have been stored on the other
+ * side, see probe.c.
+ */
+static void
+CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		  int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+
+	if (rows->partition == batch->parent)
+		CheckKeptSlots(batch, parent, batch->run, nrows);
+	else if (RelationGetRelid(batch->target->rel) == batch->parent)
+	{
+		if (!ZbxhistCheckPartitionKeys(parent, rows->partition, batch->run,
+									   nrows))
+			CheckKeptSlots(batch, parent, batch->run, nrows);
+	}
+	else if (MayBeInParent(batch, parent, rows->partition))
+		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
+							   nrows);
+}
+
+/*
+ * ZbxhistCheckBatchKeptRows looks for the keys of the rows that the executor
+ * has stored in the parent by now, and forgets them.
+ */
+void
+ZbxhistCheckBatchKeptRows(InsertBatch *batch)
+{
+	Relation	parent;
+
+	if (batch->nkept == 0)
+		return;
+	parent = table_open(batch->parent, NoLock);
+	ZbxhistCheckKeptRows(parent, batch->desc, batch->kept, batch->nkept,
+						 &batch->has_strays);
+	ZbxhistCheckOtherTuples(parent, ZbxhistGetPartitionSet(parent),
+							batch->kept, batch->nkept);
+	table_close(parent, NoLock);
+	ZbxhistClearKeptRows(batch);
+}
+
+/* ---- writing ---- */
+
+/*
+ * WriteRun inserts rows that have one partition, or all have none.
+ */
+static void
+WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		 int nrows)
+{
+	InsertTarget *target = GetTarget(batch, parent, rows, nrows);
+	bool		is_kept = RelationGetRelid(target->rel) == batch->parent;
+
+	if (is_kept && rows->partition != batch->parent)
+		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
+	CheckKeys(batch, parent, rows, nrows);
+	if (batch->set->nothers > 0)
+		ZbxhistCheckOtherSlots(parent, batch->set, batch->run, nrows);
+
+	if (is_kept)
+		batch->stats.kept += nrows;
+	else
+		batch->stats.routed += nrows;
+}
+
+/*
+ * WriteRows writes the whole buffer, partition by partition.
+ */
+static void
+WriteRows(InsertBatch *batch, Relation parent)
+{
+	int			first = 0;
+
+	ZbxhistSortRows(batch);
+	while (first < batch->nrows)
+	{
+		int			next = first + 1;
+
+		while (next < batch->nrows &&
+			   batch->rows[next].partition == batch->rows[first].partition)
+			next++;
+		WriteRun(batch, parent, &batch->rows[first], next - first);
+		first = next;
+	}
+}
+
+/*
+ * ZbxhistFlushBatch writes what is buffered.  The statement holds a lock on
+ * the parent.
+ */
+void
+ZbxhistFlushBatch(InsertBatch *batch)
+{
+	Relation	parent;
+
+	if (batch->nrows == 0 || batch->is_flushing)
+		return;
+
+	batch->is_flushing = true;
+	batch->stats.flushes++;
+	parent = table_open(batch->parent, NoLock);
+	WriteRows(batch, parent);
+	table_close(parent, NoLock);
+	ZbxhistClearRows(batch);
+	if (batch->action == ROW_BUFFER)
+		ZbxhistCloseBatchTarget(batch);
+	batch->is_flushing = false;
+}

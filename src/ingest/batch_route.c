@@ -1,0 +1,297 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_route.c
+ *	  The one way in for a row: decides where it is stored.
+ *
+ * Whoever has rows of a parent to store, the row trigger (route.c), the custom
+ * scan of fast_insert.c or the function add, hands each to ZbxhistRouteRow:
+ *
+ * - If its clock has a partition, and the statement lets rows leave the parent,
+ *   it is buffered for that.
+ * - Else it goes to the parent.  That has the rows of packed days, too, until
+ *   they are merged, and those of partitions that are locked when the buffer is
+ *   written (batch_flush.c).
+ * - For ON CONFLICT, whose arbiter index knows only the parent, its key is
+ *   looked up first where its clock says, and in other children.
+ *
+ * A row's key is looked for where it is not stored, and might be, once it is
+ * stored: see probe.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "ingest/batch_private.h"
+#include "ingest/frame.h"
+#include "ingest/key_number.h"
+#include "ingest/lookup.h"
+#include "ingest/lookup_day.h"
+#include "ingest/other_keys.h"
+#include "rows/stray.h"
+
+/* ---- the row's partition ---- */
+
+/*
+ * GetSet returns the parent's partition set as it is now.
+ */
+static PartitionSet *
+GetSet(InsertBatch *batch, Relation parent)
+{
+	if (!ZbxhistPartitionSetIsValid(batch->set))
+		return ZbxhistGetPartitionSet(parent);
+	return batch->set;
+}
+
+/*
+ * UpdateSet takes notice of a change of the parent's partitions.  Rows that an
+ * older set routed are written first, which may bring in a newer one.
+ */
+static void
+UpdateSet(InsertBatch *batch, Relation parent)
+{
+	if (batch->generation == GetSet(batch, parent)->generation)
+		return;
+	ZbxhistFlushBatch(batch);
+	batch->generation = GetSet(batch, parent)->generation;
+	batch->hit.relid = InvalidOid;
+}
+
+/*
+ * FindRowPartition returns the partition of a row by its clock, or NULL if it
+ * has none.  The result is valid until the next row.  May write.
+ */
+static const PartitionBounds *
+FindRowPartition(InsertBatch *batch, Relation parent, const NewRow *row)
+{
+	const PartitionBounds *partition;
+
+	UpdateSet(batch, parent);
+	if (!row->has_clock)
+		return NULL;			/* the parent's NOT NULL will tell */
+
+	/* most rows have the same day as the one before */
+	if (batch->hit.relid != InvalidOid &&
+		row->clock >= batch->hit.from_clock &&
+		row->clock < batch->hit.to_clock)
+		return &batch->hit;
+	partition = ZbxhistFindPartition(batch->set, row->clock);
+	if (partition == NULL)
+		return NULL;
+	batch->hit = *partition;
+	return &batch->hit;
+}
+
+/* ---- ON CONFLICT ---- */
+
+/*
+ * KeyIsInRange says whether the row's key is in its partition, if it has one,
+ * or else in its packed day, and sets place to that.  If the partition set is
+ * not valid any more, it may be in what has taken the place of that.
+ */
+static bool
+KeyIsInRange(InsertBatch *batch, Relation parent, TupleTableSlot *slot,
+			 const PartitionBounds *partition, Oid *place)
+{
+	const PackedDay *found = NULL;
+	PackedDay	day;
+	int32		clock;
+	bool		is_gone;
+
+	*place = InvalidOid;
+	if (partition != NULL)
+	{
+		*place = partition->relid;
+		return ZbxhistKeyInPartition(parent, *place, slot);
+	}
+	if (batch->set->npacked_days > 0 &&
+		ZbxhistGetKeyClock(batch->set, slot, &clock))
+		found = ZbxhistFindPackedDay(batch->set, clock);
+	if (found == NULL)
+		return false;
+	day = *found;				/* it does not outlive the set */
+	*place = day.relid;
+	return OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone));
+}
+
+/*
+ * FindKey says whether the row's key is in its partition or packed day, and
+ * sets place to that.
+ */
+static bool
+FindKey(InsertBatch *batch, Relation parent, const NewRow *row,
+		const PartitionBounds *partition, Oid *place)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
+													&TTSOpsHeapTuple);
+	bool		result;
+
+	ExecStoreHeapTuple(row->tuple, slot, false);
+	while (!(result = KeyIsInRange(batch, parent, slot, partition, place)) &&
+		   OidIsValid(*place) && !ZbxhistPartitionSetIsValid(batch->set))
+	{
+		/* it may have been packed, or a day written anew, meanwhile */
+		partition = FindRowPartition(batch, parent, row);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
+ * RaiseNotUpdated raises the error for DO UPDATE of a row that is not in the
+ * parent itself.
+ */
+static void
+RaiseNotUpdated(Relation parent, Oid place)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
+				   RelationGetRelationName(parent)),
+			OidIsValid(place) ?
+			errdetail("The row with that key is in \"%s\".",
+					  get_rel_name(place)) : 0,
+			errhint("Use UPDATE for rows that exist."),
+			errtable(parent));
+}
+
+/*
+ * KeyIsTaken says whether the row's key is in its partition or packed day, or
+ * in another child.
+ */
+static bool
+KeyIsTaken(InsertBatch *batch, Relation parent, const NewRow *row,
+		   const PartitionBounds *partition)
+{
+	Oid			place = InvalidOid;
+	bool		result = FindKey(batch, parent, row, partition, &place);
+
+	if (!result)
+	{
+		place = InvalidOid;
+		result = ZbxhistKeyInOthers(parent, batch->set, row->tuple);
+	}
+	if (result && batch->action == ROW_REFUSE_EXISTING)
+		RaiseNotUpdated(parent, place);
+	return result;
+}
+
+/* ---- the row ---- */
+
+/*
+ * BufferRow buffers a row to be stored in the table relid.  May write.
+ */
+static void
+BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
+{
+	HeapTuple	tuple = row->tuple;
+
+	if (!row->is_owned)
+	{
+		MemoryContext old = MemoryContextSwitchTo(batch->rows_context);
+
+		tuple = heap_copytuple(tuple);
+		MemoryContextSwitchTo(old);
+	}
+	if (ZbxhistBufferRow(batch, tuple, relid, row->itemid, row->clock))
+		ZbxhistFlushBatch(batch);
+}
+
+/*
+ * KeepRow notes a row that the executor is about to store in the parent.  The
+ * rows noted before it are stored by now.
+ */
+static void
+KeepRow(InsertBatch *batch, HeapTuple tuple)
+{
+	if (batch->set->clock_attnum == InvalidAttrNumber &&
+		batch->set->nothers == 0 && batch->set->npacked_days == 0)
+		return;					/* there is no other place */
+	if (batch->nkept == ZBXHIST_BATCH_MAX_ROWS)
+		ZbxhistCheckBatchKeptRows(batch);
+	ZbxhistKeepRow(batch, tuple);
+	batch->stats.kept++;
+}
+
+/*
+ * CountForTag counts a row that the executor does not see.
+ */
+static void
+CountForTag(const InsertBatch *batch)
+{
+	ExecFrame  *frame = batch->sets_tag ? ZbxhistCurrentFrame() : NULL;
+
+	if (frame != NULL && frame->query == batch->query)
+		frame->routed++;
+}
+
+/*
+ * ZbxhistRouteRow takes a row of the parent in and returns the table where it
+ * is going to be stored: a partition, the parent, or InvalidOid if nowhere.
+ * What a trigger's batch does not send to a partition is left to the executor,
+ * to be stored in the parent; all else is stored when the batch is written, at
+ * the latest when it is closed.  May write.
+ */
+Oid
+ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
+{
+	const PartitionBounds *partition = FindRowPartition(batch, parent, row);
+
+	if (partition != NULL && batch->set->is_routing &&
+		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
+	{
+		Oid			relid = partition->relid;
+
+		BufferRow(batch, row, relid);
+		CountForTag(batch);
+		return relid;
+	}
+	if ((batch->action == ROW_SKIP_EXISTING ||
+		 batch->action == ROW_REFUSE_EXISTING) &&
+		KeyIsTaken(batch, parent, row, partition))
+		return InvalidOid;
+
+	if (partition != NULL)
+		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
+	if (batch->has_executor)
+		KeepRow(batch, row->tuple);
+	else
+		BufferRow(batch, row, batch->parent);
+	return batch->parent;
+}
+
+/*
+ * ReadColumn reads a column of a row, if there is such a column; returns false
+ * if it is NULL.
+ */
+static bool
+ReadColumn(const InsertBatch *batch, HeapTuple tuple, AttrNumber attnum,
+		   Datum *value)
+{
+	bool		isnull = true;
+
+	*value = attnum == InvalidAttrNumber ? (Datum) 0 :
+		heap_getattr(tuple, attnum, batch->desc, &isnull);
+	return !isnull;
+}
+
+/*
+ * ZbxhistRouteTuple does so for a tuple, of which the batch has a copy if it
+ * needs one.
+ */
+Oid
+ZbxhistRouteTuple(InsertBatch *batch, Relation parent, HeapTuple tuple)
+{
+	PartitionSet *set = GetSet(batch, parent);
+	NewRow		row = {.tuple = tuple};
+	Datum		value;
+
+	row.has_clock = ReadColumn(batch, tuple, set->clock_attnum, &value);
+	row.clock = row.has_clock ? DatumGetInt32(value) : 0;
+	row.itemid = ReadColumn(batch, tuple, set->itemid_attnum, &value) ?
+		DatumGetInt64(value) : 0;
+	return ZbxhistRouteRow(batch, parent, &row);
+}

@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * insert_triggers.c
+ *	  What a table's triggers do on INSERT.
+ *
+ * Our triggers are known by their function: triggers of their names may be
+ * somebody else's.  Looking a function up may take in an invalidation that
+ * rebuilds the trigger descriptor, with the same contents, as the table is
+ * locked, but in another place.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_trigger.h"
+#include "utils/rel.h"
+
+#include "ingest/insert_triggers.h"
+
+/*
+ * CallsRouting says whether a trigger function is ours.  *route is one that is
+ * known to be, or InvalidOid.
+ */
+static bool
+CallsRouting(Oid function, Oid *route)
+{
+	FmgrInfo	flinfo;
+
+	if (function == *route)
+		return true;
+	fmgr_info(function, &flinfo);
+	if (flinfo.fn_addr != zbxhist_route)
+		return false;
+	*route = function;
+	return true;
+}
+
+/*
+ * ZbxhistHasOnlyRouting says whether our row trigger fires for an INSERT and no
+ * trigger of anybody else does, unless as a replica.
+ */
+bool
+ZbxhistHasOnlyRouting(Relation rel)
+{
+	Oid			route = InvalidOid;
+	bool		result = false;
+
+	if (rel->trigdesc == NULL || !rel->trigdesc->trig_insert_before_row ||
+		rel->trigdesc->trig_insert_after_row)
+		return false;
+	for (int i = 0; i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		int16		type = trigger->tgtype;
+
+		if (!TRIGGER_FOR_INSERT(type) ||
+			trigger->tgenabled == TRIGGER_DISABLED ||
+			trigger->tgenabled == TRIGGER_FIRES_ON_REPLICA)
+			continue;
+		if (trigger->tgqual != NULL || trigger->tgnewtable != NULL ||
+			!CallsRouting(trigger->tgfoid, &route))
+			return false;
+		if (TRIGGER_FOR_ROW(type))
+			result = true;
+	}
+	return result;
+}
+
+/*
+ * ZbxhistHasOtherTriggers says whether a table has triggers for INSERT that are
+ * not ours, whether they fire in this session or not.
+ */
+bool
+ZbxhistHasOtherTriggers(Relation rel)
+{
+	Oid			route = InvalidOid;
+
+	for (int i = 0; rel->trigdesc != NULL && i < rel->trigdesc->numtriggers; i++)
+	{
+		const Trigger *trigger = &rel->trigdesc->triggers[i];
+
+		if (TRIGGER_FOR_INSERT(trigger->tgtype) &&
+			!CallsRouting(trigger->tgfoid, &route))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistHasOtherRowTriggers says whether the statement that fires our row
+ * trigger fires others that may look at the rows that came before.
+ */
+bool
+ZbxhistHasOtherRowTriggers(const TriggerData *trigdata)
+{
+	const TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
+
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_ROW,
+								 TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_INSERT) &&
+			trigger->tgfoid != trigdata->tg_trigger->tgfoid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistEndsStatement says whether our trigger is also fired at the end of the
+ * statement that fires it for a row.
+ */
+bool
+ZbxhistEndsStatement(const TriggerData *trigdata)
+{
+	const TriggerDesc *triggers = trigdata->tg_relation->trigdesc;
+
+	for (int i = 0; i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_STATEMENT,
+								 TRIGGER_TYPE_AFTER, TRIGGER_TYPE_INSERT) &&
+			trigger->tgfoid == trigdata->tg_trigger->tgfoid &&
+			(trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN ||
+			 trigger->tgenabled == TRIGGER_FIRES_ALWAYS))
+			return true;
+	}
+	return false;
+}
