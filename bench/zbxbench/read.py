@@ -59,9 +59,10 @@ def fill_defaults(arguments):
     quick = arguments.quick
     arguments.sizes = (parse_sizes(arguments.sizes) if arguments.sizes
                        else QUICK_SIZES if quick else SIZES)
-    arguments.packed_size = (
-        parse_sizes(arguments.packed_size)[0] if arguments.packed_size
-        else read_packed.QUICK_SIZE if quick else read_packed.SIZE)
+    packed_size = read_packed.QUICK_SIZE if quick else read_packed.SIZE
+    if arguments.packed_size:
+        packed_size = parse_sizes(arguments.packed_size)[0]
+    arguments.packed_size = packed_size
     arguments.days = arguments.days or (30 if quick else 100)
     arguments.year = arguments.year or (40 if quick else 365)
     arguments.rounds = arguments.rounds or (1 if quick else 4)

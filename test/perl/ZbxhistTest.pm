@@ -416,7 +416,7 @@ sub start_after_crash
 		# a start that failed has read the former's process from its file
 		$node->{_pid} = undef;
 		return if $node->start(fail_ok => 1);
-		select(undef, undef, undef, 0.1);
+		Time::HiRes::sleep(0.1);
 	}
 	die 'the server does not start';
 }

@@ -21,7 +21,8 @@ my @VERSION = @ARGV ? ('--pg', $ARGV[0]) : ();
 my $QUICKSTART = '/var/tmp/zbxhist-quickstart' . ($> ? "-$>" : '');
 
 # the directories of the runs that are started here
-my $base = File::Temp::tempdir('zbxhist-runs.XXXXXX', DIR => '/var/tmp', CLEANUP => 1);
+my $base =
+  File::Temp::tempdir('zbxhist-runs.XXXXXX', DIR => '/var/tmp', CLEANUP => 1);
 chmod 0755, $base;
 $ENV{ZBXHIST_TEST_BASE} = $base;
 
@@ -87,7 +88,8 @@ sub servers
 {
 	my ($directory) = @_;
 
-	return grep { (readlink("$_/exe") // '') =~ m{^\Q$directory\E/.*/postgres$} }
+	return
+	  grep { (readlink("$_/exe") // '') =~ m{^\Q$directory\E/.*/postgres$} }
 	  glob('/proc/[0-9]*');
 }
 
@@ -98,7 +100,8 @@ sub processes
 
 	return grep {
 		my $process = $_;
-		grep { (readlink("$process/$_") // '') =~ m{^\Q$directory\E/} } qw(exe cwd)
+		grep { (readlink("$process/$_") // '') =~ m{^\Q$directory\E/} }
+		  qw(exe cwd)
 	} glob('/proc/[0-9]*');
 }
 
@@ -119,9 +122,10 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 	my ($name, $signal, $code, $whom) = @$_;
 	my $run = start('test', @VERSION, qw(build regress));
 
-	ok(wait_for($run, sub { output($run) =~ /build \d+ +1 passed/ && servers($base) }),
-		"$name: a server runs")
-	  or diag(output($run));
+	ok( wait_for(
+			$run,
+			sub { output($run) =~ /build \d+ +1 passed/ && servers($base) }),
+		"$name: a server runs") or diag(output($run));
 	kill $signal, $whom * $run->{pid};
 	is(finish($run), $code, "$name: the exit code says so");
 	is(join(' ', processes($base)), '', "$name: no process is left");
@@ -131,7 +135,8 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 
 # Two at once, the second with a test that fails.
 {
-	my $directory = File::Temp::tempdir('failing.XXXXXX', DIR => $base, CLEANUP => 1);
+	my $directory =
+	  File::Temp::tempdir('failing.XXXXXX', DIR => $base, CLEANUP => 1);
 	chmod 0755, $directory;
 	open(my $test, '>', "$directory/900_failing.pl") or die $!;
 	print $test <<'PERL';
@@ -146,7 +151,8 @@ PERL
 	close($test);
 
 	my $first = start('test', @VERSION, qw(build pgtap));
-	my $second = do {
+	my $second = do
+	{
 		local $ENV{PROVE_TESTS} = "$directory/900_failing.pl";
 		start('test', @VERSION, qw(build tap));
 	};
@@ -155,12 +161,17 @@ PERL
 	is(finish($second), 1, 'a failed test: the exit code says so');
 	my $output = output($second);
 	like($output, qr/^1 passed, 1 failed$/m, '... and the last line');
-	like($output, qr/failed: tap \d+: 900_failing.pl: one is two/, '... its name is printed');
+	like(
+		$output,
+		qr/failed: tap \d+: 900_failing.pl: one is two/,
+		'... its name is printed');
 	like($output, qr/got: '1'.*expected: '2'/s, '... and the reason');
 	like($output, qr/^   logs: (\S+)$/m, '... and where the logs are');
 	my ($logs) = $output =~ /^   logs: (\S+)$/m;
-	ok(glob("$logs/tap-*/900_failing_failing.log"), '... its server\'s among them');
-	is(join(' ', map { s{.*/}{}r } glob("$logs/../*")), 'logs', '... and nothing else');
+	ok(glob("$logs/tap-*/900_failing_failing.log"),
+		'... its server\'s among them');
+	is(join(' ', map { s{.*/}{}r } glob("$logs/../*")),
+		'logs', '... and nothing else');
 	is(join(' ', processes($base)), '', 'no process is left');
 }
 
@@ -171,11 +182,15 @@ SKIP:
 	skip 'there is a quickstart already', 8 if -e $QUICKSTART;
 	my $run = start('quickstart', @VERSION);
 
-	ok(wait_for($run, sub { output($run) =~ /history syncer/ }), 'quickstart: it is at work')
+	ok(wait_for($run, sub { output($run) =~ /history syncer/ }),
+		'quickstart: it is at work')
 	  or diag(output($run));
 	my $other = start('quickstart', @VERSION);
 	is(finish($other), 1, 'quickstart: another one is refused');
-	like(output($other), qr/another scripts\/quickstart is at work/, '... and told so');
+	like(
+		output($other),
+		qr/another scripts\/quickstart is at work/,
+		'... and told so');
 	my $stop = start('quickstart', '--stop');
 	is(finish($stop), 1, '... as is its end by another');
 	ok(servers($QUICKSTART), '... the first goes on');

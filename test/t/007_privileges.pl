@@ -222,8 +222,9 @@ for (@functions)
 	my ($kind, $schema, $name, $types) = split /\|/, $_;
 	my @types = split /;/, $types // '';
 
-	my $call = "$schema.$name("
-	  . join(', ', map { ($arguments{$_} // (/\[\]$/ ? "'{}'" : 'NULL')) . "::$_" } @types) . ')';
+	my $values = join ', ',
+	  map { ($arguments{$_} // (/\[\]$/ ? "'{}'" : 'NULL')) . "::$_" } @types;
+	my $call = "$schema.$name($values)";
 
 	as('nobody', $kind eq 'p' ? "CALL $call" : "SELECT * FROM $call");
 }

@@ -102,14 +102,16 @@ $old->safe_psql('postgres',
 my $rows = join ';', map {
 	"SELECT '$_', count(*), sum(hashtextextended(h::text, 0)::numeric) FROM $_ h"
 } @tables;
-my $whole = 'SELECT sum(n) FROM ('
-  . join(' UNION ALL ',
-	map { "SELECT count(*) AS n FROM zbxhist.verify('$_')" } @tables)
-  . ') v';
+my $verified = join ' UNION ALL ',
+  map { "SELECT count(*) AS n FROM zbxhist.verify('$_')" } @tables;
+my $whole = "SELECT sum(n) FROM ($verified) v";
+my @places =
+  map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" }
+  @tables;
 my $state = join ';',
   'SET timezone = UTC',
   $rows,
-  (map { "SELECT tableoid::regclass, count(*) FROM $_ GROUP BY 1 ORDER BY 1" } @tables),
+  @places,
   'SELECT * FROM zbxhist.parent_config ORDER BY parent::text',
   'SELECT parent, day, from_clock, to_clock, nrows, partition, unpacked FROM zbxhist.packed_day ORDER BY 2',
   'SELECT parent, action, relation FROM zbxhist.maintenance_log ORDER BY id',
@@ -144,6 +146,7 @@ sub upgrade
 	chdir ${PostgreSQL::Test::Utils::tmp_check};
 	command_ok(
 		[
+			#<<<
 			'pg_upgrade', '--no-sync', @options,
 			'-d', $old->data_dir,
 			'-D', $new->data_dir,
@@ -152,6 +155,7 @@ sub upgrade
 			'-s', $new->host,
 			'-p', $old->port,
 			'-P', $new->port
+			#>>>
 		],
 		"pg_upgrade from "
 		  . $old->pg_version . ' to '

@@ -53,7 +53,7 @@ sub settle
 		"UPDATE zbxhist.packed_day SET settling = '{}'");
 }
 
-sub state
+sub day_state
 {
 	return $node->safe_psql('zabbix',
 		"SELECT string_agg(kind || ' ' || state, ', ' ORDER BY kind)"
@@ -174,7 +174,7 @@ for my $step (@steps)
 {
 	$step->{prepare}->() if $step->{prepare};
 	my $totals = totals($node, 'zabbix', 'history');
-	is(state(), $step->{before}, "before $step->{name}");
+	is(day_state(), $step->{before}, "before $step->{name}");
 
 	for my $table (@{ $step->{points} })
 	{
@@ -183,13 +183,13 @@ for my $step (@steps)
 			my $name = "$step->{name}: $how at $table";
 
 			break_off($step, $table, $how);
-			is(state(), $step->{before}, "$name: nothing is done");
+			is(day_state(), $step->{before}, "$name: nothing is done");
 			is(totals($node, 'zabbix', 'history'),
 				$totals, "$name: every row is there");
 		}
 	}
 	$node->safe_psql('zabbix', $step->{call});
-	is(state(), $step->{after}, "$step->{name} succeeds");
+	is(day_state(), $step->{after}, "$step->{name} succeeds");
 	is(totals($node, 'zabbix', 'history'),
 		$totals, "after $step->{name} every row is there");
 }
@@ -214,7 +214,7 @@ $node->safe_psql('zabbix',
 is($node->safe_psql('zabbix', $unfinished),
 	'unpack_unfinished', '... and tells of it when there has been none');
 maintain($node, 'zabbix');
-is(state(), 'heap open', 'maintenance brings it to its end');
+is(day_state(), 'heap open', 'maintenance brings it to its end');
 is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
 is( $node->safe_psql(
 		'zabbix',
@@ -257,7 +257,7 @@ sub insert_in_swap
 	my $answer = $writer->query('SELECT 1');
 	$answer = $writer->{stderr} . ($answer // '');
 	$packer->query_safe('SELECT 1');
-	is(state(), 'packed packed', '... which succeeds');
+	is(day_state(), 'packed packed', '... which succeeds');
 	is(totals($node, 'zabbix', 'history'), $totals, '... with every row');
 	$_->quit for $locker, $packer, $writer;
 	return $answer;
@@ -294,12 +294,12 @@ for my $action (qw(pack repack))
 	my @percent;
 	while (waitpid($pid, POSIX::WNOHANG()) == 0)
 	{
-		my $rows = $watcher->query(
-			    'SELECT percent FROM zbxhist.progress'
+		my $answer =
+		  $watcher->query('SELECT percent FROM zbxhist.progress'
 			  . " WHERE action = '$action' AND partition ~ 'many_p' AND percent IS NOT NULL"
-		)->{rows};
+		  );
 
-		push @percent, map { $_->[0] } @$rows;
+		push @percent, map { $_->[0] } @{ $answer->{rows} };
 	}
 	is($?, 0, "a day is watched: $action");
 	ok(@percent > 0, '... its progress has been seen');

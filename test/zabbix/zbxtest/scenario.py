@@ -90,8 +90,8 @@ class Scenario(Upkeep):
         (Older than the storage period, so 1970, is nothing Zabbix stores.)"""
         self.send(self.maker.at(self.clocks()), "values around today")
         edge = [key for key in self.keys if key.endswith((".3", ".bin.1"))]
-        self.send(self.maker.at((self.now - 20 * DAY, self.now + 400 * DAY,
-                                 2145916799, 2 ** 31 - 1), edge),
+        far = (self.now - 20 * DAY, self.now + 400 * DAY, 2145916799, 2 ** 31 - 1)
+        self.send(self.maker.at(far, edge),
                   "values from three weeks ago to 2038")
         for site in self.managed:
             hour = site.value(
