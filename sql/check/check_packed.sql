@@ -72,7 +72,7 @@ BEGIN
                format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock))
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day
-         WHERE d.parent = check_packed.parent AND d.not_compacted IS NOT NULL;
+         WHERE d.parent = check_packed.parent AND d.not_compacted !~ '\(XX001\)$';
     IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
         RETURN QUERY
             SELECT 'info', 'lost_values', check_packed.parent::text,

@@ -39,9 +39,8 @@ BEGIN
             UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
              WHERE d.day = ANY (days) AND has_begun;
         WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE,
-                                    culprit = TABLE_NAME;
-            culprit := zbxhist_internal.note_culprit(days, culprit, problem)::text;
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            culprit := zbxhist_internal.note_culprit(days, state, problem)::text;
             PERFORM zbxhist_internal.log_action(parent, 'compact', culprit, NULL, NULL, started, NULL,
                                                 state, problem);
             PERFORM zbxhist_internal.note_outcome(parent, 'compact', culprit, 'failed', state, problem);

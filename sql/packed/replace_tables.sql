@@ -13,8 +13,7 @@ DECLARE
                                      WHERE i.indrelid = new_day AND i.indisprimary);
     covered   CONSTANT zbxhist.packed_day := (SELECT d FROM zbxhist.packed_day d WHERE d.day = new_day);
 BEGIN
-    PERFORM zbxhist_internal.execute_as_owner(
-        new_day, format('DROP TABLE %s', (SELECT string_agg(d::text, ', ') FROM unnest(days) d)));
+    PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
     PERFORM zbxhist_internal.execute_as_owner(
         new_day, format('ALTER TABLE %s RENAME TO %I', new_day,
                         zbxhist_internal.compacted_name(old_name, covered.from_clock, covered.to_clock)));
