@@ -32,7 +32,7 @@ AS $$
            AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
            AND (by_hand
                 OR s.midnight >= coalesce(cutoff, s.midnight)
-                   AND s.midnight + 86400 <= extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - c.pack_after)
+                   AND s.midnight + 86400 <= zbxhist_internal.clock_before(c.pack_after)
                    AND s.not_compacted IS NULL)),
     follower AS (
         SELECT p.*, lag(p.to_clock) OVER w = p.from_clock AND lag(p.layout) OVER w = p.layout AS follows

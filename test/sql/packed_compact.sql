@@ -41,7 +41,7 @@ END
 $$;
 CREATE VIEW days AS
 SELECT d.day, d.from_clock, d.to_clock, d.nrows FROM zbxhist.packed_day d
- WHERE d.parent = to_regclass('history') ORDER BY d.from_clock;
+ WHERE d.parent = to_regclass('history') AND d.to_clock < 10000000 ORDER BY d.from_clock;
 CREATE VIEW log AS
 SELECT relation, rows, bytes > 0 AS freed, lock_wait IS NOT NULL AS waited, sqlstate,
        regexp_replace(message, '\d+ (kB|bytes)', 'N', 'g') AS message
@@ -142,7 +142,7 @@ CALL zbxhist.compact('history', '1970-01-02');
 
 SELECT make('history', 172800, 172800 + 3 * 3600), make('history', 172800 + 5 * 3600, 172800 + 9 * 3600),
        make('history', 172800 + 10 * 3600, 172800 + 11 * 3600), make('history', 172800 + 12 * 3600, 259200),
-       make('history', 259200, 345600, 120);
+       make('history', 259200, 345600);
 -- (no rows in the second hour; some where there is no partition)
 INSERT INTO history SELECT i, 172800 + j * 60, i, bits(i * j) FROM generate_series(1, 20) i, generate_series(0, 2879) j WHERE j / 60 <> 1;
 INSERT INTO plain SELECT * FROM history WHERE clock >= 172800;
@@ -167,7 +167,7 @@ CALL zbxhist.compact('history', '1970-01-04');
 SELECT day, to_clock - from_clock AS seconds, nrows FROM days WHERE from_clock >= 259200;
 SELECT kind, partition, from_clock, to_clock FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock BETWEEN 259200 AND 1000000;
 -- the gap is filled: all three parts are one then
-SELECT make('history', 172800 + 3 * 3600, 172800 + 5 * 3600, 120);
+SELECT make('history', 172800 + 3 * 3600, 172800 + 5 * 3600);
 SELECT make('history', 172800 + 9 * 3600, 172800 + 10 * 3600), make('history', 172800 + 11 * 3600, 172800 + 12 * 3600);
 SELECT zbxhist.alter_parent('history', pack_after => '1 hour');
 CALL run('history');
@@ -232,7 +232,7 @@ SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, PRIMARY KEY (itemid, clock, ns));
-SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', premake => 0);
+SELECT zbxhist.create_parent('history', '3 hours', retention => '100 years', premake => 0);
 SELECT zbxhist.alter_parent('history', never_pack => true);
 SELECT make('history', 86400, 172800, 180);
 INSERT INTO history SELECT i, 86400 + j * 60, CASE WHEN j % 3 > 0 THEN i END, bits(i * j) FROM generate_series(1, 20) i, generate_series(0, 1439) j;
@@ -282,7 +282,7 @@ DROP TABLE history;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL, "timestamp" integer, source varchar(64), severity integer,
     value text, counter numeric(20), ns integer);
-SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', premake => 0);
+SELECT zbxhist.create_parent('history', '4 hours', retention => '100 years', premake => 0);
 SELECT zbxhist.alter_parent('history', never_pack => true);
 SELECT make('history', 86400, 172800, 240);
 SELECT setseed(0.25);
