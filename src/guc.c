@@ -25,6 +25,7 @@ bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
 bool		zbxhist_trust_packed_types = false;
 char	   *zbxhist_databases = NULL;
+int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
 int			zbxhist_maintenance_repack_limit = 4096;
@@ -168,6 +169,16 @@ DefineMaintenanceSettings(void)
 							1, 60000,
 							PGC_USERSET,
 							GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("zbxhist.maintenance_compact_limit",
+							gettext_noop("Size of the packed parts of days of a table that one run of maintenance compacts, at most."),
+							gettext_noop("A day that is larger is compacted alone.  Zero compacts none."),
+							&zbxhist_maintenance_compact_limit,
+							8192,	/* boot value */
+							0, INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MB,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("zbxhist.maintenance_repack_limit",

@@ -21,6 +21,7 @@ extern bool zbxhist_trust_packed_types;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
+extern int	zbxhist_maintenance_compact_limit;	/* megabytes */
 extern int	zbxhist_maintenance_repack_limit;	/* megabytes */
 
 extern void ZbxhistGucInit(void);

@@ -66,6 +66,13 @@ BEGIN
                     ORDER BY g.id DESC LIMIT 1) l
              WHERE d.parent = check_packed.parent AND l.sqlstate = 'XX001';
     END IF;
+    RETURN QUERY
+        SELECT 'warning', 'not_compacted', d.day::text,
+               format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),
+               format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock))
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+         WHERE d.parent = check_packed.parent AND d.not_compacted !~ '\(XX001\)$';
     IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
         RETURN QUERY
             SELECT 'info', 'lost_values', check_packed.parent::text,

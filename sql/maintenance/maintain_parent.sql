@@ -60,6 +60,10 @@ BEGIN
         END IF;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'compact') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'compact', partition, answer);
+        EXIT WHEN answer NOT IN ('done', 'failed');
+    END LOOP;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
         EXIT WHEN answer NOT IN ('done', 'failed');

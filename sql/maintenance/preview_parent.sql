@@ -60,6 +60,11 @@ BEGIN
           FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
           JOIN zbxhist.packed_day d ON d.day = w.day;
     RETURN QUERY
+        SELECT 'compact', c.days[1]::text, to_timestamp(c.from_clock), to_timestamp(c.to_clock), c.rows, c.bytes
+          FROM zbxhist_internal.days_to_compact(preview_parent.parent) AS t (day)
+          JOIN zbxhist_internal.compactable_days(preview_parent.parent) c ON c.days[1] = t.day
+         ORDER BY c.from_clock DESC;
+    RETURN QUERY
         SELECT 'repack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                d.nrows, w.bytes
           FROM zbxhist_internal.wasteful_days(preview_parent.parent) w

@@ -27,7 +27,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack')
+    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing) THEN
         RETURN 'done';
@@ -51,6 +51,7 @@ BEGIN
             WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
             WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
             WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
+            WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
             WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
             WHEN 'truncate' THEN zbxhist_internal.step_truncate(parent)

@@ -26,6 +26,7 @@ BEGIN
         WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
+        WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                   WHERE d.parent = work_list.parent
                                     AND (d.partition IS NOT NULL OR

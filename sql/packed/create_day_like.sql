@@ -4,7 +4,11 @@
 -- parent are now, and is stored where and as the day is.  Constraints that its
 -- owner may have given to the day are not evaluated by somebody else.
 
-CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass)
+CREATE FUNCTION zbxhist_internal.create_day_like(
+    parent regclass,
+    day regclass,
+    from_clock bigint,
+    to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -16,11 +20,10 @@ DECLARE
     source   record;
     result   regclass;
 BEGIN
-    SELECT k.relpersistence, k.reloptions, t.spcname, d.from_clock, d.to_clock,
+    SELECT k.relpersistence, k.reloptions, t.spcname,
            x.reloptions AS index_options, p.spcname AS index_spcname
       INTO STRICT source
       FROM pg_class k
-      JOIN zbxhist.packed_day d ON d.day = k.oid
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
       LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
       LEFT JOIN pg_class x ON x.oid = i.indexrelid
@@ -33,7 +36,7 @@ BEGIN
         'PRIMARY KEY (first_itemid, first_clock)',
         'WITH (' || zbxhist_internal.format_options(source.index_options) || ')',
         'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ',',
-        zbxhist_internal.day_constraint(source.from_clock, source.to_clock), ')',
+        zbxhist_internal.day_constraint(from_clock, to_clock), ')',
         'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
         'TABLESPACE ' || quote_ident(source.spcname));
     result := format('zbxhist_packed.%I', new_name)::regclass;
@@ -42,8 +45,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) IS
-'Creates an empty table that can take the place of that of a packed day (internal)';
+COMMENT ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass, bigint, bigint) IS
+'Creates an empty table that can take the place of that of a packed day, or of several that cover a range (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass, bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass, bigint, bigint) TO pg_database_owner;

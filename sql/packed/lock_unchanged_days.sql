@@ -19,6 +19,7 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     changed regclass;
     seen    record;
+    stopped timestamptz;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
         BEGIN
@@ -34,9 +35,12 @@ BEGIN
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
                 PERFORM zbxhist_internal.lock_packing(days[n]);
             END LOOP;
+            stopped := clock_timestamp();
             PERFORM zbxhist_internal.lock_exclusively(packed, allowed);
             FOR n IN 1 .. cardinality(days) LOOP
-                PERFORM zbxhist_internal.lock_exclusively(days[n], allowed);
+                -- readers wait for all of them together no longer than for one
+                PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,
+                    (allowed - 1000 * extract(epoch FROM clock_timestamp() - stopped))::integer));
             END LOOP;
             EXIT;
         EXCEPTION

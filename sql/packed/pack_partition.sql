@@ -59,8 +59,8 @@ BEGIN
     END;
     before := pg_total_relation_size(partition);
     INSERT INTO zbxhist.packed_day
-        (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_rows, packed_bytes)
-    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before, rows,
+        (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_at, packed_rows, packed_bytes)
+    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before, clock_timestamp(), rows,
             zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);

@@ -20,7 +20,8 @@ CREATE TABLE zbxhist.packed_day (
     packed_bytes bigint,
     packed_rows bigint,
     merged_at  timestamptz,
-    repacked_at timestamptz
+    repacked_at timestamptz,
+    not_compacted text
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -42,7 +43,8 @@ COMMENT ON COLUMN zbxhist.packed_day.changed IS 'Transaction that brought the va
 COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
 COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
-COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, or that was tried in vain';
+COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
+COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

@@ -205,7 +205,8 @@ ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
     ADD COLUMN packed_rows bigint,
     ADD COLUMN merged_at timestamptz,
-    ADD COLUMN repacked_at timestamptz;
+    ADD COLUMN repacked_at timestamptz,
+    ADD COLUMN not_compacted text;
 ALTER TABLE zbxhist.parent_state
     ADD COLUMN repack_after timestamptz;
 -- its tables keep their days until setup or alter_parent is called
@@ -214,14 +215,15 @@ ALTER TABLE zbxhist.managed_schema
 COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
 COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
-COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked, or that was tried in vain';
+COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
+COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
 COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, repack, unpack, salvage, lost, undo, ...';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it, and
 -- let others do so; check() tells of functions that are

@@ -8,7 +8,7 @@ SELECT s.parent,
        s.action_started AS started_at,
        coalesce(p.rows, s.action_rows) AS rows,
        CASE WHEN p.rows IS NULL THEN s.action_percent
-            WHEN s.action = 'repack' THEN pg_catalog.round(100.0 * least(1, p.read), 1)
+            WHEN s.action IN ('compact', 'repack') THEN pg_catalog.round(100.0 * least(1, p.read), 1)
             ELSE pg_catalog.round(50.0 * p.read + 50.0 * p.written, 1) END AS percent
   FROM zbxhist.parent_state s
   JOIN pg_catalog.pg_class k ON k.oid = s.parent
@@ -19,7 +19,7 @@ SELECT s.parent,
               coalesce(least(1, i.param3::pg_catalog.numeric
                   / nullif(zbxhist_internal.estimated_rows(i.relid::pg_catalog.regclass), 0)), 0) AS written
          FROM pg_catalog.pg_stat_get_progress_info('COPY') i
-        WHERE s.action IN ('pack', 'repack') AND i.pid = s.action_pid
+        WHERE s.action IN ('pack', 'compact', 'repack') AND i.pid = s.action_pid
           AND i.relid = pg_catalog.to_regclass(s.relation)) p ON true
  WHERE s.action IS NOT NULL
    AND EXISTS (SELECT FROM pg_catalog.pg_stat_activity a
@@ -29,12 +29,12 @@ SELECT s.parent,
 COMMENT ON VIEW zbxhist.progress IS
 'What maintenance is doing now, for actions of many batches';
 COMMENT ON COLUMN zbxhist.progress.parent IS 'The managed table';
-COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, repack or undo';
+COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack or undo';
 COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition concerned';
 COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
 COMMENT ON COLUMN zbxhist.progress.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is repacked, by the bytes read';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted or repacked, by the bytes read';
 
 REVOKE ALL ON zbxhist.progress FROM PUBLIC;
 GRANT SELECT ON zbxhist.progress TO PUBLIC;

@@ -204,7 +204,8 @@ ReadDayRow(Relation rel, const PackedDayColumns *columns, Oid relid,
 
 /*
  * ZbxhistWasPacked says whether the rows of a packed day were packed already
- * for a snapshot, be it in another table, which has been repacked since.
+ * for a snapshot, be it in another table, which has been repacked since, or in
+ * several, which have been compacted: then the one that was packed last counts.
  */
 bool
 ZbxhistWasPacked(Oid day, Snapshot snapshot)
@@ -221,16 +222,19 @@ ZbxhistWasPacked(Oid day, Snapshot snapshot)
 	FindColumns(rel, &columns);
 	if (ReadDayRow(rel, &columns, day, &bounds, &parent, &packed_at))
 	{
-		ScanKeyData keys[3];
+		ScanKeyData keys[4];
 		SysScanDesc scan;
 
 		ScanKeyInit(&keys[0], columns.parent, BTEqualStrategyNumber, F_OIDEQ,
 					ObjectIdGetDatum(parent));
-		ScanKeyInit(&keys[1], columns.from_clock, BTEqualStrategyNumber,
-					F_INT8EQ, Int64GetDatum(bounds.from_clock));
-		ScanKeyInit(&keys[2], columns.packed_at, BTEqualStrategyNumber,
+		ScanKeyInit(&keys[1], columns.from_clock,
+					BTGreaterEqualStrategyNumber, F_INT8GE,
+					Int64GetDatum(bounds.from_clock));
+		ScanKeyInit(&keys[2], columns.to_clock, BTLessEqualStrategyNumber,
+					F_INT8LE, Int64GetDatum(bounds.to_clock));
+		ScanKeyInit(&keys[3], columns.packed_at, BTEqualStrategyNumber,
 					F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(packed_at));
-		scan = systable_beginscan(rel, InvalidOid, false, snapshot, 3, keys);
+		scan = systable_beginscan(rel, InvalidOid, false, snapshot, 4, keys);
 		found = HeapTupleIsValid(systable_getnext(scan));
 		systable_endscan(scan);
 	}

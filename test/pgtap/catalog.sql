@@ -33,6 +33,7 @@ INSERT INTO wanted VALUES
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('repack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
+    ('compact', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('unpack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
@@ -66,7 +67,7 @@ SELECT bag_eq(
         ask_consent,changed_policy,deletion,describe_deletion,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
-        day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
+        day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
@@ -138,7 +139,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,alter_parent,buckets,check,create_parent,create_partition,delete_item,delete_values,insert_paths,
+        add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,
         last_values,list_partitions,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');

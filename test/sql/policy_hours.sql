@@ -11,6 +11,8 @@ SELECT pg_get_functiondef('zbxhist_internal.current_clock()'::regprocedure) AS o
 CREATE OR REPLACE FUNCTION zbxhist_internal.current_clock() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT current_setting('hours.present')::bigint $$;
+-- the hours of a day stay (what they become: packed_compact)
+SET zbxhist.maintenance_compact_limit = 0;
 CREATE SCHEMA hours;
 SET search_path = hours;
 CREATE FUNCTION at(moment text) RETURNS void LANGUAGE sql AS $$

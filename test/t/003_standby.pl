@@ -210,6 +210,39 @@ $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
 compare('pack once more');
 conflicts_since($lsn, 'packing');
 
+# parts of a day, with late rows in one of them
+$primary->safe_psql('zabbix', <<'SQL');
+CREATE TABLE parts (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('parts', '6 hours', retention => '100 years', pack_after => '1 hour');
+SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series(86400, 172799, 21600) c;
+INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) i, generate_series(0, 143) c;
+SET zbxhist.maintenance_compact_limit = 0;
+CALL zbxhist.run_maintenance('parts');
+SQL
+is($primary->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'parts'::regclass"),
+	4, 'parts of a day are packed');
+$rows = rows_of($primary, 'zabbix', 'parts');
+like(
+	standby_sees(
+		'parts',
+		sub {
+			$primary->safe_psql('zabbix', <<'SQL');
+INSERT INTO parts SELECT i, 100001, 0 FROM generate_series(1, 100) i;
+SET zbxhist.maintenance_compact_limit = 0;
+CALL zbxhist.run_maintenance('parts');
+SQL
+			$lsn = $primary->safe_psql('zabbix',
+				'SELECT pg_current_wal_insert_lsn()');
+			$primary->safe_psql('zabbix',
+				"CALL zbxhist.compact('parts', '1970-01-02')");
+		}),
+	qr/^(conflict|$rows)$/,
+	'an older snapshot sees no newer row or ends: compact');
+conflicts_since($lsn, 'compacting');
+is_same($primary, $standby, 'zabbix',
+	"SELECT (SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'parts'::regclass), count(*), sum(hashtextextended(p::text, 0)::numeric) FROM parts p",
+	'a compacted day');
+
 $rows = rows_of($primary, 'zabbix', 'trends');
 like(standby_sees('trends', "CALL zbxhist.undo('trends')"),
 	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: undo');

@@ -45,6 +45,11 @@ CALL zbxhist.pack('readings', '$yesterday');
 ALTER TABLE readings DROP COLUMN value;
 ALTER TABLE readings ADD COLUMN value integer DEFAULT 7;
 CALL zbxhist.run_maintenance('readings');
+CREATE TABLE parts (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('parts', '6 hours', retention => '100 years', pack_after => '1 hour');
+SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series(86400, 172799, 21600) c;
+INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) i, generate_series(0, 143) c;
+CALL zbxhist.run_maintenance('parts');
 CREATE TABLE unmanaged AS SELECT 1 AS a;
 SQL
 
@@ -52,7 +57,7 @@ SQL
 my $state = join ";\n", (
 	map {
 		"SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t"
-	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings)
+	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings parts)
   ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
@@ -68,6 +73,11 @@ is( $node->safe_psql(
 		'original', 'SELECT value, count(*) FROM readings GROUP BY 1'),
 	'7|50',
 	'a packed column that was dropped does not come back');
+
+is( $node->safe_psql('original',
+		"SELECT partition FROM zbxhist.partitions WHERE parent = 'parts'::regclass AND kind = 'packed'"),
+	'zbxhist_packed.parts_p19700102',
+	'the parts of a day are one');
 
 # Runs a program of the server's version as the owner.
 sub run_as_owner

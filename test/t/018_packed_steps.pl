@@ -1,7 +1,7 @@
-# Packing, unpacking, merging and repacking are broken off at each of their steps: by a
-# cancel, by the end of the session, by a crash of the server.  The day is then
-# either an ordinary partition or packed, and complete; and the next try
-# succeeds.
+# Packing, unpacking, merging, repacking and compacting are broken off at each of
+# their steps: by a cancel, by the end of the session, by a crash of the server.
+# The day is then either an ordinary partition or packed, in parts or as a whole,
+# and complete; and the next try succeeds.
 use strict;
 use warnings;
 
@@ -223,11 +223,60 @@ is( $node->safe_psql(
 	0,
 	'no table of a day is left');
 
+# ---- parts of a day ----
+
+$node->safe_psql('zabbix', <<'SQL');
+CREATE TABLE parts (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('parts', '6 hours', retention => '100 years', pack_after => '1 hour');
+SELECT zbxhist.alter_parent('parts', never_pack => true);
+SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series(86400, 172799, 21600) c;
+INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) i, generate_series(0, 143) c;
+CREATE PROCEDURE pack_parts() LANGUAGE plpgsql AS $$
+DECLARE
+    p regclass;
+BEGIN
+    FOR p IN SELECT l.partition FROM zbxhist.list_partitions('parts') l WHERE l.to_clock < 1000000 LOOP
+        CALL zbxhist_internal.repeat_by_hand('parts', 'pack', p);
+    END LOOP;
+END $$;
+CALL pack_parts();
+SQL
+my $state_of_parts =
+    "SELECT count(*), sum(nrows), (SELECT count(*) FROM pg_class k WHERE k.relkind = 'r' AND k.relname ~ '^parts_p'"
+  . " AND k.relnamespace = 'zbxhist_packed'::regnamespace) FROM zbxhist.packed_day d WHERE d.parent = 'parts'::regclass";
+my $parts = totals($node, 'zabbix', 'parts');
+my $compact = {
+	name => 'compact',
+	call => "CALL zbxhist.compact('parts', '1970-01-02')"
+};
+
+for my $table (qw(parent_state packed_day maintenance_log))
+{
+	for my $how (qw(cancel terminate crash))
+	{
+		break_off($compact, $table, $how);
+		is($node->safe_psql('zabbix', $state_of_parts),
+			'4|14400|4', "compact: $how at $table: nothing is done");
+		is(totals($node, 'zabbix', 'parts'), $parts, '... every row is there');
+	}
+}
+$node->safe_psql('zabbix', $compact->{call});
+is($node->safe_psql('zabbix', $state_of_parts),
+	'1|14400|1', 'compact succeeds');
+is(totals($node, 'zabbix', 'parts'), $parts, '... with every row');
+
+# the next day is made one in the moment of an insert, below
+$node->safe_psql('zabbix', <<'SQL');
+SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series(172800, 259199, 21600) c;
+INSERT INTO parts SELECT itemid, clock + 86400, value FROM parts WHERE clock < 172800;
+CALL pack_parts();
+SQL
+
 # An insert that has to look for its key in the moment of the swap: it waits,
 # and finds it.  Returns what it says.
 sub insert_in_swap
 {
-	my ($call, $conflict) = @_;
+	my ($call, $conflict, $row) = @_;
 	my $locker = $node->background_psql('zabbix');
 	my $packer = $node->background_psql('zabbix');
 	my $writer = $node->background_psql('zabbix', on_error_stop => 0);
@@ -242,10 +291,9 @@ sub insert_in_swap
 		  . " AND relation = 'zbxhist.maintenance_log'::regclass");
 	$writer->query_safe("LOAD 'zbxhist'");
 	$writer->query_until(qr/began/,
-		    "\\echo began\n"
-		  . 'INSERT INTO history VALUES (1, '
-		  . day(-1)
-		  . ", 0, 0)$conflict;\n");
+		    "\\echo began\nINSERT INTO "
+		  . ($row // 'history VALUES (1, ' . day(-1) . ', 0, 0)')
+		  . "$conflict;\n");
 	Time::HiRes::sleep(0.3);
 	is( $node->safe_psql(
 			'zabbix',
@@ -274,6 +322,17 @@ unlike(
 		' ON CONFLICT DO NOTHING'),
 	qr/ERROR/,
 	'... or passed over');
+like(
+	insert_in_swap(
+		"CALL zbxhist.compact('parts', '1970-01-03')", '',
+		'parts VALUES (1, 259199, 1), (2, 216000, 0)'),
+	$duplicate,
+	'... or in the day that takes the place of its parts');
+is($node->safe_psql('zabbix', $state_of_parts),
+	'2|28800|2', '... which is one then');
+is( $node->safe_psql('zabbix',
+		"CALL zbxhist.unpack('parts', '1970-01-03'); SELECT count(*) FROM parts WHERE clock >= 172800"),
+	14400, '... and gets no row');
 
 # ---- how far it has come ----
 
@@ -282,15 +341,27 @@ CREATE TABLE many (itemid bigint NOT NULL, clock integer NOT NULL, value double 
 SELECT zbxhist.create_parent('many'), zbxhist.create_partition('many', '$day');
 INSERT INTO many SELECT i % 1000, ${\ day(-1) } + i / 100, i FROM generate_series(1, 1000000) i;
 ANALYZE many;
+SELECT zbxhist_internal.create_range('many', ${\ day(-2) } + c, ${\ day(-2) } + c + 43200) FROM (VALUES (0), (43200)) v (c);
+INSERT INTO many SELECT i % 1000, ${\ day(-2) } + i / 8, i FROM generate_series(1, 600000) i;
+CREATE PROCEDURE pack_many() LANGUAGE plpgsql AS \$\$
+DECLARE
+    p regclass;
+BEGIN
+    FOR p IN SELECT l.partition FROM zbxhist.list_partitions('many') l WHERE l.to_clock <= ${\ day(-1) } LOOP
+        CALL zbxhist_internal.repeat_by_hand('many', 'pack', p);
+    END LOOP;
+END \$\$;
+CALL pack_many();
 SQL
 my $watcher = PgWire->new($node, 'zabbix');
-for my $action (qw(pack repack))
+for my $action (qw(pack repack compact))
 {
+	my $which = $action eq 'compact' ? date(-2) : $day;
 	my $pid = start_psql(
 		$node,
 		'zabbix',
 		"$PostgreSQL::Test::Utils::tmp_check/$action.out",
-		sub { print { $_[0] } "CALL zbxhist.$action('many', '$day');\n" });
+		sub { print { $_[0] } "CALL zbxhist.$action('many', '$which');\n" });
 	my @percent;
 	while (waitpid($pid, POSIX::WNOHANG()) == 0)
 	{

@@ -5,9 +5,10 @@
  *
  * A day into which rows have been merged, or from which some were deleted, has
  * pages that are not full, and pages of groups that nobody sees any more.  Its
- * rows are written to a table that takes its place (sql/packed/repack_day.sql),
+ * rows are written to a table that takes its place (sql/packed/rewrite_days.sql),
  * in which pages are full again.  There may be several days, with clocks of
- * their own: their segments are merged in the order of item and clock.
+ * their own, which are compacted: their segments are merged in the order of item
+ * and clock.
  *
  * What is an item's only segment is copied as it is, if the page has room for
  * it; all others are encoded anew, so that an item has as few as can be.

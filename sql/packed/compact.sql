@@ -1,0 +1,20 @@
+-- sql/packed/compact.sql
+
+CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    relation pg_catalog.regclass;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    FOREACH relation IN ARRAY zbxhist_internal.ranges_to_compact(parent, day) LOOP
+        CALL zbxhist_internal.repeat_by_hand(parent, 'compact', relation);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.compact(regclass, date) IS
+'Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other one packed table; maintenance does so by itself';
+
+REVOKE ALL ON PROCEDURE zbxhist.compact(regclass, date) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist.compact(regclass, date) TO pg_database_owner;
