@@ -30,7 +30,8 @@ typedef struct StatementInfo
 	bool		is_copy;		/* COPY ... FROM */
 	const ModifyTable *node;	/* of frame's query; NULL: not found */
 	bool		is_known;		/* the fields below could be found out */
-	bool		needs_row;		/* uses the stored row: RETURNING, checks, MERGE */
+	bool		needs_row;		/* uses the stored row: RETURNING, checks,
+								 * MERGE */
 	OnConflictAction on_conflict;
 	bool		runs_functions; /* may call functions that run queries */
 	bool		sets_tag;		/* its rows count in the command tag */

@@ -123,8 +123,8 @@ HasKeys(const List *children, const List *parents, const AttrMap *map,
 
 		foreach(other, of_parent ? children : parents)
 			found = found ||
-				(of_parent ? ZbxhistIsSameKey(lfirst(other), lfirst(lc), map) :
-				 ZbxhistIsSameKey(lfirst(lc), lfirst(other), map));
+			(of_parent ? ZbxhistIsSameKey(lfirst(other), lfirst(lc), map) :
+			 ZbxhistIsSameKey(lfirst(lc), lfirst(other), map));
 		if (!found)
 			return false;
 	}
