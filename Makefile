@@ -69,6 +69,7 @@ OBJS = \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
 	src/packed/day/layout.o \
+	src/packed/day/missing_value.o \
 	src/packed/day/row_buffer.o \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
@@ -132,6 +133,7 @@ OBJS = \
 	src/read/arguments.o \
 	src/read/heap_source.o \
 	src/read/last_values.o \
+	src/read/open_source.o \
 	src/read/parent.o \
 	src/read/partition_walk.o \
 	src/read/range.o \

@@ -291,6 +291,7 @@ extern bool zbxhist_shmem_requested;
 
 #define request_counters_memory(size) zbxhist_request_shmem(size)
 
+/* as above, of the memory that was asked for when the server started */
 static inline void *
 attach_counters_memory(const char *name, Size size, void (*init) (void *))
 {

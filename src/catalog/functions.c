@@ -8,20 +8,17 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "catalog/bounds.h"
+#include "catalog/owned_table.h"
 #include "catalog/partition_set.h"
-#include "compat.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_partition_bounds);
 PG_FUNCTION_INFO_V1(zbxhist_list_partitions);
@@ -92,14 +89,7 @@ zbxhist_invalidate(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	if (!owns_relation(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
+	ZbxhistRequireOwner(relid);
 	CacheInvalidateRelcacheByRelid(relid);
 	PG_RETURN_VOID();
 }

@@ -15,9 +15,27 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "catalog/owned_table.h"
 #include "compat.h"
+
+/*
+ * ZbxhistRequireOwner raises an error unless the user owns a relation that
+ * exists.
+ */
+void
+ZbxhistRequireOwner(Oid relid)
+{
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", relid));
+	if (!owns_relation(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER,
+					   get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+}
 
 /*
  * ZbxhistOpenOwnedTable opens and locks a table for its owner; the lock lasts
@@ -28,10 +46,7 @@ ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode)
 {
 	Relation	rel;
 
-	if (!owns_relation(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
+	ZbxhistRequireOwner(relid);
 	rel = try_table_open(relid, lockmode);
 	if (rel == NULL)
 		ereport(ERROR,

@@ -11,6 +11,7 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
+extern void ZbxhistRequireOwner(Oid relid);
 extern Relation ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode);
 extern void ZbxhistRequireSameOwner(Relation parent, Relation child);
 

@@ -12,21 +12,19 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/tablecmds.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
-#include "compat.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_execute_as_owner);
 PG_FUNCTION_INFO_V1(zbxhist_change_owner);
@@ -39,19 +37,15 @@ PG_FUNCTION_INFO_V1(zbxhist_change_owner);
 static Oid
 GetOwner(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	HeapTuple	tuple;
 	Oid			result;
 
+	ZbxhistRequireOwner(relid);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
+		elog(ERROR, "cache lookup failed for relation %u", relid);
 	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
-	if (!owns_relation(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
 	return result;
 }
 

@@ -28,7 +28,6 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tupconvert.h"
 #include "catalog/pg_class.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -43,20 +42,9 @@
 #include "packed/day/day_conflicts.h"
 #include "packed/day/day_prefetch.h"
 #include "packed/day/scan.h"
+#include "read/open_source.h"
 #include "read/partition_walk.h"
 #include "read/reader.h"
-
-/* a source, and how its rows become rows of the parent */
-typedef struct OpenSource
-{
-	ItemSource *source;
-	Oid			relid;
-	bool		is_day;			/* a packed day */
-	bool		is_behind;		/* its next row has not been asked for yet */
-	bool		is_converted;	/* rows go through converted */
-	TupleConversionMap *map;	/* NULL: same columns at the same places */
-	TupleTableSlot *converted;
-} OpenSource;
 
 struct ItemReader
 {
@@ -87,119 +75,42 @@ struct ItemReader
 /* ---- sources ---- */
 
 /*
- * NeedsConversion says whether tuples of a table cannot be handed out as
- * tuples of the parent: other places of the columns, or columns that were
- * added without rewriting the table.
- */
-static bool
-NeedsConversion(OpenSource *open, TupleDesc desc)
-{
-	return open->map != NULL ||
-		(desc->constr != NULL && desc->constr->missing != NULL);
-}
-
-/*
  * AddSource makes a source of an opened and locked table.
  */
 static OpenSource *
 AddSource(ItemReader *reader, Relation rel)
 {
 	MemoryContext old = MemoryContextSwitchTo(reader->context);
-	OpenSource *open = palloc0(sizeof(OpenSource));
+	OpenSource *open = ZbxhistOpenTable(rel, reader->parent, reader->snapshot);
 
-	open->relid = RelationGetRelid(rel);
-	open->map = convert_tuples_by_name(RelationGetDescr(rel),
-									   RelationGetDescr(reader->parent));
-	open->is_converted = NeedsConversion(open, RelationGetDescr(rel));
-	if (open->is_converted)
-		open->converted =
-			MakeSingleTupleTableSlot(RelationGetDescr(reader->parent),
-									 &TTSOpsVirtual);
-	open->source = ZbxhistOpenHeapSource(rel, reader->snapshot);
 	reader->nopened++;
 	MemoryContextSwitchTo(old);
 	return open;
 }
 
 /*
- * MoveIdle makes the idle source one of the table of another packed day;
- * returns NULL if it cannot be.
- */
-static OpenSource *
-MoveIdle(ItemReader *reader, Relation rel)
-{
-	OpenSource *open = reader->idle;
-
-	if (open == NULL || !ZbxhistMovePackedSource(open->source, rel))
-		return NULL;
-	reader->idle = NULL;
-	open->relid = RelationGetRelid(rel);
-	return open;
-}
-
-/*
- * AddDay makes a source of a packed day's table.
+ * AddDay makes a source of a packed day's table, of the idle one if it can be.
  */
 static OpenSource *
 AddDay(ItemReader *reader, Relation rel)
 {
-	OpenSource *open = MoveIdle(reader, rel);
+	OpenSource *open = reader->idle;
 	MemoryContext old;
 
 	reader->nopened++;
-	if (open != NULL)
+	if (open != NULL && ZbxhistMoveToDay(open, rel))
+	{
+		reader->idle = NULL;
 		return open;
+	}
 	old = MemoryContextSwitchTo(reader->context);
-	open = palloc0(sizeof(OpenSource));
-	open->relid = RelationGetRelid(rel);
-	open->is_day = true;
 	/* the lock on the foreign table keeps the day from being dropped */
-	open->source = ZbxhistOpenPackedSource(rel, reader->parent,
-										   reader->snapshot,
-										   OidIsValid(reader->set->packed) &&
-										   reader->lockmode == AccessShareLock ?
-										   AccessShareLock : NoLock);
+	open = ZbxhistOpenDaySource(rel, reader->parent, reader->snapshot,
+								OidIsValid(reader->set->packed) &&
+								reader->lockmode == AccessShareLock ?
+								AccessShareLock : NoLock);
 	MemoryContextSwitchTo(old);
 	return open;
-}
-
-/*
- * CloseSource closes and frees one.
- */
-static void
-CloseSource(OpenSource *open)
-{
-	if (open->converted != NULL)
-		ExecDropSingleTupleTableSlot(open->converted);
-	if (open->map != NULL)
-		free_conversion_map(open->map);
-	open->source->methods->close(open->source);
-	pfree(open);
-}
-
-/*
- * StartSource begins to read the range.
- */
-static void
-StartSource(ItemReader *reader, OpenSource *open)
-{
-	open->source->methods->start(open->source, &reader->range);
-	open->is_behind = true;
-}
-
-/*
- * HasRow says whether a source has a row that has not been given out, going
- * to it if need be.
- */
-static inline bool
-HasRow(OpenSource *open)
-{
-	if (open->is_behind)
-	{
-		open->source->methods->next(open->source);
-		open->is_behind = false;
-	}
-	return open->source->has_row;
 }
 
 /*
@@ -310,13 +221,13 @@ ZbxhistCloseReader(ItemReader *reader)
 	ListCell   *lc;
 
 	foreach(lc, reader->fixed)
-		CloseSource(lfirst(lc));
+		ZbxhistCloseSource(lfirst(lc));
 	foreach(lc, reader->kept)
-		CloseSource(lfirst(lc));
+		ZbxhistCloseSource(lfirst(lc));
 	if (reader->partition != NULL && !reader->keeps_sources)
-		CloseSource(reader->partition);
+		ZbxhistCloseSource(reader->partition);
 	if (reader->idle != NULL)
-		CloseSource(reader->idle);
+		ZbxhistCloseSource(reader->idle);
 	MemoryContextDelete(reader->context);
 }
 
@@ -444,7 +355,7 @@ LeavePartition(ItemReader *reader)
 	if (open->is_day && reader->idle == NULL)
 		reader->idle = open;
 	else
-		CloseSource(open);
+		ZbxhistCloseSource(open);
 }
 
 /*
@@ -495,7 +406,7 @@ OpenNext(ItemReader *reader)
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, &step);
-		StartSource(reader, reader->partition);
+		ZbxhistStartSource(reader->partition, &reader->range);
 		if (step.is_day)
 			PrefetchDays(reader);
 		return true;
@@ -510,7 +421,7 @@ OpenNext(ItemReader *reader)
 static void
 NextPartition(ItemReader *reader)
 {
-	while (reader->partition == NULL || !HasRow(reader->partition))
+	while (reader->partition == NULL || !has_row(reader->partition))
 	{
 		if (!OpenNext(reader))
 			return;
@@ -559,7 +470,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	memset(&reader->prefetch, 0, sizeof(DayPrefetch));
 	reader->nahead = 0;
 	foreach(lc, reader->fixed)
-		StartSource(reader, lfirst(lc));
+		ZbxhistStartSource(lfirst(lc), &reader->range);
 }
 
 /*
@@ -604,7 +515,7 @@ ZbxhistReadNext(ItemReader *reader)
 	{
 		OpenSource *open = lfirst(lc);
 
-		if (HasRow(open) && IsBefore(reader, open, reader->current))
+		if (has_row(open) && IsBefore(reader, open, reader->current))
 			reader->current = open;
 	}
 	return reader->current != NULL;
@@ -656,7 +567,7 @@ ZbxhistPeekSegment(ItemReader *reader, SegmentStats *stats)
 	{
 		OpenSource *open = lfirst(lc);
 
-		if (HasRow(open) &&
+		if (has_row(open) &&
 			position_clock(open->source->position) <= segment->last_clock)
 			return NULL;
 	}
@@ -700,22 +611,7 @@ ZbxhistReadSource(const ItemReader *reader)
 TupleTableSlot *
 ZbxhistReadSlot(ItemReader *reader)
 {
-	OpenSource *open = reader->current;
-	TupleTableSlot *slot = open->source->slot;
-	int			natts = RelationGetDescr(reader->parent)->natts;
-
-	if (!open->is_converted)
-		return slot;
-	if (open->map != NULL)
-		return execute_attr_map_slot(open->map->attrMap, slot,
-									 open->converted);
-	slot_getallattrs(slot);
-	ExecClearTuple(open->converted);
-	memcpy(open->converted->tts_values, slot->tts_values,
-		   sizeof(Datum) * natts);
-	memcpy(open->converted->tts_isnull, slot->tts_isnull,
-		   sizeof(bool) * natts);
-	return ExecStoreVirtualTuple(open->converted);
+	return ZbxhistSourceSlot(reader->current, RelationGetDescr(reader->parent));
 }
 
 /*

@@ -42,11 +42,10 @@
 #include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "catalog/own_tables.h"
+#include "catalog/owned_table.h"
 #include "catalog/partition_set.h"
-#include "compat.h"
 #include "rows/stray.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_lock_strays);
@@ -150,11 +149,7 @@ zbxhist_lock_strays(PG_FUNCTION_ARGS)
 	Oid			parent = PG_GETARG_OID(0);
 	LOCKTAG		tag;
 
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(parent)) ||
-		!owns_relation(parent, GetUserId()))
-		ereport(ERROR,
-				errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				errmsg("must be owner of table %u", parent));
+	ZbxhistRequireOwner(parent);
 	SetStraysTag(&tag, parent);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	PG_RETURN_VOID();

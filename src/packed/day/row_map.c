@@ -8,16 +8,11 @@
  * matched by name; what has been renamed since is known from an option of the
  * foreign table's column (packed_days.c), unless the day comes from a former
  * version.  One whose type has changed is converted as by assignment.
- * One that came later has the value that ADD COLUMN gave to the rows of that
- * time: the column option "missing" of the foreign table or what the catalog
- * keeps for the parent.  Where neither is there it is null, unless the day has
- * a column at its place that the table lacks: then it may be the same one
- * renamed.
- *
- * Where the column has a default now, null may be wrong, too: a default that
- * ADD COLUMN filled in is forgotten when the table is rewritten.  A column
- * that was dropped and added again is told from its former self by that
- * option, which a new one lacks, and by its place.
+ * One that came later has the value that it had then for older rows
+ * (missing_value.c).  Where there is none it is null, unless the day has a
+ * column at its place that the table lacks: then it may be the same one
+ * renamed.  A column that was dropped and added again is told from its former
+ * self by that option, which a new one lacks, and by its place.
  *
  * Casts and types that did not come with PostgreSQL are code of whoever made
  * them, who is or was trusted by the table's owner, not by the reader.  So it is
@@ -30,24 +25,21 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "catalog/columns.h"
 #include "catalog/owner_rights.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
+#include "packed/day/missing_value.h"
 #include "packed/day/row_map.h"
 
 typedef enum MapSource
@@ -371,148 +363,21 @@ HasOrphan(const DayLayout *layout, Relation table, Form_pg_attribute att)
 }
 
 /*
- * FindForeignColumn sets attnum to the foreign table's column that is the
- * table's column att, 0 if there is none; returns the foreign table.
- */
-static Oid
-FindForeignColumn(Relation table, Form_pg_attribute att, AttrNumber *attnum)
-{
-	Oid			foreign = RelationGetRelid(table);
-
-	*attnum = att->attnum;
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		return foreign;
-	foreign = ZbxhistGetPartitions(table)->packed;
-	*attnum = OidIsValid(foreign) ?
-		get_attnum(foreign, NameStr(att->attname)) : InvalidAttrNumber;
-	return foreign;
-}
-
-/*
- * GetOption sets mapped to the value of the column option "missing"; returns
- * false if the foreign table's column does not have it.
- */
-static bool
-GetOption(Relation table, Form_pg_attribute att, MappedColumn *mapped)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	char	   *text;
-	Oid			input;
-	Oid			param;
-	bool		is_built_in = ZbxhistIsBuiltInType(att->atttypid);
-	OwnerRights before;
-
-	if (attnum == InvalidAttrNumber ||
-		(text = ZbxhistMissingOption(foreign, attnum)) == NULL)
-		return false;
-	getTypeInputInfo(att->atttypid, &input, &param);
-	/* of a domain, that checks its constraints */
-	if (!is_built_in)
-		ZbxhistTakeOwnerRights(&before, table->rd_rel->relowner);
-	mapped->value = OidInputFunctionCall(input, text, param, att->atttypmod);
-	if (!is_built_in)
-		ZbxhistGiveBackRights(&before);
-	mapped->isnull = false;
-	return true;
-}
-
-/*
- * HasDefault says whether the foreign table's column has a default.
- */
-static bool
-HasDefault(Relation table, Form_pg_attribute att)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	HeapTuple	tuple;
-	bool		result;
-
-	if (attnum == InvalidAttrNumber)
-		return att->atthasdef;
-	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
-							Int16GetDatum(attnum));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_attribute) GETSTRUCT(tuple))->atthasdef;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * RaiseNotKnown raises the error for a column that the day lacks, whose value
- * is not known.
- */
-static void
-RaiseNotKnown(Relation day, const DayLayout *layout, Relation table,
-			  Form_pg_attribute att)
-{
-	AttrNumber	attnum;
-	Oid			foreign = FindForeignColumn(table, att, &attnum);
-	const char *column = quote_identifier(NameStr(att->attname));
-	const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(foreign)),
-												  get_rel_name(foreign));
-	bool		has_orphan = HasOrphan(layout, table, att);
-
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
-				   NameStr(att->attname), RelationGetRelationName(day)),
-			has_orphan ?
-			errdetail("A column was renamed, or one was dropped and another added, since the day was packed.") :
-			errdetail("The column was added later, and its value in older rows is not known."),
-			has_orphan ?
-			errhint("If the column was renamed, rename it in %s, too.  If it was added, say what older rows contain with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
-					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day)),
-											   RelationGetRelationName(day)),
-					name, column) :
-			att->attnotnull ?
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
-					name, column) :
-			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...'), or DROP DEFAULT if it is null.",
-					name, column),
-			errtable(day));
-}
-
-/*
- * GetStoredMissing sets mapped to the value that the catalog keeps for rows
- * from before the column came; returns false if there is none.
- */
-static bool
-GetStoredMissing(Relation table, Form_pg_attribute att, MappedColumn *mapped)
-{
-	Relation	parent = table;
-	AttrNumber	attnum = att->attnum;
-
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-	{
-		parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
-		attnum = get_attnum(RelationGetRelid(parent), NameStr(att->attname));
-	}
-	mapped->isnull = true;
-	if (attnum > 0 &&
-		TupleDescAttr(RelationGetDescr(parent), attnum - 1)->atttypid == att->atttypid)
-		mapped->value = getmissingattr(RelationGetDescr(parent), attnum,
-									   &mapped->isnull);
-	if (!mapped->isnull)
-		mapped->value = datumCopy(mapped->value, att->attbyval, att->attlen);
-	if (parent != table)
-		table_close(parent, NoLock);
-	return !mapped->isnull;
-}
-
-/*
  * MapMissing finds what a column that the day lacks is in its rows.
  */
 static void
 MapMissing(Relation day, const DayLayout *layout, Relation table,
 		   Form_pg_attribute att, MappedColumn *mapped)
 {
+	bool		has_orphan;
+
 	mapped->source = MAP_FIXED;
-	if (GetOption(table, att, mapped) || GetStoredMissing(table, att, mapped))
+	mapped->isnull = !ZbxhistGetMissing(table, att, &mapped->value);
+	if (!mapped->isnull)
 		return;
-	if (att->attnotnull || HasDefault(table, att) || HasOrphan(layout, table, att))
-		RaiseNotKnown(day, layout, table, att);
+	has_orphan = HasOrphan(layout, table, att);
+	if (att->attnotnull || has_orphan || ZbxhistHasDefault(table, att))
+		ZbxhistRaiseNotKnown(day, table, att, has_orphan);
 }
 
 /* ---- the map ---- */

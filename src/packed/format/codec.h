@@ -87,6 +87,7 @@ codec_load64(const uint8 *data)
 	return value;
 }
 
+/* Stores 64 bits, the lowest byte first. */
 static inline void
 codec_store64(uint8 *data, uint64 value)
 {
@@ -96,6 +97,7 @@ codec_store64(uint8 *data, uint64 value)
 	memcpy(data, &value, sizeof(value));
 }
 
+/* Loads 32 bits, the lowest byte first. */
 static inline uint32
 codec_load32(const uint8 *data)
 {
@@ -103,6 +105,7 @@ codec_load32(const uint8 *data)
 		(uint32) data[3] << 24;
 }
 
+/* Stores 32 bits, the lowest byte first. */
 static inline void
 codec_store32(uint8 *data, uint32 value)
 {
@@ -129,6 +132,7 @@ codec_bits(double value)
 	return bits;
 }
 
+/* The double of which these are the bits. */
 static inline double
 codec_double(uint64 bits)
 {
@@ -152,18 +156,21 @@ codec_zigzag(uint64 value)
 	return value << 1 ^ (0 - (value >> 63));
 }
 
+/* The number that codec_zigzag() was given. */
 static inline uint64
 codec_unzigzag(uint64 value)
 {
 	return value >> 1 ^ (0 - (value & 1));
 }
 
+/* Appends a byte. */
 static inline void
 codec_put_byte(ByteBuffer *buffer, uint8 value)
 {
 	*ZbxhistExtendBuffer(buffer, 1) = value;
 }
 
+/* Reads a byte; returns false at the end. */
 static inline bool
 codec_get_byte(ByteReader *reader, uint8 *value)
 {
@@ -173,18 +180,21 @@ codec_get_byte(ByteReader *reader, uint8 *value)
 	return true;
 }
 
+/* How many bytes have not been read. */
 static inline size_t
 codec_left(const ByteReader *reader)
 {
 	return reader->end - reader->next;
 }
 
+/* Appends a number that is small, or a little less than none. */
 static inline void
 codec_put_signed(ByteBuffer *buffer, uint64 value)
 {
 	ZbxhistPutVarint(buffer, codec_zigzag(value));
 }
 
+/* Reads what codec_put_signed() has appended; returns false if it is not there. */
 static inline bool
 codec_get_signed(ByteReader *reader, uint64 *value)
 {

@@ -48,6 +48,7 @@ total_length(const PackedBytes *strings, int n)
 	return total;
 }
 
+/* Are two strings the same? */
 static bool
 is_equal(const PackedBytes *a, const PackedBytes *b)
 {

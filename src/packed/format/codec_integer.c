@@ -68,6 +68,7 @@ take_differences(uint64 *differences, const uint64 *values, int n)
 	return changes != 0;
 }
 
+/* The greatest number that both are multiples of, which are not both zero. */
 static uint64
 greatest_common_divisor(uint64 a, uint64 b)
 {
@@ -81,6 +82,7 @@ greatest_common_divisor(uint64 a, uint64 b)
 	return a;
 }
 
+/* A difference without its sign. */
 static inline uint64
 magnitude(uint64 value)
 {

@@ -51,6 +51,9 @@ ZbxhistResetDirectory(Directory *directory)
 	directory->stats.length = 0;
 }
 
+/*
+ * ZbxhistFreeDirectory frees what a directory has gathered.
+ */
 void
 ZbxhistFreeDirectory(Directory *directory)
 {

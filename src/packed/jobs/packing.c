@@ -27,13 +27,12 @@
 #include "nodes/pg_list.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/xid8.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "packed/day/layout.h"
@@ -77,22 +76,6 @@ ZbxhistIsBeingPacked(Oid partition)
 }
 
 /*
- * RequireOwner raises an error unless the user owns a relation that exists.
- */
-static void
-RequireOwner(Oid relid)
-{
-	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	if (!owns_relation(relid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER,
-					   get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
-}
-
-/*
  * zbxhist_lock_packing(partition regclass) takes the packing lock until the
  * end of the transaction.
  */
@@ -102,7 +85,7 @@ zbxhist_lock_packing(PG_FUNCTION_ARGS)
 	Oid			partition = PG_GETARG_OID(0);
 	LOCKTAG		tag;
 
-	RequireOwner(partition);
+	ZbxhistRequireOwner(partition);
 	SetPackingTag(&tag, partition);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 	PG_RETURN_VOID();
@@ -115,7 +98,7 @@ zbxhist_lock_packing(PG_FUNCTION_ARGS)
 Datum
 zbxhist_lock_moves(PG_FUNCTION_ARGS)
 {
-	RequireOwner(PG_GETARG_OID(0));
+	ZbxhistRequireOwner(PG_GETARG_OID(0));
 	ZbxhistBeginMoving(PG_GETARG_OID(0));
 	PG_RETURN_VOID();
 }
@@ -127,7 +110,7 @@ zbxhist_lock_moves(PG_FUNCTION_ARGS)
 Datum
 zbxhist_lock_packed_table(PG_FUNCTION_ARGS)
 {
-	RequireOwner(PG_GETARG_OID(0));
+	ZbxhistRequireOwner(PG_GETARG_OID(0));
 	LockRelationOid(PG_GETARG_OID(0), AccessExclusiveLock);
 	PG_RETURN_VOID();
 }
@@ -183,8 +166,8 @@ zbxhist_attach_day(PG_FUNCTION_ARGS)
 	ObjectAddress day;
 	ObjectAddress packed;
 
-	RequireOwner(PG_GETARG_OID(0));
-	RequireOwner(PG_GETARG_OID(1));
+	ZbxhistRequireOwner(PG_GETARG_OID(0));
+	ZbxhistRequireOwner(PG_GETARG_OID(1));
 	ObjectAddressSet(day, RelationRelationId, PG_GETARG_OID(0));
 	ObjectAddressSet(packed, RelationRelationId, PG_GETARG_OID(1));
 	recordDependencyOn(&day, &packed, DEPENDENCY_NORMAL);
@@ -203,7 +186,7 @@ zbxhist_end_older_snapshots(PG_FUNCTION_ARGS)
 	FullTransactionId changed = PG_GETARG_FULLTRANSACTIONID(1);
 	Relation	rel;
 
-	RequireOwner(PG_GETARG_OID(0));
+	ZbxhistRequireOwner(PG_GETARG_OID(0));
 	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
 	if (FullTransactionIdPrecedes(changed, ReadNextFullTransactionId()))
 		log_snapshot_conflict(rel, XidFromFullTransactionId(changed));
