@@ -14,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 use ZbxhistTest;
 
-my $rounds = $ENV{ZBXHIST_ROUNDS} // 12;
+my $rounds = $ENV{ZBXHIST_ROUNDS} // 8;
 srand($ENV{ZBXHIST_SEED} // 1);
 
 my $node = test_server('compact_crash', full_page_writes => 'on');
