@@ -14,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 use ZbxhistTest;
 
-my $rounds = $ENV{ZBXHIST_ROUNDS} // 12;
+my $rounds = $ENV{ZBXHIST_ROUNDS} // 8;
 srand($ENV{ZBXHIST_SEED} // 1);
 
 my $node = test_server('compact_crash', full_page_writes => 'on');
@@ -70,8 +70,8 @@ for my $round (1 .. $rounds)
 	my $date = $node->safe_psql('zabbix', "SELECT date '1970-01-01' + $midnight / 86400");
 	$node->safe_psql('zabbix', "CALL make_day($midnight)");
 
-	# later and later, the last ones when it may be done
-	my $delay = $takes * 1.3 * $round / $rounds;
+	# later and later, the last ones as soon as it is done
+	my $delay = $takes * 2 * $round / $rounds;
 	my $call = start_psql($node, 'zabbix', $node->basedir . '/out',
 		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" });
 	my $writer = start_psql(
@@ -88,10 +88,12 @@ for my $round (1 .. $rounds)
 				print $psql "SELECT pg_sleep(0.01);\n",
 				  "BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT;\n";
 				print $psql "BEGIN; DELETE FROM history WHERE $gone; DELETE FROM plain WHERE $gone; COMMIT;\n"
-				  if $i == 1 + $round % 40 && $round % 3 == 0;
+				  if $i == 1 + $round % 40 && $round % 3 == 1 && $round < $rounds - 2;
 			}
 		});
 	sleep $delay;
+	$node->poll_query_until('zabbix', "SELECT count(*) = 1 FROM zbxhist.packed_day WHERE from_clock >= $midnight")
+	  if $round > $rounds - 2;
 	kill_server($node);
 	wait_for_end($_) for $call, $writer;
 	start_after_crash($node);

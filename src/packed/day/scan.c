@@ -31,6 +31,8 @@
 #include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -54,13 +56,36 @@ ZbxhistDaysUser(Relation foreign)
 }
 
 /*
+ * TryOpen does what try_table_open does.  That looks into pg_class whether there
+ * is such a relation, and again what it is like: of the pages that a query touches
+ * for a day to which its session comes for the first time, it is a tenth.
+ */
+static Relation
+TryOpen(Oid relid, LOCKMODE lockmode)
+{
+	Relation	rel;
+
+	LockRelationOid(relid, lockmode);
+	rel = RelationIdGetRelation(relid);
+	if (RelationIsValid(rel) && rel->rd_rel->relkind == RELKIND_RELATION)
+	{
+		pgstat_init_relation(rel);
+		return rel;
+	}
+	if (RelationIsValid(rel))
+		RelationClose(rel);
+	UnlockRelationOid(relid, lockmode);
+	return try_table_open(relid, lockmode);
+}
+
+/*
  * ZbxhistOpenDay opens and locks a day's table, on which user, if there is
  * one, must have the privilege; returns NULL if it has been dropped.
  */
 Relation
 ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode, AclMode privilege)
 {
-	Relation	rel = try_table_open(day, lockmode);
+	Relation	rel = TryOpen(day, lockmode);
 	AclResult	result;
 
 	/* what owners lack they may give themselves */
