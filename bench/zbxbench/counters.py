@@ -123,12 +123,10 @@ def written_bytes(pid):
     for process in [pid] + children(pid):
         try:
             text = pathlib.Path("/proc/%d/io" % process).read_text(encoding="ascii")
-        except ProcessLookupError:
+        except OSError:
+            if process == pid:
+                return None
             continue    # ended meanwhile: counted with its parent in the next reading
-        except OSError as error:
-            if process != pid and isinstance(error, FileNotFoundError):
-                continue
-            return None
         total += int(dict(line.split(": ") for line in text.splitlines())["write_bytes"])
     return total
 
