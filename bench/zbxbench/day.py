@@ -25,7 +25,7 @@ NAME = "day"
 HELP = "a day of values with checkpoints and maintenance: log, pages, disk and CPU by the hour"
 
 DEFAULT_STORES = ["plain", "native", "partman", "zbxhist-day", "zbxhist-hour",
-                  "zbxhist-hour-compacted", "mariadb-partitioned"]
+                  "mariadb-partitioned"]
 
 BATCH = 1000
 MINUTE, HOUR = 60, 3600
