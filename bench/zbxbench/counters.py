@@ -162,8 +162,14 @@ class Wal:
         return int(self.execute("SELECT wal_fpi FROM pg_stat_wal")[0][0])
 
     def _wait_flushed(self, position):
-        """pg_walinspect reads from disk; commits do not wait for it."""
-        for _ in range(200):
+        """pg_walinspect reads from disk; commits do not wait for it.
+
+        The last record of all, if it is not a commit, is flushed with the next commit only.
+        """
+        for attempt in range(200):
+            if attempt == 20:
+                self.execute("SET synchronous_commit = on; "
+                             "SELECT pg_logical_emit_message(true, 'zbxbench', 'flush')")
             done = self.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (position,))
             if done[0][0]:
                 return
