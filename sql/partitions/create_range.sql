@@ -34,7 +34,12 @@ BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
            concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
-                           zbxhist_internal.format_options(toast.reloptions, 'toast.')) AS options
+                           zbxhist_internal.format_options(toast.reloptions, 'toast.'),
+                           -- its pages would be written once more before it is packed
+                           CASE WHEN to_clock - from_clock < 86400 AND policy.pack_after IS NOT NULL
+                                 AND NOT EXISTS (SELECT FROM unnest(k.reloptions) o
+                                                  WHERE starts_with(o, 'autovacuum_vacuum_insert_threshold='))
+                                THEN 'autovacuum_vacuum_insert_threshold=-1' END) AS options
       INTO source
       FROM pg_class k
       JOIN pg_namespace n ON n.oid = k.relnamespace

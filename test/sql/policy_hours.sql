@@ -36,6 +36,11 @@ SELECT parent, action, detail FROM zbxhist.setup('hours', '100 years', '100 year
 SELECT parent, action FROM zbxhist.setup('hours', '100 years', '100 years') WHERE action = 'create_parent';
 SELECT * FROM shown('history');
 SELECT * FROM shown('trends');
+-- hours, and only these, are packed before VACUUM would be worth its writes
+SELECT DISTINCT p.to_clock - p.from_clock AS seconds, k.reloptions
+  FROM zbxhist_internal.parent_list() c, unnest(c) AS u (parent), zbxhist.list_partitions(u.parent) p
+  JOIN pg_class k ON k.oid = p.partition
+ WHERE u.parent = 'history'::regclass ORDER BY 1;
 SELECT table_name, action, partition FROM zbxhist.preview();
 SELECT parent, partition_interval, premake, pack_after FROM zbxhist.parents;
 SELECT schema_name, premake, pack_after, history_interval FROM zbxhist.managed_schema;

@@ -126,8 +126,8 @@ class Server:
                 os.kill(int(child), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        # who has to reap it may take its time, and PostgreSQL minds that
-        while _runs(pid):
+        # who has to reap them may take its time, and PostgreSQL minds that
+        while any(_runs(int(each)) for each in [pid, *children]):
             time.sleep(0.1)
         for lock in (os.path.join(self.data, "postmaster.pid"),
                      os.path.join(self.socket, ".s.PGSQL.%d.lock" % self.port)):
