@@ -155,6 +155,7 @@ class Day:
         self.costs = None
         self.empty_disk = 0
         self.disk = []
+        self.midnight_disk = 0  # after the maintenance of 24:00
         self.hours = []
         self.spans = []
 
@@ -251,6 +252,8 @@ class Day:
         minutes = self.arguments.tail_hours * 60 + 1
         for minute in range(0, minutes, self.arguments.maintenance_minutes):
             self._maintain_at(self.period.stop + minute * MINUTE)
+            if minute == 0:
+                self.midnight_disk = self.disk_bytes()
         for _ in range(MAX_RUNS):
             due = self.upkeep.upkeep.due(self.period)
             if due is None:
@@ -274,6 +277,7 @@ class Day:
         self._end_day()
         figures.update(
             tail=dict(self.costs.between(before, self.costs.reading()), **self.upkeep.forget()),
+            midnight_disk_bytes=self.midnight_disk,
             settled_disk_bytes=self.disk_bytes(),
             settled_state=self.upkeep.upkeep.state(self.period))
         return figures
