@@ -1,4 +1,5 @@
 """The command line of bench/run."""
+
 import argparse
 import re
 import signal
@@ -47,24 +48,39 @@ def numbers(text):
 
 def add_common_arguments(parser):
     """What every experiment takes."""
-    parser.add_argument("--quick", action="store_true",
-                        help="a small form, under two minutes: proves that it runs, "
-                             "its figures are rough")
-    parser.add_argument("--pg-config", default="pg_config", metavar="PROGRAM",
-                        help="pg_config of the PostgreSQL to measure")
-    parser.add_argument("--data-directory", default="/var/tmp", metavar="DIR",
-                        help="where the private cluster goes while it runs (default: %(default)s)")
-    parser.add_argument("--shared-buffers", type=int, metavar="MB",
-                        help="instead of a quarter of the memory")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a small form, under two minutes: proves that it runs, " "its figures are rough",
+    )
+    parser.add_argument(
+        "--pg-config",
+        default="pg_config",
+        metavar="PROGRAM",
+        help="pg_config of the PostgreSQL to measure",
+    )
+    parser.add_argument(
+        "--data-directory",
+        default="/var/tmp",
+        metavar="DIR",
+        help="where the private cluster goes while it runs (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--shared-buffers", type=int, metavar="MB", help="instead of a quarter of the memory"
+    )
     parser.add_argument("--output", metavar="DIR", help="instead of bench/results")
     parser.add_argument("--name", help="base name of the result files")
 
 
 def build_parser():
     """The whole command line."""
-    parser = argparse.ArgumentParser(prog="bench/run", description=(
-        "Measures zbxhist and other ways to keep Zabbix's history, each in a private "
-        "PostgreSQL cluster that is removed afterwards."))
+    parser = argparse.ArgumentParser(
+        prog="bench/run",
+        description=(
+            "Measures zbxhist and other ways to keep Zabbix's history, each in a private "
+            "PostgreSQL cluster that is removed afterwards."
+        ),
+    )
     commands = parser.add_subparsers(dest="experiment", required=True)
     for module in EXPERIMENTS:
         command = commands.add_parser(module.NAME, help=module.HELP, description=module.HELP)

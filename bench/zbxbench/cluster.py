@@ -1,4 +1,5 @@
 """A private PostgreSQL cluster: started for a run, removed after it."""
+
 import contextlib
 import os
 import pathlib
@@ -72,8 +73,9 @@ class ServerError(Exception):
 @contextlib.contextmanager
 def uninterrupted():
     """A second Ctrl-C, or one passed on by `timeout`, must not leave a server behind."""
-    handlers = {number: signal.signal(number, signal.SIG_IGN)
-                for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {
+        number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
@@ -162,23 +164,49 @@ class Cluster:
         return command
 
     def _command(self, command, check=True):
-        done = subprocess.run(self._as_server_user(command), cwd=self.directory,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            self._as_server_user(command),
+            cwd=self.directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
         if check and done.returncode != 0:
             raise ServerError("%s failed: %s" % (command[0], done.stderr.strip()))
 
     def _initdb(self):
-        self._command([str(self.bindir / "initdb"), "-D", str(self.data), "-U", SUPERUSER,
-                       "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"])
+        self._command(
+            [
+                str(self.bindir / "initdb"),
+                "-D",
+                str(self.data),
+                "-U",
+                SUPERUSER,
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+                "--no-sync",
+            ]
+        )
 
     def _pg_ctl(self, *arguments, check=True):
         # the server keeps its parent's standard error: only the log must be open
-        command = self._as_server_user([str(self.bindir / "pg_ctl"), "-D", str(self.data)]
-                                       + list(arguments))
-        done = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
-                              env=dict(os.environ, **self.environment_of_server))
+        command = self._as_server_user(
+            [str(self.bindir / "pg_ctl"), "-D", str(self.data)] + list(arguments)
+        )
+        done = subprocess.run(
+            command,
+            cwd=self.directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            env=dict(os.environ, **self.environment_of_server),
+        )
         if check and done.returncode != 0:
             log = self.log_text() if self.log_path.exists() else ""
             raise ServerError("pg_ctl %s failed\n%s" % (arguments[0], log[-2000:]))
@@ -217,8 +245,7 @@ class Cluster:
 
     def has_extension(self, name):
         """Whether CREATE EXTENSION could find it."""
-        return bool(self.execute(
-            "SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
+        return bool(self.execute("SELECT 1 FROM pg_available_extensions WHERE name = '%s'" % name))
 
     def restart(self, cold=False):
         """Stops the server properly and starts it; cold: its files leave the page cache."""
@@ -236,8 +263,10 @@ class Cluster:
         """Waits until no store's database has a client: their counters are then complete."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            count = self.execute("SELECT count(*) FROM pg_stat_activity WHERE backend_type = "
-                                 "'client backend' AND datname <> 'postgres'")[0][0]
+            count = self.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = "
+                "'client backend' AND datname <> 'postgres'"
+            )[0][0]
             if count == 0:
                 return
             time.sleep(0.02)

@@ -1,4 +1,5 @@
 """What a store holds, in a form that can be compared with the others."""
+
 from . import drivers
 
 

@@ -1,4 +1,5 @@
 """CPU, WAL and memory counters, read from outside the measured processes."""
+
 import os
 import pathlib
 import threading
@@ -39,8 +40,11 @@ def children(pid):
     path = pathlib.Path("/proc/%d/task/%d/children" % (pid, pid))
     if path.exists():
         return [int(child) for child in path.read_text(encoding="ascii").split()]
-    return [int(entry.name) for entry in pathlib.Path("/proc").iterdir()
-            if entry.name.isdigit() and _parent(int(entry.name)) == pid]
+    return [
+        int(entry.name)
+        for entry in pathlib.Path("/proc").iterdir()
+        if entry.name.isdigit() and _parent(int(entry.name)) == pid
+    ]
 
 
 def _parent(pid):
@@ -57,7 +61,7 @@ def server_cpu(postmaster_pid):
         try:
             total += process_cpu(child)
         except OSError:
-            continue    # ended meanwhile: counted as reaped in the next reading
+            continue  # ended meanwhile: counted as reaped in the next reading
     return total
 
 
@@ -74,7 +78,7 @@ def server_times(pid):
         try:
             pairs.append(_times(_stat_fields(child), 11))
         except OSError:
-            continue    # ended meanwhile: counted as reaped in the next reading
+            continue  # ended meanwhile: counted as reaped in the next reading
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
@@ -126,7 +130,7 @@ def written_bytes(pid):
         except OSError:
             if process == pid:
                 return None
-            continue    # ended meanwhile: counted with its parent in the next reading
+            continue  # ended meanwhile: counted with its parent in the next reading
         total += int(dict(line.split(": ") for line in text.splitlines())["write_bytes"])
     return total
 
@@ -182,8 +186,9 @@ class Wal:
         if total == 0:
             return {"bytes": 0, "image_bytes": 0}
         self._wait_flushed(end)
-        images = self.execute("SELECT coalesce(sum(fpi_size), 0) FROM pg_get_wal_stats(%s, %s)",
-                              (start, end))[0][0]
+        images = self.execute(
+            "SELECT coalesce(sum(fpi_size), 0) FROM pg_get_wal_stats(%s, %s)", (start, end)
+        )[0][0]
         return {"bytes": total, "image_bytes": int(images)}
 
     def close(self):

@@ -3,6 +3,7 @@
 Requests can be sent many at a time; their answers stay as they have come until
 somebody looks at the rows, as with libpq.py.
 """
+
 import socket
 import struct
 
@@ -14,12 +15,12 @@ GLOBAL_TABLE, MORE_PAGES = 0x01, 0x02
 
 # how a column of a type is read
 DECODERS = {
-    0x01: lambda data: data.decode(),                       # ascii
-    0x02: lambda data: int.from_bytes(data, "big", signed=True),    # bigint
-    0x07: lambda data: struct.unpack(">d", data)[0],        # double
-    0x09: lambda data: int.from_bytes(data, "big", signed=True),    # int
-    0x0D: lambda data: data.decode(),                       # varchar
-    0x0E: lambda data: int.from_bytes(data, "big", signed=True),    # varint
+    0x01: lambda data: data.decode(),  # ascii
+    0x02: lambda data: int.from_bytes(data, "big", signed=True),  # bigint
+    0x07: lambda data: struct.unpack(">d", data)[0],  # double
+    0x09: lambda data: int.from_bytes(data, "big", signed=True),  # int
+    0x0D: lambda data: data.decode(),  # varchar
+    0x0E: lambda data: int.from_bytes(data, "big", signed=True),  # varint
 }
 
 
@@ -37,7 +38,7 @@ class _Frame:
     def take(self, count):
         """So many bytes."""
         self.place += count
-        return self.body[self.place - count:self.place]
+        return self.body[self.place - count : self.place]
 
     def integer(self):
         """An [int]."""
@@ -78,8 +79,9 @@ class Page:
 
     def _row(self):
         values = [self.frame.value() for _ in self.types]
-        return tuple(None if data is None else DECODERS[kind](data)
-                     for kind, data in zip(self.types, values))
+        return tuple(
+            None if data is None else DECODERS[kind](data) for kind, data in zip(self.types, values)
+        )
 
     @property
     def rows(self):
@@ -185,8 +187,12 @@ class Connection:
         """A request with values, each made by integer() and its like."""
         name = self.prepare(text)
         flags = FLAG_VALUES | (FLAG_PAGING_STATE if state else 0)
-        body = (struct.pack(">H", len(name)) + name
-                + struct.pack(">HBH", CONSISTENCY_ONE, flags, len(values)) + b"".join(values))
+        body = (
+            struct.pack(">H", len(name))
+            + name
+            + struct.pack(">HBH", CONSISTENCY_ONE, flags, len(values))
+            + b"".join(values)
+        )
         return self._request(EXECUTE, number, body + (_bytes(state) if state else b""))
 
     def execute_many(self, text, all_values):
@@ -194,8 +200,9 @@ class Connection:
         if not all_values:
             return []
         pages = [[] for _ in all_values]
-        self.socket.sendall(b"".join(self.bind(text, number, values)
-                                     for number, values in enumerate(all_values)))
+        self.socket.sendall(
+            b"".join(self.bind(text, number, values) for number, values in enumerate(all_values))
+        )
         waiting = len(all_values)
         while waiting:
             _, number, frame = self._receive()

@@ -1,4 +1,5 @@
 """The data sets of the size experiment: what they are, and how they get into a store."""
+
 import contextlib
 import subprocess
 from typing import NamedTuple
@@ -11,19 +12,19 @@ PASSES_A_DAY = periods.DAY // INTERVAL
 
 class Dataset(NamedTuple):
     """Values of one table: what bench/dataset writes, for so many days."""
+
     name: str
     label: str
     table: str
     kind: str
     days: int
     options: tuple = ()
-    target: float = None        # bytes a value, packed
+    target: float = None  # bytes a value, packed
 
 
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
-    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30,
-            ("--ns-constant",), 3),
+    Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",), 3),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
     Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
     Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
@@ -50,26 +51,35 @@ def days_of(dataset, limit=None):
 
 def command(dataset, items, day, first_day):
     """What writes one day's rows."""
-    words = [program(), dataset.kind, "--items=%d" % items, "--interval=%d" % INTERVAL,
-             "--passes=%d" % PASSES_A_DAY, "--clock=%d" % first_day.start,
-             "--first-pass=%d" % ((day.start - first_day.start) // INTERVAL)]
+    words = [
+        program(),
+        dataset.kind,
+        "--items=%d" % items,
+        "--interval=%d" % INTERVAL,
+        "--passes=%d" % PASSES_A_DAY,
+        "--clock=%d" % first_day.start,
+        "--first-pass=%d" % ((day.start - first_day.start) // INTERVAL),
+    ]
     words += dataset.options
     return words + (series_files() if dataset.kind == "series" else [])
 
 
 def opener(words):
     """What opens the output of a command line, as often as it is asked for."""
+
     @contextlib.contextmanager
     def open_stream():
         with subprocess.Popen(words, stdout=subprocess.PIPE) as source:
             yield source.stdout
         if source.returncode != 0:
             raise RuntimeError("%s failed" % words[0])
+
     return open_stream
 
 
 def fill(store, dataset, items, days, first_day):
     """Loads some days, in the order of time, of a data set that begins with first_day."""
-    store.copy_periods(dataset.table, [
-        (day, opener(command(dataset, items, day, first_day))) for day in days])
+    store.copy_periods(
+        dataset.table, [(day, opener(command(dataset, items, day, first_day))) for day in days]
+    )
     return items * PASSES_A_DAY * len(days)

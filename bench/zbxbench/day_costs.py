@@ -1,4 +1,5 @@
 """What a server has written and computed: readings of its counters, and what lies between two."""
+
 import os
 import time
 
@@ -23,14 +24,16 @@ def directory_bytes(directory, is_left_out):
             try:
                 total += os.stat(os.path.join(path, name)).st_size
             except FileNotFoundError:
-                continue        # dropped meanwhile
+                continue  # dropped meanwhile
     return total
 
 
 def difference(before, after):
     """What lies between two readings, counter by counter; None: not told."""
-    return {key: None if value is None or before[key] is None else value - before[key]
-            for key, value in after.items()}
+    return {
+        key: None if value is None or before[key] is None else value - before[key]
+        for key, value in after.items()
+    }
 
 
 class Costs:
@@ -78,8 +81,9 @@ class Costs:
 
 
 # by process: the counters of PostgreSQL 15, and those by type of backend from 16 on
-BGWRITER_PAGES = ("SELECT buffers_checkpoint, buffers_clean, buffers_backend "
-                  "FROM pg_stat_bgwriter")
+BGWRITER_PAGES = (
+    "SELECT buffers_checkpoint, buffers_clean, buffers_backend " "FROM pg_stat_bgwriter"
+)
 IO_PAGES = """
 SELECT coalesce(sum({bytes}) FILTER (WHERE backend_type = 'checkpointer'), 0),
        coalesce(sum({bytes}) FILTER (WHERE backend_type = 'background writer'), 0),
@@ -109,8 +113,7 @@ class PostgresCosts(Costs):
 
     def _cpu(self):
         """Of the whole server, without that of the session that looks."""
-        return (counters.server_cpu(self.cluster.postmaster_pid)
-                - counters.process_cpu(self.own_pid))
+        return counters.server_cpu(self.cluster.postmaster_pid) - counters.process_cpu(self.own_pid)
 
     def reading(self):
         self.wal.execute("SELECT pg_stat_clear_snapshot()")
@@ -131,16 +134,21 @@ class PostgresCosts(Costs):
     def between(self, before, after):
         log = self.wal.between(before["position"], after["position"])
         found = {"log_bytes": log["bytes"], "image_bytes": log["image_bytes"]}
-        found.update((key, value) for key, value in difference(
-            dict(before, position=0), dict(after, position=0)).items() if key != "position")
+        found.update(
+            (key, value)
+            for key, value in difference(dict(before, position=0), dict(after, position=0)).items()
+            if key != "position"
+        )
         return found
 
     def _checkpoints(self):
         """How many were asked for so far, and have been counted."""
         self.wal.execute("SELECT pg_stat_clear_snapshot()")
         return self.wal.execute(
-            "SELECT checkpoints_req FROM pg_stat_bgwriter" if self.version < 17 else
-            "SELECT num_requested FROM pg_stat_checkpointer")[0][0]
+            "SELECT checkpoints_req FROM pg_stat_bgwriter"
+            if self.version < 17
+            else "SELECT num_requested FROM pg_stat_checkpointer"
+        )[0][0]
 
     def checkpoint(self):
         """Its pages are counted a moment after it is done."""
@@ -195,12 +203,15 @@ class MariadbCosts(Costs):
         deadline = time.monotonic() + PATIENCE
         while self._dirty() > 0 and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.connection.execute("SET GLOBAL innodb_max_dirty_pages_pct = %s"
-                                % tuned_settings().get("innodb_max_dirty_pages_pct", 90))
+        self.connection.execute(
+            "SET GLOBAL innodb_max_dirty_pages_pct = %s"
+            % tuned_settings().get("innodb_max_dirty_pages_pct", 90)
+        )
 
     def disk_bytes(self):
-        return directory_bytes(self.server.directory / "data",
-                               lambda name: name.startswith("ib_logfile"))
+        return directory_bytes(
+            self.server.directory / "data", lambda name: name.startswith("ib_logfile")
+        )
 
     def close(self):
         self.connection.close()

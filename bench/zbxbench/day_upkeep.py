@@ -1,9 +1,11 @@
 """What each store's administrator has called by a timer, and what is then still to be done."""
+
 TABLE = "history"
 
 
 class DayUpkeep:
     """Nothing: partitions were made by hand."""
+
     statement = None
 
     def __init__(self, store, clock):
@@ -37,30 +39,40 @@ class DayUpkeep:
 
 class PartmanUpkeep(DayUpkeep):
     """As its background worker calls it."""
+
     statement = "SELECT partman.run_maintenance('public.%s', false)" % TABLE
 
 
 class ZbxhistUpkeep(DayUpkeep):
     """The one call for cron; the policy says what it does."""
+
     statement = "CALL zbxhist.run_maintenance('%s')" % TABLE
 
     def _parts(self, day):
         """How many tables hold the day, packed and not."""
-        rows = self.store.execute("""
+        rows = self.store.execute(
+            """
             SELECT (SELECT count(*) FROM zbxhist.packed_day d
                      WHERE d.parent = '{0}'::regclass AND NOT d.unpacked
                        AND d.from_clock < {2} AND d.to_clock > {1}),
                    (SELECT count(*) FROM zbxhist.list_partitions('{0}') p
                      WHERE p.from_clock < {2} AND p.to_clock > {1})
-            """.format(TABLE, day.start, day.stop))
+            """.format(
+                TABLE, day.start, day.stop
+            )
+        )
         return rows[0]
 
     def due(self, day):
-        return self.store.execute("""
+        return self.store.execute(
+            """
             SELECT extract(epoch FROM max(to_timestamp(p.to_clock) + c.pack_after))::bigint
               FROM zbxhist.list_partitions('{0}') p, zbxhist.parent_config c
              WHERE c.parent = '{0}'::regclass AND p.from_clock < {2} AND p.to_clock > {1}
-            """.format(TABLE, day.start, day.stop))[0][0]
+            """.format(
+                TABLE, day.start, day.stop
+            )
+        )[0][0]
 
     def close(self, day):
         self.store.close_period(TABLE, day)

@@ -1,4 +1,5 @@
 """What sends the values: the loader (Zabbix's stream) and pgbench."""
+
 import dataclasses
 import glob
 import json
@@ -15,6 +16,7 @@ from .stores import schema
 @dataclasses.dataclass(frozen=True)
 class Load:
     """One cell of the write experiment, and the stream it sends."""
+
     driver: str
     rows: int
     connections: int
@@ -50,9 +52,15 @@ def loader_command(arguments):
 
 def stream_arguments(load):
     """The loader's options for a load's stream."""
-    return ["--items=%d" % load.items, "--batch=%d" % load.rows, "--mix=" + load.mix,
-            "--clock=%d" % load.clock, "--step=%d" % load.step,
-            "--first-pass=%d" % load.first_pass, "--seed=%d" % load.seed]
+    return [
+        "--items=%d" % load.items,
+        "--batch=%d" % load.rows,
+        "--mix=" + load.mix,
+        "--clock=%d" % load.clock,
+        "--step=%d" % load.step,
+        "--first-pass=%d" % load.first_pass,
+        "--seed=%d" % load.seed,
+    ]
 
 
 def copy_stream(store, table, load, options="", by_pass=False):
@@ -80,19 +88,29 @@ def _log_costs(before, after, log, values):
     if not log:
         return {"wal_bytes_per_value": None, "wal_image_bytes_per_value": None}
     written = log.between(before.wal, after.wal)
-    return {"wal_bytes_per_value": written["bytes"] / values,
-            "wal_image_bytes_per_value": written["image_bytes"] / values}
+    return {
+        "wal_bytes_per_value": written["bytes"] / values,
+        "wal_image_bytes_per_value": written["image_bytes"] / values,
+    }
 
 
 def costs(before, after, log, values):
     """What lies between two readings, per value; None: the server does not tell."""
     server = after.server - before.server
-    found = {"cpu_seconds": None, "cpu_us_per_value": None, "values_per_cpu_second": None,
-             "server_cpu_seconds": server, "server_cpu_us_per_value": server / values * 1e6}
+    found = {
+        "cpu_seconds": None,
+        "cpu_us_per_value": None,
+        "values_per_cpu_second": None,
+        "server_cpu_seconds": server,
+        "server_cpu_us_per_value": server / values * 1e6,
+    }
     if before.backends is not None:
         backends = after.backends - before.backends
-        found.update(cpu_seconds=backends, cpu_us_per_value=backends / values * 1e6,
-                     values_per_cpu_second=values / backends if backends else None)
+        found.update(
+            cpu_seconds=backends,
+            cpu_us_per_value=backends / values * 1e6,
+            values_per_cpu_second=values / backends if backends else None,
+        )
     found.update(_log_costs(before, after, log, values))
     return found
 
@@ -103,8 +121,13 @@ class LoaderProcess:
     def __init__(self, arguments):
         # a file, not a pipe: nobody reads the messages of a long run meanwhile
         self.messages = tempfile.TemporaryFile("w+", encoding="utf-8")
-        self.process = subprocess.Popen(loader_command(arguments), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.messages, text=True)
+        self.process = subprocess.Popen(
+            loader_command(arguments),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.messages,
+            text=True,
+        )
 
     def errors(self):
         """The end of what the loader complained about."""
@@ -148,9 +171,16 @@ class LoaderProcess:
 def run_loader(store, load, wal):
     """One run of the loader: counters are read while its connections are idle."""
     log = store.log(wal)
-    loader = LoaderProcess(store.loader_arguments() + stream_arguments(load) + [
-        "--connections=%d" % load.connections, "--values=%d" % load.values,
-        "--warmup=%d" % load.warmup, "--handshake"])
+    loader = LoaderProcess(
+        store.loader_arguments()
+        + stream_arguments(load)
+        + [
+            "--connections=%d" % load.connections,
+            "--values=%d" % load.values,
+            "--warmup=%d" % load.warmup,
+            "--handshake",
+        ]
+    )
     try:
         pids = loader.event("ready")["pids"]
         before = Reading(store, log, pids)
@@ -165,33 +195,49 @@ def run_loader(store, load, wal):
 
 def loader_measurement(result, cost):
     """The loader's figures under the names all drivers use."""
-    measurement = {key: result[key] for key in
-                   ("values", "seconds", "values_per_second", "statements", "failed",
-                    "duplicates", "lost")}
-    measurement["latency_ms"] = {key: result["insert_ms"][key]
-                                 for key in ("mean", "p50", "p95", "p99", "max")}
+    measurement = {
+        key: result[key]
+        for key in (
+            "values",
+            "seconds",
+            "values_per_second",
+            "statements",
+            "failed",
+            "duplicates",
+            "lost",
+        )
+    }
+    measurement["latency_ms"] = {
+        key: result["insert_ms"][key] for key in ("mean", "p50", "p95", "p99", "max")
+    }
     measurement.update(cost)
     return measurement
 
 
 def loader_rows(load):
     """Rows a load stores, all tables together."""
+
     def whole(values):
         passes, rest = divmod(values, load.items)
         tail = min(-(-rest // load.rows) * load.rows, load.items)
         return passes * load.items + tail
+
     return whole(load.warmup) + whole(load.values)
 
 
 # the mix whose only table it is
-MIX_OF_TABLE = {"history": "float", "history_uint": "uint", "history_str": "str",
-                "history_text": "text", "history_log": "log"}
+MIX_OF_TABLE = {
+    "history": "float",
+    "history_uint": "uint",
+    "history_str": "str",
+    "history_text": "text",
+    "history_log": "log",
+}
 
 
 def _digest(arguments):
     """What the loader prints about rows: how many, and a checksum of them."""
-    done = subprocess.run(loader_command(arguments), capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(loader_command(arguments), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failed("loader: " + done.stderr[-2000:])
     return json.loads(done.stdout)
@@ -203,8 +249,9 @@ def read_back(store, mix):
     All stores are read by the program that filled them: the checksum is equal
     between all that hold the same rows, and to the stream's.
     """
-    return _digest(store.loader_arguments()
-                   + ["--read-back", "--mix=" + MIX_OF_TABLE.get(mix, mix)])
+    return _digest(
+        store.loader_arguments() + ["--read-back", "--mix=" + MIX_OF_TABLE.get(mix, mix)]
+    )
 
 
 def stream_digest(load, rows):
@@ -220,11 +267,25 @@ def pgbench_transactions(load, values):
 def pgbench_command(store, load, values, first_tick, log_prefix=None):
     """The command line of one pgbench run."""
     script = environment.BENCH / "pgbench" / ("write_%d.sql" % load.rows)
-    command = [str(store.cluster.bindir / "pgbench"), "-n", "-M", "simple",
-               "-f", str(script), "-c", str(load.connections), "-j", str(load.connections),
-               "-t", str(pgbench_transactions(load, values)),
-               "--random-seed=%d" % (load.seed + first_tick),
-               "-D", "tick=%d" % first_tick, "-D", "start=%d" % load.clock]
+    command = [
+        str(store.cluster.bindir / "pgbench"),
+        "-n",
+        "-M",
+        "simple",
+        "-f",
+        str(script),
+        "-c",
+        str(load.connections),
+        "-j",
+        str(load.connections),
+        "-t",
+        str(pgbench_transactions(load, values)),
+        "--random-seed=%d" % (load.seed + first_tick),
+        "-D",
+        "tick=%d" % first_tick,
+        "-D",
+        "start=%d" % load.clock,
+    ]
     if log_prefix:
         command += ["-l", "--log-prefix=" + log_prefix]
     return command + [store.dsn()]
@@ -293,8 +354,7 @@ def _pgbench_measurement(load, report, latencies, before, after, wal):
 
 def pgbench_rows(load):
     """Rows a load stores."""
-    transactions = (pgbench_transactions(load, load.warmup)
-                    + pgbench_transactions(load, load.values))
+    transactions = pgbench_transactions(load, load.warmup) + pgbench_transactions(load, load.values)
     return transactions * load.connections * load.rows
 
 

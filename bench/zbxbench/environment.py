@@ -1,4 +1,5 @@
 """What a result must say about where it came from; never a path."""
+
 import datetime
 import os
 import pathlib
@@ -15,7 +16,7 @@ BENCH = REPOSITORY / "bench"
 
 def memory_mb():
     """The machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2 ** 20
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
 
 
 def _cpu_model():
@@ -47,9 +48,11 @@ def machine():
 def git_revision():
     """The commit measured, marked when tracked files differ from it; "unknown" for a
     tarball or where there is no git."""
+
     def git(*arguments):
         command = ["git", "-c", "safe.directory=*", "-C", str(REPOSITORY)] + list(arguments)
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
     if not shutil.which("git"):
         return "unknown"
     revision = git("rev-parse", "--short=12", "HEAD") or "unknown"
@@ -59,18 +62,23 @@ def git_revision():
 
 def pg_config(program, what):
     """One answer of pg_config."""
-    return subprocess.run([program, "--" + what], capture_output=True, text=True,
-                          check=True).stdout.strip()
+    return subprocess.run(
+        [program, "--" + what], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def versions(cluster):
     """Versions of all that takes part."""
-    rows = cluster.execute("SELECT name, default_version FROM pg_available_extensions "
-                           "WHERE name IN ('zbxhist', 'pg_partman')")
-    found = {"postgresql": cluster.execute("SHOW server_version")[0][0],
-             "python": platform.python_version(),
-             "psycopg2": psycopg2.__version__.split()[0],
-             "matplotlib": matplotlib.__version__}
+    rows = cluster.execute(
+        "SELECT name, default_version FROM pg_available_extensions "
+        "WHERE name IN ('zbxhist', 'pg_partman')"
+    )
+    found = {
+        "postgresql": cluster.execute("SHOW server_version")[0][0],
+        "python": platform.python_version(),
+        "psycopg2": psycopg2.__version__.split()[0],
+        "matplotlib": matplotlib.__version__,
+    }
     found.update(dict(rows))
     found.update((peer.NAME, peer.version()) for peer in cluster.peers.values())
     return found
@@ -91,8 +99,13 @@ def description(cluster, command_line):
 
 def build(directory, *arguments):
     """Builds one of the benchmark's own programs with make."""
-    done = subprocess.run(["make", "-s", "-C", str(directory)] + list(arguments),
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["make", "-s", "-C", str(directory)] + list(arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
-        raise RuntimeError("make in bench/%s failed:\n%s%s"
-                           % (directory.name, done.stdout, done.stderr))
+        raise RuntimeError(
+            "make in bench/%s failed:\n%s%s" % (directory.name, done.stdout, done.stderr)
+        )

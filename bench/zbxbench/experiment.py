@@ -1,4 +1,5 @@
 """The frame of every experiment: servers and stores at its start, a result at its end."""
+
 import contextlib
 
 from . import environment, results
@@ -36,9 +37,14 @@ class Bench:
 
     def result(self, name, figures, problems):
         """A result: where it comes from, what went wrong, and the figures."""
-        return dict(environment.description(self.cluster, self.arguments.command_line),
-                    experiment=name, quick=self.arguments.quick, skipped=self.skipped,
-                    problems=problems, **figures)
+        return dict(
+            environment.description(self.cluster, self.arguments.command_line),
+            experiment=name,
+            quick=self.arguments.quick,
+            skipped=self.skipped,
+            problems=problems,
+            **figures,
+        )
 
     def conclude(self, name, figures, problems, show, draw):
         """Prints, draws and saves what was measured; the exit code.
@@ -63,8 +69,12 @@ def bench(arguments, names, left_out=(), clock=None, **settings):
     an error.
     """
     bindir = environment.pg_config(arguments.pg_config, "bindir")
-    with Cluster(bindir, dict(tuned_settings(arguments.shared_buffers), **settings),
-                 arguments.data_directory, clock.environment() if clock else None) as cluster:
+    with Cluster(
+        bindir,
+        dict(tuned_settings(arguments.shared_buffers), **settings),
+        arguments.data_directory,
+        clock.environment() if clock else None,
+    ) as cluster:
         stores, skipped = select(cluster, [name for name in names if name not in left_out])
         skipped.update(left_out)
         for name, reason in skipped.items():

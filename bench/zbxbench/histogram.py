@@ -1,4 +1,5 @@
 """Latencies in buckets of equal ratio, as the loader keeps them."""
+
 import math
 
 PER_OCTAVE = 32

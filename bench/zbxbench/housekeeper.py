@@ -4,6 +4,7 @@
 same stream goes to each store; in one Zabbix's housekeeper deletes what has
 expired each hour, in the others partitions come and go at midnight.
 """
+
 import collections
 import os
 import threading
@@ -25,10 +26,10 @@ DEFAULT_STORES = ["plain", "native", "plpgsql", "zbxhist", "mariadb", "mariadb-p
 HOUR = 3600
 HOURS = 36
 KEPT_HOURS = 24
-START_HOUR = 14             # of the first day: midnights come after 10 and 34 hours
-FIRST_DAY = -3              # the first day of the stream, before today
+START_HOUR = 14  # of the first day: midnights come after 10 and 34 hours
+FIRST_DAY = -3  # the first day of the stream, before today
 FIRST_ITEMID = 100000
-WINDOW = 1                  # hours a point in the plots
+WINDOW = 1  # hours a point in the plots
 BATCH = 1000
 
 # reorganizing keeps up with compressed time as it would with the real one
@@ -37,12 +38,19 @@ SETTINGS = {"autovacuum": "on", "autovacuum_naptime": "1s"}
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="comma-separated (default: %(default)s)")
-    parser.add_argument("--seconds", type=float,
-                        help="which the 36 hours take (default: 100; --quick: 10)")
-    parser.add_argument("--rate", type=float, default=12000, metavar="N",
-                        help="values a second, about (default: %(default)g)")
+    parser.add_argument(
+        "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds", type=float, help="which the 36 hours take (default: 100; --quick: 10)"
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=12000,
+        metavar="N",
+        help="values a second, about (default: %(default)g)",
+    )
     parser.add_argument("--items", type=int, help="(default: 4000; --quick: 1000)")
     parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
 
@@ -53,8 +61,10 @@ def fill_defaults(arguments):
     arguments.items = arguments.items or (1000 if arguments.quick else 4000)
     arguments.stores = arguments.stores.split(",")
     wanted = HOURS * HOUR * arguments.items / (arguments.rate * arguments.seconds)
-    arguments.step = min((step for step in range(1, HOUR + 1) if HOUR % step == 0),
-                         key=lambda step: abs(step - wanted))
+    arguments.step = min(
+        (step for step in range(1, HOUR + 1) if HOUR % step == 0),
+        key=lambda step: abs(step - wanted),
+    )
     arguments.rate = HOURS * HOUR // arguments.step * arguments.items / arguments.seconds
 
 
@@ -86,6 +96,7 @@ class Clock:
 
 class Housekeeper:
     """Zabbix's own: each hour a DELETE an item, each a transaction."""
+
     label = "DELETE by the housekeeper"
 
     def __init__(self, store, clock, arguments):
@@ -104,14 +115,16 @@ class Housekeeper:
         cutoff = self.clock.first + hour * HOUR - KEPT_HOURS * HOUR
         connection = self.store.open_connection()
         for itemid in self.items:
-            connection.execute("delete from history where itemid=%d and clock<%d"
-                               % (itemid, cutoff))
+            connection.execute(
+                "delete from history where itemid=%d and clock<%d" % (itemid, cutoff)
+            )
         connection.close()
         self.runs.append({"hour": hour, "seconds": time.time() - started})
 
 
 class Partitions:
     """A partition more and one fewer at midnight, and what maintenance does each hour."""
+
     label = "partitions dropped"
 
     def __init__(self, store, clock, arguments):
@@ -128,10 +141,8 @@ class Partitions:
         started = time.time()
         if (START_HOUR + hour) % 24 == 0:
             midnights = (START_HOUR + hour) // 24
-            self.upkeep.add(periods.days(FIRST_DAY + midnights + 1,
-                                         FIRST_DAY + midnights + 1)[0])
-            self.upkeep.drop(periods.days(FIRST_DAY + midnights - 2,
-                                          FIRST_DAY + midnights - 2)[0])
+            self.upkeep.add(periods.days(FIRST_DAY + midnights + 1, FIRST_DAY + midnights + 1)[0])
+            self.upkeep.drop(periods.days(FIRST_DAY + midnights - 2, FIRST_DAY + midnights - 2)[0])
             self.runs.append({"hour": hour, "seconds": time.time() - started})
         else:
             self.upkeep.maintain()
@@ -157,10 +168,9 @@ class HourHand(threading.Thread):
         try:
             for hour in range(1, HOURS):
                 self.clock.sleep_until(hour)
-                self.late_hours = max(self.late_hours,
-                                      self.clock.hour_of(time.time()) - hour)
+                self.late_hours = max(self.late_hours, self.clock.hour_of(time.time()) - hour)
                 self.removal.hourly(hour)
-        except Exception as error:      # pylint: disable=broad-except
+        except Exception as error:  # pylint: disable=broad-except
             self.error = error
 
 
@@ -175,8 +185,16 @@ def prefill(store, clock, arguments):
     for day in periods.days(FIRST_DAY - 1, FIRST_DAY):
         stop = min(day.stop, clock.first)
         load = drivers.Load(
-            "loader", BATCH, 1, (stop - start) // arguments.step * arguments.items, 0, start,
-            items=arguments.items, step=arguments.step, seed=2)
+            "loader",
+            BATCH,
+            1,
+            (stop - start) // arguments.step * arguments.items,
+            0,
+            start,
+            items=arguments.items,
+            step=arguments.step,
+            seed=2,
+        )
         fill(store, "history", day, load)
         start = stop
 
@@ -189,12 +207,25 @@ def run_store(store, arguments, progress):
     prefill(store, clock, arguments)
     store.settle()
     removal = removal_of(store, clock, arguments)
-    load = drivers.Load("loader", BATCH, arguments.connections, 0, 0, clock.first,
-                        items=arguments.items, step=arguments.step)
+    load = drivers.Load(
+        "loader",
+        BATCH,
+        arguments.connections,
+        0,
+        0,
+        clock.first,
+        items=arguments.items,
+        step=arguments.step,
+    )
     progress.show("%s: %s" % (store.name, removal.label))
     # the last batch is due a batch before the end
-    stream = Stream(store, arguments.rate, arguments.connections, load,
-                    arguments.seconds - 0.5 * BATCH / arguments.rate)
+    stream = Stream(
+        store,
+        arguments.rate,
+        arguments.connections,
+        load,
+        arguments.seconds - 0.5 * BATCH / arguments.rate,
+    )
     try:
         clock.start()
         sampler = counters.Sampler(store.server_pid(), arguments.seconds / HOURS / 2)
@@ -210,8 +241,9 @@ def run_store(store, arguments, progress):
     if hand.error:
         raise hand.error
     entry = account(result, statements, samples, clock)
-    entry.update(removal=removal.label, late_hours=hand.late_hours, runs=removal.runs,
-                 **bloat(store))
+    entry.update(
+        removal=removal.label, late_hours=hand.late_hours, runs=removal.runs, **bloat(store)
+    )
     return entry
 
 
@@ -220,15 +252,20 @@ def account(result, statements, samples, clock):
     span = {"from": samples[0][0], "to": samples[-1][0]}
     user, system, iowait = (samples[-1][i] - samples[0][i] for i in (1, 2, 3))
     millions = result["values"] / 1e6
-    return dict(latencies(statements, span), values=result["values"], failed=result["failed"],
-                lost=result["lost"], duplicates=result["duplicates"],
-                seconds=span["to"] - span["from"],
-                user_seconds_per_million=user / millions,
-                system_seconds_per_million=system / millions,
-                cpu_seconds_per_million=(user + system) / millions,
-                machine_iowait_seconds=iowait,
-                latency_by_hour=latency_by_hour(statements, clock),
-                cpu_by_hour=cpu_by_hour(samples, clock))
+    return dict(
+        latencies(statements, span),
+        values=result["values"],
+        failed=result["failed"],
+        lost=result["lost"],
+        duplicates=result["duplicates"],
+        seconds=span["to"] - span["from"],
+        user_seconds_per_million=user / millions,
+        system_seconds_per_million=system / millions,
+        cpu_seconds_per_million=(user + system) / millions,
+        machine_iowait_seconds=iowait,
+        latency_by_hour=latency_by_hour(statements, clock),
+        cpu_by_hour=cpu_by_hour(samples, clock),
+    )
 
 
 def latency_by_hour(statements, clock):
@@ -236,8 +273,10 @@ def latency_by_hour(statements, clock):
     hours = collections.defaultdict(list)
     for statement in statements:
         hours[int(clock.hour_of(statement["start"]) // WINDOW)].append(statement["latency"])
-    return [(hour, spread.percentile(values, 0.5), spread.percentile(values, 0.99), max(values))
-            for hour, values in sorted(hours.items())]
+    return [
+        (hour, spread.percentile(values, 0.5), spread.percentile(values, 0.99), max(values))
+        for hour, values in sorted(hours.items())
+    ]
 
 
 def cpu_by_hour(samples, clock):
@@ -246,9 +285,10 @@ def cpu_by_hour(samples, clock):
     shares = []
     for before, after in zip(samples, samples[2:]):
         seconds = (after[0] - before[0]) * cores
-        shares.append((round(clock.hour_of(after[0]), 2),)
-                      + tuple(round((after[i] - before[i]) / seconds * 100, 2)
-                              for i in (1, 2, 3)))
+        shares.append(
+            (round(clock.hour_of(after[0]), 2),)
+            + tuple(round((after[i] - before[i]) / seconds * 100, 2) for i in (1, 2, 3))
+        )
     return shares
 
 
@@ -256,8 +296,12 @@ def bloat(store):
     """Size at the end, and how much of it holds no value."""
     size = store.disk_bytes()
     rows = store.rows("history")
-    return {"bytes": size, "rows": rows, "bytes_per_row": size / rows,
-            "dead_share": dead_share(store)}
+    return {
+        "bytes": size,
+        "rows": rows,
+        "bytes_per_row": size / rows,
+        "dead_share": dead_share(store),
+    }
 
 
 def dead_share(store):
@@ -268,7 +312,9 @@ def dead_share(store):
     rows = store.execute(
         "SELECT sum(s.dead_tuple_len + s.free_space)::float / sum(s.table_len) FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace, pgstattuple(c.oid) s "
-        "WHERE c.relkind = 'r' AND n.nspname = 'public' AND s.table_len > 0", SUPERUSER)
+        "WHERE c.relkind = 'r' AND n.nspname = 'public' AND s.table_len > 0",
+        SUPERUSER,
+    )
     return rows[0][0]
 
 
@@ -283,8 +329,10 @@ def verify(store, entry, arguments, contents, reference, problems):
     found = contents.of(store, "history")
     name, wanted = reference.setdefault("history", (store.name, found))
     if found != wanted:
-        problems.append("%s: %d rows of the last day, %s has %d, or others"
-                        % (store.name, found[0], name, wanted[0]))
+        problems.append(
+            "%s: %d rows of the last day, %s has %d, or others"
+            % (store.name, found[0], name, wanted[0])
+        )
     problems.extend(store.check())
 
 
@@ -294,39 +342,76 @@ def show(result):
     for name, entry in result["summary"].items():
         latency = entry["latency_ms"]
         dead = entry["dead_share"]
-        rows.append([
-            results.judged(STORES[name].label, name, result["problems"]), entry["removal"],
-            results.number(entry["values"]),
-            results.number(latency["p50"], 1), results.number(latency["p99"], 1),
-            results.number(latency["max"], 1), results.number(entry["delay_ms"]["p99"], 1),
-            results.number(entry["user_seconds_per_million"], 2),
-            results.number(entry["system_seconds_per_million"], 2),
-            results.number(entry["cpu_seconds_per_million"], 2),
-            results.number(entry["late_hours"], 1),
-            results.number(entry["bytes"] / 2 ** 20), results.number(entry["bytes_per_row"]),
-            results.number(None if dead is None else dead * 100, 0)])
+        rows.append(
+            [
+                results.judged(STORES[name].label, name, result["problems"]),
+                entry["removal"],
+                results.number(entry["values"]),
+                results.number(latency["p50"], 1),
+                results.number(latency["p99"], 1),
+                results.number(latency["max"], 1),
+                results.number(entry["delay_ms"]["p99"], 1),
+                results.number(entry["user_seconds_per_million"], 2),
+                results.number(entry["system_seconds_per_million"], 2),
+                results.number(entry["cpu_seconds_per_million"], 2),
+                results.number(entry["late_hours"], 1),
+                results.number(entry["bytes"] / 2**20),
+                results.number(entry["bytes_per_row"]),
+                results.number(None if dead is None else dead * 100, 0),
+            ]
+        )
     print("\n36 hours in %g seconds, a day kept" % result["seconds"])
-    print(results.table(
-        ["store", "removal", "values", "INSERT p50 ms", "p99", "max", "delay p99",
-         "user s/million", "system", "CPU", "late by hours", "MB at the end", "bytes a row",
-         "dead or free %"], rows))
+    print(
+        results.table(
+            [
+                "store",
+                "removal",
+                "values",
+                "INSERT p50 ms",
+                "p99",
+                "max",
+                "delay p99",
+                "user s/million",
+                "system",
+                "CPU",
+                "late by hours",
+                "MB at the end",
+                "bytes a row",
+                "dead or free %",
+            ],
+            rows,
+        )
+    )
 
 
 def targets(summary):
     """Dropping must cost no more than deleting."""
     if not {"plain", "zbxhist"} <= set(summary):
         return []
-    ratio = (summary["zbxhist"]["cpu_seconds_per_million"]
-             / summary["plain"]["cpu_seconds_per_million"])
-    entries = [{"target": "CPU seconds a value, zbxhist to a plain table with the housekeeper, "
-                          "below 1", "value": ratio, "met": ratio < 1}]
+    ratio = (
+        summary["zbxhist"]["cpu_seconds_per_million"] / summary["plain"]["cpu_seconds_per_million"]
+    )
+    entries = [
+        {
+            "target": "CPU seconds a value, zbxhist to a plain table with the housekeeper, "
+            "below 1",
+            "value": ratio,
+            "met": ratio < 1,
+        }
+    ]
     for name in ("native", "plpgsql", "mariadb-partitioned"):
         if name in summary:
-            ratio = (summary["zbxhist"]["cpu_seconds_per_million"]
-                     / summary[name]["cpu_seconds_per_million"])
-            entries.append({"target": "CPU seconds a value, zbxhist to %s, at most 1"
-                                      % STORES[name].label,
-                            "value": ratio, "met": ratio <= 1})
+            ratio = (
+                summary["zbxhist"]["cpu_seconds_per_million"]
+                / summary[name]["cpu_seconds_per_million"]
+            )
+            entries.append(
+                {
+                    "target": "CPU seconds a value, zbxhist to %s, at most 1" % STORES[name].label,
+                    "value": ratio,
+                    "met": ratio <= 1,
+                }
+            )
     return entries
 
 
@@ -337,8 +422,12 @@ def draw(result, stem):
         line = {"color": plots.colour(name), "linewidth": 1.2}
         label = "%s, %s" % (STORES[name].label, entry["removal"])
         points = entry["latency_by_hour"]
-        top.plot([point[0] + WINDOW / 2 for point in points], [point[2] for point in points],
-                 label=label, **line)
+        top.plot(
+            [point[0] + WINDOW / 2 for point in points],
+            [point[2] for point in points],
+            label=label,
+            **line,
+        )
         cpu = entry["cpu_by_hour"]
         hours = [sample[0] for sample in cpu]
         middle.plot(hours, [sample[1] for sample in cpu], label="user", **line)
@@ -372,7 +461,17 @@ def run(arguments):
             store.drop()
             progress.step()
         progress.finish()
-        return own.conclude(NAME, {
-            "seconds": arguments.seconds, "rate": arguments.rate, "items": arguments.items,
-            "step": arguments.step, "targets": targets(summary), "summary": summary},
-            problems, show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "seconds": arguments.seconds,
+                "rate": arguments.rate,
+                "items": arguments.items,
+                "step": arguments.step,
+                "targets": targets(summary),
+                "summary": summary,
+            },
+            problems,
+            show,
+            draw,
+        )

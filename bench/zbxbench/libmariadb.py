@@ -1,4 +1,5 @@
 """MariaDB's C client itself, as Zabbix's server and PHP use it; libpq.py's twin."""
+
 import ctypes
 import ctypes.util
 
@@ -11,17 +12,24 @@ def _load():
     library = ctypes.CDLL(name)
     text, number, handle = ctypes.c_char_p, ctypes.c_uint, ctypes.c_void_p
     for name, result, arguments in (
-            ("mysql_init", handle, [handle]), ("mysql_close", None, [handle]),
-            ("mysql_real_connect", handle,
-             [handle, text, text, text, text, number, text, ctypes.c_ulong]),
-            ("mysql_set_character_set", ctypes.c_int, [handle, text]),
-            ("mysql_errno", number, [handle]), ("mysql_error", text, [handle]),
-            ("mysql_real_query", ctypes.c_int, [handle, text, ctypes.c_ulong]),
-            ("mysql_store_result", handle, [handle]), ("mysql_free_result", None, [handle]),
-            ("mysql_num_rows", ctypes.c_ulonglong, [handle]),
-            ("mysql_num_fields", number, [handle]),
-            ("mysql_data_seek", None, [handle, ctypes.c_ulonglong]),
-            ("mysql_fetch_row", ctypes.POINTER(ctypes.c_char_p), [handle])):
+        ("mysql_init", handle, [handle]),
+        ("mysql_close", None, [handle]),
+        (
+            "mysql_real_connect",
+            handle,
+            [handle, text, text, text, text, number, text, ctypes.c_ulong],
+        ),
+        ("mysql_set_character_set", ctypes.c_int, [handle, text]),
+        ("mysql_errno", number, [handle]),
+        ("mysql_error", text, [handle]),
+        ("mysql_real_query", ctypes.c_int, [handle, text, ctypes.c_ulong]),
+        ("mysql_store_result", handle, [handle]),
+        ("mysql_free_result", None, [handle]),
+        ("mysql_num_rows", ctypes.c_ulonglong, [handle]),
+        ("mysql_num_fields", number, [handle]),
+        ("mysql_data_seek", None, [handle, ctypes.c_ulonglong]),
+        ("mysql_fetch_row", ctypes.POINTER(ctypes.c_char_p), [handle]),
+    ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
@@ -52,8 +60,10 @@ class Result:
             raise IndexError(row)
         LIBRARY.mysql_data_seek(self.handle, row)
         fields = LIBRARY.mysql_fetch_row(self.handle)
-        return tuple(None if fields[column] is None else fields[column].decode()
-                     for column in range(LIBRARY.mysql_num_fields(self.handle)))
+        return tuple(
+            None if fields[column] is None else fields[column].decode()
+            for column in range(LIBRARY.mysql_num_fields(self.handle))
+        )
 
 
 class Connection:
@@ -62,8 +72,9 @@ class Connection:
     def __init__(self, socket, user, database=""):
         self.thread = None
         self.handle = LIBRARY.mysql_init(None)
-        if not LIBRARY.mysql_real_connect(self.handle, None, user.encode(), None,
-                                          database.encode(), 0, str(socket).encode(), 0):
+        if not LIBRARY.mysql_real_connect(
+            self.handle, None, user.encode(), None, database.encode(), 0, str(socket).encode(), 0
+        ):
             message = self._message()
             self.close()
             raise Error(message)
@@ -73,8 +84,11 @@ class Connection:
     def pid(self):
         """The server's thread that serves it, whose CPU can be read like a process's."""
         if self.thread is None:
-            self.thread = int(self.execute("SELECT tid FROM information_schema.processlist "
-                                           "WHERE id = connection_id()")[0][0])
+            self.thread = int(
+                self.execute(
+                    "SELECT tid FROM information_schema.processlist " "WHERE id = connection_id()"
+                )[0][0]
+            )
         return self.thread
 
     def _message(self):

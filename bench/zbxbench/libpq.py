@@ -4,6 +4,7 @@ psycopg2 makes Python objects of a result before it hands it out, which costs
 more than the server's work.  Here a result stays as libpq has received it,
 until somebody looks at its rows.
 """
+
 import ctypes
 import ctypes.util
 
@@ -16,13 +17,19 @@ def _load():
     library = ctypes.CDLL(ctypes.util.find_library("pq") or "libpq.so.5")
     text, number, handle = ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p
     for name, result, arguments in (
-            ("PQconnectdb", handle, [text]), ("PQfinish", None, [handle]),
-            ("PQstatus", number, [handle]), ("PQerrorMessage", text, [handle]),
-            ("PQbackendPID", number, [handle]), ("PQexec", handle, [handle, text]),
-            ("PQresultStatus", number, [handle]), ("PQclear", None, [handle]),
-            ("PQntuples", number, [handle]), ("PQnfields", number, [handle]),
-            ("PQgetisnull", number, [handle, number, number]),
-            ("PQgetvalue", text, [handle, number, number])):
+        ("PQconnectdb", handle, [text]),
+        ("PQfinish", None, [handle]),
+        ("PQstatus", number, [handle]),
+        ("PQerrorMessage", text, [handle]),
+        ("PQbackendPID", number, [handle]),
+        ("PQexec", handle, [handle, text]),
+        ("PQresultStatus", number, [handle]),
+        ("PQclear", None, [handle]),
+        ("PQntuples", number, [handle]),
+        ("PQnfields", number, [handle]),
+        ("PQgetisnull", number, [handle, number, number]),
+        ("PQgetvalue", text, [handle, number, number]),
+    ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library

@@ -5,6 +5,7 @@ higher, until a limit is met; the span between the last rate that was
 sustained and the first that was not is then halved a few times.  A value's
 delay counts from when it was due, so a queue cannot hide.
 """
+
 import os
 import random
 import statistics
@@ -20,16 +21,24 @@ from .stream import Stream, fill, latencies
 NAME = "limit"
 HELP = "the highest rate of values that each store sustains, with maintenance going on"
 
-DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist", "mariadb",
-                  "mariadb-partitioned", "cassandra"]
+DEFAULT_STORES = [
+    "plain",
+    "native",
+    "partman",
+    "plpgsql",
+    "zbxhist",
+    "mariadb",
+    "mariadb-partitioned",
+    "cassandra",
+]
 
 ITEMS = 30000
-STEP = 20               # simulated seconds a pass
-GROWTH, QUICK_GROWTH = 1.6, 2.0     # from one step to the next
-DELAY_LIMIT = 1000.0    # ms, p99 from due to commit
-CPU_LIMIT = 0.5         # of the machine, by the database server
-QUEUE_LIMIT = 0.02      # seconds which the delay grows in a second
-QUEUE_FLOOR = 100.0     # ms of delay below which nothing queues
+STEP = 20  # simulated seconds a pass
+GROWTH, QUICK_GROWTH = 1.6, 2.0  # from one step to the next
+DELAY_LIMIT = 1000.0  # ms, p99 from due to commit
+CPU_LIMIT = 0.5  # of the machine, by the database server
+QUEUE_LIMIT = 0.02  # seconds which the delay grows in a second
+QUEUE_FLOOR = 100.0  # ms of delay below which nothing queues
 HOSTS_PER_NVPS = 200000 / 2270
 EXPIRED_ROWS, QUICK_EXPIRED_ROWS = 150000, 20000
 MAX_STEPS = 20
@@ -38,17 +47,33 @@ FIRST_DAY, LAST_DAY = -MAX_STEPS - 1, 3
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", help="comma-separated (default: %s; --quick: without "
-                        "cassandra, which takes its time to start)" % ",".join(DEFAULT_STORES))
-    parser.add_argument("--rows", type=int, default=1000,
-                        help="values a batch (default: %(default)s, Zabbix's greatest)")
-    parser.add_argument("--connections", type=int, default=4,
-                        help="history syncers (default: %(default)s, Zabbix's default)")
+    parser.add_argument(
+        "--stores",
+        help="comma-separated (default: %s; --quick: without "
+        "cassandra, which takes its time to start)" % ",".join(DEFAULT_STORES),
+    )
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=1000,
+        help="values a batch (default: %(default)s, Zabbix's greatest)",
+    )
+    parser.add_argument(
+        "--connections",
+        type=int,
+        default=4,
+        help="history syncers (default: %(default)s, Zabbix's default)",
+    )
     parser.add_argument("--seconds", type=float, help="of a step (default: 5; --quick: 1)")
-    parser.add_argument("--first", type=float, metavar="N",
-                        help="values a second in the first step (default: 15,000; --quick: 40,000)")
-    parser.add_argument("--halvings", type=int,
-                        help="steps after the first limit (default: 2; --quick: 1)")
+    parser.add_argument(
+        "--first",
+        type=float,
+        metavar="N",
+        help="values a second in the first step (default: 15,000; --quick: 40,000)",
+    )
+    parser.add_argument(
+        "--halvings", type=int, help="steps after the first limit (default: 2; --quick: 1)"
+    )
 
 
 def fill_defaults(arguments):
@@ -70,15 +95,19 @@ def growth_of_delay(statements):
     spread_of_times = sum((moment - middle) ** 2 for moment in times)
     if spread_of_times == 0:
         return 0.0
-    return sum((moment - middle) * (delay - mean)
-               for moment, delay in zip(times, delays)) / spread_of_times
+    return (
+        sum((moment - middle) * (delay - mean) for moment, delay in zip(times, delays))
+        / spread_of_times
+    )
 
 
 def is_queue_growing(statements):
     """Whether the delay grows, and is still high in the last quarter: a hitch is no queue."""
-    last = statements[-max(1, len(statements) // 4):]
-    return (growth_of_delay(statements) > QUEUE_LIMIT
-            and statistics.median(statement["delay"] for statement in last) > QUEUE_FLOOR)
+    last = statements[-max(1, len(statements) // 4) :]
+    return (
+        growth_of_delay(statements) > QUEUE_LIMIT
+        and statistics.median(statement["delay"] for statement in last) > QUEUE_FLOOR
+    )
 
 
 def limits_met(step):
@@ -127,8 +156,16 @@ def run_step(store, kept, rate, arguments):
     """One rate for some seconds, on empty tables."""
     store.clean()
     kept.prepare()
-    load = drivers.Load("loader", arguments.rows, arguments.connections, 0, ITEMS,
-                        periods.clock(periods.today()), items=ITEMS, step=STEP)
+    load = drivers.Load(
+        "loader",
+        arguments.rows,
+        arguments.connections,
+        0,
+        ITEMS,
+        periods.clock(periods.today()),
+        items=ITEMS,
+        step=STEP,
+    )
     stream = Stream(store, rate, arguments.connections, load, arguments.seconds)
     try:
         started = time.time()
@@ -148,14 +185,20 @@ def step_of(rate, started, result, statements, samples, maintained):
     statements.sort(key=lambda statement: statement["start"])
     elapsed = samples[-1][0] - samples[0][0]
     cpu = sum(samples[-1][1:3]) - sum(samples[0][1:3])
-    step = dict(latencies(statements, {"from": started, "to": samples[-1][0]}),
-                rate=rate, seconds=result["seconds"], values=result["values"],
-                values_per_second=result["values_per_second"], failed=result["failed"],
-                lost=result["lost"], duplicates=result["duplicates"],
-                maintenance_seconds=maintained,
-                cpu_share=cpu / elapsed / os.cpu_count(),
-                cpu_seconds_per_million=cpu / result["values"] * 1e6,
-                queue_grows=is_queue_growing(statements))
+    step = dict(
+        latencies(statements, {"from": started, "to": samples[-1][0]}),
+        rate=rate,
+        seconds=result["seconds"],
+        values=result["values"],
+        values_per_second=result["values_per_second"],
+        failed=result["failed"],
+        lost=result["lost"],
+        duplicates=result["duplicates"],
+        maintenance_seconds=maintained,
+        cpu_share=cpu / elapsed / os.cpu_count(),
+        cpu_seconds_per_million=cpu / result["values"] * 1e6,
+        queue_grows=is_queue_growing(statements),
+    )
     step["limits"] = limits_met(step)
     return step
 
@@ -172,12 +215,15 @@ class Checks:
         """After a step."""
         where = "%s at %.0f values/s" % (store.name, step["rate"])
         if step["failed"] or step["lost"] or step["duplicates"]:
-            self.problems.append("%s: failed statements %s, values lost %d, duplicates %d" % (
-                where, step["failed"], step["lost"], step["duplicates"]))
+            self.problems.append(
+                "%s: failed statements %s, values lost %d, duplicates %d"
+                % (where, step["failed"], step["lost"], step["duplicates"])
+            )
         rows, checksum = self.contents.of(store, "history")
         if rows != step["values"] + ITEMS:
-            self.problems.append("%s: %d rows instead of %d"
-                                 % (where, rows, step["values"] + ITEMS))
+            self.problems.append(
+                "%s: %d rows instead of %d" % (where, rows, step["values"] + ITEMS)
+            )
         name, reference = self.checksums.setdefault((step["rate"], rows), (store.name, checksum))
         if checksum != reference:
             self.problems.append("%s: other rows than %s" % (where, name))
@@ -235,8 +281,9 @@ def climb_all(stores, arguments, checks, progress):
             checks.check(climb.store, step)
             climb.take(step)
             progress.step()
-    return {climb.store.name: sorted(climb.steps, key=lambda step: step["rate"])
-            for climb in climbs}
+    return {
+        climb.store.name: sorted(climb.steps, key=lambda step: step["rate"]) for climb in climbs
+    }
 
 
 def summarize(steps):
@@ -245,11 +292,19 @@ def summarize(steps):
     bad = [step for step in steps if step["limits"]]
     best = good[-1] if good else None
     nvps = best["rate"] if best else 0.0
-    cpu_rates = [CPU_LIMIT * os.cpu_count() * 1e6 / step["cpu_seconds_per_million"]
-                 for step in good or bad[:1]]
-    return {"nvps": nvps, "items": nvps * 60, "hosts": nvps * HOSTS_PER_NVPS,
-            "nvps_by_cpu": statistics.median(cpu_rates[-3:]),
-            "best": best, "ended_by": bad[0]["limits"], "ended_at": bad[0]["rate"]}
+    cpu_rates = [
+        CPU_LIMIT * os.cpu_count() * 1e6 / step["cpu_seconds_per_million"]
+        for step in good or bad[:1]
+    ]
+    return {
+        "nvps": nvps,
+        "items": nvps * 60,
+        "hosts": nvps * HOSTS_PER_NVPS,
+        "nvps_by_cpu": statistics.median(cpu_rates[-3:]),
+        "best": best,
+        "ended_by": bad[0]["limits"],
+        "ended_at": bad[0]["rate"],
+    }
 
 
 def show(result):
@@ -258,28 +313,56 @@ def show(result):
     for name, entry in result["summary"].items():
         best = entry["best"] or {}
         delay = best.get("delay_ms", {})
-        rows.append([
-            results.judged(STORES[name].label, name, result["problems"]),
-            results.number(entry["nvps"]), results.number(entry["items"]),
-            results.number(entry["hosts"]), ", ".join(entry["ended_by"]),
-            results.number(entry["ended_at"]), results.number(entry["nvps_by_cpu"]),
-            results.number(delay.get("p50"), 1),
-            results.number(delay.get("p99"), 1), results.number(delay.get("max"), 1),
-            results.number(best.get("cpu_share", 0) * 100, 0),
-            results.number(best.get("cpu_seconds_per_million"), 2)])
+        rows.append(
+            [
+                results.judged(STORES[name].label, name, result["problems"]),
+                results.number(entry["nvps"]),
+                results.number(entry["items"]),
+                results.number(entry["hosts"]),
+                ", ".join(entry["ended_by"]),
+                results.number(entry["ended_at"]),
+                results.number(entry["nvps_by_cpu"]),
+                results.number(delay.get("p50"), 1),
+                results.number(delay.get("p99"), 1),
+                results.number(delay.get("max"), 1),
+                results.number(best.get("cpu_share", 0) * 100, 0),
+                results.number(best.get("cpu_seconds_per_million"), 2),
+            ]
+        )
     print("\nThe highest rate sustained, and what it stands for")
-    print(results.table(["store", "values/s", "items, 1 value a minute", "hosts", "ended by",
-                         "at values/s", "CPU allows", "delay p50 ms", "p99", "max", "CPU %",
-                         "CPU s per million"], rows))
+    print(
+        results.table(
+            [
+                "store",
+                "values/s",
+                "items, 1 value a minute",
+                "hosts",
+                "ended by",
+                "at values/s",
+                "CPU allows",
+                "delay p50 ms",
+                "p99",
+                "max",
+                "CPU %",
+                "CPU s per million",
+            ],
+            rows,
+        )
+    )
 
 
 def targets(summary):
     """Where zbxhist stands to the other ways in PostgreSQL."""
     own = summary.get("zbxhist", {}).get("nvps")
-    return [{"target": "highest rate sustained, zbxhist to %s, above 1" % STORES[name].label,
-             "value": own / summary[name]["nvps"], "met": own > summary[name]["nvps"]}
-            for name in ("plain", "native", "partman", "plpgsql")
-            if own and summary.get(name, {}).get("nvps")]
+    return [
+        {
+            "target": "highest rate sustained, zbxhist to %s, above 1" % STORES[name].label,
+            "value": own / summary[name]["nvps"],
+            "met": own > summary[name]["nvps"],
+        }
+        for name in ("plain", "native", "partman", "plpgsql")
+        if own and summary.get(name, {}).get("nvps")
+    ]
 
 
 def draw(result, stem):
@@ -288,15 +371,25 @@ def draw(result, stem):
     for name in result["summary"]:
         steps = [step for step in result["runs"] if step["store"] == name]
         rates = [step["rate"] / 1000 for step in steps]
-        style = {"marker": "o", "markersize": 3.5, "color": plots.colour(name),
-                 "label": STORES[name].label}
+        style = {
+            "marker": "o",
+            "markersize": 3.5,
+            "color": plots.colour(name),
+            "label": STORES[name].label,
+        }
         top.plot(rates, [step["delay_ms"]["p99"] for step in steps], **style)
         bottom.plot(rates, [step["cpu_share"] * 100 for step in steps], **style)
     plots.logarithmic_y(top)
     for axes, limit in ((top, DELAY_LIMIT), (bottom, CPU_LIMIT * 100)):
         axes.axhline(limit, color="#333333", linewidth=0.8, linestyle=":")
-        axes.annotate("limit", (0.01, limit), xycoords=("axes fraction", "data"), fontsize=7,
-                      ha="left", va="bottom")
+        axes.annotate(
+            "limit",
+            (0.01, limit),
+            xycoords=("axes fraction", "data"),
+            fontsize=7,
+            ha="left",
+            va="bottom",
+        )
     top.set_ylabel("delay from due\nto commit, p99, ms")
     bottom.set_ylabel("CPU of the database,\n% of the machine")
     bottom.set_xlabel("values offered, thousands per second")
@@ -318,8 +411,19 @@ def run(arguments):
             store.drop()
         progress.finish()
         summary = {name: summarize(steps) for name, steps in steps_of.items()}
-        return own.conclude(NAME, {
-            "rows": arguments.rows, "connections": arguments.connections,
-            "seconds": arguments.seconds, "targets": targets(summary), "summary": summary,
-            "runs": [dict(step, store=name) for name, steps in steps_of.items()
-                     for step in steps]}, checks.problems, show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "rows": arguments.rows,
+                "connections": arguments.connections,
+                "seconds": arguments.seconds,
+                "targets": targets(summary),
+                "summary": summary,
+                "runs": [
+                    dict(step, store=name) for name, steps in steps_of.items() for step in steps
+                ],
+            },
+            checks.problems,
+            show,
+            draw,
+        )

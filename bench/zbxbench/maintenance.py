@@ -5,6 +5,7 @@ then during each action.  Latencies count from when a statement is sent, the
 delay from when its batch was due to its commit: a stall cannot hide behind a
 loader that waits for it.
 """
+
 import threading
 import time
 
@@ -24,25 +25,40 @@ TARGET = 2.0
 ITEMS = 30000
 FIRST_ITEMID = 100000
 BATCH = 1000
-STEP = 20                   # simulated seconds a pass
+STEP = 20  # simulated seconds a pass
 SECOND_SESSION_PASS = 2000  # where the stream goes on after the pause
 WAITING_DAY, EXPIRED_DAY, KEPT_DAYS = -2, -5, 4
 
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="of zbxhist, native, partman (default: %(default)s)")
-    parser.add_argument("--rate", type=float, default=20000, metavar="N",
-                        help="values offered per second (default: %(default)g)")
+    parser.add_argument(
+        "--stores",
+        default=",".join(DEFAULT_STORES),
+        help="of zbxhist, native, partman (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=20000,
+        metavar="N",
+        help="values offered per second (default: %(default)g)",
+    )
     parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
-    parser.add_argument("--seconds", type=float,
-                        help="of each undisturbed stage, of premaking, and of the reader "
-                             "(default: 60, the reader 20; --quick: 6 and 3)")
-    parser.add_argument("--move-rows", type=int,
-                        help="rows to move (default: 10 million; --quick: 200,000)")
-    parser.add_argument("--drop-rows", type=int,
-                        help="rows of the day to drop (default: 20 million; --quick: 500,000)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="of each undisturbed stage, of premaking, and of the reader "
+        "(default: 60, the reader 20; --quick: 6 and 3)",
+    )
+    parser.add_argument(
+        "--move-rows", type=int, help="rows to move (default: 10 million; --quick: 200,000)"
+    )
+    parser.add_argument(
+        "--drop-rows",
+        type=int,
+        help="rows of the day to drop (default: 20 million; --quick: 500,000)",
+    )
 
 
 def fill_defaults(arguments):
@@ -101,8 +117,9 @@ class ZbxhistActions(Actions):
         self.maintain()
 
     def expire(self):
-        self.store.execute("SELECT zbxhist.alter_parent('history', retention => '%d days')"
-                           % KEPT_DAYS)
+        self.store.execute(
+            "SELECT zbxhist.alter_parent('history', retention => '%d days')" % KEPT_DAYS
+        )
 
     def drop(self):
         self.maintain()
@@ -112,7 +129,8 @@ class ZbxhistActions(Actions):
         rows = self.store.execute(
             "SELECT extract(epoch FROM duration)::float, extract(epoch FROM lock_wait)::float "
             "FROM zbxhist.maintenance_log WHERE action = 'drop' AND sqlstate IS NULL "
-            "ORDER BY id DESC LIMIT 1")
+            "ORDER BY id DESC LIMIT 1"
+        )
         return dict(zip(("seconds", "lock_wait_seconds"), rows[0])) if rows else None
 
     def can_move(self):
@@ -122,8 +140,7 @@ class ZbxhistActions(Actions):
         """Rows of a day without a partition, which then gets one."""
         day = periods.days(WAITING_DAY, WAITING_DAY)[0]
         load = drivers.Load("loader", BATCH, 1, rows, 0, day.start, items=ITEMS, step=STEP)
-        drivers.copy_stream(self.store, "history", load,
-                            "-c session_replication_role=replica")
+        drivers.copy_stream(self.store, "history", load, "-c session_replication_role=replica")
         self.store.execute("VACUUM (FREEZE, ANALYZE) history", SUPERUSER)
         self.store.partition("history", day)
 
@@ -145,8 +162,7 @@ class NativeActions(Actions):
 
     def drop(self):
         started = time.time()
-        self.store.execute("DROP TABLE history_"
-                           + periods.days(EXPIRED_DAY, EXPIRED_DAY)[0].suffix)
+        self.store.execute("DROP TABLE history_" + periods.days(EXPIRED_DAY, EXPIRED_DAY)[0].suffix)
         self.log.append(time.time() - started)
         return True
 
@@ -163,8 +179,10 @@ class PartmanActions(Actions):
         self.store.execute("SELECT partman.run_maintenance('public.history', false)")
 
     def expire(self):
-        self.store.execute("UPDATE partman.part_config SET retention = '%d days', "
-                           "retention_keep_table = false" % KEPT_DAYS)
+        self.store.execute(
+            "UPDATE partman.part_config SET retention = '%d days', "
+            "retention_keep_table = false" % KEPT_DAYS
+        )
 
     def drop(self):
         started = time.time()
@@ -187,8 +205,10 @@ class Reader:
         self.connection = store.connect()
         with self.connection.cursor() as cursor:
             cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-            cursor.execute("SELECT count(*) FROM history WHERE itemid = %d AND clock >= %d "
-                           "AND clock < %d" % (FIRST_ITEMID, day.start, day.stop))
+            cursor.execute(
+                "SELECT count(*) FROM history WHERE itemid = %d AND clock >= %d "
+                "AND clock < %d" % (FIRST_ITEMID, day.start, day.stop)
+            )
             self.rows = cursor.fetchone()[0]
 
     def close(self):
@@ -227,9 +247,13 @@ def drop(actions, arguments):
         time.sleep(0.5)
     seconds = time.time() - started
     release.join()
-    return {"attempts": attempts, "seconds_until_gone": seconds,
-            "reader_seconds": arguments.hold, "reader_rows": reader.rows,
-            "drop": actions.drop_seconds()}
+    return {
+        "attempts": attempts,
+        "seconds_until_gone": seconds,
+        "reader_seconds": arguments.hold,
+        "reader_rows": reader.rows,
+        "drop": actions.drop_seconds(),
+    }
 
 
 def move(actions, arguments):
@@ -238,15 +262,31 @@ def move(actions, arguments):
     before = actions.waiting()
     started = time.time()
     actions.move()
-    return {"rows": before - actions.waiting(), "left": actions.waiting(),
-            "seconds": time.time() - started}
+    return {
+        "rows": before - actions.waiting(),
+        "left": actions.waiting(),
+        "seconds": time.time() - started,
+    }
 
 
 def run_stages(actions, arguments, stages, first_pass, progress):
     """One session of the stream, stage after stage; statements are cut by time."""
-    stream = Stream(actions.store, arguments.rate, arguments.connections, drivers.Load(
-        "loader", BATCH, arguments.connections, 0, ITEMS, periods.clock(periods.today()),
-        items=ITEMS, step=STEP, first_pass=first_pass))
+    stream = Stream(
+        actions.store,
+        arguments.rate,
+        arguments.connections,
+        drivers.Load(
+            "loader",
+            BATCH,
+            arguments.connections,
+            0,
+            ITEMS,
+            periods.clock(periods.today()),
+            items=ITEMS,
+            step=STEP,
+            first_pass=first_pass,
+        ),
+    )
     try:
         time.sleep(1)
         spans = []
@@ -261,40 +301,68 @@ def run_stages(actions, arguments, stages, first_pass, progress):
         stream.close()
     for span in spans:
         span.update(latencies(statements, span))
-    return {"stages": spans, "statements": statements, "values": result["values"],
-            "failed": result["failed"], "lost": result["lost"]}
+    return {
+        "stages": spans,
+        "statements": statements,
+        "values": result["values"],
+        "failed": result["failed"],
+        "lost": result["lost"],
+    }
 
 
 def fill(store, arguments):
     """The day that will be dropped, and a vacuumed start for everybody."""
     expired = periods.days(EXPIRED_DAY, EXPIRED_DAY)[0]
     rows = arguments.drop_rows
-    load = drivers.Load("loader", BATCH, 1, rows, 0, expired.start, items=ITEMS,
-                        step=max(1, min(60, periods.DAY * ITEMS // rows)))
+    load = drivers.Load(
+        "loader",
+        BATCH,
+        1,
+        rows,
+        0,
+        expired.start,
+        items=ITEMS,
+        step=max(1, min(60, periods.DAY * ITEMS // rows)),
+    )
     drivers.copy_stream(store, store.partition("history", expired), load)
     store.settle()
 
 
 def run_store(store, arguments):
     """Both sessions of one store: partitions come and go; then rows are moved."""
-    days = [day for day in periods.days(EXPIRED_DAY, 3)
-            if day != periods.days(WAITING_DAY, WAITING_DAY)[0] or store.name != "zbxhist"]
+    days = [
+        day
+        for day in periods.days(EXPIRED_DAY, 3)
+        if day != periods.days(WAITING_DAY, WAITING_DAY)[0] or store.name != "zbxhist"
+    ]
     store.create(("history",), days)
     actions = ACTIONS_OF[store.name](store)
     progress = Progress(8 if actions.can_move() else 4, "%s, %s" % (NAME, store.name))
     progress.show("filling a day of %d rows" % arguments.drop_rows)
     fill(store, arguments)
     progress.step()
-    sessions = [run_stages(actions, arguments, (
-        ("undisturbed", undisturbed), ("premake", premake), ("drop under a reader", drop)), 0,
-        progress)]
+    sessions = [
+        run_stages(
+            actions,
+            arguments,
+            (("undisturbed", undisturbed), ("premake", premake), ("drop under a reader", drop)),
+            0,
+            progress,
+        )
+    ]
     if actions.can_move():
         progress.show("%d rows into the parent" % arguments.move_rows)
         actions.make_waiting(arguments.move_rows)
         progress.step()
-        sessions.append(run_stages(actions, arguments, (
-            ("rows waiting", undisturbed), ("move", move), ("after the move", undisturbed)),
-            SECOND_SESSION_PASS, progress))
+        sessions.append(
+            run_stages(
+                actions,
+                arguments,
+                (("rows waiting", undisturbed), ("move", move), ("after the move", undisturbed)),
+                SECOND_SESSION_PASS,
+                progress,
+            )
+        )
     progress.finish()
     problems = verify(store, sessions, arguments)
     store.drop()
@@ -309,8 +377,10 @@ def verify(store, sessions, arguments):
         expected += arguments.move_rows
     for session in sessions:
         if session["failed"] or session["lost"]:
-            problems.append("%s: failed inserts %s, values lost %d"
-                            % (store.name, session["failed"], session["lost"]))
+            problems.append(
+                "%s: failed inserts %s, values lost %d"
+                % (store.name, session["failed"], session["lost"])
+            )
     rows = store.rows("history")
     if rows != expected:
         problems.append("%s: %d rows instead of %d" % (store.name, rows, expected))
@@ -335,14 +405,32 @@ def stages_of(sessions):
 
 def print_table(name, stages):
     """A line a stage."""
-    rows = [[stage["stage"], stage["statements"]]
-            + [results.number(stage["latency_ms"][key], 1) for key in ("p50", "p99", "max")]
-            + ["%.2f" % stage["p99_ratio"], "%.2f" % stage["p99_ratio_session"]]
-            + [results.number(stage["delay_ms"][key], 1) for key in ("p99", "max")]
-            + [detail_text(stage["detail"])] for stage in stages]
+    rows = [
+        [stage["stage"], stage["statements"]]
+        + [results.number(stage["latency_ms"][key], 1) for key in ("p50", "p99", "max")]
+        + ["%.2f" % stage["p99_ratio"], "%.2f" % stage["p99_ratio_session"]]
+        + [results.number(stage["delay_ms"][key], 1) for key in ("p99", "max")]
+        + [detail_text(stage["detail"])]
+        for stage in stages
+    ]
     print("\n%s: latency of 1000-row inserts, milliseconds" % STORES[name].label)
-    print(results.table(["stage", "inserts", "p50", "p99", "max", "p99 ratio", "in session",
-                         "delay p99", "delay max", "what was done"], rows))
+    print(
+        results.table(
+            [
+                "stage",
+                "inserts",
+                "p50",
+                "p99",
+                "max",
+                "p99 ratio",
+                "in session",
+                "delay p99",
+                "delay max",
+                "what was done",
+            ],
+            rows,
+        )
+    )
 
 
 def detail_text(detail):
@@ -354,8 +442,10 @@ def detail_text(detail):
     if "drop" in detail and detail["drop"]:
         wait = detail["drop"]["lock_wait_seconds"]
         return "gone after %.1f s, the drop took %.1f ms%s" % (
-            detail["seconds_until_gone"], detail["drop"]["seconds"] * 1e3,
-            "" if wait is None else " (%.1f ms of it waiting)" % (wait * 1e3))
+            detail["seconds_until_gone"],
+            detail["drop"]["seconds"] * 1e3,
+            "" if wait is None else " (%.1f ms of it waiting)" % (wait * 1e3),
+        )
     return ""
 
 
@@ -367,9 +457,12 @@ def show(result):
 
 def target(stage, key, reference):
     """The project's target for one stage."""
-    return {"target": "p99 of a 1000-row insert, %s to %s, at most %g"
-                      % (stage["stage"], reference, TARGET),
-            "value": stage[key], "met": stage[key] <= TARGET}
+    return {
+        "target": "p99 of a 1000-row insert, %s to %s, at most %g"
+        % (stage["stage"], reference, TARGET),
+        "value": stage[key],
+        "met": stage[key] <= TARGET,
+    }
 
 
 def targets(measured):
@@ -401,15 +494,29 @@ def draw_measured(measured, stem):
 def draw_session(axes, session, store, offset, drawn):
     """One session's statements, placed after the one before; where the next one goes."""
     start = session["stages"][0]["from"] - offset
-    axes.plot([statement["start"] - start for statement in session["statements"]],
-              [statement["latency"] for statement in session["statements"]],
-              ".", markersize=2, color=plots.colour(store))
+    axes.plot(
+        [statement["start"] - start for statement in session["statements"]],
+        [statement["latency"] for statement in session["statements"]],
+        ".",
+        markersize=2,
+        color=plots.colour(store),
+    )
     for number, stage in enumerate(session["stages"], drawn):
         middle = (stage["from"] + stage["to"]) / 2 - start
-        axes.axvspan(stage["from"] - start, stage["to"] - start, linewidth=0,
-                     color="#888888" if number % 2 else "#cccccc", alpha=0.25)
-        axes.annotate(stage["stage"], (middle, 1.01 + number % 2 * 0.05),
-                      xycoords=("data", "axes fraction"), ha="center", fontsize=7)
+        axes.axvspan(
+            stage["from"] - start,
+            stage["to"] - start,
+            linewidth=0,
+            color="#888888" if number % 2 else "#cccccc",
+            alpha=0.25,
+        )
+        axes.annotate(
+            stage["stage"],
+            (middle, 1.01 + number % 2 * 0.05),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            fontsize=7,
+        )
     return session["stages"][-1]["to"] - start
 
 
@@ -422,9 +529,17 @@ def run(arguments):
             sessions, wrong = run_store(store, arguments)
             measured[store.name] = {"sessions": sessions, "stages": stages_of(sessions)}
             problems.extend(wrong)
-        return own.conclude(NAME, {
-            "rate": arguments.rate, "connections": arguments.connections,
-            "move_rows": arguments.move_rows, "drop_rows": arguments.drop_rows,
-            "targets": targets(measured),
-            "summary": {name: entry["stages"] for name, entry in measured.items()}},
-            problems, show, lambda _, stem: draw_measured(measured, stem))
+        return own.conclude(
+            NAME,
+            {
+                "rate": arguments.rate,
+                "connections": arguments.connections,
+                "move_rows": arguments.move_rows,
+                "drop_rows": arguments.drop_rows,
+                "targets": targets(measured),
+                "summary": {name: entry["stages"] for name, entry in measured.items()},
+            },
+            problems,
+            show,
+            lambda _, stem: draw_measured(measured, stem),
+        )

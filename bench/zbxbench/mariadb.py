@@ -1,4 +1,5 @@
 """A private MariaDB server."""
+
 import os
 import shutil
 
@@ -54,6 +55,7 @@ def program(name):
 
 class MariadbServer(Peer):
     """mariadbd on a socket, without the network."""
+
     NAME = "mariadb"
 
     @classmethod
@@ -75,18 +77,33 @@ class MariadbServer(Peer):
         return self.directory / "socket"
 
     def prepare(self):
-        self.run([program("mariadb-install-db"), "--no-defaults",
-                  "--datadir=%s" % (self.directory / "data"), "--skip-test-db",
-                  "--auth-root-authentication-method=normal", "--skip-name-resolve",
-                  "--innodb-log-file-size=" + self.settings["innodb_log_file_size"]])
+        self.run(
+            [
+                program("mariadb-install-db"),
+                "--no-defaults",
+                "--datadir=%s" % (self.directory / "data"),
+                "--skip-test-db",
+                "--auth-root-authentication-method=normal",
+                "--skip-name-resolve",
+                "--innodb-log-file-size=" + self.settings["innodb_log_file_size"],
+            ]
+        )
 
     def command(self):
-        options = ["--%s" % name if value is None else "--%s=%s" % (name, value)
-                   for name, value in self.settings.items()]
-        return [program("mariadbd"), "--no-defaults", "--datadir=%s" % (self.directory / "data"),
-                "--socket=%s" % self.socket, "--skip-networking", "--skip-name-resolve",
-                "--tmpdir=%s" % self.directory,
-                "--pid-file=%s" % (self.directory / "pid")] + options
+        options = [
+            "--%s" % name if value is None else "--%s=%s" % (name, value)
+            for name, value in self.settings.items()
+        ]
+        return [
+            program("mariadbd"),
+            "--no-defaults",
+            "--datadir=%s" % (self.directory / "data"),
+            "--socket=%s" % self.socket,
+            "--skip-networking",
+            "--skip-name-resolve",
+            "--tmpdir=%s" % self.directory,
+            "--pid-file=%s" % (self.directory / "pid"),
+        ] + options
 
     def is_ready(self):
         try:

@@ -1,4 +1,5 @@
 """Servers from Maven Central: a Java to run them, and their jars, fetched once."""
+
 import functools
 import glob
 import os
@@ -30,8 +31,9 @@ def java():
 
 def modules(opened, exported=()):
     """Java's options for a server that reaches into its insides."""
-    return ["--add-opens=%s=ALL-UNNAMED" % name for name in opened] \
-        + ["--add-exports=%s=ALL-UNNAMED" % name for name in exported]
+    return ["--add-opens=%s=ALL-UNNAMED" % name for name in opened] + [
+        "--add-exports=%s=ALL-UNNAMED" % name for name in exported
+    ]
 
 
 def free_port():
@@ -43,8 +45,11 @@ def free_port():
 
 def _has_jars(source):
     """Whether the jar of the first dependency in pom.xml is there, in its version."""
-    wanted = re.search(r"<dependency>.*?<artifactId>([^<]*)</artifactId>\s*<version>([^<]*)<",
-                       (source / "pom.xml").read_text(encoding="utf-8"), re.DOTALL)
+    wanted = re.search(
+        r"<dependency>.*?<artifactId>([^<]*)</artifactId>\s*<version>([^<]*)<",
+        (source / "pom.xml").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
     return (source / "jars" / ("%s-%s.jar" % wanted.groups())).exists()
 
 
@@ -60,10 +65,23 @@ def fetch_jars(source):
     shutil.rmtree(partial, ignore_errors=True)
     try:
         done = subprocess.run(
-            ["mvn", "-B", "-q", "-f", str(source / "pom.xml"), "dependency:copy-dependencies",
-             "-DincludeScope=runtime", "-DoutputDirectory=" + str(partial)],
-            stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=FETCH_SECONDS, check=False)
+            [
+                "mvn",
+                "-B",
+                "-q",
+                "-f",
+                str(source / "pom.xml"),
+                "dependency:copy-dependencies",
+                "-DincludeScope=runtime",
+                "-DoutputDirectory=" + str(partial),
+            ],
+            stdin=subprocess.DEVNULL,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=FETCH_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return "Maven Central did not deliver it within %d s" % FETCH_SECONDS
     if done.returncode != 0:
@@ -90,14 +108,19 @@ def compile_java(source):
     if not os.path.exists(compiler):
         return "the package openjdk-17-jdk-headless is not installed: there is no javac"
     shutil.rmtree(classes(source), ignore_errors=True)
-    done = subprocess.run([compiler, "-nowarn", "-cp", str(source / "jars" / "*"),
-                           "-d", str(classes(source))] + [str(path) for path in sources],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [compiler, "-nowarn", "-cp", str(source / "jars" / "*"), "-d", str(classes(source))]
+        + [str(path) for path in sources],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return "its sources do not compile: " + done.stderr[-500:] if done.returncode else None
 
 
 class JavaServer(Peer):
     """A server that runs in Java; SOURCE is the directory with its pom.xml."""
+
     SOURCE = None
     START_SECONDS = 120
 

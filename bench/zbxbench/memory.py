@@ -4,6 +4,7 @@ The batches hold all five value types, spread over several days as a proxy's
 backlog is, and the first ones are duplicates, so that the paths of errors and
 of several partitions a statement are among those repeated.
 """
+
 import re
 import time
 
@@ -16,36 +17,53 @@ NAME = "memory"
 HELP = "private memory and memory contexts of one session over 100,000 batches"
 
 DEFAULT_STORES = ["zbxhist"]
-ROWS = 100                      # values a batch
-DAYS = 3                        # over which a batch is spread
-CONTEXT_SLACK = 64 * 1024       # growth that is not called growth
+ROWS = 100  # values a batch
+DAYS = 3  # over which a batch is spread
+CONTEXT_SLACK = 64 * 1024  # growth that is not called growth
 PRIVATE_SLACK = 1024 * 1024
 
-GRAND_TOTAL = re.compile(r"\[(\d+)\] LOG:  Grand total: (\d+) bytes in \d+ blocks; "
-                         r"\d+ free \(\d+ chunks\); (\d+) used")
+GRAND_TOTAL = re.compile(
+    r"\[(\d+)\] LOG:  Grand total: (\d+) bytes in \d+ blocks; "
+    r"\d+ free \(\d+ chunks\); (\d+) used"
+)
 LEAK = re.compile(r"leak|still referenced|still active|WARNING|PANIC|FATAL", re.IGNORECASE)
 
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="comma-separated (default: %(default)s)")
+    parser.add_argument(
+        "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
+    )
     parser.add_argument("--batches", type=int, help="(default: 100000; --quick: 5000)")
     parser.add_argument("--items", type=int, default=10000, help="(default: %(default)s)")
 
 
 def load_of(arguments, batches):
     """So many batches from the stream's start."""
-    return drivers.Load("loader", ROWS, 1, batches * ROWS, 0, periods.clock(periods.today()),
-                        items=arguments.items, mix="zabbix")
+    return drivers.Load(
+        "loader",
+        ROWS,
+        1,
+        batches * ROWS,
+        0,
+        periods.clock(periods.today()),
+        items=arguments.items,
+        mix="zabbix",
+    )
 
 
 def preload(store, arguments):
     """Rows that the session will send again: two per cent of its batches."""
     batches = arguments.batches // 50
-    loader = drivers.LoaderProcess(["--dsn=" + store.dsn(), "--days=%d" % DAYS, "--handshake",
-                                    "--values=%d" % (batches * ROWS)]
-                                   + drivers.stream_arguments(load_of(arguments, batches)))
+    loader = drivers.LoaderProcess(
+        [
+            "--dsn=" + store.dsn(),
+            "--days=%d" % DAYS,
+            "--handshake",
+            "--values=%d" % (batches * ROWS),
+        ]
+        + drivers.stream_arguments(load_of(arguments, batches))
+    )
     loader.event("ready")
     loader.go_on()
     values = loader.event("done")["values"]
@@ -72,15 +90,18 @@ class Sampler:
     def commits(self, store):
         """Transactions of the store's database so far: for the progress bar."""
         with self.connection.cursor() as cursor:
-            cursor.execute("SELECT xact_commit FROM pg_stat_database WHERE datname = %s",
-                           (store.database,))
+            cursor.execute(
+                "SELECT xact_commit FROM pg_stat_database WHERE datname = %s", (store.database,)
+            )
             return cursor.fetchone()[0]
 
     def contexts(self):
         """(allocated, used) bytes of all contexts, by sample."""
-        return [(int(total), int(used))
-                for pid, total, used in GRAND_TOTAL.findall(self.cluster.log_text())
-                if int(pid) == self.pid]
+        return [
+            (int(total), int(used))
+            for pid, total, used in GRAND_TOTAL.findall(self.cluster.log_text())
+            if int(pid) == self.pid
+        ]
 
     def close(self):
         """Disconnects."""
@@ -102,9 +123,14 @@ def run_store(store, arguments):
     """One session; returns the loader's result and the samples."""
     preloaded = preload(store, arguments)
     loader = drivers.LoaderProcess(
-        ["--dsn=" + store.dsn(), "--values=%d" % (arguments.batches * ROWS), "--handshake",
-         "--days=%d" % DAYS]
-        + drivers.stream_arguments(load_of(arguments, arguments.batches)))
+        [
+            "--dsn=" + store.dsn(),
+            "--values=%d" % (arguments.batches * ROWS),
+            "--handshake",
+            "--days=%d" % DAYS,
+        ]
+        + drivers.stream_arguments(load_of(arguments, arguments.batches))
+    )
     try:
         sampler = Sampler(store.cluster, loader.event("ready")["pids"][0])
         loader.go_on()
@@ -116,10 +142,17 @@ def run_store(store, arguments):
     finally:
         loader.kill()
     sampler.close()
-    return {"preloaded": preloaded, "values": result["values"], "lost": result["lost"],
-            "duplicates": result["duplicates"], "failed": result["failed"],
-            "seconds": result["seconds"], "statements": result["statements"],
-            "private_bytes": sampler.private, "contexts": sampler.contexts()}
+    return {
+        "preloaded": preloaded,
+        "values": result["values"],
+        "lost": result["lost"],
+        "duplicates": result["duplicates"],
+        "failed": result["failed"],
+        "seconds": result["seconds"],
+        "statements": result["statements"],
+        "private_bytes": sampler.private,
+        "contexts": sampler.contexts(),
+    }
 
 
 def growth(samples):
@@ -129,27 +162,41 @@ def growth(samples):
     run; the least of many is the memory that is kept between them.
     """
     quarter = max(1, len(samples) // 4)
-    return min(samples[-quarter:]) - min(samples[quarter:2 * quarter] or samples)
+    return min(samples[-quarter:]) - min(samples[quarter : 2 * quarter] or samples)
 
 
 def judge(store, measured):
     """What is wrong with a session, and its figures."""
     used = [entry[1] for entry in measured["contexts"]]
     allocated = [entry[0] for entry in measured["contexts"]]
-    summary = {"context_growth": growth(used), "allocated_growth": growth(allocated),
-               "private_growth": growth(measured["private_bytes"]),
-               "context_bytes": min(used[len(used) // 4:]),
-               "context_peak": max(used), "private_peak": max(measured["private_bytes"])}
+    summary = {
+        "context_growth": growth(used),
+        "allocated_growth": growth(allocated),
+        "private_growth": growth(measured["private_bytes"]),
+        "context_bytes": min(used[len(used) // 4 :]),
+        "context_peak": max(used),
+        "private_peak": max(measured["private_bytes"]),
+    }
     problems = []
     if summary["context_growth"] > CONTEXT_SLACK or summary["allocated_growth"] > CONTEXT_SLACK:
         problems.append("%s: memory contexts grow" % store.name)
     if summary["private_growth"] > PRIVATE_SLACK:
         problems.append("%s: private memory grows" % store.name)
-    if measured["duplicates"] != measured["preloaded"] or measured["lost"] \
-            or set(measured["failed"]) - {"23505"}:
-        problems.append("%s: failed %s, %d of %d duplicates found, %d values lost" % (
-            store.name, measured["failed"], measured["duplicates"], measured["preloaded"],
-            measured["lost"]))
+    if (
+        measured["duplicates"] != measured["preloaded"]
+        or measured["lost"]
+        or set(measured["failed"]) - {"23505"}
+    ):
+        problems.append(
+            "%s: failed %s, %d of %d duplicates found, %d values lost"
+            % (
+                store.name,
+                measured["failed"],
+                measured["duplicates"],
+                measured["preloaded"],
+                measured["lost"],
+            )
+        )
     return summary, problems + store.check()
 
 
@@ -161,15 +208,24 @@ def leaks(cluster):
 def show(result):
     """The table of a result, a line a store."""
     all_measured = result["runs"]
-    rows = [[STORES[name].label, results.number(all_measured[name]["statements"]),
-             results.number(entry["context_bytes"] / 1024),
-             results.number(entry["context_growth"] / 1024, 1),
-             results.number(entry["context_peak"] / 1024),
-             results.number(entry["private_peak"] / 1024),
-             results.number(entry["private_growth"] / 1024)]
-            for name, entry in result["summary"].items()]
-    print(results.table(["store", "INSERTs", "contexts kB", "growth kB", "peak kB",
-                         "private kB", "growth kB"], rows))
+    rows = [
+        [
+            STORES[name].label,
+            results.number(all_measured[name]["statements"]),
+            results.number(entry["context_bytes"] / 1024),
+            results.number(entry["context_growth"] / 1024, 1),
+            results.number(entry["context_peak"] / 1024),
+            results.number(entry["private_peak"] / 1024),
+            results.number(entry["private_growth"] / 1024),
+        ]
+        for name, entry in result["summary"].items()
+    ]
+    print(
+        results.table(
+            ["store", "INSERTs", "contexts kB", "growth kB", "peak kB", "private kB", "growth kB"],
+            rows,
+        )
+    )
 
 
 def draw(result, stem):
@@ -177,11 +233,17 @@ def draw(result, stem):
     fig, axes = plots.figure()
     for store, measured in result["runs"].items():
         for key, values, style in (
-                ("private memory", measured["private_bytes"], "-"),
-                ("memory contexts", [entry[1] for entry in measured["contexts"]], ":")):
+            ("private memory", measured["private_bytes"], "-"),
+            ("memory contexts", [entry[1] for entry in measured["contexts"]], ":"),
+        ):
             steps = [measured["seconds"] * place / len(values) for place in range(len(values))]
-            axes.plot(steps, [value / 2 ** 20 for value in values], style,
-                      color=plots.colour(store), label="%s, %s" % (STORES[store].label, key))
+            axes.plot(
+                steps,
+                [value / 2**20 for value in values],
+                style,
+                color=plots.colour(store),
+                label="%s, %s" % (STORES[store].label, key),
+            )
     axes.set_ylim(bottom=0)
     axes.set_xlabel("seconds of the session")
     axes.set_ylabel("MB")
@@ -201,7 +263,17 @@ def run(arguments):
             summaries[store.name], wrong = judge(store, all_measured[store.name])
             problems.extend(wrong)
         lines = leaks(own.cluster)
-        return own.conclude(NAME, {
-            "batches": arguments.batches, "rows": ROWS, "items": arguments.items,
-            "log_warnings": len(lines), "summary": summaries, "runs": all_measured},
-            problems + ["server log: " + line for line in lines[:10]], show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "batches": arguments.batches,
+                "rows": ROWS,
+                "items": arguments.items,
+                "log_warnings": len(lines),
+                "summary": summaries,
+                "runs": all_measured,
+            },
+            problems + ["server log: " + line for line in lines[:10]],
+            show,
+            draw,
+        )

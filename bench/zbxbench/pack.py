@@ -3,6 +3,7 @@
 Two days of the same size are packed: the first while nothing else happens, for
 speed, memory and WAL; the second while values are stored at a fixed rate.
 """
+
 import threading
 import time
 
@@ -18,7 +19,7 @@ HELP = "values a second that a day is packed with, memory, WAL, and ingest meanw
 STORE = "zbxhist-packed"
 ITEMS = 30000
 BATCH = 1000
-STEP = 20               # simulated seconds a pass of the stream
+STEP = 20  # simulated seconds a pass of the stream
 ALONE_DAY, BUSY_DAY = -3, -2
 DATASET = datasets.DATASETS[0]
 
@@ -27,14 +28,22 @@ SPEED_TARGET, LATENCY_TARGET, WAL_TARGET = 1e6, 1.5, 1.3
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--rows", type=int,
-                        help="rows of each day (default: 10 million; --quick: 500,000)")
-    parser.add_argument("--rate", type=float, default=20000, metavar="N",
-                        help="values stored per second meanwhile (default: %(default)g)")
+    parser.add_argument(
+        "--rows", type=int, help="rows of each day (default: 10 million; --quick: 500,000)"
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=20000,
+        metavar="N",
+        help="values stored per second meanwhile (default: %(default)g)",
+    )
     parser.add_argument("--connections", type=int, default=2, help="(default: %(default)s)")
-    parser.add_argument("--seconds", type=float,
-                        help="undisturbed, half before and half after (default: 30; "
-                             "--quick: 5)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="undisturbed, half before and half after (default: 30; " "--quick: 5)",
+    )
 
 
 def fill_defaults(arguments):
@@ -69,13 +78,17 @@ def pack(store, day):
     connection = store.connect()
     pid = connection.get_backend_pid()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM zbxhist.status")    # loads library and caches
+        cursor.execute("SELECT count(*) FROM zbxhist.status")  # loads library and caches
         watch = MemoryWatch(pid)
         watch.start()
         cpu, started = counters.process_cpu(pid), time.time()
         cursor.execute("CALL zbxhist.pack('history', '%s')" % day.date)
-        found = {"from": started, "to": time.time(), "seconds": time.time() - started,
-                 "cpu_seconds": counters.process_cpu(pid) - cpu}
+        found = {
+            "from": started,
+            "to": time.time(),
+            "seconds": time.time() - started,
+            "cpu_seconds": counters.process_cpu(pid) - cpu,
+        }
     found.update(watch.stop())
     connection.close()
     return found
@@ -83,9 +96,12 @@ def pack(store, day):
 
 def packed_bytes(store, day):
     """Size of a packed day with its index."""
-    return int(store.execute(
-        "SELECT coalesce(sum(bytes), 0) FROM zbxhist.partitions WHERE parent = 'history'::regclass "
-        "AND kind = 'packed' AND from_clock = %d" % day.start)[0][0])
+    return int(
+        store.execute(
+            "SELECT coalesce(sum(bytes), 0) FROM zbxhist.partitions WHERE parent = 'history'::regclass "
+            "AND kind = 'packed' AND from_clock = %d" % day.start
+        )[0][0]
+    )
 
 
 def pack_alone(store, day, rows, wal):
@@ -95,11 +111,17 @@ def pack_alone(store, day, rows, wal):
     found = pack(store, day)
     written = wal.between(before, wal.position())
     size = packed_bytes(store, day)
-    return dict(found, rows=rows, packed_bytes=size, bytes_per_value=size / rows,
-                wal_bytes=written["bytes"], wal_image_bytes=written["image_bytes"],
-                wal_ratio=written["bytes"] / size if size else None,
-                values_per_second=rows / found["seconds"],
-                values_per_cpu_second=rows / found["cpu_seconds"])
+    return dict(
+        found,
+        rows=rows,
+        packed_bytes=size,
+        bytes_per_value=size / rows,
+        wal_bytes=written["bytes"],
+        wal_image_bytes=written["image_bytes"],
+        wal_ratio=written["bytes"] / size if size else None,
+        values_per_second=rows / found["seconds"],
+        values_per_cpu_second=rows / found["cpu_seconds"],
+    )
 
 
 def undisturbed(arguments):
@@ -111,29 +133,49 @@ def undisturbed(arguments):
 
 def pack_busy(store, day, arguments):
     """Ingest undisturbed, while a day is packed, and undisturbed once more."""
-    load = drivers.Load("loader", BATCH, arguments.connections, 0, ITEMS,
-                        periods.clock(periods.today()), items=ITEMS, step=STEP)
+    load = drivers.Load(
+        "loader",
+        BATCH,
+        arguments.connections,
+        0,
+        ITEMS,
+        periods.clock(periods.today()),
+        items=ITEMS,
+        step=STEP,
+    )
     stream = Stream(store, arguments.rate, arguments.connections, load)
     try:
         time.sleep(1)
-        stages = [undisturbed(arguments), dict(pack(store, day), stage="packing"),
-                  undisturbed(arguments)]
+        stages = [
+            undisturbed(arguments),
+            dict(pack(store, day), stage="packing"),
+            undisturbed(arguments),
+        ]
         result, statements = stream.stop()
     finally:
         stream.close()
-    quiet = spread.percentile([statement["latency"] for statement in statements
-                               if not is_within(statement, stages[1])], 0.99)
+    quiet = spread.percentile(
+        [statement["latency"] for statement in statements if not is_within(statement, stages[1])],
+        0.99,
+    )
     for stage in stages:
         stage.update(latencies(statements, stage))
         stage["p99_ratio"] = stage["latency_ms"]["p99"] / quiet
-    return {"stages": stages, "statements": statements, "values": result["values"],
-            "failed": result["failed"], "lost": result["lost"]}
+    return {
+        "stages": stages,
+        "statements": statements,
+        "values": result["values"],
+        "failed": result["failed"],
+        "lost": result["lost"],
+    }
 
 
 def is_within(statement, stage):
     """Whether a statement overlaps a stage."""
-    return (statement["start"] < stage["to"]
-            and statement["start"] + statement["latency"] / 1e3 > stage["from"])
+    return (
+        statement["start"] < stage["to"]
+        and statement["start"] + statement["latency"] / 1e3 > stage["from"]
+    )
 
 
 def contents(store):
@@ -145,11 +187,13 @@ def compare(before, after, busy, store):
     """Packing changes no row, and ingest loses none."""
     problems = []
     if before != after:
-        problems.append("%s: %d rows before packing, %d after, or others"
-                        % (store.name, before[0], after[0]))
+        problems.append(
+            "%s: %d rows before packing, %d after, or others" % (store.name, before[0], after[0])
+        )
     if busy["failed"] or busy["lost"]:
-        problems.append("%s: failed inserts %s, values lost %d"
-                        % (store.name, busy["failed"], busy["lost"]))
+        problems.append(
+            "%s: failed inserts %s, values lost %d" % (store.name, busy["failed"], busy["lost"])
+        )
     expected = before[0] + busy["values"] + ITEMS
     rows = store.rows("history")
     if rows != expected:
@@ -193,42 +237,80 @@ def show(result):
     for name, entry in result["summary"].items():
         alone = entry["alone"]
         print("\n%s: a day of %s values" % (STORES[name].label, results.number(alone["rows"])))
-        print(results.table(
-            ["values/s", "per CPU s", "seconds", "peak memory MB", "grown by MB", "packed MB",
-             "bytes a value", "WAL MB", "WAL to packed"],
-            [[results.number(alone["values_per_second"]),
-              results.number(alone["values_per_cpu_second"]),
-              results.number(alone["seconds"], 1),
-              results.number(alone["peak_bytes"] / 2 ** 20, 1),
-              results.number(alone["growth_bytes"] / 2 ** 20, 1),
-              results.number(alone["packed_bytes"] / 2 ** 20, 1),
-              results.number(alone["bytes_per_value"], 2),
-              results.number(alone["wal_bytes"] / 2 ** 20, 1),
-              results.number(alone["wal_ratio"], 2)]]))
+        print(
+            results.table(
+                [
+                    "values/s",
+                    "per CPU s",
+                    "seconds",
+                    "peak memory MB",
+                    "grown by MB",
+                    "packed MB",
+                    "bytes a value",
+                    "WAL MB",
+                    "WAL to packed",
+                ],
+                [
+                    [
+                        results.number(alone["values_per_second"]),
+                        results.number(alone["values_per_cpu_second"]),
+                        results.number(alone["seconds"], 1),
+                        results.number(alone["peak_bytes"] / 2**20, 1),
+                        results.number(alone["growth_bytes"] / 2**20, 1),
+                        results.number(alone["packed_bytes"] / 2**20, 1),
+                        results.number(alone["bytes_per_value"], 2),
+                        results.number(alone["wal_bytes"] / 2**20, 1),
+                        results.number(alone["wal_ratio"], 2),
+                    ]
+                ],
+            )
+        )
         print("\n%s: latency of 1000-row inserts, milliseconds" % STORES[name].label)
-        print(results.table(["stage", "seconds", "inserts", "p50", "p99", "max", "p99 ratio"], [
-            [stage["stage"], results.number(stage["to"] - stage["from"], 1),
-             stage["statements"]]
-            + [results.number(stage["latency_ms"][key], 1) for key in ("p50", "p99", "max")]
-            + ["%.2f" % stage["p99_ratio"]] for stage in entry["stages"]]))
+        print(
+            results.table(
+                ["stage", "seconds", "inserts", "p50", "p99", "max", "p99 ratio"],
+                [
+                    [
+                        stage["stage"],
+                        results.number(stage["to"] - stage["from"], 1),
+                        stage["statements"],
+                    ]
+                    + [results.number(stage["latency_ms"][key], 1) for key in ("p50", "p99", "max")]
+                    + ["%.2f" % stage["p99_ratio"]]
+                    for stage in entry["stages"]
+                ],
+            )
+        )
 
 
 def targets(summary, settings):
     """The project's own targets."""
     entries = []
-    memory = int(settings["maintenance_work_mem"].removesuffix("MB")) * 2 ** 20
+    memory = int(settings["maintenance_work_mem"].removesuffix("MB")) * 2**20
     for entry in summary.values():
         alone, busy = entry["alone"], entry["stages"][1]
         for text, value, met in (
-                ("million values packed per CPU second, at least %g" % (SPEED_TARGET / 1e6),
-                 alone["values_per_cpu_second"] / 1e6,
-                 alone["values_per_cpu_second"] >= SPEED_TARGET),
-                ("p99 of a 1000-row insert, packing to undisturbed, at most %g" % LATENCY_TARGET,
-                 busy["p99_ratio"], busy["p99_ratio"] <= LATENCY_TARGET),
-                ("WAL bytes to packed size, at most %g" % WAL_TARGET,
-                 alone["wal_ratio"] or 0.0, (alone["wal_ratio"] or 99) <= WAL_TARGET),
-                ("private memory grown by, to maintenance_work_mem, at most 1",
-                 alone["growth_bytes"] / memory, alone["growth_bytes"] <= memory)):
+            (
+                "million values packed per CPU second, at least %g" % (SPEED_TARGET / 1e6),
+                alone["values_per_cpu_second"] / 1e6,
+                alone["values_per_cpu_second"] >= SPEED_TARGET,
+            ),
+            (
+                "p99 of a 1000-row insert, packing to undisturbed, at most %g" % LATENCY_TARGET,
+                busy["p99_ratio"],
+                busy["p99_ratio"] <= LATENCY_TARGET,
+            ),
+            (
+                "WAL bytes to packed size, at most %g" % WAL_TARGET,
+                alone["wal_ratio"] or 0.0,
+                (alone["wal_ratio"] or 99) <= WAL_TARGET,
+            ),
+            (
+                "private memory grown by, to maintenance_work_mem, at most 1",
+                alone["growth_bytes"] / memory,
+                alone["growth_bytes"] <= memory,
+            ),
+        ):
             entries.append({"target": text, "value": value, "met": met})
     return entries
 
@@ -243,14 +325,28 @@ def draw_store(name, statements, stages, stem):
     """The plot of a store."""
     fig, axes = plots.figure()
     start = stages[0]["from"]
-    axes.plot([statement["start"] - start for statement in statements],
-              [statement["latency"] for statement in statements],
-              ".", markersize=2, color=plots.colour(name))
+    axes.plot(
+        [statement["start"] - start for statement in statements],
+        [statement["latency"] for statement in statements],
+        ".",
+        markersize=2,
+        color=plots.colour(name),
+    )
     for number, stage in enumerate(stages):
-        axes.axvspan(stage["from"] - start, stage["to"] - start, linewidth=0,
-                     color="#888888" if number % 2 else "#cccccc", alpha=0.25)
-        axes.annotate(stage["stage"], ((stage["from"] + stage["to"]) / 2 - start, 1.01),
-                      xycoords=("data", "axes fraction"), ha="center", fontsize=7)
+        axes.axvspan(
+            stage["from"] - start,
+            stage["to"] - start,
+            linewidth=0,
+            color="#888888" if number % 2 else "#cccccc",
+            alpha=0.25,
+        )
+        axes.annotate(
+            stage["stage"],
+            ((stage["from"] + stage["to"]) / 2 - start, 1.01),
+            xycoords=("data", "axes fraction"),
+            ha="center",
+            fontsize=7,
+        )
     plots.logarithmic_y(axes)
     axes.set_xlabel("seconds")
     axes.set_ylabel("latency of a 1000-row insert, ms")
@@ -266,8 +362,16 @@ def run(arguments):
         for store in own.stores:
             summary[store.name], statements_of[store.name], wrong = run_store(store, arguments)
             problems.extend(wrong)
-        return own.conclude(NAME, {
-            "rows": arguments.rows, "rate": arguments.rate,
-            "connections": arguments.connections,
-            "targets": targets(summary, own.cluster.settings), "summary": summary},
-            problems, show, lambda _, stem: draw_measured(summary, statements_of, stem))
+        return own.conclude(
+            NAME,
+            {
+                "rows": arguments.rows,
+                "rate": arguments.rate,
+                "connections": arguments.connections,
+                "targets": targets(summary, own.cluster.settings),
+                "summary": summary,
+            },
+            problems,
+            show,
+            lambda _, stem: draw_measured(summary, statements_of, stem),
+        )

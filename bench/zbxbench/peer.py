@@ -1,4 +1,5 @@
 """Servers of other databases: a private one each, started for a run, removed after it."""
+
 import os
 import pathlib
 import pwd
@@ -22,6 +23,7 @@ class Peer:
     A subclass has NAME, prepare() which makes the data directory, command()
     which returns the server's command line, and is_ready().
     """
+
     NAME = ""
     START_SECONDS = 60
 
@@ -69,9 +71,10 @@ class Peer:
         """
         try:
             pathlib.Path("/proc/%d/autogroup" % self.process.pid).write_text(
-                SHARE_OF_BACKENDS, encoding="ascii")
+                SHARE_OF_BACKENDS, encoding="ascii"
+            )
         except OSError:
-            pass        # a kernel without it, or we may not: README.md says so
+            pass  # a kernel without it, or we may not: README.md says so
 
     def prepare(self):
         """Makes the data directory and the configuration."""
@@ -109,9 +112,16 @@ class Peer:
             user = pwd.getpwnam(SUPERUSER)
             as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         with open(log_path, "ab") as log:
-            return subprocess.Popen(command, cwd=self.directory, stdin=stream,
-                                    stdout=log, stderr=log, start_new_session=True,
-                                    env=self.environment(), **as_user)
+            return subprocess.Popen(
+                command,
+                cwd=self.directory,
+                stdin=stream,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=self.environment(),
+                **as_user,
+            )
 
     def run(self, command, stream=subprocess.DEVNULL):
         """Runs a command of the preparation to its end; stream: its standard input."""
@@ -125,8 +135,9 @@ class Peer:
                 process.wait()
 
     def _failure(self, what):
-        return ServerError("%s: %s\n%s" % (
-            self.NAME, what, self.log_path.read_text(errors="replace")[-2000:]))
+        return ServerError(
+            "%s: %s\n%s" % (self.NAME, what, self.log_path.read_text(errors="replace")[-2000:])
+        )
 
     def _wait_until_ready(self):
         deadline = time.monotonic() + self.START_SECONDS

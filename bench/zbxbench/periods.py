@@ -1,4 +1,5 @@
 """Days and months of simulated time; boundaries are UTC midnight, always."""
+
 import calendar
 import datetime
 import functools
@@ -10,6 +11,7 @@ HOUR = 3600
 
 class Period(NamedTuple):
     """A partition's time: start included, stop excluded."""
+
     date: datetime.date
     start: int
     stop: int
@@ -39,9 +41,15 @@ def days(first, last):
 
 def hours(period):
     """The hours of a day."""
-    return [Period(period.date, period.start + hour * HOUR, period.start + (hour + 1) * HOUR,
-                   "%s%02d" % (period.suffix, hour))
-            for hour in range((period.stop - period.start) // HOUR)]
+    return [
+        Period(
+            period.date,
+            period.start + hour * HOUR,
+            period.start + (hour + 1) * HOUR,
+            "%s%02d" % (period.suffix, hour),
+        )
+        for hour in range((period.stop - period.start) // HOUR)
+    ]
 
 
 def month(date):
@@ -54,5 +62,7 @@ def month(date):
 def months(first, last):
     """The months from this one + first to this one + last."""
     number = today().year * 12 + today().month - 1
-    return [month(datetime.date((number + offset) // 12, (number + offset) % 12 + 1, 1))
-            for offset in range(first, last + 1)]
+    return [
+        month(datetime.date((number + offset) // 12, (number + offset) % 12 + 1, 1))
+        for offset in range(first, last + 1)
+    ]

@@ -1,4 +1,5 @@
 """Plots in one style; a store has the same colour in every one of them."""
+
 import io
 import textwrap
 
@@ -54,8 +55,9 @@ def _thousands(value, _):
 
 def panels(count, width=7.0, height=2.4):
     """Empty plots below one another, with one horizontal axis; heights are each plot's."""
-    fig, rows = pyplot.subplots(count, 1, figsize=(width, height * count), sharex=True,
-                                constrained_layout=True)
+    fig, rows = pyplot.subplots(
+        count, 1, figsize=(width, height * count), sharex=True, constrained_layout=True
+    )
     for axes in rows:
         _dress(axes)
     return fig, rows
@@ -80,8 +82,9 @@ def _dress(axes):
 
 def grid(rows, columns, width=11.0, height=3.0):
     """Empty plots in rows and columns; heights are each plot's."""
-    fig, plots = pyplot.subplots(rows, columns, figsize=(width, height * rows),
-                                 constrained_layout=True, squeeze=False)
+    fig, plots = pyplot.subplots(
+        rows, columns, figsize=(width, height * rows), constrained_layout=True, squeeze=False
+    )
     for axes in plots.flat:
         _dress(axes)
     return fig, plots
@@ -114,22 +117,39 @@ def legend_beside(axes):
 
 def errors(spreads):
     """Error bars from spreads: what lies below and above the median."""
-    return [[spread["median"] - spread["min"] for spread in spreads],
-            [spread["max"] - spread["median"] for spread in spreads]]
+    return [
+        [spread["median"] - spread["min"] for spread in spreads],
+        [spread["max"] - spread["median"] for spread in spreads],
+    ]
 
 
 def bars(axes, names, labels, spreads):
     """A bar a store: the median, the spread as error bar, the number on top."""
     medians = [spread["median"] for spread in spreads]
-    axes.bar(range(len(names)), medians, color=[colour(name) for name in names],
-             yerr=errors(spreads), ecolor="#333333", capsize=3)
+    axes.bar(
+        range(len(names)),
+        medians,
+        color=[colour(name) for name in names],
+        yerr=errors(spreads),
+        ecolor="#333333",
+        capsize=3,
+    )
     axes.set_xticks(range(len(names)))
     axes.set_xticklabels([wrapped(label) for label in labels], fontsize=8)
     for place, spread in enumerate(spreads):
-        axes.annotate("%.3g" % spread["median"] if spread["median"] < 1000
-                      else "{:,.0f}".format(spread["median"]),
-                      (place, spread["max"]), ha="center", va="bottom", fontsize=8,
-                      xytext=(0, 2), textcoords="offset points")
+        axes.annotate(
+            (
+                "%.3g" % spread["median"]
+                if spread["median"] < 1000
+                else "{:,.0f}".format(spread["median"])
+            ),
+            (place, spread["max"]),
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            xytext=(0, 2),
+            textcoords="offset points",
+        )
 
 
 def save(fig, path_stem):
@@ -138,4 +158,5 @@ def save(fig, path_stem):
     fig.savefig(image, format="png", dpi=120)
     pyplot.close(fig)
     Image.open(image).convert("RGB").quantize(COLOURS_IN_FILE, dither=Image.Dither.NONE).save(
-        "%s.png" % path_stem, optimize=True)
+        "%s.png" % path_stem, optimize=True
+    )

@@ -1,4 +1,5 @@
 """A progress bar on standard error."""
+
 import sys
 import time
 
@@ -23,14 +24,24 @@ class Progress:
         """Says what is being done now."""
         if self.is_terminal:
             filled = 30 * self.done // self.total
-            sys.stderr.write("\r\033[K%s [%s%s] %d/%d %s  %s" % (
-                self.title, "#" * filled, "." * (30 - filled), self.done, self.total,
-                self._remaining(), what))
+            sys.stderr.write(
+                "\r\033[K%s [%s%s] %d/%d %s  %s"
+                % (
+                    self.title,
+                    "#" * filled,
+                    "." * (30 - filled),
+                    self.done,
+                    self.total,
+                    self._remaining(),
+                    what,
+                )
+            )
             sys.stderr.flush()
         elif time.monotonic() - self.last_line > 15:
             self.last_line = time.monotonic()
-            sys.stderr.write("%s %d/%d %s  %s\n" % (self.title, self.done, self.total,
-                                                  self._remaining(), what))
+            sys.stderr.write(
+                "%s %d/%d %s  %s\n" % (self.title, self.done, self.total, self._remaining(), what)
+            )
 
     def step(self, count=1):
         """One step more is done."""
@@ -41,8 +52,9 @@ class Progress:
         elapsed = time.monotonic() - self.started
         if self.is_terminal:
             sys.stderr.write("\r\033[K")
-        sys.stderr.write("%s: %d steps in %d:%02d\n" % ((self.title, self.done)
-                                                      + divmod(int(elapsed), 60)))
+        sys.stderr.write(
+            "%s: %d steps in %d:%02d\n" % ((self.title, self.done) + divmod(int(elapsed), 60))
+        )
 
 
 def say(message):

@@ -3,6 +3,7 @@
 The axes are those of the HistoryGluon paper: 10, 20 ... 100 days of history of
 a random item, of installations with 90, 5,610 and 27,690 items.
 """
+
 import functools
 import math
 
@@ -30,23 +31,44 @@ YEAR = Size(20, 3600)
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="comma-separated (default: %(default)s)")
-    parser.add_argument("--parts", default=",".join(PARTS),
-                        help="comma-separated (default: %(default)s)")
-    parser.add_argument("--sizes", metavar="ITEMS:SECONDS,...",
-                        help="items, and seconds between two values of one "
-                             "(default: 90:60,5610:3600,27690:14400)")
-    parser.add_argument("--packed-size", metavar="ITEMS:SECONDS",
-                        help="read in the part \"packed\" besides those (default: 1000:300)")
+    parser.add_argument(
+        "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--parts", default=",".join(PARTS), help="comma-separated (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--sizes",
+        metavar="ITEMS:SECONDS,...",
+        help="items, and seconds between two values of one "
+        "(default: 90:60,5610:3600,27690:14400)",
+    )
+    parser.add_argument(
+        "--packed-size",
+        metavar="ITEMS:SECONDS",
+        help='read in the part "packed" besides those (default: 1000:300)',
+    )
     parser.add_argument("--days", type=int, help="of history (default: 100; --quick: 30)")
-    parser.add_argument("--year", type=int, metavar="DAYS",
-                        help="days of the planning part (default: 365; --quick: 40)")
+    parser.add_argument(
+        "--year",
+        type=int,
+        metavar="DAYS",
+        help="days of the planning part (default: 365; --quick: 40)",
+    )
     parser.add_argument("--rounds", type=int, help="(default: 4; --quick: 1)")
-    parser.add_argument("--slice", type=float, metavar="SECONDS",
-                        help="of each series at each point (default: 0.25; --quick: 0.05)")
-    parser.add_argument("--rate", type=float, default=2000, metavar="N",
-                        help="values a second written meanwhile (default: %(default)s)")
+    parser.add_argument(
+        "--slice",
+        type=float,
+        metavar="SECONDS",
+        help="of each series at each point (default: 0.25; --quick: 0.05)",
+    )
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=2000,
+        metavar="N",
+        help="values a second written meanwhile (default: %(default)s)",
+    )
 
 
 def parse_sizes(text):
@@ -57,8 +79,9 @@ def parse_sizes(text):
 def fill_defaults(arguments):
     """What was not given, by form."""
     quick = arguments.quick
-    arguments.sizes = (parse_sizes(arguments.sizes) if arguments.sizes
-                       else QUICK_SIZES if quick else SIZES)
+    arguments.sizes = (
+        parse_sizes(arguments.sizes) if arguments.sizes else QUICK_SIZES if quick else SIZES
+    )
     packed_size = read_packed.QUICK_SIZE if quick else read_packed.SIZE
     if arguments.packed_size:
         packed_size = parse_sizes(arguments.packed_size)[0]
@@ -82,9 +105,12 @@ def duration_questions(arguments):
 
 def cold_questions(arguments):
     """From the shortest to the longest."""
-    return [read_parts.NEWEST_QUESTION, read_parts.HOUR_QUESTION,
-            read_parts.days_question(min(30, arguments.days)),
-            read_parts.days_question(arguments.days)]
+    return [
+        read_parts.NEWEST_QUESTION,
+        read_parts.HOUR_QUESTION,
+        read_parts.days_question(min(30, arguments.days)),
+        read_parts.days_question(arguments.days),
+    ]
 
 
 def measure_warm(asker, arguments, progress):
@@ -92,12 +118,17 @@ def measure_warm(asker, arguments, progress):
     questions = duration_questions(arguments)
     rounds = arguments.rounds
     steps = {
-        "durations": lambda: read_parts.durations(asker, questions + [
-            read_parts.aggregate_question(arguments.days)], rounds, arguments.slice),
+        "durations": lambda: read_parts.durations(
+            asker,
+            questions + [read_parts.aggregate_question(arguments.days)],
+            rounds,
+            arguments.slice,
+        ),
         "short": lambda: read_parts.short(asker, rounds, arguments.counts),
         "latest": lambda: read_parts.latest(asker, min(rounds, 3)),
         "writes": lambda: read_parts.durations_with_writes(
-            asker, questions, math.ceil(rounds / 2), arguments.slice, arguments.rate),
+            asker, questions, math.ceil(rounds / 2), arguments.slice, arguments.rate
+        ),
     }
     for store in asker.installation.stores:
         store.warm(read_parts.TABLE)
@@ -122,8 +153,10 @@ def measure(cluster, installations, of_packed, arguments, answers):
     """Fills and asks: all parts but planning.  of_packed are for packed days only."""
     fill_all(installations + of_packed)
     warm = [part for part in PARTS[:4] if part in arguments.parts]
-    askers, more = ([read_parts.Asker(installation, answers) for installation in some]
-                    for some in (installations, of_packed))
+    askers, more = (
+        [read_parts.Asker(installation, answers) for installation in some]
+        for some in (installations, of_packed)
+    )
     progress = Progress(len(askers) * len(warm) + len(askers + more) * 2 + 2, "read")
     runs = []
     for asker in askers:
@@ -134,8 +167,9 @@ def measure(cluster, installations, of_packed, arguments, answers):
     if "cold" in arguments.parts:
         # of the smallest, every page holds rows of every item: that is a read of it all
         progress.show("cold")
-        runs += read_parts.cold(cluster, askers[1:] or askers, cold_questions(arguments),
-                                min(arguments.rounds, 3))
+        runs += read_parts.cold(
+            cluster, askers[1:] or askers, cold_questions(arguments), min(arguments.rounds, 3)
+        )
         progress.step()
     if "packed" in arguments.parts and read_packed.are_there(installations[0].stores):
         runs += read_packed.measure(cluster, askers + more, arguments, progress)
@@ -149,12 +183,14 @@ def measure_year(stores, arguments, answers):
     fill_all([installation])
     asker = read_parts.Asker(installation, answers)
     read_parts.compare_contents(asker, arguments.year)
-    return read_parts.planning(installation, arguments.rounds * 3) \
-        + [dict(run, part="year") for run in
-           read_parts.short(asker, arguments.rounds, arguments.counts)]
+    return read_parts.planning(installation, arguments.rounds * 3) + [
+        dict(run, part="year")
+        for run in read_parts.short(asker, arguments.rounds, arguments.counts)
+    ]
 
 
 # ---- summaries ----
+
 
 def matches(run, key):
     """Whether a run is of a cell."""
@@ -173,11 +209,14 @@ def summarize_runs(runs):
     return {
         "queries": len(latencies),
         "rows_per_query": sum(run.get("rows", 0) for run in runs) / len(latencies),
-        "latency_ms": {"p50": spread.percentile(latencies, 0.5) * 1e3,
-                       "p99": spread.percentile(latencies, 0.99) * 1e3},
+        "latency_ms": {
+            "p50": spread.percentile(latencies, 0.5) * 1e3,
+            "p99": spread.percentile(latencies, 0.99) * 1e3,
+        },
         "rows_per_second": [run.get("rows", 0) / sum(run["latencies"]) for run in rounds],
-        "rows_per_cpu_second": [run["rows"] / run["cpu_seconds"] if run.get("cpu_seconds")
-                                else None for run in rounds],
+        "rows_per_cpu_second": [
+            run["rows"] / run["cpu_seconds"] if run.get("cpu_seconds") else None for run in rounds
+        ],
         "queries_per_second": [len(run["latencies"]) / sum(run["latencies"]) for run in rounds],
         "median_ms": [spread.percentile(run["latencies"], 0.5) * 1e3 for run in rounds],
     }
@@ -188,8 +227,9 @@ def finish_summary(entry, reference):
     done = dict(entry)
     for metric in ("rows_per_second", "rows_per_cpu_second", "queries_per_second", "median_ms"):
         done[metric] = spread.spread(entry[metric])
-        done[metric + "_ratio"] = spread.ratios(entry[metric], reference[metric]) \
-            if reference else None
+        done[metric + "_ratio"] = (
+            spread.ratios(entry[metric], reference[metric]) if reference else None
+        )
     return done
 
 
@@ -212,11 +252,14 @@ def summarize(runs, order):
     summary = []
     for key in sorted(cells, key=cell_order):
         by_series = cells[key]
-        entries = {series: summarize_runs(by_series[series]) for series in order
-                   if series in by_series}
+        entries = {
+            series: summarize_runs(by_series[series]) for series in order if series in by_series
+        }
         cell = {name: value for name, value in zip(CELL_KEYS, key) if value is not None}
-        cell["series"] = {series: finish_summary(entry, entries.get(reference_of(key[0])))
-                          for series, entry in entries.items()}
+        cell["series"] = {
+            series: finish_summary(entry, entries.get(reference_of(key[0])))
+            for series, entry in entries.items()
+        }
         summary.append(cell)
     return summary
 
@@ -227,6 +270,7 @@ def find_cells(summary, **key):
 
 
 # ---- tables ----
+
 
 def judged(series, problems):
     """A series' label, by what is wrong with it or with its store."""
@@ -240,19 +284,26 @@ def print_cells(problems, title, first, cells):
     rows = []
     for cell in cells:
         for series, entry in cell["series"].items():
-            rows.append([first(cell), judged(series, problems),
-                         results.number(entry["latency_ms"]["p50"], 3),
-                         results.number(entry["latency_ms"]["p99"], 3),
-                         results.ratio_text(entry["median_ms_ratio"]),
-                         results.number(entry["rows_per_second"]["median"]),
-                         results.ratio_text(entry["rows_per_second_ratio"])
-                         if entry["rows_per_query"] else "-",
-                         results.ratio_text(entry["rows_per_cpu_second_ratio"])])
+            rows.append(
+                [
+                    first(cell),
+                    judged(series, problems),
+                    results.number(entry["latency_ms"]["p50"], 3),
+                    results.number(entry["latency_ms"]["p99"], 3),
+                    results.ratio_text(entry["median_ms_ratio"]),
+                    results.number(entry["rows_per_second"]["median"]),
+                    (
+                        results.ratio_text(entry["rows_per_second_ratio"])
+                        if entry["rows_per_query"]
+                        else "-"
+                    ),
+                    results.ratio_text(entry["rows_per_cpu_second_ratio"]),
+                ]
+            )
     if rows:
         to = "to " + reference_of(cells[0]["part"])
         print("\n" + title)
-        print(results.table(["", "series", "p50 ms", "p99 ms", to, "rows/s", to, "by CPU"],
-                            rows))
+        print(results.table(["", "series", "p50 ms", "p99 ms", to, "rows/s", to, "by CPU"], rows))
 
 
 def few(cells):
@@ -272,36 +323,61 @@ def show(result):
     summary, problems = result["summary"], result["problems"]
     for size in sizes_of(result):
         for writes in (False, True):
-            print_cells(problems, "%s, %s" % (
-                            size.label, "while values are written" if writes else "warm"),
-                        lambda cell: cell["question"],
-                        few(find_cells(summary, part="durations", items=size.items,
-                                       writes=writes)))
-        print_cells(problems, "%s, short reads" % size.label,
-                    lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
-                    find_cells(summary, part="short", items=size.items))
-        print_cells(problems, "%s, newest value of each of up to %d items" % (
-            size.label, read_parts.LATEST_ITEMS), lambda cell: cell["question"],
-            find_cells(summary, part="latest", items=size.items))
-        print_cells(problems, "%s, cold" % size.label, lambda cell: cell["question"],
-                    find_cells(summary, part="cold", items=size.items))
+            print_cells(
+                problems,
+                "%s, %s" % (size.label, "while values are written" if writes else "warm"),
+                lambda cell: cell["question"],
+                few(find_cells(summary, part="durations", items=size.items, writes=writes)),
+            )
+        print_cells(
+            problems,
+            "%s, short reads" % size.label,
+            lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
+            find_cells(summary, part="short", items=size.items),
+        )
+        print_cells(
+            problems,
+            "%s, newest value of each of up to %d items" % (size.label, read_parts.LATEST_ITEMS),
+            lambda cell: cell["question"],
+            find_cells(summary, part="latest", items=size.items),
+        )
+        print_cells(
+            problems,
+            "%s, cold" % size.label,
+            lambda cell: cell["question"],
+            find_cells(summary, part="cold", items=size.items),
+        )
         for part, circumstance in zip(read_packed.PARTS, ("warm", "cold")):
-            print_cells(problems, "%s, past days, %s" % (size.label, circumstance),
-                        lambda cell: cell["question"],
-                        find_cells(summary, part=part, items=size.items))
-    print_cells(problems, "Planning time with a year of days",
-                lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
-                find_cells(summary, part="planning"))
-    print_cells(problems, "Short reads with a year of days",
-                lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
-                find_cells(summary, part="year"))
+            print_cells(
+                problems,
+                "%s, past days, %s" % (size.label, circumstance),
+                lambda cell: cell["question"],
+                find_cells(summary, part=part, items=size.items),
+            )
+    print_cells(
+        problems,
+        "Planning time with a year of days",
+        lambda cell: "%s, %s" % (cell["question"], cell["connection"]),
+        find_cells(summary, part="planning"),
+    )
+    print_cells(
+        problems,
+        "Short reads with a year of days",
+        lambda cell: "%s, %s" % (cell["question"], CONNECTIONS[cell["connection"]]),
+        find_cells(summary, part="year"),
+    )
 
 
-CONNECTIONS = {"kept": "kept connection", "connect": "connecting",
-               "first": "first of a connection", "fresh": "connecting and first"}
+CONNECTIONS = {
+    "kept": "kept connection",
+    "connect": "connecting",
+    "first": "first of a connection",
+    "fresh": "connecting and first",
+}
 
 
 # ---- targets ----
+
 
 def ratio(summary, metric, series, reference, **key):
     """A metric of one series to that of another, in the first such cell.
@@ -330,54 +406,126 @@ def function_targets(summary, arguments):
     days = "%d days" % (arguments.days // 10 * 10)
     pair = ("zbxhist-functions", REFERENCE)
     return [
-        ("range of an hour to native, latency over a kept connection",
-         ratio(summary, "median_ms", *pair, **hour, connection="kept"), 0.5, False),
-        ("range of an hour to native, latency of a connection's first query",
-         ratio(summary, "median_ms", *pair, **hour, connection="first"), 0.5, False),
-        ("range of an hour to native, connecting and first query",
-         ratio(summary, "median_ms", *pair, **hour, connection="fresh"), 0.5, False),
-        *(("range of %s of %d items to native, rows a second" % (days, size.items),
-           ratio(summary, "rows_per_second", *pair, part="durations", items=size.items,
-                 writes=False, question=days), 1.3, True) for size in arguments.sizes),
-        ("last_values of %d items to a SELECT an item on zbxhist, speed"
-         % read_parts.LATEST_ITEMS,
-         ratio(summary, "queries_per_second", "zbxhist-functions", "zbxhist", part="latest",
-               items=largest), 10, True),
-        ("last_values of %d items to a SELECT an item on native, speed"
-         % read_parts.LATEST_ITEMS,
-         ratio(summary, "queries_per_second", *pair, part="latest", items=largest), 10, True)]
+        (
+            "range of an hour to native, latency over a kept connection",
+            ratio(summary, "median_ms", *pair, **hour, connection="kept"),
+            0.5,
+            False,
+        ),
+        (
+            "range of an hour to native, latency of a connection's first query",
+            ratio(summary, "median_ms", *pair, **hour, connection="first"),
+            0.5,
+            False,
+        ),
+        (
+            "range of an hour to native, connecting and first query",
+            ratio(summary, "median_ms", *pair, **hour, connection="fresh"),
+            0.5,
+            False,
+        ),
+        *(
+            (
+                "range of %s of %d items to native, rows a second" % (days, size.items),
+                ratio(
+                    summary,
+                    "rows_per_second",
+                    *pair,
+                    part="durations",
+                    items=size.items,
+                    writes=False,
+                    question=days,
+                ),
+                1.3,
+                True,
+            )
+            for size in arguments.sizes
+        ),
+        (
+            "last_values of %d items to a SELECT an item on zbxhist, speed"
+            % read_parts.LATEST_ITEMS,
+            ratio(
+                summary,
+                "queries_per_second",
+                "zbxhist-functions",
+                "zbxhist",
+                part="latest",
+                items=largest,
+            ),
+            10,
+            True,
+        ),
+        (
+            "last_values of %d items to a SELECT an item on native, speed"
+            % read_parts.LATEST_ITEMS,
+            ratio(summary, "queries_per_second", *pair, part="latest", items=largest),
+            10,
+            True,
+        ),
+    ]
 
 
 def packed_targets(summary, arguments):
     """Those of packed days; none without them."""
     items = arguments.sizes[min(1, len(arguments.sizes) - 1)].items
-    found = read_packed.targets(functools.partial(ratio, summary),
-                                list(dict.fromkeys(arguments.sizes + [arguments.packed_size])),
-                                arguments)
+    found = read_packed.targets(
+        functools.partial(ratio, summary),
+        list(dict.fromkeys(arguments.sizes + [arguments.packed_size])),
+        arguments,
+    )
     for question in ("hour", "newest %d" % read_parts.NEWEST):
-        found.append(("%s with packed days by SQL to native, latency, kept" % question,
-                      ratio(summary, "median_ms", "zbxhist-packed", REFERENCE, part="short",
-                            items=items, question=question, connection="kept"), 1, False))
+        found.append(
+            (
+                "%s with packed days by SQL to native, latency, kept" % question,
+                ratio(
+                    summary,
+                    "median_ms",
+                    "zbxhist-packed",
+                    REFERENCE,
+                    part="short",
+                    items=items,
+                    question=question,
+                    connection="kept",
+                ),
+                1,
+                False,
+            )
+        )
     for connection in ("kept", "fresh"):
-        found.append((
-            "planning with a year of packed days to native, %s connection, worst SELECT"
-            % connection,
-            worst([ratio([cell], "median_ms", "zbxhist-packed", REFERENCE)
-                   for cell in find_cells(summary, part="planning", connection=connection)],
-                  max), 1, False))
+        found.append(
+            (
+                "planning with a year of packed days to native, %s connection, worst SELECT"
+                % connection,
+                worst(
+                    [
+                        ratio([cell], "median_ms", "zbxhist-packed", REFERENCE)
+                        for cell in find_cells(summary, part="planning", connection=connection)
+                    ],
+                    max,
+                ),
+                1,
+                False,
+            )
+        )
     return found
 
 
 def targets(summary, arguments):
     """The project's own targets, as far as they were measured."""
-    return [{"target": "%s, %s %g" % (text, "at least" if at_least else "at most", limit),
-             "value": value, "met": value >= limit if at_least else value <= limit}
-            for text, value, limit, at_least in
-            function_targets(summary, arguments) + packed_targets(summary, arguments)
-            if value is not None]
+    return [
+        {
+            "target": "%s, %s %g" % (text, "at least" if at_least else "at most", limit),
+            "value": value,
+            "met": value >= limit if at_least else value <= limit,
+        }
+        for text, value, limit, at_least in function_targets(summary, arguments)
+        + packed_targets(summary, arguments)
+        if value is not None
+    ]
 
 
 # ---- plots ----
+
 
 def duration_of(cell):
     """Days of a cell of the durations part; None of its others."""
@@ -389,10 +537,15 @@ def draw_lines(axes, cells, value):
     """A line a series over the days."""
     cells = sorted((cell for cell in cells if duration_of(cell)), key=duration_of)
     for series in cells[0]["series"] if cells else []:
-        axes.plot([duration_of(cell) for cell in cells],
-                  [value(cell["series"][series]) for cell in cells], marker="o",
-                  markersize=3, linewidth=1.2, color=plots.colour(series),
-                  label=label_of(series))
+        axes.plot(
+            [duration_of(cell) for cell in cells],
+            [value(cell["series"][series]) for cell in cells],
+            marker="o",
+            markersize=3,
+            linewidth=1.2,
+            color=plots.colour(series),
+            label=label_of(series),
+        )
     axes.set_xticks([duration_of(cell) for cell in cells])
     axes.set_xlabel("days of history requested")
     return bool(cells)
@@ -419,8 +572,7 @@ def draw_durations(summary, sizes, stem):
             continue
         fig, grid = plots.grid(3, len(sizes), 12.0, 2.7)
         for column, size in enumerate(sizes):
-            cells = find_cells(summary, part="durations", writes=writes,
-                               items=size.items)
+            cells = find_cells(summary, part="durations", writes=writes, items=size.items)
             draw_throughput(grid[0][column], cells)
             draw_latency(grid[1][column], cells, "p50", "median")
             draw_latency(grid[2][column], cells, "p99", "p99")
@@ -437,9 +589,13 @@ def draw_bars(cells, title, unit, stem):
     width = 0.8 / len(names)
     fig, axes = plots.figure(9.0)
     for place, series in enumerate(names):
-        axes.bar([group + place * width for group in range(len(cells))],
-                 [cell["series"][series]["latency_ms"]["p50"] for cell in cells], width,
-                 color=plots.colour(series), label=label_of(series))
+        axes.bar(
+            [group + place * width for group in range(len(cells))],
+            [cell["series"][series]["latency_ms"]["p50"] for cell in cells],
+            width,
+            color=plots.colour(series),
+            label=label_of(series),
+        )
     axes.set_xticks([group + 0.4 - width / 2 for group in range(len(cells))])
     kinds = {cell.get("connection") for cell in cells}
     axes.set_xticklabels([group_name(cell, len(kinds) > 1) for cell in cells], fontsize=8)
@@ -459,50 +615,80 @@ def group_name(cell, has_connection):
 def draw(result, stem):
     """All plots of the experiment."""
     summary, sizes = result["summary"], sizes_of(result)
-    draw_durations(summary, [size for size in sizes if find_cells(
-        summary, part="durations", items=size.items)], stem)
+    draw_durations(
+        summary,
+        [size for size in sizes if find_cells(summary, part="durations", items=size.items)],
+        stem,
+    )
     smallest = sizes[0]
-    draw_bars([cell for cell in find_cells(summary, part="short", items=smallest.items)
-               if cell["connection"] in ("kept", "fresh")],
-              "Short reads (%s)" % smallest.label, "milliseconds, median", stem + "-short")
+    draw_bars(
+        [
+            cell
+            for cell in find_cells(summary, part="short", items=smallest.items)
+            if cell["connection"] in ("kept", "fresh")
+        ],
+        "Short reads (%s)" % smallest.label,
+        "milliseconds, median",
+        stem + "-short",
+    )
     for size in {cell["items"] for cell in find_cells(summary, part="cold")}:
-        draw_bars(find_cells(summary, part="cold", items=size),
-                  "Cold caches ({:,} items)".format(size), "milliseconds, median",
-                  "%s-cold-%d" % (stem, size))
-    draw_bars(find_cells(summary, part="planning", connection="kept"),
-              "Planning with a year of days, kept connection", "milliseconds, median",
-              stem + "-planning")
+        draw_bars(
+            find_cells(summary, part="cold", items=size),
+            "Cold caches ({:,} items)".format(size),
+            "milliseconds, median",
+            "%s-cold-%d" % (stem, size),
+        )
+    draw_bars(
+        find_cells(summary, part="planning", connection="kept"),
+        "Planning with a year of days, kept connection",
+        "milliseconds, median",
+        stem + "-planning",
+    )
 
 
 # ---- the whole ----
 
+
 def figures(arguments, installations, runs):
     """What was measured, and how."""
     summary = summarize(runs, [series.key for series in installations[0].series])
-    return {"days": arguments.days, "year": arguments.year, "rounds": arguments.rounds,
-            "slice_seconds": arguments.slice, "write_rate": arguments.rate,
-            "recent_seconds_with_a_value_a_minute": RECENT,
-            "sizes": [{"items": each.size.items, "seconds_between_values": each.size.step,
-                       "rows": each.rows} for each in installations],
-            "cold": "restart of the server, posix_fadvise(DONTNEED) on all its files",
-            "targets": targets(summary, arguments), "summary": summary}
+    return {
+        "days": arguments.days,
+        "year": arguments.year,
+        "rounds": arguments.rounds,
+        "slice_seconds": arguments.slice,
+        "write_rate": arguments.rate,
+        "recent_seconds_with_a_value_a_minute": RECENT,
+        "sizes": [
+            {"items": each.size.items, "seconds_between_values": each.size.step, "rows": each.rows}
+            for each in installations
+        ],
+        "cold": "restart of the server, posix_fadvise(DONTNEED) on all its files",
+        "targets": targets(summary, arguments),
+        "summary": summary,
+    }
 
 
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    unreadable = {name: STORES[name].unreadable for name in arguments.stores
-                  if STORES[name].unreadable}
+    unreadable = {
+        name: STORES[name].unreadable for name in arguments.stores if STORES[name].unreadable
+    }
     with bench(arguments, arguments.stores, unreadable, **SETTINGS) as own:
-        installations = [Installation(size, own.copies("_%d" % size.items), arguments.days)
-                         for size in arguments.sizes]
+        installations = [
+            Installation(size, own.copies("_%d" % size.items), arguments.days)
+            for size in arguments.sizes
+        ]
         answers = read_parts.Answers()
         of_packed = read_packed.more_installations(
-            arguments, own.copies("_%d" % arguments.packed_size.items))
+            arguments, own.copies("_%d" % arguments.packed_size.items)
+        )
         runs = []
         if set(arguments.parts) != {"planning"}:
             runs += measure(own.cluster, installations, of_packed, arguments, answers)
         if "planning" in arguments.parts:
             runs += measure_year(own.copies("_year"), arguments, answers)
-        return own.conclude(NAME, figures(arguments, installations + of_packed, runs),
-                            answers.problems, show, draw)
+        return own.conclude(
+            NAME, figures(arguments, installations + of_packed, runs), answers.problems, show, draw
+        )

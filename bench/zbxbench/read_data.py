@@ -1,4 +1,5 @@
 """What the read experiment reads: months of an installation's values, in each store."""
+
 import dataclasses
 
 from . import datasets, drivers, periods
@@ -7,13 +8,14 @@ from .stores import STORES
 
 TABLE = "history"
 FIRST_ITEMID = 100000
-RECENT = 7200       # seconds of today that hold a value a minute, whatever the interval
+RECENT = 7200  # seconds of today that hold a value a minute, whatever the interval
 HOUR = 3600
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
     """An installation: its items, and seconds between two values of one in past days."""
+
     items: int
     step: int
 
@@ -80,10 +82,18 @@ class Installation:
         seconds = RECENT if period == self.today else periods.DAY
         passes = seconds // step
         first = (period.start - self.past[0].start) // step
-        load = drivers.Load("loader", 1000, 1, passes * self.size.items, 0, self.past[0].start,
-                            items=self.size.items, step=step, first_pass=first)
-        return ["--copy", "--by-pass", "--values=%d" % load.values] \
-            + drivers.stream_arguments(load)
+        load = drivers.Load(
+            "loader",
+            1000,
+            1,
+            passes * self.size.items,
+            0,
+            self.past[0].start,
+            items=self.size.items,
+            step=step,
+            first_pass=first,
+        )
+        return ["--copy", "--by-pass", "--values=%d" % load.values] + drivers.stream_arguments(load)
 
     def _opener(self, period):
         """What gives the day's values as COPY text."""
@@ -98,8 +108,9 @@ class Installation:
     def fill(self, store):
         """Makes and fills one store."""
         store.create((TABLE,), self.past + periods.days(0, 3))
-        store.bulk_load(TABLE, [(period, self._opener(period))
-                                for period in self.past + [self.today]])
+        store.bulk_load(
+            TABLE, [(period, self._opener(period)) for period in self.past + [self.today]]
+        )
         for period in self.past:
             store.close_period(TABLE, period)
 

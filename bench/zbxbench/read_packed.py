@@ -5,12 +5,13 @@ today, which is not packed.  Besides the sizes of the other parts there is the
 installation that the size experiment has, a thousand items with a value in
 five minutes.
 """
+
 from . import read_parts
 from .read_data import Installation, Size
 
-STORES = ("plain", "zbxhist-packed")        # the reference first
+STORES = ("plain", "zbxhist-packed")  # the reference first
 REFERENCE = STORES[0]
-PARTS = ("packed", "packed cold")           # of the summary
+PARTS = ("packed", "packed cold")  # of the summary
 
 SIZE = Size(1000, 300)
 QUICK_SIZE = Size(50, 300)
@@ -31,8 +32,7 @@ def more_installations(arguments, stores):
     size = arguments.packed_size
     if "packed" not in arguments.parts or size in arguments.sizes or not are_there(stores):
         return []
-    return [Installation(size, [store for store in stores if store.name in STORES],
-                         arguments.days)]
+    return [Installation(size, [store for store in stores if store.name in STORES], arguments.days)]
 
 
 def measure(cluster, askers, arguments, progress):
@@ -47,8 +47,7 @@ def measure(cluster, askers, arguments, progress):
         runs += read_parts.packed(asker, STORES, questions, arguments.rounds, arguments.slice)
         progress.step()
     progress.show("packed, cold")
-    runs += read_parts.cold(cluster, askers, questions, min(arguments.rounds, 2), PARTS[1],
-                            STORES)
+    runs += read_parts.cold(cluster, askers, questions, min(arguments.rounds, 2), PARTS[1], STORES)
     progress.step()
     return runs
 
@@ -61,12 +60,22 @@ def targets(ratio, sizes, arguments):
             text = "%d packed days, %s" % (days, size.label)
             key = {"items": size.items, "question": "%d packed days" % days}
             for part, circumstance, limit in zip(PARTS, ("warm", "cold"), (3, 20)):
-                found.append((
-                    "%s: SQL to a plain table, %s, rows a second" % (text, circumstance),
-                    ratio("rows_per_second", STORES[1], REFERENCE, part=part, **key),
-                    limit, True))
-            found.append((
-                "%s: range to SQL, warm, rows a second" % text,
-                ratio("rows_per_second", STORES[1] + "-functions", STORES[1], part=PARTS[0],
-                      **key), 1, True))
+                found.append(
+                    (
+                        "%s: SQL to a plain table, %s, rows a second" % (text, circumstance),
+                        ratio("rows_per_second", STORES[1], REFERENCE, part=part, **key),
+                        limit,
+                        True,
+                    )
+                )
+            found.append(
+                (
+                    "%s: range to SQL, warm, rows a second" % text,
+                    ratio(
+                        "rows_per_second", STORES[1] + "-functions", STORES[1], part=PARTS[0], **key
+                    ),
+                    1,
+                    True,
+                )
+            )
     return found

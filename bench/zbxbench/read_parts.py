@@ -4,6 +4,7 @@ A measurement is a dict: which part, size, series and question it belongs to,
 its round, and the latencies of its queries in seconds.  All series of a round
 are asked for the same items, interleaved or shuffled.
 """
+
 import json
 import random
 import time
@@ -11,8 +12,8 @@ import time
 from . import drivers, libpq, periods
 from .read_data import FIRST_ITEMID, HOUR, RECENT, TABLE
 
-NEWEST = 2              # rows of an item, as the frontend asks for
-LATEST_ITEMS = 1000     # items of a page of "Latest data"
+NEWEST = 2  # rows of an item, as the frontend asks for
+LATEST_ITEMS = 1000  # items of a page of "Latest data"
 NOBODY = FIRST_ITEMID - 1
 
 
@@ -21,33 +22,44 @@ class Question:
 
     def __init__(self, name, ask):
         self.name = name
-        self.ask = ask      # (reader, item, now) -> rows
+        self.ask = ask  # (reader, item, now) -> rows
 
 
 def days_question(days):
     """All values of the last days."""
-    return Question("%d days" % days, lambda reader, item, now: reader.range(
-        TABLE, item, now - days * periods.DAY, now))
+    return Question(
+        "%d days" % days,
+        lambda reader, item, now: reader.range(TABLE, item, now - days * periods.DAY, now),
+    )
 
 
 def packed_question(days):
     """Whole rows of past days: none of today's."""
-    return Question("%d packed days" % days, lambda reader, item, now: reader.history(
-        TABLE, item, now - RECENT - days * periods.DAY, now - RECENT))
+    return Question(
+        "%d packed days" % days,
+        lambda reader, item, now: reader.history(
+            TABLE, item, now - RECENT - days * periods.DAY, now - RECENT
+        ),
+    )
 
 
 def aggregate_question(days):
     """Count, extremes and average of the last days."""
-    return Question("aggregate of %d days" % days, lambda reader, item, now: reader.aggregate(
-        TABLE, item, now - days * periods.DAY, now))
+    return Question(
+        "aggregate of %d days" % days,
+        lambda reader, item, now: reader.aggregate(TABLE, item, now - days * periods.DAY, now),
+    )
 
 
-HOUR_QUESTION = Question("hour", lambda reader, item, now: reader.range(
-    TABLE, item, now - HOUR, now))
-NEWEST_QUESTION = Question("newest %d" % NEWEST, lambda reader, item, now: reader.newest(
-    TABLE, item, NEWEST, now))
-LATEST_QUESTION = Question("latest", lambda reader, items, now: reader.latest(
-    TABLE, items, now - periods.DAY))
+HOUR_QUESTION = Question(
+    "hour", lambda reader, item, now: reader.range(TABLE, item, now - HOUR, now)
+)
+NEWEST_QUESTION = Question(
+    "newest %d" % NEWEST, lambda reader, item, now: reader.newest(TABLE, item, NEWEST, now)
+)
+LATEST_QUESTION = Question(
+    "latest", lambda reader, items, now: reader.latest(TABLE, items, now - periods.DAY)
+)
 
 
 class Answers:
@@ -61,8 +73,9 @@ class Answers:
         """Compares an answer with that of the series which came first."""
         name, expected = self.known.setdefault(key, (series.key, answer))
         if answer != expected:
-            self.problems.append("%s: %s: %s instead of %s as by %s" % (
-                series.key, key, answer, expected, name))
+            self.problems.append(
+                "%s: %s: %s instead of %s as by %s" % (series.key, key, answer, expected, name)
+            )
 
 
 class Asker:
@@ -77,8 +90,9 @@ class Asker:
         started = time.perf_counter()
         rows = question.ask(reader, item, self.installation.now)
         seconds = time.perf_counter() - started
-        self.answers.note(series, (self.installation.size.items, question.name, str(item)[:40]),
-                          len(rows))
+        self.answers.note(
+            series, (self.installation.size.items, question.name, str(item)[:40]), len(rows)
+        )
         return seconds, len(rows)
 
     def slice(self, series, reader, question, items, seconds):
@@ -92,13 +106,22 @@ class Asker:
             rows += count
             if len(latencies) >= 3 and time.perf_counter() > end:
                 break
-        return {"latencies": latencies, "rows": rows,
-                "cpu_seconds": None if cpu is None else reader.server_cpu() - cpu}
+        return {
+            "latencies": latencies,
+            "rows": rows,
+            "cpu_seconds": None if cpu is None else reader.server_cpu() - cpu,
+        }
 
     def describe(self, measurement, part, series, question, **more):
         """Adds what the measurement is of."""
-        return dict(measurement, part=part, items=self.installation.size.items,
-                    series=series.key, question=question.name, **more)
+        return dict(
+            measurement,
+            part=part,
+            items=self.installation.size.items,
+            series=series.key,
+            question=question.name,
+            **more,
+        )
 
 
 def warm_up(series, installation):
@@ -117,6 +140,7 @@ def some_items(installation, *seed):
 
 # ---- by duration: 10, 20, ... days ----
 
+
 def ask_in_slices(asker, readers, questions, round_number, seconds, part, **more):
     """Every question of every series, for a slice of time each."""
     installation = asker.installation
@@ -126,19 +150,20 @@ def ask_in_slices(asker, readers, questions, round_number, seconds, part, **more
         items = some_items(installation, question.name, round_number)
         for series in order.sample(list(readers), len(readers)):
             measured = asker.slice(series, readers[series], question, items, seconds)
-            found.append(asker.describe(measured, part, series, question,
-                                        round=round_number, **more))
+            found.append(
+                asker.describe(measured, part, series, question, round=round_number, **more)
+            )
     return found
 
 
 def durations(asker, questions, rounds, seconds):
     """Without a concurrent load."""
-    readers = {series: warm_up(series, asker.installation)
-               for series in asker.installation.series}
+    readers = {series: warm_up(series, asker.installation) for series in asker.installation.series}
     found = []
     for round_number in range(rounds):
-        found += ask_in_slices(asker, readers, questions, round_number, seconds, "durations",
-                               writes=False)
+        found += ask_in_slices(
+            asker, readers, questions, round_number, seconds, "durations", writes=False
+        )
     for reader in readers.values():
         reader.close()
     return found
@@ -149,12 +174,28 @@ class Writes:
 
     def __init__(self, store, installation, rate, first_pass):
         # a pass a second: simulated time stays within the day however few the items
-        load = drivers.Load("loader", 1000, 1, 0, 1000, installation.now, step=1,
-                            items=installation.size.items, first_pass=first_pass)
+        load = drivers.Load(
+            "loader",
+            1000,
+            1,
+            0,
+            1000,
+            installation.now,
+            step=1,
+            items=installation.size.items,
+            first_pass=first_pass,
+        )
         self.loader = drivers.LoaderProcess(
-            store.loader_arguments() + drivers.stream_arguments(load)
-            + ["--connections=1", "--seconds=86400", "--rate=%g" % rate, "--warmup=1000",
-               "--handshake"])
+            store.loader_arguments()
+            + drivers.stream_arguments(load)
+            + [
+                "--connections=1",
+                "--seconds=86400",
+                "--rate=%g" % rate,
+                "--warmup=1000",
+                "--handshake",
+            ]
+        )
 
     def __enter__(self):
         self.loader.event("ready")
@@ -185,13 +226,18 @@ def durations_with_writes(asker, questions, rounds, seconds, rate):
     found = []
     first_pass = 0
     for round_number in range(rounds):
-        for store in random.Random(round_number).sample(installation.stores,
-                                                        len(installation.stores)):
+        for store in random.Random(round_number).sample(
+            installation.stores, len(installation.stores)
+        ):
             with Writes(store, installation, rate, first_pass):
-                readers = {series: warm_up(series, installation)
-                           for series in installation.series if series.store is store}
-                found += ask_in_slices(asker, readers, questions, round_number, seconds,
-                                       "durations", writes=True)
+                readers = {
+                    series: warm_up(series, installation)
+                    for series in installation.series
+                    if series.store is store
+                }
+                found += ask_in_slices(
+                    asker, readers, questions, round_number, seconds, "durations", writes=True
+                )
                 for reader in readers.values():
                     reader.close()
         # no item gets two values of one moment
@@ -201,8 +247,11 @@ def durations_with_writes(asker, questions, rounds, seconds, rate):
 
 def packed(asker, stores, questions, rounds, seconds):
     """Past days of some stores."""
-    readers = {series: warm_up(series, asker.installation)
-               for series in asker.installation.series if series.store.name in stores}
+    readers = {
+        series: warm_up(series, asker.installation)
+        for series in asker.installation.series
+        if series.store.name in stores
+    }
     found = []
     for round_number in range(rounds):
         found += ask_in_slices(asker, readers, questions, round_number, seconds, "packed")
@@ -212,6 +261,7 @@ def packed(asker, stores, questions, rounds, seconds):
 
 
 # ---- short questions, over kept and fresh connections ----
+
 
 def ask_fresh(asker, series, question, item):
     """Connects, asks, disconnects."""
@@ -225,33 +275,39 @@ def ask_fresh(asker, series, question, item):
 
 def short_round(asker, readers, question, round_number, counts):
     """One question of all series, item by item; kept and fresh connections."""
-    latencies = {series: {"kept": [], "connect": [], "first": [], "fresh": []}
-                 for series in readers}
+    latencies = {
+        series: {"kept": [], "connect": [], "first": [], "fresh": []} for series in readers
+    }
     order = random.Random(round_number)
     items = some_items(asker.installation, "short", question.name, round_number)
-    for item in items[:counts[0]]:
+    for item in items[: counts[0]]:
         for series in order.sample(list(readers), len(readers)):
-            latencies[series]["kept"].append(
-                asker.ask(series, readers[series], question, item)[0])
-    for item in items[:counts[1]]:
+            latencies[series]["kept"].append(asker.ask(series, readers[series], question, item)[0])
+    for item in items[: counts[1]]:
         for series in order.sample(list(readers), len(readers)):
             connected, seconds = ask_fresh(asker, series, question, item)
             latencies[series]["connect"].append(connected)
             latencies[series]["first"].append(seconds)
             latencies[series]["fresh"].append(connected + seconds)
-            time.sleep(0.003)       # the last backend ends
-    return [asker.describe({"latencies": values}, "short", series, question,
-                           connection=kind, round=round_number)
-            for series, kinds in latencies.items() for kind, values in kinds.items()]
+            time.sleep(0.003)  # the last backend ends
+    return [
+        asker.describe(
+            {"latencies": values}, "short", series, question, connection=kind, round=round_number
+        )
+        for series, kinds in latencies.items()
+        for kind, values in kinds.items()
+    ]
 
 
 def short(asker, rounds, counts):
     """The last hour and the newest values; counts: queries a round, kept and fresh."""
-    readers = {series: warm_up(series, asker.installation)
-               for series in asker.installation.series}
-    found = [measurement for round_number in range(rounds)
-             for question in (HOUR_QUESTION, NEWEST_QUESTION)
-             for measurement in short_round(asker, readers, question, round_number, counts)]
+    readers = {series: warm_up(series, asker.installation) for series in asker.installation.series}
+    found = [
+        measurement
+        for round_number in range(rounds)
+        for question in (HOUR_QUESTION, NEWEST_QUESTION)
+        for measurement in short_round(asker, readers, question, round_number, counts)
+    ]
     for reader in readers.values():
         reader.close()
     return found
@@ -267,15 +323,23 @@ def latest(asker, rounds):
         items = installation.items(chooser, LATEST_ITEMS)
         for series in chooser.sample(list(readers), len(readers)):
             seconds, rows = asker.ask(series, readers[series], LATEST_QUESTION, items)
-            if round_number >= 0:       # the one before warms up
-                found.append(asker.describe({"latencies": [seconds], "rows": rows}, "latest",
-                                            series, LATEST_QUESTION, round=round_number))
+            if round_number >= 0:  # the one before warms up
+                found.append(
+                    asker.describe(
+                        {"latencies": [seconds], "rows": rows},
+                        "latest",
+                        series,
+                        LATEST_QUESTION,
+                        round=round_number,
+                    )
+                )
     for reader in readers.values():
         reader.close()
     return found
 
 
 # ---- cold caches ----
+
 
 def cold(cluster, askers, questions, rounds, part="cold", stores=None):
     """One query of each series, or those of some stores, in PostgreSQL after a restart without any cached file.
@@ -290,9 +354,13 @@ def cold(cluster, askers, questions, rounds, part="cold", stores=None):
             for way in ("sql", "functions"):
                 cluster.restart(cold=True)
                 for asker in askers:
-                    chosen = [series for series in asker.installation.series
-                              if series.way == way and series.store.is_postgres
-                              and (stores is None or series.store.name in stores)]
+                    chosen = [
+                        series
+                        for series in asker.installation.series
+                        if series.way == way
+                        and series.store.is_postgres
+                        and (stores is None or series.store.name in stores)
+                    ]
                     found += cold_queries(asker, chosen, question, round_number, part)
     return found
 
@@ -307,37 +375,36 @@ def cold_queries(asker, chosen, question, round_number, part):
         question.ask(reader, NOBODY, asker.installation.now)
         seconds, rows = asker.ask(series, reader, question, item)
         reader.close()
-        found.append(asker.describe({"latencies": [seconds], "rows": rows}, part, series,
-                                    question, round=round_number))
+        found.append(
+            asker.describe(
+                {"latencies": [seconds], "rows": rows}, part, series, question, round=round_number
+            )
+        )
     return found
 
 
 # ---- planning ----
 
+
 def zabbix_selects(item, now):
     """The shapes which Zabbix's server and frontend send most, by name."""
     return {
-        "value cache, range":
-            "select clock,ns,value from history where itemid=%d and clock>%d and clock<=%d"
-            % (item, now - HOUR, now),
-        "value cache, last values":
-            "select clock,ns,value from history where itemid=%d and clock<=%d and clock>%d "
-            "order by clock desc limit 2" % (item, now, now - periods.DAY),
-        "value cache, last values, unbounded":
-            "select clock,ns,value from history where itemid=%d and clock<=%d "
-            "order by clock desc limit 2" % (item, now),
-        "frontend, last value":
-            "SELECT * FROM history h WHERE h.itemid='%d' AND h.clock>%d ORDER BY h.clock DESC,"
-            "h.ns DESC LIMIT 1" % (item, now - periods.DAY),
-        "frontend, graph of 30 days":
-            "SELECT itemid,COUNT(*) AS count,AVG(value) AS avg,MIN(value) AS min,MAX(value) AS "
-            "max,round(900.0*(clock-{f})/{p},0) AS i,MAX(clock) AS clock FROM history WHERE "
-            "itemid='{i}' AND clock>='{f}' AND clock<='{e}' GROUP BY itemid,"
-            "round(900.0*(clock-{f})/{p},0) ORDER BY itemid,i".format(
-                i=item, f=now - 30 * periods.DAY, e=now, p=30 * periods.DAY),
-        "frontend, all of an item":
-            "SELECT h.* FROM history h WHERE h.itemid='%d' ORDER BY h.clock DESC LIMIT 100"
-            % item,
+        "value cache, range": "select clock,ns,value from history where itemid=%d and clock>%d and clock<=%d"
+        % (item, now - HOUR, now),
+        "value cache, last values": "select clock,ns,value from history where itemid=%d and clock<=%d and clock>%d "
+        "order by clock desc limit 2" % (item, now, now - periods.DAY),
+        "value cache, last values, unbounded": "select clock,ns,value from history where itemid=%d and clock<=%d "
+        "order by clock desc limit 2" % (item, now),
+        "frontend, last value": "SELECT * FROM history h WHERE h.itemid='%d' AND h.clock>%d ORDER BY h.clock DESC,"
+        "h.ns DESC LIMIT 1" % (item, now - periods.DAY),
+        "frontend, graph of 30 days": "SELECT itemid,COUNT(*) AS count,AVG(value) AS avg,MIN(value) AS min,MAX(value) AS "
+        "max,round(900.0*(clock-{f})/{p},0) AS i,MAX(clock) AS clock FROM history WHERE "
+        "itemid='{i}' AND clock>='{f}' AND clock<='{e}' GROUP BY itemid,"
+        "round(900.0*(clock-{f})/{p},0) ORDER BY itemid,i".format(
+            i=item, f=now - 30 * periods.DAY, e=now, p=30 * periods.DAY
+        ),
+        "frontend, all of an item": "SELECT h.* FROM history h WHERE h.itemid='%d' ORDER BY h.clock DESC LIMIT 100"
+        % item,
     }
 
 
@@ -356,20 +423,27 @@ def planning(installation, rounds):
         for name, text in zabbix_selects(FIRST_ITEMID, installation.now).items():
             for store in random.Random(round_number).sample(stores, len(stores)):
                 fresh = libpq.Connection(store.dsn())
-                times = {"kept": planning_ms(kept[store], text),
-                         "fresh": planning_ms(fresh, text)}
+                times = {"kept": planning_ms(kept[store], text), "fresh": planning_ms(fresh, text)}
                 fresh.close()
-                if round_number >= 0:       # the one before warms up
-                    found += [{"part": "planning", "series": store.name, "question": name,
-                               "connection": kind, "round": round_number,
-                               "latencies": [milliseconds / 1e3]}
-                              for kind, milliseconds in times.items()]
+                if round_number >= 0:  # the one before warms up
+                    found += [
+                        {
+                            "part": "planning",
+                            "series": store.name,
+                            "question": name,
+                            "connection": kind,
+                            "round": round_number,
+                            "latencies": [milliseconds / 1e3],
+                        }
+                        for kind, milliseconds in times.items()
+                    ]
     for connection in kept.values():
         connection.close()
     return found
 
 
 # ---- contents ----
+
 
 def _number(value):
     """A value as all stores and ways agree on it."""
@@ -391,12 +465,16 @@ def compare_contents(asker, days):
         reader = series.open()
         for question in questions:
             rows = question.ask(reader, item, installation.now)
-            asker.answers.note(series, ("contents", installation.size.items, question.name),
-                               (len(rows), _comparable(rows)))
+            asker.answers.note(
+                series,
+                ("contents", installation.size.items, question.name),
+                (len(rows), _comparable(rows)),
+            )
         items = installation.items(random.Random(1), 50)
         rows = LATEST_QUESTION.ask(reader, items, installation.now)
-        asker.answers.note(series, ("contents", installation.size.items, "latest"),
-                           (len(rows), _comparable(rows)))
+        asker.answers.note(
+            series, ("contents", installation.size.items, "latest"), (len(rows), _comparable(rows))
+        )
         reader.close()
 
 
@@ -406,6 +484,8 @@ def compare_counts(asker):
     for store in installation.stores:
         rows = store.rows(TABLE)
         if rows != installation.rows:
-            asker.answers.problems.append("%s, %s: %d rows instead of %d" % (
-                store.name, installation.size.label, rows, installation.rows))
+            asker.answers.problems.append(
+                "%s, %s: %d rows instead of %d"
+                % (store.name, installation.size.label, rows, installation.rows)
+            )
         asker.answers.problems.extend(store.check())

@@ -1,4 +1,5 @@
 """One page of all results: Markdown with links to the plots, and HTML that needs no other file."""
+
 import base64
 import contextlib
 import html
@@ -18,7 +19,8 @@ TITLE = "What it costs to keep Zabbix's history"
 INTRODUCTION = (
     "Made by `bench/run report` from the result files beside it; what each experiment does, and "
     "how the stores are set up, is in `bench/README.md`. Each result says which command made it, "
-    "when and of which revision; the server's settings are in its JSON file.")
+    "when and of which revision; the server's settings are in its JSON file."
+)
 
 STYLE = """
 body { font-family: sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -56,12 +58,18 @@ def in_order(found, modules):
 
 def plots_of(name, names, directory):
     """A result's plots: those files that begin with its name, and with no longer one."""
+
     def owner(path):
-        return max((other for other in names
-                    if path.stem == other or path.stem.startswith(other + "-")),
-                   key=len, default=None)
-    return sorted((path for path in directory.glob(name + "*.png") if owner(path) == name),
-                  key=lambda path: path.stem)
+        return max(
+            (other for other in names if path.stem == other or path.stem.startswith(other + "-")),
+            key=len,
+            default=None,
+        )
+
+    return sorted(
+        (path for path in directory.glob(name + "*.png") if owner(path) == name),
+        key=lambda path: path.stem,
+    )
 
 
 def draw_missing(ordered, directory):
@@ -90,6 +98,7 @@ def shown(module, result):
 # A page is a list of blocks: (kind, content).  Kinds: "h1", "h2", "p", "code",
 # "list" (of (class, text)), "table" (of rows of cells), "plot" (a path).
 
+
 def blocks_of_lines(lines):
     """Paragraphs and tables of what an experiment printed."""
     blocks = []
@@ -109,9 +118,23 @@ def blocks_of_lines(lines):
 
 def blocks_of_targets(result):
     """Each target, the missed ones said plainly."""
-    return [("list", [("" if entry["met"] else "missed", "%s: %.3g  (%s)" % (
-        "met" if entry["met"] else "NOT met", entry["value"], entry["target"]))
-        for entry in result["targets"]])] if result.get("targets") else []
+    return (
+        [
+            (
+                "list",
+                [
+                    (
+                        "" if entry["met"] else "missed",
+                        "%s: %.3g  (%s)"
+                        % ("met" if entry["met"] else "NOT met", entry["value"], entry["target"]),
+                    )
+                    for entry in result["targets"]
+                ],
+            )
+        ]
+        if result.get("targets")
+        else []
+    )
 
 
 def blocks_of_troubles(result):
@@ -127,15 +150,26 @@ def provenance(result):
     machine = result["machine"]
     load = machine.get("load_average")
     return "%s, revision %s.  %s, %d cores, %s GB, %s, Linux %s.%s  %s." % (
-        result["date"], result["git_revision"], machine["cpu"], machine["cores"],
-        machine["memory_gb"], machine["os"], machine["kernel"],
-        "  Load average at the end %s, %s, %s." % tuple(load) if load else "", versions)
+        result["date"],
+        result["git_revision"],
+        machine["cpu"],
+        machine["cores"],
+        machine["memory_gb"],
+        machine["os"],
+        machine["kernel"],
+        "  Load average at the end %s, %s, %s." % tuple(load) if load else "",
+        versions,
+    )
 
 
 def section(name, names, result, module, directory):
     """All blocks of one result."""
-    blocks = [("h2", name), ("p", module.HELP[0].upper() + module.HELP[1:] + "."),
-              ("code", result["command"]), ("p", provenance(result))]
+    blocks = [
+        ("h2", name),
+        ("p", module.HELP[0].upper() + module.HELP[1:] + "."),
+        ("code", result["command"]),
+        ("p", provenance(result)),
+    ]
     blocks += [("plot", path) for path in plots_of(name, names, directory)]
     blocks += blocks_of_lines(shown(module, result))
     return blocks + blocks_of_targets(result) + blocks_of_troubles(result)
@@ -143,23 +177,33 @@ def section(name, names, result, module, directory):
 
 def missed_targets(ordered):
     """The first thing to read: what is not as it should be."""
-    lines = [("missed", "%s: %.3g  (%s)" % (name, entry["value"], entry["target"]))
-             for name, result, _ in ordered for entry in result.get("targets", [])
-             if not entry["met"]]
-    lines += [("missed", "%s: %s" % (name, problem))
-              for name, result, _ in ordered for problem in result.get("problems", [])]
-    text = "Targets that were missed, and results that are wrong:" if lines else \
-        "Every target was met, and no store lost or refused a value."
+    lines = [
+        ("missed", "%s: %.3g  (%s)" % (name, entry["value"], entry["target"]))
+        for name, result, _ in ordered
+        for entry in result.get("targets", [])
+        if not entry["met"]
+    ]
+    lines += [
+        ("missed", "%s: %s" % (name, problem))
+        for name, result, _ in ordered
+        for problem in result.get("problems", [])
+    ]
+    text = (
+        "Targets that were missed, and results that are wrong:"
+        if lines
+        else "Every target was met, and no store lost or refused a value."
+    )
     return [("p", text)] + ([("list", lines)] if lines else [])
 
 
 def overview(ordered, modules):
     """Which experiments have a result here."""
-    present = [module.NAME for module in modules
-               if module in [each for _, _, each in ordered]]
+    present = [module.NAME for module in modules if module in [each for _, _, each in ordered]]
     absent = [module.NAME for module in modules if module.NAME not in present]
     return "Results here: %s.%s" % (
-        ", ".join(present) or "none", "  None of: %s." % ", ".join(absent) if absent else "")
+        ", ".join(present) or "none",
+        "  None of: %s." % ", ".join(absent) if absent else "",
+    )
 
 
 def page(ordered, modules, directory):
@@ -199,24 +243,32 @@ def html_text(text):
 
 def html_table(rows):
     """A table; the first row is its head."""
+
     def line(cells, tag):
-        return "<tr>%s</tr>" % "".join("<%s>%s</%s>" % (tag, html_text(cell), tag)
-                                       for cell in cells)
+        return "<tr>%s</tr>" % "".join(
+            "<%s>%s</%s>" % (tag, html_text(cell), tag) for cell in cells
+        )
+
     return "<table>\n%s\n%s\n</table>" % (
-        line(rows[0], "th"), "\n".join(line(row, "td") for row in rows[1:]))
+        line(rows[0], "th"),
+        "\n".join(line(row, "td") for row in rows[1:]),
+    )
 
 
 def html_block(kind, content):
     """One block as HTML."""
     if kind == "list":
-        return "<ul>%s</ul>" % "\n".join('<li class="%s">%s</li>' % (mark, html_text(text))
-                                         for mark, text in content)
+        return "<ul>%s</ul>" % "\n".join(
+            '<li class="%s">%s</li>' % (mark, html_text(text)) for mark, text in content
+        )
     if kind == "table":
         return html_table(content)
     if kind == "plot":
         data = base64.b64encode(content.read_bytes()).decode()
         return '<p><img alt="%s" src="data:image/png;base64,%s"></p>' % (
-            html.escape(content.stem), data)
+            html.escape(content.stem),
+            data,
+        )
     if kind == "code":
         return "<pre><code>%s</code></pre>" % html.escape(content)
     return "<%s>%s</%s>" % (kind, html_text(content), kind)
@@ -224,14 +276,17 @@ def html_block(kind, content):
 
 def html_page(blocks):
     """The page that stands alone."""
-    return ("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s\n</body>\n</html>\n"
-            % (html.escape(TITLE), STYLE, "\n".join(html_block(*block) for block in blocks)))
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<title>%s</title>\n<style>%s</style>\n</head>\n<body>\n%s\n</body>\n</html>\n"
+        % (html.escape(TITLE), STYLE, "\n".join(html_block(*block) for block in blocks))
+    )
 
 
 def run(arguments):
     """Writes both pages."""
     from .cli import EXPERIMENTS
+
     directory = pathlib.Path(arguments.output) if arguments.output else results.RESULTS
     modules = [module for module in EXPERIMENTS if hasattr(module, "show")]
     ordered = in_order(load(directory, arguments.quick), modules)

@@ -1,4 +1,5 @@
 """Result files and tables."""
+
 import json
 import math
 import pathlib
@@ -65,8 +66,11 @@ def table(header, rows):
         padded += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
         return "| " + " | ".join(padded) + " |"
 
-    rule = "|" + "|".join("-" * (width + 1) + ("-" if i == 0 else ":")
-                          for i, width in enumerate(widths)) + "|"
+    rule = (
+        "|"
+        + "|".join("-" * (width + 1) + ("-" if i == 0 else ":") for i, width in enumerate(widths))
+        + "|"
+    )
     return "\n".join([line(cells[0]), rule] + [line(row) for row in cells[1:]])
 
 
@@ -101,8 +105,10 @@ def print_targets(entries):
     if entries:
         print("\nTargets:")
     for entry in entries:
-        print("  %-7s %.2f  %s" % ("met" if entry["met"] else "NOT met", entry["value"],
-                                   entry["target"]))
+        print(
+            "  %-7s %.2f  %s"
+            % ("met" if entry["met"] else "NOT met", entry["value"], entry["target"])
+        )
 
 
 def conclude(name, result, problems, directory=None):

@@ -1,4 +1,5 @@
 """A server's clock that shows simulated time: libfaketime, and a file it reads."""
+
 import glob
 import os
 import pathlib
@@ -22,8 +23,10 @@ class SimulatedClock:
     def __init__(self, base="/var/tmp"):
         self.library = next(iter(glob.glob(LIBRARY)), None)
         if self.library is None:
-            raise RuntimeError("libfaketime is not installed: the server could not be given the "
-                               "clock of the simulated day (apt-get install libfaketime)")
+            raise RuntimeError(
+                "libfaketime is not installed: the server could not be given the "
+                "clock of the simulated day (apt-get install libfaketime)"
+            )
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="zbxbench.", dir=base))
         self.directory.chmod(0o755)
         self.moment = None
@@ -60,6 +63,11 @@ class SimulatedClock:
 
     def environment(self):
         """What a server is started with to go by it; only the time of day is simulated."""
-        return {"LD_PRELOAD": self.library, "FAKETIME_TIMESTAMP_FILE": str(self.path),
-                "FAKETIME_CACHE_DURATION": "0", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+        return {
+            "LD_PRELOAD": self.library,
+            "FAKETIME_TIMESTAMP_FILE": str(self.path),
+            "FAKETIME_CACHE_DURATION": "0",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }

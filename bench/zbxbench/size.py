@@ -1,4 +1,5 @@
 """The size experiment: bytes on disk that a value takes, everything counted."""
+
 import time
 
 from . import datasets, plots, results
@@ -18,13 +19,17 @@ PEER_DAYS = 5
 def add_arguments(parser):
     """The experiment's own options."""
     names = ",".join(dataset.name for dataset in datasets.DATASETS)
-    parser.add_argument("--stores", help="comma-separated (default: %s; --quick: without "
-                        "cassandra, which takes its time to start); also native, partman, "
-                        "whose partitions are as large as zbxhist's" % ",".join(DEFAULT_STORES))
+    parser.add_argument(
+        "--stores",
+        help="comma-separated (default: %s; --quick: without "
+        "cassandra, which takes its time to start); also native, partman, "
+        "whose partitions are as large as zbxhist's" % ",".join(DEFAULT_STORES),
+    )
     parser.add_argument("--datasets", default=names, help="(default: %(default)s)")
     parser.add_argument("--items", type=int, help="(default: 1000; --quick: 100)")
-    parser.add_argument("--days", type=int,
-                        help="at most so many days (default: each data set's own; --quick: 3)")
+    parser.add_argument(
+        "--days", type=int, help="at most so many days (default: each data set's own; --quick: 3)"
+    )
 
 
 def fill_defaults(arguments):
@@ -60,10 +65,18 @@ def measure(store, dataset, contents, arguments):
     closed = time.monotonic()
     store.settle()
     size = store.disk_bytes()
-    return {"store": store.name, "dataset": dataset.name, "items": arguments.items,
-            "sent": sent, "early": early, "late": late_contents(store, dataset.table),
-            "bytes": size, "bytes_per_value": size / sent,
-            "load_seconds": loaded - started, "close_seconds": closed - loaded}
+    return {
+        "store": store.name,
+        "dataset": dataset.name,
+        "items": arguments.items,
+        "sent": sent,
+        "early": early,
+        "late": late_contents(store, dataset.table),
+        "bytes": size,
+        "bytes_per_value": size / sent,
+        "load_seconds": loaded - started,
+        "close_seconds": closed - loaded,
+    }
 
 
 def late_contents(store, table):
@@ -77,8 +90,7 @@ def compare(runs, problems):
     for run in runs:
         where = "%s, %s" % (run["store"], run["dataset"])
         if run["late"][0] != run["sent"]:
-            problems.append("%s: %d rows instead of %d"
-                            % (where, run["late"][0], run["sent"]))
+            problems.append("%s: %d rows instead of %d" % (where, run["late"][0], run["sent"]))
         for key in ("early", "late"):
             if key == "late" and not STORES[run["store"]].is_postgres:
                 continue
@@ -124,13 +136,21 @@ def show(result):
     summary = result["summary"]
     names = stores_in(summary)
     labels = {dataset.name: dataset.label for dataset in datasets.DATASETS}
-    rows = [[labels[name], results.number(entry["values"])]
-            + [results.number(entry["stores"].get(store), 2) for store in names]
-            for name, entry in summary.items()]
-    print("\nBytes a value takes on disk (stores outside PostgreSQL: of %d days at most)"
-          % PEER_DAYS)
-    print(results.table(["data", "values"] + [
-        results.judged(STORES[name].label, name, result["problems"]) for name in names], rows))
+    rows = [
+        [labels[name], results.number(entry["values"])]
+        + [results.number(entry["stores"].get(store), 2) for store in names]
+        for name, entry in summary.items()
+    ]
+    print(
+        "\nBytes a value takes on disk (stores outside PostgreSQL: of %d days at most)" % PEER_DAYS
+    )
+    print(
+        results.table(
+            ["data", "values"]
+            + [results.judged(STORES[name].label, name, result["problems"]) for name in names],
+            rows,
+        )
+    )
 
 
 def targets(summary):
@@ -139,10 +159,14 @@ def targets(summary):
     for dataset in datasets.DATASETS:
         value = summary.get(dataset.name, {}).get("stores", {}).get(PACKED)
         if dataset.target and value is not None:
-            entries.append({
-                "target": "bytes a value, packed days, %s, at most %g"
-                          % (dataset.label, dataset.target),
-                "value": value, "met": value <= dataset.target})
+            entries.append(
+                {
+                    "target": "bytes a value, packed days, %s, at most %g"
+                    % (dataset.label, dataset.target),
+                    "value": value,
+                    "met": value <= dataset.target,
+                }
+            )
     return entries
 
 
@@ -154,13 +178,28 @@ def draw(result, stem):
     fig, axes = plots.figure(10.0, 3.8)
     width = 0.8 / len(names)
     for place, name in enumerate(names):
-        bars = [(x + (place - (len(names) - 1) / 2) * width, entry["stores"][name])
-                for x, entry in enumerate(summary.values()) if name in entry["stores"]]
-        axes.bar([x for x, _ in bars], [value for _, value in bars], width,
-                 color=plots.colour(name), label=STORES[name].label)
+        bars = [
+            (x + (place - (len(names) - 1) / 2) * width, entry["stores"][name])
+            for x, entry in enumerate(summary.values())
+            if name in entry["stores"]
+        ]
+        axes.bar(
+            [x for x, _ in bars],
+            [value for _, value in bars],
+            width,
+            color=plots.colour(name),
+            label=STORES[name].label,
+        )
         for x, value in bars:
-            axes.annotate("%.3g" % value, (x, value), ha="center", va="bottom", fontsize=6,
-                          xytext=(0, 1), textcoords="offset points")
+            axes.annotate(
+                "%.3g" % value,
+                (x, value),
+                ha="center",
+                va="bottom",
+                fontsize=6,
+                xytext=(0, 1),
+                textcoords="offset points",
+            )
     axes.set_xticks(range(len(summary)))
     axes.set_xticklabels([labels[name] for name in summary], fontsize=8)
     plots.logarithmic_y(axes)
@@ -178,6 +217,15 @@ def run(arguments):
         problems = []
         runs = run_all(own.stores, arguments, problems)
         summary = summarize(runs)
-        return own.conclude(NAME, {
-            "items": arguments.items, "targets": [] if arguments.quick else targets(summary),
-            "summary": summary, "runs": runs}, problems, show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "items": arguments.items,
+                "targets": [] if arguments.quick else targets(summary),
+                "summary": summary,
+                "runs": runs,
+            },
+            problems,
+            show,
+            draw,
+        )

@@ -1,4 +1,5 @@
 """Medians, spreads and ratios of rounds."""
+
 import statistics
 
 
@@ -16,8 +17,11 @@ def ratios(values, references):
     Rounds are paired: what slows the machine for a while slows both sides, so
     the median of ratios is steadier than the ratio of medians.
     """
-    pairs = [(value, reference) for value, reference in zip(values, references)
-             if value is not None and reference]
+    pairs = [
+        (value, reference)
+        for value, reference in zip(values, references)
+        if value is not None and reference
+    ]
     return spread([value / reference for value, reference in pairs])
 
 

@@ -1,4 +1,5 @@
 """An open-loop stream of values in the background, and what its statements felt."""
+
 import csv
 import os
 import signal
@@ -11,8 +12,9 @@ from . import drivers, spread
 def fill(store, table, period, load):
     """Puts a load's float values of one period into a store, in the order of time."""
     command = [drivers.loader_path(), "--copy", "--by-pass", "--values=%d" % load.values]
-    with subprocess.Popen(command + drivers.stream_arguments(load),
-                          stdout=subprocess.PIPE) as loader:
+    with subprocess.Popen(
+        command + drivers.stream_arguments(load), stdout=subprocess.PIPE
+    ) as loader:
         store.copy_period(table, period, loader.stdout)
     if loader.returncode != 0:
         raise drivers.Failed("loader --copy failed")
@@ -28,10 +30,17 @@ class Stream:
         handle, self.path = tempfile.mkstemp(suffix=".csv")
         os.close(handle)
         self.loader = drivers.LoaderProcess(
-            store.loader_arguments() + [
-                "--connections=%d" % connections, "--seconds=%g" % seconds,
-                "--rate=%g" % rate, "--warmup=%d" % load.warmup, "--csv=" + self.path,
-                "--handshake"] + drivers.stream_arguments(load))
+            store.loader_arguments()
+            + [
+                "--connections=%d" % connections,
+                "--seconds=%g" % seconds,
+                "--rate=%g" % rate,
+                "--warmup=%d" % load.warmup,
+                "--csv=" + self.path,
+                "--handshake",
+            ]
+            + drivers.stream_arguments(load)
+        )
         self.loader.event("ready")
         store.before_run()
         self.loader.go_on()
@@ -46,9 +55,14 @@ class Stream:
         result = self.loader.event("done")
         self.loader.finish()
         with open(self.path, encoding="ascii") as lines:
-            statements = [{"start": float(row["start"]),
-                           "latency": float(row["latency_ms"]),
-                           "delay": float(row["delay_ms"])} for row in csv.DictReader(lines)]
+            statements = [
+                {
+                    "start": float(row["start"]),
+                    "latency": float(row["latency_ms"]),
+                    "delay": float(row["delay_ms"]),
+                }
+                for row in csv.DictReader(lines)
+            ]
         return result, statements
 
     def close(self):
@@ -59,13 +73,18 @@ class Stream:
 
 def latencies(statements, span):
     """Percentiles of the statements that overlap a stage, from span["from"] to span["to"]."""
-    inside = [statement for statement in statements
-              if statement["start"] < span["to"]
-              and statement["start"] + statement["latency"] / 1e3 > span["from"]]
+    inside = [
+        statement
+        for statement in statements
+        if statement["start"] < span["to"]
+        and statement["start"] + statement["latency"] / 1e3 > span["from"]
+    ]
     found = {"statements": len(inside)}
     for key in ("latency", "delay"):
         values = [statement[key] for statement in inside]
-        found[key + "_ms"] = {"p50": spread.percentile(values, 0.5),
-                              "p99": spread.percentile(values, 0.99),
-                              "max": max(values) if values else None}
+        found[key + "_ms"] = {
+            "p50": spread.percentile(values, 0.5),
+            "p99": spread.percentile(values, 0.99),
+            "max": max(values) if values else None,
+        }
     return found

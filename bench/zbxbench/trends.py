@@ -6,6 +6,7 @@ value type can bring at most: all items are flushed for the first time since
 the server's start (select, look up, insert), then once more after a restart
 within the hour (select, look up, update).
 """
+
 import random
 import time
 
@@ -21,8 +22,8 @@ DEFAULT_STORES = ["plain", "native", "zbxhist"]
 REFERENCE = "plain"
 TARGET = 1.5
 
-GROUP = 1000            # trends a transaction
-MAX_TEXT = 262144       # bytes of a query text
+GROUP = 1000  # trends a transaction
+MAX_TEXT = 262144  # bytes of a query text
 FIRST_ITEMID = 100000
 HOUR = 3600
 MONTHS_BACK, MONTHS_AHEAD = -12, 1
@@ -33,11 +34,16 @@ PART_COLOURS = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#999999")
 
 def add_arguments(parser):
     """The experiment's own options."""
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="comma-separated (default: %(default)s)")
+    parser.add_argument(
+        "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
+    )
     parser.add_argument("--items", type=int, help="(default: 30000; --quick: 3000)")
-    parser.add_argument("--hours", type=int, metavar="N",
-                        help="hours of each month filled beforehand (default: 24; --quick: 12)")
+    parser.add_argument(
+        "--hours",
+        type=int,
+        metavar="N",
+        help="hours of each month filled beforehand (default: 24; --quick: 12)",
+    )
     parser.add_argument("--rounds", type=int, help="(default: 7; --quick: 3)")
     parser.add_argument("--seed", type=int, default=1, help="of the order of runs")
 
@@ -57,35 +63,46 @@ def fill(store, months, arguments):
             "INSERT INTO {table} SELECT i, {start} + h * {hour}, 60, i % 97, i % 97 + 0.25, "
             "i % 97 + 1 FROM generate_series({first}, {last}) i, "
             "generate_series(0, {hours} - 1) h".format(
-                table=store.partition("trends", month), start=month.start, hour=HOUR,
-                first=FIRST_ITEMID, last=FIRST_ITEMID + arguments.items - 1,
-                hours=arguments.hours))
+                table=store.partition("trends", month),
+                start=month.start,
+                hour=HOUR,
+                first=FIRST_ITEMID,
+                last=FIRST_ITEMID + arguments.items - 1,
+                hours=arguments.hours,
+            )
+        )
     store.settle()
 
 
 def groups(arguments):
     """The items in groups, as Zabbix flushes them."""
     items = range(FIRST_ITEMID, FIRST_ITEMID + arguments.items)
-    return [items[start:start + GROUP] for start in range(0, len(items), GROUP)]
+    return [items[start : start + GROUP] for start in range(0, len(items), GROUP)]
 
 
 def item_condition(items):
     """Zabbix's list of items: parts of at most 950 (zbx_db_add_condition_alloc)."""
-    parts = ["itemid in (%s)" % ",".join(map(str, items[start:start + 950]))
-             for start in range(0, len(items), 950)]
+    parts = [
+        "itemid in (%s)" % ",".join(map(str, items[start : start + 950]))
+        for start in range(0, len(items), 950)
+    ]
     return parts[0] if len(parts) == 1 else "(%s)" % " or ".join(parts)
 
 
 def select_text(items, clock):
     """Is there any trend of these items at or after the hour?"""
-    return ("select distinct itemid from trends where clock>=%d and %s"
-            % (clock, item_condition(items)))
+    return "select distinct itemid from trends where clock>=%d and %s" % (
+        clock,
+        item_condition(items),
+    )
 
 
 def look_up_text(items, clock):
     """The rows of the hour."""
-    return ("select itemid,num,value_min,value_avg,value_max from trends where clock=%d and %s "
-            "order by itemid,clock" % (clock, item_condition(items)))
+    return (
+        "select itemid,num,value_min,value_avg,value_max from trends where clock=%d and %s "
+        "order by itemid,clock" % (clock, item_condition(items))
+    )
 
 
 def split_text(statements):
@@ -104,18 +121,24 @@ def split_text(statements):
 
 def update_texts(items, clock):
     """An UPDATE by key for each item, many a text."""
-    return list(split_text(
-        "update trends set num=%d,value_min=%.17G,value_avg=%.17G,value_max=%.17G "
-        "where itemid=%d and clock=%d;\n" % (60, item % 89, item % 89 + 0.5, item % 89 + 2.0,
-                                            item, clock) for item in items))
+    return list(
+        split_text(
+            "update trends set num=%d,value_min=%.17G,value_avg=%.17G,value_max=%.17G "
+            "where itemid=%d and clock=%d;\n"
+            % (60, item % 89, item % 89 + 0.5, item % 89 + 2.0, item, clock)
+            for item in items
+        )
+    )
 
 
 def insert_text(items, clock):
     """One multi-row INSERT."""
-    rows = ",".join("(%d,%d,%d,%.17G,%.17G,%.17G)" % (
-        item, clock, 30, item % 83, item % 83 + 0.1, item % 83 + 1.0) for item in items)
-    return ("insert into trends (itemid,clock,num,value_min,value_avg,value_max) values %s;\n"
-            % rows)
+    rows = ",".join(
+        "(%d,%d,%d,%.17G,%.17G,%.17G)"
+        % (item, clock, 30, item % 83, item % 83 + 0.1, item % 83 + 1.0)
+        for item in items
+    )
+    return "insert into trends (itemid,clock,num,value_min,value_avg,value_max) values %s;\n" % rows
 
 
 class Session:
@@ -127,8 +150,11 @@ class Session:
         self.pid = self.connection.info.backend_pid
         self.times = {}
         self.reset()
-        for setting in ("set escape_string_warning to off", "set extra_float_digits to 3",
-                        "set bytea_output=escape"):
+        for setting in (
+            "set escape_string_warning to off",
+            "set extra_float_digits to 3",
+            "set bytea_output=escape",
+        ):
             self.cursor.execute(setting)
 
     def reset(self):
@@ -170,8 +196,11 @@ class Session:
         for _ in range(2):
             for items in groups(arguments):
                 self.flush(items, clock)
-        return dict(self.times, total=sum(self.times.values()),
-                    cpu_seconds=counters.process_cpu(self.pid) - cpu)
+        return dict(
+            self.times,
+            total=sum(self.times.values()),
+            cpu_seconds=counters.process_cpu(self.pid) - cpu,
+        )
 
     def close(self):
         """Disconnects."""
@@ -241,17 +270,28 @@ def summarize(runs, names):
 
 def show(result):
     """The table of a result: medians, in milliseconds a burst."""
+
     def cell(entry):
         ratio = entry["ratio"]
-        return "%s%s" % (results.number(entry["seconds"]["median"] * 1e3, 1),
-                         " (%.2f)" % ratio["median"] if ratio else "")
-    print("\nTrends of %d items, a year of months: milliseconds a burst (ratio to %s)"
-          % (result["items"], STORES[REFERENCE].label))
-    print(results.table(["store"] + list(PARTS) + ["total", "CPU"],
-                        [
-        [results.judged(STORES[name].label, name, result["problems"])]
-        + [cell(entry[key]) for key in PARTS + ("total", "cpu_seconds")]
-        for name, entry in result["summary"].items()]))
+        return "%s%s" % (
+            results.number(entry["seconds"]["median"] * 1e3, 1),
+            " (%.2f)" % ratio["median"] if ratio else "",
+        )
+
+    print(
+        "\nTrends of %d items, a year of months: milliseconds a burst (ratio to %s)"
+        % (result["items"], STORES[REFERENCE].label)
+    )
+    print(
+        results.table(
+            ["store"] + list(PARTS) + ["total", "CPU"],
+            [
+                [results.judged(STORES[name].label, name, result["problems"])]
+                + [cell(entry[key]) for key in PARTS + ("total", "cpu_seconds")]
+                for name, entry in result["summary"].items()
+            ],
+        )
+    )
 
 
 def targets(summary):
@@ -259,8 +299,13 @@ def targets(summary):
     ratio = summary.get("zbxhist", {}).get("total", {}).get("ratio")
     if not ratio:
         return []
-    return [{"target": "time of a burst, zbxhist to the plain table, at most %.1f" % TARGET,
-             "value": ratio["median"], "met": ratio["median"] <= TARGET}]
+    return [
+        {
+            "target": "time of a burst, zbxhist to the plain table, at most %.1f" % TARGET,
+            "value": ratio["median"],
+            "met": ratio["median"] <= TARGET,
+        }
+    ]
 
 
 def draw(result, stem):
@@ -296,6 +341,17 @@ def run(arguments):
         runs = run_rounds(own.stores, months, arguments)
         problems = verify(own.stores, months, arguments)
         summary = summarize(runs, [store.name for store in own.stores])
-        return own.conclude(NAME, {
-            "items": arguments.items, "hours": arguments.hours, "rounds": arguments.rounds,
-            "targets": targets(summary), "summary": summary, "runs": runs}, problems, show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "items": arguments.items,
+                "hours": arguments.hours,
+                "rounds": arguments.rounds,
+                "targets": targets(summary),
+                "summary": summary,
+                "runs": runs,
+            },
+            problems,
+            show,
+            draw,
+        )

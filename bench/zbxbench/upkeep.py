@@ -1,4 +1,5 @@
 """What each store's administrator does every day: a partition more, an old one gone."""
+
 import time
 
 from . import periods
@@ -6,6 +7,7 @@ from . import periods
 
 class Upkeep:
     """A store with nothing to do: its old rows have to be deleted."""
+
     drops_days = False
 
     def __init__(self, store, table="history"):
@@ -28,6 +30,7 @@ class Upkeep:
 
 class ZbxhistUpkeep(Upkeep):
     """CALL zbxhist.run_maintenance(); what has expired follows from the retention."""
+
     drops_days = True
 
     def add(self, day):
@@ -38,8 +41,9 @@ class ZbxhistUpkeep(Upkeep):
 
     def drop(self, day):
         kept = (periods.today() - day.date).days - 1
-        self.store.execute("SELECT zbxhist.alter_parent('%s', retention => '%d days')"
-                           % (self.table, kept))
+        self.store.execute(
+            "SELECT zbxhist.alter_parent('%s', retention => '%d days')" % (self.table, kept)
+        )
         self.maintain()
         while self.has_table("%s_%s" % (self.table, day.suffix)):
             time.sleep(0.5)
@@ -48,6 +52,7 @@ class ZbxhistUpkeep(Upkeep):
 
 class NativeUpkeep(Upkeep):
     """What scripts do, in the form that stops writers least."""
+
     drops_days = True
 
     def add(self, day):
@@ -55,13 +60,13 @@ class NativeUpkeep(Upkeep):
 
     def drop(self, day):
         name = self.store.partition(self.table, day)
-        self.store.execute("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY"
-                           % (self.table, name))
+        self.store.execute("ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY" % (self.table, name))
         self.store.execute("DROP TABLE " + name)
 
 
 class PartmanUpkeep(Upkeep):
     """partman.run_maintenance, as its background worker calls it."""
+
     drops_days = True
 
     def maintain(self):
@@ -73,13 +78,16 @@ class PartmanUpkeep(Upkeep):
 
     def drop(self, day):
         kept = (periods.today() - day.date).days - 1
-        self.store.execute("UPDATE partman.part_config SET retention = '%d days', "
-                           "retention_keep_table = false" % kept)
+        self.store.execute(
+            "UPDATE partman.part_config SET retention = '%d days', "
+            "retention_keep_table = false" % kept
+        )
         self.maintain()
 
 
 class PlpgsqlUpkeep(Upkeep):
     """The trigger recipes' scripts."""
+
     drops_days = True
 
     def add(self, day):
@@ -91,6 +99,7 @@ class PlpgsqlUpkeep(Upkeep):
 
 class MariadbUpkeep(Upkeep):
     """ALTER TABLE, as the scripts for MySQL do."""
+
     drops_days = True
 
     def add(self, day):
@@ -100,9 +109,15 @@ class MariadbUpkeep(Upkeep):
         self.store.drop_partition(self.table, day)
 
 
-KINDS = {"zbxhist": ZbxhistUpkeep, "zbxhist-trigger": ZbxhistUpkeep,
-         "zbxhist-rows": ZbxhistUpkeep, "native": NativeUpkeep, "partman": PartmanUpkeep,
-         "plpgsql": PlpgsqlUpkeep, "mariadb-partitioned": MariadbUpkeep}
+KINDS = {
+    "zbxhist": ZbxhistUpkeep,
+    "zbxhist-trigger": ZbxhistUpkeep,
+    "zbxhist-rows": ZbxhistUpkeep,
+    "native": NativeUpkeep,
+    "partman": PartmanUpkeep,
+    "plpgsql": PlpgsqlUpkeep,
+    "mariadb-partitioned": MariadbUpkeep,
+}
 
 
 def upkeep_of(store, table="history"):

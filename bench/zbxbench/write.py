@@ -1,4 +1,5 @@
 """The write experiment: what it costs each store to take the same values."""
+
 import dataclasses
 import math
 import random
@@ -12,8 +13,16 @@ from .stores import STORES
 NAME = "write"
 HELP = "values per second and per CPU second, CPU and WAL per value, for every store"
 
-DEFAULT_STORES = ["plain", "native", "partman", "plpgsql", "zbxhist-rows", "zbxhist-trigger",
-                  "zbxhist", "nullwrite"]
+DEFAULT_STORES = [
+    "plain",
+    "native",
+    "partman",
+    "plpgsql",
+    "zbxhist-rows",
+    "zbxhist-trigger",
+    "zbxhist",
+    "nullwrite",
+]
 REFERENCE = "native"
 
 # values sent in one run, by rows a statement: long enough to measure
@@ -33,21 +42,36 @@ FIRST_DAY, LAST_DAY = -3, 3
 def add_arguments(parser):
     """The experiment's own options."""
     from .cli import numbers
-    parser.add_argument("--stores", default=",".join(DEFAULT_STORES),
-                        help="comma-separated (default: %(default)s); also " + ", ".join(
-                            sorted(set(STORES) - set(DEFAULT_STORES))))
-    parser.add_argument("--drivers", default="loader,pgbench",
-                        help="loader (Zabbix's stream), pgbench, or both (default)")
+
+    parser.add_argument(
+        "--stores",
+        default=",".join(DEFAULT_STORES),
+        help="comma-separated (default: %(default)s); also "
+        + ", ".join(sorted(set(STORES) - set(DEFAULT_STORES))),
+    )
+    parser.add_argument(
+        "--drivers",
+        default="loader,pgbench",
+        help="loader (Zabbix's stream), pgbench, or both (default)",
+    )
     parser.add_argument("--rows", type=numbers, help="rows a statement (default: 1,10,100,1000)")
     parser.add_argument("--connections", type=numbers, help="(default: 1,2,4; --quick: 1)")
     parser.add_argument("--rounds", type=int, help="(default: 5; --quick: 1)")
     parser.add_argument("--values", type=int, help="values a run (default: by rows)")
     parser.add_argument("--items", type=int, default=30000, help="monitored items (%(default)s)")
-    parser.add_argument("--mix", choices=("float", "uint", "zabbix"), default="float",
-                        help="value types the loader sends (default: %(default)s)")
-    parser.add_argument("--day-rows", type=int, default=0, metavar="N",
-                        help="first put N rows into the current day of each store, and keep "
-                             "them: loader only")
+    parser.add_argument(
+        "--mix",
+        choices=("float", "uint", "zabbix"),
+        default="float",
+        help="value types the loader sends (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--day-rows",
+        type=int,
+        default=0,
+        metavar="N",
+        help="first put N rows into the current day of each store, and keep " "them: loader only",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of values and of the order of runs")
 
 
@@ -63,7 +87,7 @@ def fill_defaults(arguments):
     arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
     arguments.drivers = arguments.drivers.split(",")
     if arguments.day_rows or arguments.mix != "float":
-        arguments.drivers = ["loader"]    # pgbench's scripts fit neither
+        arguments.drivers = ["loader"]  # pgbench's scripts fit neither
     for rows in arguments.rows:
         if arguments.items % rows:
             raise RuntimeError("--items must be a multiple of --rows")
@@ -73,14 +97,22 @@ def cells(arguments):
     """The loads to measure, of one round."""
     values = QUICK_VALUES if arguments.quick else VALUES
     warmup = QUICK_WARMUP if arguments.quick else WARMUP
-    return [drivers.Load(
-        driver=driver, rows=rows, connections=connections, items=arguments.items,
-        mix=arguments.mix, values=arguments.values or by_rows(values, rows),
-        warmup=arguments.items if arguments.day_rows else by_rows(warmup, rows),
-        clock=periods.clock(periods.today()))
-        for driver in arguments.drivers for rows in arguments.rows
+    return [
+        drivers.Load(
+            driver=driver,
+            rows=rows,
+            connections=connections,
+            items=arguments.items,
+            mix=arguments.mix,
+            values=arguments.values or by_rows(values, rows),
+            warmup=arguments.items if arguments.day_rows else by_rows(warmup, rows),
+            clock=periods.clock(periods.today()),
+        )
+        for driver in arguments.drivers
+        for rows in arguments.rows
         for connections in arguments.connections
-        if driver == "loader" or rows in (1, 10, 100, 1000)]
+        if driver == "loader" or rows in (1, 10, 100, 1000)
+    ]
 
 
 class Schedule:
@@ -99,8 +131,10 @@ class Schedule:
             runs = arguments.rounds * sum(self._passes(load) for load in loads)
             self.step = periods.DAY // (self.day_passes + runs)
             if self.step < 1:
-                raise RuntimeError("more values an item than seconds in a day: "
-                                   "raise --items or lower --day-rows")
+                raise RuntimeError(
+                    "more values an item than seconds in a day: "
+                    "raise --items or lower --day-rows"
+                )
 
     def _passes(self, load):
         """Passes over the items which a run takes, warm-up included."""
@@ -131,17 +165,25 @@ class Verification:
     def run(self, store, measurement, where):
         """The driver's own account."""
         if measurement["failed"] or measurement["lost"] or measurement["duplicates"]:
-            self.problems.append("%s, %s: failed statements %s, values lost %d, duplicates %d" % (
-                store.name, where, measurement["failed"], measurement["lost"],
-                measurement["duplicates"]))
+            self.problems.append(
+                "%s, %s: failed statements %s, values lost %d, duplicates %d"
+                % (
+                    store.name,
+                    where,
+                    measurement["failed"],
+                    measurement["lost"],
+                    measurement["duplicates"],
+                )
+            )
 
     def content(self, store, where, expected):
         """Row count and checksum; equal to those of the other stores."""
         rows = sum(store.rows(table) for table in store.tables)
         expected = expected if store.keeps_rows else 0
         if rows != expected:
-            self.problems.append("%s, %s: %d rows instead of %d"
-                                 % (store.name, where, rows, expected))
+            self.problems.append(
+                "%s, %s: %d rows instead of %d" % (store.name, where, rows, expected)
+            )
         if store.keeps_rows:
             self._compare(store, where)
         self.problems.extend("%s, %s" % (problem, where) for problem in store.check())
@@ -165,11 +207,13 @@ def where_text(load, round_number):
 def check_space(stores, arguments):
     """Ends the run before the disk does: 90 bytes a row with its index, and the WAL."""
     copies = sum(store.keeps_rows for store in stores)
-    needed = copies * arguments.day_rows * 90 + 16 * 2 ** 30
+    needed = copies * arguments.day_rows * 90 + 16 * 2**30
     free = shutil.disk_usage(arguments.data_directory).free
     if needed > free:
-        raise RuntimeError("--day-rows %d in %d stores needs some %d GB, %d are free"
-                           % (arguments.day_rows, copies, needed // 2 ** 30, free // 2 ** 30))
+        raise RuntimeError(
+            "--day-rows %d in %d stores needs some %d GB, %d are free"
+            % (arguments.day_rows, copies, needed // 2**30, free // 2**30)
+        )
 
 
 def day_loads(arguments, schedule):
@@ -182,10 +226,20 @@ def day_loads(arguments, schedule):
     """
     tail = min(TAIL_PASSES, schedule.day_passes // 2)
     first = (schedule.day_passes - tail) * arguments.items
-    load = drivers.Load("loader", 1000, 1, first, 0, periods.clock(periods.today()),
-                        items=arguments.items, step=schedule.step, seed=arguments.seed)
-    return load, dataclasses.replace(load, values=arguments.day_rows - first,
-                                     first_pass=schedule.day_passes - tail)
+    load = drivers.Load(
+        "loader",
+        1000,
+        1,
+        first,
+        0,
+        periods.clock(periods.today()),
+        items=arguments.items,
+        step=schedule.step,
+        seed=arguments.seed,
+    )
+    return load, dataclasses.replace(
+        load, values=arguments.day_rows - first, first_pass=schedule.day_passes - tail
+    )
 
 
 def fill_day(stores, arguments, schedule):
@@ -227,8 +281,7 @@ def able(stores, load):
 def run_rounds(stores, loads, schedule, arguments, wal, verification):
     """All runs: rounds one after another, cells and stores shuffled within each."""
     order = random.Random(arguments.seed)
-    progress = Progress(arguments.rounds * sum(len(able(stores, load)) for load in loads),
-                        "write")
+    progress = Progress(arguments.rounds * sum(len(able(stores, load)) for load in loads), "write")
     runs = []
     for round_number in range(arguments.rounds):
         for load in order.sample(loads, len(loads)):
@@ -240,9 +293,16 @@ def run_rounds(stores, loads, schedule, arguments, wal, verification):
                 verification.run(store, measurement, where)
                 if not arguments.day_rows:
                     verification.content(store, where, drivers.ROWS[load.driver](load))
-                runs.append(dict(measurement, store=store.name, round=round_number,
-                                 driver=load.driver, rows=load.rows,
-                                 connections=load.connections))
+                runs.append(
+                    dict(
+                        measurement,
+                        store=store.name,
+                        round=round_number,
+                        driver=load.driver,
+                        rows=load.rows,
+                        connections=load.connections,
+                    )
+                )
                 progress.step()
     progress.finish()
     return runs
@@ -251,8 +311,9 @@ def run_rounds(stores, loads, schedule, arguments, wal, verification):
 def verify_day(stores, runs, arguments, verification):
     """With --day-rows contents are compared once, at the end: it takes a while."""
     for store in stores:
-        sent = sum(run["values"] + run_warmup(arguments) for run in runs
-                   if run["store"] == store.name)
+        sent = sum(
+            run["values"] + run_warmup(arguments) for run in runs if run["store"] == store.name
+        )
         verification.content(store, "the whole day", arguments.day_rows + sent)
 
 
@@ -261,21 +322,36 @@ def run_warmup(arguments):
     return arguments.items
 
 
-METRICS = ("values_per_second", "values_per_cpu_second", "cpu_us_per_value",
-           "server_cpu_us_per_value", "wal_bytes_per_value", "wal_image_bytes_per_value")
+METRICS = (
+    "values_per_second",
+    "values_per_cpu_second",
+    "cpu_us_per_value",
+    "server_cpu_us_per_value",
+    "wal_bytes_per_value",
+    "wal_image_bytes_per_value",
+)
 
 
 def of_cell(runs, cell, store):
     """A store's runs of a cell, by round."""
-    return sorted((run for run in runs if run["store"] == store
-                   and (run["driver"], run["rows"], run["connections"]) == cell),
-                  key=lambda run: run["round"])
+    return sorted(
+        (
+            run
+            for run in runs
+            if run["store"] == store and (run["driver"], run["rows"], run["connections"]) == cell
+        ),
+        key=lambda run: run["round"],
+    )
 
 
 def summarize_store(runs, reference):
     """Medians and spreads of one store in one cell, and its ratios to the reference."""
-    summary = {"latency_ms": {key: spread.spread([run["latency_ms"][key] for run in runs])
-                              for key in ("p50", "p95", "p99", "max")}}
+    summary = {
+        "latency_ms": {
+            key: spread.spread([run["latency_ms"][key] for run in runs])
+            for key in ("p50", "p95", "p99", "max")
+        }
+    }
     for metric in METRICS:
         own = [run[metric] for run in runs]
         summary[metric] = spread.spread(own)
@@ -285,29 +361,57 @@ def summarize_store(runs, reference):
 
 def summarize(runs, loads, names):
     """One entry a cell, in the order of the command line."""
-    return [{"driver": load.driver, "rows": load.rows, "connections": load.connections,
-             "stores": {name: summarize_store(of_cell(runs, load.cell, name),
-                                              of_cell(runs, load.cell, REFERENCE))
-                        for name in names if of_cell(runs, load.cell, name)}}
-            for load in loads]
+    return [
+        {
+            "driver": load.driver,
+            "rows": load.rows,
+            "connections": load.connections,
+            "stores": {
+                name: summarize_store(
+                    of_cell(runs, load.cell, name), of_cell(runs, load.cell, REFERENCE)
+                )
+                for name in names
+                if of_cell(runs, load.cell, name)
+            },
+        }
+        for load in loads
+    ]
 
 
-HEADER = ["store", "values/s", "values per CPU s", "to native", "CPU us/value",
-          "server us/value", "WAL B/value", "to native", "of it images", "p50 ms", "p99 ms"]
+HEADER = [
+    "store",
+    "values/s",
+    "values per CPU s",
+    "to native",
+    "CPU us/value",
+    "server us/value",
+    "WAL B/value",
+    "to native",
+    "of it images",
+    "p50 ms",
+    "p99 ms",
+]
 
 
 def cell_row(label, summary):
     """A store's line in a cell's table."""
+
     def median(metric, digits=0):
         return results.number(summary[metric] and summary[metric]["median"], digits)
-    return [label, median("values_per_second"), median("values_per_cpu_second"),
-            results.ratio_text(summary["values_per_cpu_second_ratio"]),
-            median("cpu_us_per_value", 2), median("server_cpu_us_per_value", 2),
-            median("wal_bytes_per_value"),
-            results.ratio_text(summary["wal_bytes_per_value_ratio"]),
-            median("wal_image_bytes_per_value"),
-            results.number(summary["latency_ms"]["p50"]["median"], 2),
-            results.number(summary["latency_ms"]["p99"]["median"], 2)]
+
+    return [
+        label,
+        median("values_per_second"),
+        median("values_per_cpu_second"),
+        results.ratio_text(summary["values_per_cpu_second_ratio"]),
+        median("cpu_us_per_value", 2),
+        median("server_cpu_us_per_value", 2),
+        median("wal_bytes_per_value"),
+        results.ratio_text(summary["wal_bytes_per_value_ratio"]),
+        median("wal_image_bytes_per_value"),
+        results.number(summary["latency_ms"]["p50"]["median"], 2),
+        results.number(summary["latency_ms"]["p99"]["median"], 2),
+    ]
 
 
 def connections_text(count):
@@ -318,17 +422,26 @@ def connections_text(count):
 def show(result):
     """The tables of a result, one a cell."""
     for cell in result["summary"]:
-        print("\n%s, %d rows a statement, %s" % (
-            cell["driver"], cell["rows"], connections_text(cell["connections"])))
-        print(results.table(HEADER, [
-            cell_row(results.judged(STORES[name].label, name, result["problems"]), store)
-            for name, store in cell["stores"].items()]))
+        print(
+            "\n%s, %d rows a statement, %s"
+            % (cell["driver"], cell["rows"], connections_text(cell["connections"]))
+        )
+        print(
+            results.table(
+                HEADER,
+                [
+                    cell_row(results.judged(STORES[name].label, name, result["problems"]), store)
+                    for name, store in cell["stores"].items()
+                ],
+            )
+        )
 
 
 def main_cell(summary):
     """The cell the targets speak of: the loader's widest statement, fewest connections."""
-    ranked = sorted(summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"],
-                                               cell["connections"]))
+    ranked = sorted(
+        summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"], cell["connections"])
+    )
     return ranked[0]
 
 
@@ -343,48 +456,84 @@ def targets(summary, runs):
         return found["median"] if found else None
 
     wanted = [
-        ("values per CPU second, batch trigger to native partitions, at least 1.1",
-         ratio("values_per_cpu_second", "native"), lambda value: value >= 1.1),
-        ("WAL bytes per value, batch trigger to native partitions, at most 0.75",
-         ratio("wal_bytes_per_value", "native"), lambda value: value <= 0.75),
-        ("values per CPU second, batch trigger to the PL/pgSQL trigger, at least 4",
-         ratio("values_per_cpu_second", "plpgsql"), lambda value: value >= 4),
-        ("values per CPU second, batch trigger to the row-at-a-time mode, above 1",
-         ratio("values_per_cpu_second", "zbxhist-rows"), lambda value: value > 1),
-        ("values per CPU second, as installed to native partitions, at least 1.35",
-         ratio("values_per_cpu_second", "native", "zbxhist"), lambda value: value >= 1.35),
-        ("values per CPU second, without the key to native partitions with it, at least 2.6",
-         ratio("values_per_cpu_second", "native", "zbxhist-nokey"), lambda value: value >= 2.6),
-        ("values per CPU second, without the key to Null Write, above 1",
-         ratio("values_per_cpu_second", "nullwrite", "zbxhist-nokey"), lambda value: value > 1)]
-    return [{"target": text, "value": value, "met": met(value)}
-            for text, value, met in wanted if value is not None]
+        (
+            "values per CPU second, batch trigger to native partitions, at least 1.1",
+            ratio("values_per_cpu_second", "native"),
+            lambda value: value >= 1.1,
+        ),
+        (
+            "WAL bytes per value, batch trigger to native partitions, at most 0.75",
+            ratio("wal_bytes_per_value", "native"),
+            lambda value: value <= 0.75,
+        ),
+        (
+            "values per CPU second, batch trigger to the PL/pgSQL trigger, at least 4",
+            ratio("values_per_cpu_second", "plpgsql"),
+            lambda value: value >= 4,
+        ),
+        (
+            "values per CPU second, batch trigger to the row-at-a-time mode, above 1",
+            ratio("values_per_cpu_second", "zbxhist-rows"),
+            lambda value: value > 1,
+        ),
+        (
+            "values per CPU second, as installed to native partitions, at least 1.35",
+            ratio("values_per_cpu_second", "native", "zbxhist"),
+            lambda value: value >= 1.35,
+        ),
+        (
+            "values per CPU second, without the key to native partitions with it, at least 2.6",
+            ratio("values_per_cpu_second", "native", "zbxhist-nokey"),
+            lambda value: value >= 2.6,
+        ),
+        (
+            "values per CPU second, without the key to Null Write, above 1",
+            ratio("values_per_cpu_second", "nullwrite", "zbxhist-nokey"),
+            lambda value: value > 1,
+        ),
+    ]
+    return [
+        {"target": text, "value": value, "met": met(value)}
+        for text, value, met in wanted
+        if value is not None
+    ]
 
 
 def plot_bars(cell, metric, title, unit, stem):
     """One metric of one cell, a bar a store."""
     names = [name for name, store in cell["stores"].items() if store[metric]]
     fig, axes = plots.figure(max(7.0, 1.0 + 0.85 * len(names)))
-    plots.bars(axes, names, [STORES[name].label for name in names],
-               [cell["stores"][name][metric] for name in names])
+    plots.bars(
+        axes,
+        names,
+        [STORES[name].label for name in names],
+        [cell["stores"][name][metric] for name in names],
+    )
     axes.set_ylabel(unit)
-    axes.set_title("%s\n(%s, %d rows a statement, %s)" % (
-        title, cell["driver"], cell["rows"], connections_text(cell["connections"])),
-        fontsize=10)
+    axes.set_title(
+        "%s\n(%s, %d rows a statement, %s)"
+        % (title, cell["driver"], cell["rows"], connections_text(cell["connections"])),
+        fontsize=10,
+    )
     plots.save(fig, stem)
 
 
 def plot_lines(summary, x_key, fixed, title, x_label, stem):
     """Throughput against rows or connections, a line a store."""
-    chosen = [cell for cell in summary
-              if all(cell[key] == value for key, value in fixed.items())]
+    chosen = [cell for cell in summary if all(cell[key] == value for key, value in fixed.items())]
     if len(chosen) < 2:
         return
     fig, axes = plots.figure()
     for name in chosen[0]["stores"]:
         medians = [cell["stores"][name]["values_per_second"]["median"] for cell in chosen]
-        axes.plot([cell[x_key] for cell in chosen], medians, marker="o", markersize=4,
-                  color=plots.colour(name), label=STORES[name].label)
+        axes.plot(
+            [cell[x_key] for cell in chosen],
+            medians,
+            marker="o",
+            markersize=4,
+            color=plots.colour(name),
+            label=STORES[name].label,
+        )
     axes.set_xscale("log")
     axes.set_xticks([cell[x_key] for cell in chosen])
     axes.set_xticklabels([str(cell[x_key]) for cell in chosen])
@@ -401,17 +550,37 @@ def draw(result, stem):
     """All plots of the experiment."""
     summary = result["summary"]
     cell = main_cell(summary)
-    plot_bars(cell, "values_per_cpu_second", "Values stored per CPU second of the backends",
-              "values per CPU second", stem + "-cpu")
-    plot_bars(cell, "wal_bytes_per_value", "Write-ahead log per value",
-              "bytes of WAL per value", stem + "-wal")
-    plot_lines(summary, "rows", {"driver": cell["driver"], "connections": cell["connections"]},
-               "Throughput by rows a statement (%s, %s)" % (
-                   cell["driver"], connections_text(cell["connections"])),
-               "rows a statement", stem + "-rows")
-    plot_lines(summary, "connections", {"driver": cell["driver"], "rows": cell["rows"]},
-               "Throughput by connections (%s, %d rows a statement)" % (
-                   cell["driver"], cell["rows"]), "connections", stem + "-connections")
+    plot_bars(
+        cell,
+        "values_per_cpu_second",
+        "Values stored per CPU second of the backends",
+        "values per CPU second",
+        stem + "-cpu",
+    )
+    plot_bars(
+        cell,
+        "wal_bytes_per_value",
+        "Write-ahead log per value",
+        "bytes of WAL per value",
+        stem + "-wal",
+    )
+    plot_lines(
+        summary,
+        "rows",
+        {"driver": cell["driver"], "connections": cell["connections"]},
+        "Throughput by rows a statement (%s, %s)"
+        % (cell["driver"], connections_text(cell["connections"])),
+        "rows a statement",
+        stem + "-rows",
+    )
+    plot_lines(
+        summary,
+        "connections",
+        {"driver": cell["driver"], "rows": cell["rows"]},
+        "Throughput by connections (%s, %d rows a statement)" % (cell["driver"], cell["rows"]),
+        "connections",
+        stem + "-connections",
+    )
 
 
 def result_name(arguments):
@@ -435,8 +604,7 @@ def run(arguments):
         create_stores(own.stores, arguments)
         loads = cells(arguments)
         schedule = Schedule(arguments, loads)
-        verification = Verification(all(store.is_postgres for store in own.stores),
-                                    arguments.mix)
+        verification = Verification(all(store.is_postgres for store in own.stores), arguments.mix)
         wal = counters.Wal(own.cluster)
         if arguments.day_rows:
             fill_day(own.stores, arguments, schedule)
@@ -445,8 +613,19 @@ def run(arguments):
             verify_day(own.stores, runs, arguments, verification)
         wal.close()
         summary = summarize(runs, loads, [store.name for store in own.stores])
-        return own.conclude(NAME, {
-            "name": result_name(arguments), "items": arguments.items, "mix": arguments.mix,
-            "day_rows": arguments.day_rows, "rounds": arguments.rounds,
-            "targets": targets(summary, runs), "summary": summary, "runs": runs},
-            verification.problems, show, draw)
+        return own.conclude(
+            NAME,
+            {
+                "name": result_name(arguments),
+                "items": arguments.items,
+                "mix": arguments.mix,
+                "day_rows": arguments.day_rows,
+                "rounds": arguments.rounds,
+                "targets": targets(summary, runs),
+                "summary": summary,
+                "runs": runs,
+            },
+            verification.problems,
+            show,
+            draw,
+        )

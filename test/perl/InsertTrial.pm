@@ -22,16 +22,16 @@ use Time::HiRes ();
 my %clock = (
 	packed => 978307200,       # 2001-01-01
 	partition => 978393600,    # 2001-01-02
-	parent => 1262304000);     # 2010-01-01
+	parent => 1262304000);    # 2010-01-01
 
 # what each session writes to, and what its outcome is compared with
 my @writers = (
 	{ name => 'plain', table => 'plain' },
 	{ name => 'plain_prepared', table => 'plain' },
-	(
-		map { { name => $_, table => 'managed', like => 'plain', place => $_ } }
-		  sort keys %clock
-	),
+	(   map {
+			{ name => $_, table => 'managed', like => 'plain', place => $_ }
+		  }
+		  sort keys %clock),
 	{ name => 'prepared', table => 'managed', like => 'plain_prepared' },
 	{ name => 'add', table => 'managed', like => 'plain' },
 	{ name => 'late', table => 'managed', like => 'plain' });
@@ -127,7 +127,8 @@ sub drop_tables
 {
 	my ($self) = @_;
 
-	$self->sql("DROP TABLE IF EXISTS plain.$self->{name}{plain} CASCADE",
+	$self->sql(
+		"DROP TABLE IF EXISTS plain.$self->{name}{plain} CASCADE",
 		"DROP TABLE IF EXISTS managed.$self->{name}{managed} CASCADE");
 }
 
@@ -150,8 +151,9 @@ sub rows_are_there
 	my ($self, $what, @tables) = @_;
 
 	@tables = "managed.$self->{name}{managed}" unless @tables;
-	is("@{ $self->count_rows(@tables) }",
-		"@{ $self->{stored} }", "$what: each row is there once");
+	is( "@{ $self->count_rows(@tables) }",
+		"@{ $self->{stored} }",
+		"$what: each row is there once");
 }
 
 # Rows have gone for good.
@@ -181,7 +183,9 @@ sub add_statement
 	} 0, 1, 3, 2;
 
 	return
-	  "select zbxhist.add(NULL::$table, " . join(', ', @arrays) . '::text[])';
+		"select zbxhist.add(NULL::$table, "
+	  . join(', ', @arrays)
+	  . '::text[])';
 }
 
 # A statement that is prepared once for each table.
@@ -191,11 +195,14 @@ sub send_prepared
 	my $name = $table . @rows;
 	my $last = 0;
 
-	$client->parse($name,
-		"insert into $table (itemid,clock,value,ns) values "
-		  . join(',',
-			map { '($' . join(',$', map { ++$last } 1 .. 4) . ')' } @rows))
-	  unless $client->{has_prepared}{$name}++;
+	$client->parse(
+		$name,
+		"insert into $table (itemid,clock,value,ns) values " . join(
+			',',
+			map {
+				'($'
+				  . join(',$', map { ++$last } 1 .. 4) . ')'
+			} @rows)) unless $client->{has_prepared}{$name}++;
 	$client->bind('', $name, map { @$_ } @rows);
 	$client->execute('');
 	$client->send_message('S', '');
@@ -214,8 +221,9 @@ sub send_rows
 		return;
 	}
 	my $statement =
-	  $writer->{name} eq 'add' ? add_statement($table, @rows) :
-	  insert_statement($table, @rows);
+	  $writer->{name} eq 'add'
+	  ? add_statement($table, @rows)
+	  : insert_statement($table, @rows);
 	$client->send_message('Q', "$statement\0");
 }
 
@@ -235,7 +243,8 @@ sub start
 		  $writer{place} ? $clock{ $writer{place} } : sort values %clock;
 
 		next if $options{duplicates} && $writer{name} eq 'late';
-		$writer{client} = $self->{client}{ $writer{name} } // PgWire->new($self->{node}, $self->{database}, 'zabbix_late');
+		$writer{client} = $self->{client}{ $writer{name} }
+		  // PgWire->new($self->{node}, $self->{database}, 'zabbix_late');
 		$writer{is_managed} = $writer{table} eq 'managed';
 		$writer{table} = $self->{name}{ $writer{table} };
 		$writer{rows} =
@@ -245,7 +254,8 @@ sub start
 			map {
 				my $item = ++$self->{item};
 				[ $item, $_, "v$item", $item % 5 ]
-			} @clocks, @clocks
+			} @clocks,
+			@clocks
 		  ];
 		send_rows(\%writer);
 		push @trial, \%writer;
@@ -262,6 +272,7 @@ sub read_outcome
 
 	$writer->{final} = $result->{errors}[0] // 'ok';
 	$writer->{message} = $result->{messages}[0];
+
 	# to add() a table is a type
 	$writer->{final} = '42P01' if $writer->{final} eq '42704';
 	return if $writer->{final} ne 'ok' || !$writer->{is_managed};
@@ -295,8 +306,8 @@ sub watch
 	for my $round (1 .. 30000)
 	{
 		# this first, for an answer may come in between
-		my %waits = @blockers && $round > 1 ?
-		  $self->waiting(\@undecided, @blockers) : ();
+		my %waits = @blockers
+		  && $round > 1 ? $self->waiting(\@undecided, @blockers) : ();
 		my @rest;
 
 		for my $writer (@undecided)
@@ -355,7 +366,8 @@ sub difference
 	return "$writer->{name} waits, $plain->{name} does not"
 	  if $writer->{during} eq 'waits' && $plain->{during} ne 'waits';
 	return if is_right($writer->{final}, $plain->{final}, $new_row, %options);
-	return "$writer->{name}: $writer->{final} ("
+	return
+		"$writer->{name}: $writer->{final} ("
 	  . ($writer->{message} // '')
 	  . "), $plain->{name}: $plain->{final}";
 }
@@ -365,7 +377,8 @@ sub difference
 sub compare
 {
 	my ($self, $what, %options) = @_;
-	my %plain = map { $_->{name} => $_ } grep { !$_->{like} } @{ $self->{trial} };
+	my %plain =
+	  map { $_->{name} => $_ } grep { !$_->{like} } @{ $self->{trial} };
 	my @wrong;
 
 	$self->{new_row} = { map { $_ => $plain{$_}{final} } keys %plain }
@@ -410,7 +423,8 @@ sub go_on
 		$self->start(duplicates => $duplicates);
 		$self->watch;
 		$self->finish;
-		$self->compare("$what: " . ($duplicates ? 'duplicates' : 'afterwards'),
+		$self->compare(
+			"$what: " . ($duplicates ? 'duplicates' : 'afterwards'),
 			%options, duplicates => $duplicates);
 	}
 }

@@ -111,15 +111,21 @@ sub with_checksums
 		'V',
 		crc32c(
 			substr($bytes, 0, $GROUP_CRC_OFFSET)
-			  . substr($bytes, $GROUP_FIXED_LENGTH, $end - $GROUP_FIXED_LENGTH)));
+			  . substr($bytes, $GROUP_FIXED_LENGTH,
+				$end - $GROUP_FIXED_LENGTH)));
 	return $bytes;
 }
 
-sub random_bytes { return pack('C*', map { int rand 256 } 1 .. $_[0]) }
+sub random_bytes
+{
+	return pack('C*', map { int rand 256 } 1 .. $_[0]);
+}
 
 # Numbers that are lengths, counts and offsets in the wrong place.
-my @words = (0, 1, 2, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x3FFFFFFF,
-	0x40000000, 0x10000001, 0x20000001, 0x50000000, 0xFFFFFFFC);
+my @words = (
+	0, 1, 2, 4, 0x7FFFFFFF, 0x80000000,
+	0xFFFFFFFF, 0x3FFFFFFF, 0x40000000, 0x10000001, 0x20000001, 0x50000000,
+	0xFFFFFFFC);
 
 # The bytes, changed at random; others may be mixed in.
 sub mutated
@@ -142,8 +148,8 @@ sub mutated
 		}
 		elsif ($how == 3 && $length >= 4)
 		{
-			substr($bytes, 4 * int rand(int($length / 4)), 4) =
-			  pack('V', $words[ rand @words ] + (rand() < 0.3 ? $length : 0) &
+			substr($bytes, 4 * int rand(int($length / 4)), 4) = pack('V',
+				$words[ rand @words ] + (rand() < 0.3 ? $length : 0) &
 				  0xFFFFFFFF);
 		}
 		elsif ($how == 4) { $bytes = substr($bytes, 0, $at) }

@@ -144,8 +144,8 @@ sub copy_in
 	{
 		$self->send_message('d', substr($data, 0, 65536, ''));
 	}
-	if   (defined $failure) { $self->send_message('f', "$failure\0"); }
-	else                    { $self->send_message('c', ''); }
+	if (defined $failure) { $self->send_message('f', "$failure\0"); }
+	else { $self->send_message('c', ''); }
 	return $self->read_until_ready;
 }
 

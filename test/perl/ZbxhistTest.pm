@@ -137,6 +137,7 @@ sub set_up
 
 	my $version = $node->safe_psql($database,
 		"SELECT extversion FROM pg_extension WHERE extname = 'zbxhist'");
+
 	# before 1.1 there was nothing else
 	my $days = $version eq '1.0' ? '' : ", history_interval => '1 day'";
 
@@ -312,7 +313,8 @@ sub in_background
 		1;
 	};
 	$counts{"lost connection: $@"}++ unless $lived;
-	append_to_file(outcome_file($node, $name),
+	append_to_file(
+		outcome_file($node, $name),
 		join('', map { "$_ $counts{$_}\n" } sort keys %counts)
 		  . "rounds $rounds\n");
 	POSIX::_exit(0);
@@ -403,6 +405,7 @@ sub kill_server
 
 	kill 'KILL', shift @processes;
 	kill 'KILL', @processes;
+
 	# those that were started in between end by themselves
 }
 

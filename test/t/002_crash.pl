@@ -134,6 +134,7 @@ for my $round (1 .. $ROUNDS)
 	maintain($node, 'zabbix');
 	is(totals($node, 'zabbix', 'history'),
 		$before, "round $round: maintenance leaves every row as it was");
+
 	# (those of a packed day are merged once in an hour)
 	is(rows_of($node, 'zabbix', 'ONLY history WHERE clock >= ' . day(-1)),
 		0, "round $round: ... and moves those that have a partition");

@@ -61,7 +61,8 @@ compare('before set-up');
 
 $primary->safe_psql('zabbix', insert_values('history', 15001, 500, $now));
 $primary->safe_psql('zabbix',
-	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
+	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')"
+);
 push @queries,
   "SELECT * FROM zbxhist.range(NULL::history, 7, $yesterday, $now + 90000)",
   "SELECT zbxhist.range(NULL::history, 7, 0, 2147483647, 'desc') LIMIT 3",
@@ -161,7 +162,8 @@ sub standby_sees
 	return $found // 'conflict';
 }
 
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'");
+$standby->append_conf('postgresql.conf',
+	"max_standby_streaming_delay = '100ms'");
 $standby->reload;
 my $rows = rows_of($primary, 'zabbix', 'history');
 
@@ -173,7 +175,9 @@ sub conflicts_since
 
 	command_like(
 		[
-			'pg_waldump', '-r', 'Btree', '-p', $primary->data_dir . '/pg_wal',
+			'pg_waldump',
+			'-r', 'Btree', '-p',
+			$primary->data_dir . '/pg_wal',
 			'-s', $lsn, '-e',
 			$primary->safe_psql(
 				'zabbix', 'SELECT pg_current_wal_flush_lsn()')
@@ -184,7 +188,7 @@ sub conflicts_since
 
 my $lsn;
 my $late =
-    insert_values('history', 18001, 90, $now)
+	insert_values('history', 18001, 90, $now)
   . ";\nUPDATE zbxhist.packed_day SET merged_at = NULL;\n"
   . "CALL zbxhist.run_maintenance();\n";
 like(
@@ -203,7 +207,8 @@ compare('late rows repacked');
 conflicts_since($lsn, 'repacking');
 $rows = rows_of($primary, 'zabbix', 'history');
 like(standby_sees('history', "CALL zbxhist.unpack('history', '$day')"),
-	qr/^(conflict|$rows)$/, 'an older snapshot sees all rows or ends: unpack');
+	qr/^(conflict|$rows)$/,
+	'an older snapshot sees all rows or ends: unpack');
 compare('unpack');
 $lsn = $primary->safe_psql('zabbix', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$day')");
@@ -219,8 +224,12 @@ INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) 
 SET zbxhist.maintenance_compact_limit = 0;
 CALL zbxhist.run_maintenance('parts');
 SQL
-is($primary->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'parts'::regclass"),
-	4, 'parts of a day are packed');
+is( $primary->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'parts'::regclass"
+	),
+	4,
+	'parts of a day are packed');
 $rows = rows_of($primary, 'zabbix', 'parts');
 like(
 	standby_sees(
@@ -239,7 +248,10 @@ SQL
 	qr/^(conflict|$rows)$/,
 	'an older snapshot sees no newer row or ends: compact');
 conflicts_since($lsn, 'compacting');
-is_same($primary, $standby, 'zabbix',
+is_same(
+	$primary,
+	$standby,
+	'zabbix',
 	"SELECT (SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'parts'::regclass), count(*), sum(hashtextextended(p::text, 0)::numeric) FROM parts p",
 	'a compacted day');
 
@@ -263,8 +275,8 @@ is( $standby->safe_psql(
 my ($code, $out, $err) =
   $standby->psql('zabbix', 'CALL zbxhist.run_maintenance()');
 is($code, 0, 'maintenance on the standby is no error (cron runs on both)');
-($code, $out, $err) = psql_script($standby, 'zabbix',
-	insert_values('history', 1, 10, $now),
+($code, $out, $err) =
+  psql_script($standby, 'zabbix', insert_values('history', 1, 10, $now),
 	'-v', 'VERBOSITY=verbose');
 like($err, qr/25006/, 'INSERT on the standby: read only, as a plain table');
 is($standby->safe_psql('zabbix', "SELECT zbxhist.version() <> ''"),

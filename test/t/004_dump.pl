@@ -74,8 +74,10 @@ is( $node->safe_psql(
 	'7|50',
 	'a packed column that was dropped does not come back');
 
-is( $node->safe_psql('original',
-		"SELECT partition FROM zbxhist.partitions WHERE parent = 'parts'::regclass AND kind = 'packed'"),
+is( $node->safe_psql(
+		'original',
+		"SELECT partition FROM zbxhist.partitions WHERE parent = 'parts'::regclass AND kind = 'packed'"
+	),
 	'zbxhist_packed.parts_p19700102',
 	'the parts of a day are one');
 
@@ -110,8 +112,7 @@ sub works
 
 	$target->safe_psql($database,
 			"SET SESSION AUTHORIZATION $OWNER;"
-		  . "SELECT zbxhist.create_partition('history', '${\ date(-5)}')"
-	);
+		  . "SELECT zbxhist.create_partition('history', '${\ date(-5)}')");
 	maintain($target, $database, $OWNER);
 	is( $target->safe_psql(
 			$database,
@@ -207,6 +208,7 @@ $node->command_ok(
 		$inserts
 	],
 	'... and its restore');
+
 # ENABLE TRIGGER ALL, at the end of each table, forgets which one was only for
 # replication; check() knows what to do
 $node->safe_psql('from_inserts',

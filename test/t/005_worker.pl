@@ -185,7 +185,8 @@ is( $node->safe_psql(
 	'counters: rows routed');
 is( $node->safe_psql(
 		'postgres',
-		'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist_internal.counters()'),
+		'CREATE EXTENSION zbxhist; SELECT count(*) FROM zbxhist_internal.counters()'
+	),
 	0,
 	'counters: only those of the database');
 

@@ -43,10 +43,10 @@ SQL
 is( as( 'owner',
 		"SELECT count(*) FROM zbxhist.setup('public', '30 days', history_interval => '1 day') WHERE action = 'create_parent'"
 	),
-	8, '... and sets up tables of a role that he is a member of');
+	8,
+	'... and sets up tables of a role that he is a member of');
 is( as( 'owner',
-		"SELECT zbxhist.create_partition('history', '${\ date(-1)}')"
-	),
+		"SELECT zbxhist.create_partition('history', '${\ date(-1)}')"),
 	partition('history', -1),
 	'... creates a partition');
 is( as( 'owner',
@@ -121,7 +121,8 @@ is(as('owner', "CALL zbxhist.pack('history', '$day')"),
 is( $node->safe_psql(
 		'zabbix',
 		'SELECT string_agg(DISTINCT relowner::regrole::text, \',\') FROM pg_class'
-		  . " WHERE oid IN ('$packed'::regclass, 'history_packed'::regclass)"),
+		  . " WHERE oid IN ('$packed'::regclass, 'history_packed'::regclass)"
+	),
 	'zabbix',
 	"... which belongs to the table's owner");
 is( as('reader', $reading),
@@ -133,10 +134,11 @@ is(as('reader', "SELECT count(*) FROM $packed"),
 	'42501', '... nor by its table');
 is(as('reader', 'DELETE FROM history WHERE clock < ' . day(0)),
 	'42501', '... nor deletes');
-is( as('writer', 'INSERT INTO history (itemid, clock) VALUES (1, ' . day(-1) . ')'),
-	'', 'a writer writes late rows');
-is(as('owner', 'CALL zbxhist.run_maintenance()'),
-	'', '... which are merged');
+is( as( 'writer',
+		'INSERT INTO history (itemid, clock) VALUES (1, ' . day(-1) . ')'),
+	'',
+	'a writer writes late rows');
+is(as('owner', 'CALL zbxhist.run_maintenance()'), '', '... which are merged');
 is(rows_of($node, 'zabbix', 'ONLY history'),
 	0, '... and expired ones deleted');
 $node->safe_psql('zabbix',
@@ -147,11 +149,10 @@ is( as( 'nobody',
 		  . 'SELECT count(*) FROM mine'),
 	'42501',
 	'who makes a foreign table needs SELECT on the days');
-$node->safe_psql('zabbix',
-	'DROP OWNED BY nobody');
+$node->safe_psql('zabbix', 'DROP OWNED BY nobody');
 is(as('owner', "CALL zbxhist.unpack('history', '$day')"),
 	'', 'the database owner unpacks it');
-is( as('late', "CALL zbxhist.pack('history', '$day')"),
+is(as('late', "CALL zbxhist.pack('history', '$day')"),
 	'42501', 'nobody else packs');
 $node->safe_psql('zabbix',
 	'DELETE FROM history WHERE itemid = 1 AND ns = 0 AND clock = ' . day(-1));
@@ -197,6 +198,7 @@ my @functions = split /\n/, $node->safe_psql(
 	  . ' FROM unnest(proargtypes::oid[]) WITH ORDINALITY AS u (t, n))'
 	  . " FROM pg_proc WHERE pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)"
 	  . " AND prorettype <> 'trigger'::regtype"
+
 	  # planner support, which SQL cannot call
 	  . " AND 'internal'::regtype <> ALL (proargtypes::oid[]) ORDER BY 3");
 cmp_ok(scalar @functions, '>', 30, scalar(@functions) . ' functions');
@@ -239,8 +241,7 @@ SQL
 is( $node->safe_psql(
 		'zabbix',
 		"SELECT has_schema_privilege('nobody', s, 'CREATE'), has_schema_privilege('nobody', s, 'USAGE')"
-		  . " FROM unnest('{zbxhist,zbxhist_internal}'::text[]) s"
-	),
+		  . " FROM unnest('{zbxhist,zbxhist_internal}'::text[]) s"),
 	"f|t\nf|t",
 	'PUBLIC may look up what is in the schemas, no more');
 is( $node->safe_psql(

@@ -70,7 +70,8 @@ $node->safe_psql('zabbix',
 
 $node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist');
 $node->safe_psql('zabbix',
-	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')");
+	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day')"
+);
 is($node->safe_psql('zabbix', $partitions),
 	$made, 'set-up takes the partitions over');
 is( $node->safe_psql(
@@ -108,9 +109,8 @@ like(
 
 # ---- packed days ----
 
-$node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
-	  . date(-1)
-	  . '\')');
+$node->safe_psql('zabbix',
+	'CALL zbxhist.pack(\'history\', \'' . date(-1) . '\')');
 my $kept = rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0));
 my $all = totals($node, 'zabbix', 'history');
 my ($day) = $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
@@ -141,7 +141,8 @@ for my $library ('', "LOAD 'zbxhist';")
 		isnt($code, 0, "$command, $how, is refused");
 		like(
 			$err,
-			$command =~ /SERVER/ ? qr/extension zbxhist requires it/
+			$command =~ /SERVER/
+			? qr/extension zbxhist requires it/
 			: qr/ERROR:  cannot drop .*values of 1 packed day would be lost.*SET zbxhist.allow_packed_drop = on.*CALL zbxhist.undo\('public.history'\);/s,
 			'... with the way to keep the values');
 	}
@@ -167,10 +168,10 @@ SELECT zbxhist.create_parent('readings'), zbxhist.create_partition('readings', '
 INSERT INTO readings VALUES (1, 86400, 1.5, 0);
 CALL zbxhist.pack('readings', '1970-01-02');
 SQL
-($code, $out, $err) =
-  without_library('kept', 'DROP OWNED BY keeper CASCADE');
+($code, $out, $err) = without_library('kept', 'DROP OWNED BY keeper CASCADE');
 isnt($code, 0, 'DROP OWNED of the owner of the extension is refused');
-like($err, qr/values of 1 packed day would be lost/, '... for the packed day');
+like($err, qr/values of 1 packed day would be lost/,
+	'... for the packed day');
 is($node->safe_psql('kept', 'SELECT count(*) FROM readings'),
 	1, 'nothing was lost');
 
@@ -185,8 +186,7 @@ $node->safe_psql('zabbix',
 is(totals($node, 'zabbix', 'history'), $all, 'nothing was lost');
 
 # the way that the hint tells
-($code, $out, $err) =
-  $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
+($code, $out, $err) = $node->psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
 my ($hint) = $err =~ /HINT:  To keep them, run first: (.*)/;
 $node->safe_psql('zabbix', "SET client_min_messages = error; $hint");
 $node->safe_psql('zabbix', 'DROP EXTENSION zbxhist CASCADE');
@@ -195,19 +195,23 @@ is(totals($node, 'zabbix', 'history'),
 
 # what was consented to
 $node->safe_psql('zabbix',
-	'CREATE EXTENSION zbxhist;'
+		'CREATE EXTENSION zbxhist;'
 	  . " SELECT zbxhist.create_parent('history', move_existing => true)");
 maintain($node, 'zabbix');
-$node->safe_psql('zabbix', 'CALL zbxhist.pack(\'history\', \''
+$node->safe_psql('zabbix',
+		'CALL zbxhist.pack(\'history\', \''
 	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-1)))
 	  . '\')');
 ($code, $out, $err) = $node->psql('zabbix',
 	'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE');
 is($code, 0, 'with consent CASCADE drops');
-like($err, qr/NOTICE:  the values of 1 packed day are dropped/, '... and says so');
+like(
+	$err,
+	qr/NOTICE:  the values of 1 packed day are dropped/,
+	'... and says so');
 like($err, qr/drop cascades to/, '... and a list');
-is( $node->safe_psql('zabbix',
-		"SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
+is( $node->safe_psql(
+		'zabbix', "SELECT count(*) FROM pg_class WHERE relname ~ '_packed'"),
 	0,
 	'the packed day is gone');
 is(rows_of($node, 'zabbix', 'history WHERE clock >= ' . day(0)),

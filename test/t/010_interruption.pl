@@ -92,7 +92,8 @@ for my $how ('client', 'administrator')
 			$item, $item + 999));
 	Time::HiRes::sleep(0.05);
 	if ($how eq 'client') { close $lost->{socket}; }
-	else {
+	else
+	{
 		$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
 	}
 	$node->poll_query_until('postgres',
@@ -203,7 +204,8 @@ $node->safe_psql('zabbix',
 maintain($node, 'zabbix') for 1 .. 2;
 $client->query("commit prepared 'early'");
 $result = $client->query("insert into history values (7, $clock, 2, 0)");
-is_deeply($result->{errors}, ['23505'], 'its key is found when it is committed');
+is_deeply($result->{errors}, ['23505'],
+	'its key is found when it is committed');
 
 log_is_clean($node);
 $node->stop;

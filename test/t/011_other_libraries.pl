@@ -36,6 +36,7 @@ for my $libraries (
 	'pg_stat_statements, auto_explain')
 {
 	my $preloaded = $libraries =~ /zbxhist/;
+
 	# a library that is loaded earlier sees the tag of COPY before it is corrected
 	my $copied = $libraries =~ /^zbxhist/ ? 700 : 0;
 	my ($first, $now) = ($item, day(0));
@@ -47,6 +48,7 @@ for my $libraries (
 		'CREATE EXTENSION IF NOT EXISTS pg_stat_statements; SELECT pg_stat_statements_reset()'
 	);
 	my $client = PgWire->new($node, 'zabbix');
+
 	# without preloading, the first statement loads the library
 	$client->query(
 		"insert into history_uint (itemid, clock) values ($item, $now)")

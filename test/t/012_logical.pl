@@ -99,6 +99,7 @@ $publisher->safe_psql('plain', insert_values('history', 5001, 1000, $now));
 $publisher->wait_for_catchup('s');
 is(rows_of($subscriber, 'managed', 'history WHERE itemid > 5000'),
 	1000, 'replication goes on');
+
 # the subscriber's own rows go to partitions meanwhile
 $subscriber->safe_psql('managed', insert_values('history', 9001, 500, $now));
 is(rows_of($subscriber, 'managed', 'ONLY history WHERE itemid > 9000'),

@@ -32,7 +32,8 @@ sub as_owner
 {
 	my ($node, $database, $sql) = @_;
 
-	return $node->safe_psql($database, "SET SESSION AUTHORIZATION $OWNER; $sql");
+	return $node->safe_psql($database,
+		"SET SESSION AUTHORIZATION $OWNER; $sql");
 }
 
 # ---- what there is ----
@@ -75,21 +76,25 @@ as_owner(
 	SELECT zbxhist.create_partition('history', '${\ date($_)}');
 	INSERT INTO history (itemid, clock, value) SELECT i, ${\ day($_)}, i FROM generate_series(1, 500) i;
 }) for -3, -4;
-as_owner($old, 'zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')") for @tables;
+as_owner($old, 'zabbix', "CALL zbxhist.pack('$_', '${\ date(-1)}')")
+  for @tables;
 as_owner($old, 'zabbix', "CALL zbxhist.pack('history', '${\ date($_)}')")
   for -3, -4;
 
 # late rows; a group that has been changed; a partition is created for one day,
 # and has the rows of another
-my $unpack = "SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
+my $unpack =
+  "SELECT zbxhist_internal.step_unpack('history', d.day) FROM zbxhist.packed_day d"
   . " WHERE d.parent = 'history'::regclass AND d.from_clock =";
-as_owner($old, 'zabbix', qq{
+as_owner(
+	$old, 'zabbix', qq{
 	INSERT INTO history SELECT i, ${\ day(-1)} + 70000, 1, 1 FROM generate_series(1, 60) i;
 	DELETE FROM history WHERE itemid = 7 AND clock < $now;
 });
 as_owner($old, 'zabbix', "$unpack ${\ day(-3)}");
 as_owner($old, 'zabbix', "$unpack ${\ day(-4)}") for 1 .. 2;
-is( $old->safe_psql('zabbix',
+is( $old->safe_psql(
+		'zabbix',
 		"SELECT string_agg((partition IS NOT NULL)::text || ' ' || unpacked, ', ' ORDER BY from_clock)"
 		  . " FROM zbxhist.packed_day WHERE parent = 'history'::regclass"),
 	'true true, true false, false false',
@@ -116,6 +121,7 @@ my $state = join ';',
   'SELECT parent, day, from_clock, to_clock, nrows, partition, unpacked FROM zbxhist.packed_day ORDER BY 2',
   'SELECT parent, action, relation FROM zbxhist.maintenance_log ORDER BY id',
   'SELECT parent, partition, kind, state, from_clock, to_clock FROM zbxhist.partitions',
+
   # the owner may MAINTAIN since PostgreSQL 17
   "SELECT oid, relname, relkind, pg_get_userbyid(relowner), replace(relacl::text, 'arwdDxtm', 'arwdDxt') FROM pg_class"
   . " WHERE relnamespace IN ('public'::regnamespace, 'zbxhist_packed'::regnamespace) AND relkind <> 'i' ORDER BY 1",
@@ -157,7 +163,7 @@ sub upgrade
 			'-P', $new->port
 			#>>>
 		],
-		"pg_upgrade from "
+			"pg_upgrade from "
 		  . $old->pg_version . ' to '
 		  . $new->pg_version
 		  . " (@options)");
@@ -170,7 +176,8 @@ sub works
 	my ($new, $name) = @_;
 
 	$new->start;
-	is($new->safe_psql('zabbix', $state), $before, "$name: everything is there");
+	is($new->safe_psql('zabbix', $state),
+		$before, "$name: everything is there");
 
 	as_owner($new, 'zabbix', insert_values('history', 3001, 1000, $now));
 	is( rows_of(
@@ -179,8 +186,10 @@ sub works
 		0,
 		"$name: new rows are routed");
 	my ($code, $out, $err) = psql_script($new, 'zabbix',
-		"INSERT INTO history (itemid, clock, ns) VALUES (3, ${\ day(-1)}, 0);");
-	like($err, qr/duplicate key/, "$name: keys of packed rows are duplicates");
+		"INSERT INTO history (itemid, clock, ns) VALUES (3, ${\ day(-1)}, 0);"
+	);
+	like($err, qr/duplicate key/,
+		"$name: keys of packed rows are duplicates");
 	is( as_owner(
 			$new, 'zabbix', qq{
 		INSERT INTO history SELECT i, ${\ day(-1)} + 70001, 1, 1 FROM generate_series(1, 60) i;
@@ -205,8 +214,9 @@ sub works
 		0, "$name: ... moves and merges");
 	is( $new->safe_psql(
 			'zabbix',
-			"SELECT to_regclass('" . partition('history', 6) . "') IS NOT NULL"
-		),
+			"SELECT to_regclass('"
+			  . partition('history', 6)
+			  . "') IS NOT NULL"),
 		't',
 		"$name: ... premakes");
 	is( $new->safe_psql(
@@ -223,7 +233,9 @@ sub works
 	is($new->safe_psql('zabbix', $rows),
 		$stored, "$name: no row is lost by all of it");
 	is($new->safe_psql('zabbix', $whole), 0, "$name: packed days are whole");
-	$new->safe_psql('zabbix', 'SET zbxhist.allow_packed_drop = on; DROP TABLE history_uint CASCADE');
+	$new->safe_psql('zabbix',
+		'SET zbxhist.allow_packed_drop = on; DROP TABLE history_uint CASCADE'
+	);
 	is( $new->safe_psql(
 			'zabbix',
 			'SELECT count(*) FROM pg_class'

@@ -45,7 +45,8 @@ sub choose
 
 # Days and months with and without partitions, and the ends of int4.
 my @clocks = (
-	86400, 86401, 172799, 172800, 259199, 259200, 2678400, 5097600,
+	86400, 86401, 172799, 172800,
+	259199, 259200, 2678400, 5097600,
 	0, -1, -2147483648, 2147483647);
 my $fresh = 1000;
 my %columns = (
@@ -68,7 +69,8 @@ sub values_of
 
 	return choose('0', '1.5', '-1.7976931348623157E+308', '0.1', 'NaN')
 	  if $table eq 'history';
-	return choose('0', '18446744073709551615', $n) if $table eq 'history_uint';
+	return choose('0', '18446744073709551615', $n)
+	  if $table eq 'history_uint';
 	return 'x' x (pick(10) ? $n % 256 : 256) if $table eq 'history_str';
 	return "line $n\tof text" x (pick(20) ? $n % 40 : 400)
 	  if $table eq 'history_text';
@@ -117,10 +119,14 @@ sub copy_line
 {
 	my ($row) = @_;
 
-	return join("\t",
-		map { my $v = $_; $v =~ s/([\\\t\n])/$1 eq "\t" ? '\\t' : $1 eq "\n" ? '\\n' : '\\\\'/ge; $v }
-		  @$row)
-	  . "\n";
+	return join(
+		"\t",
+		map {
+			my $v = $_;
+			$v =~
+			  s/([\\\t\n])/$1 eq "\t" ? '\\t' : $1 eq "\n" ? '\\n' : '\\\\'/ge;
+			$v
+		} @$row) . "\n";
 }
 
 # ---- the two sides ----
@@ -138,9 +144,13 @@ sub connect_clients
 {
 	my $preload = pick(2);
 
-	$node->safe_psql('postgres',
-		    'ALTER DATABASE managed '
-		  . ($preload ? "SET session_preload_libraries = 'zbxhist'" : 'RESET ALL'));
+	$node->safe_psql(
+		'postgres',
+		'ALTER DATABASE managed '
+		  . (
+			$preload
+			? "SET session_preload_libraries = 'zbxhist'"
+			: 'RESET ALL'));
 	for my $side (qw(plain managed))
 	{
 		$client{$side}->close if $client{$side};
@@ -164,11 +174,15 @@ sub both
 		s/_p\d{6,8}(?=_)// for @duplicates;
 
 		# the statement that loads the library may not know its count
-		$said{$side} = join('; ',
+		$said{$side} = join(
+			'; ',
 			join(',', $tags_are_known ? @{ $result->{tags} } : ()),
 			join(',', @{ $result->{errors} }, @duplicates),
-			join(',',
-				map { join('|', map { $_ // 'null' } @$_) } @{ $result->{rows} }),
+			join(
+				',',
+				map {
+					join('|', map { $_ // 'null' } @$_)
+				} @{ $result->{rows} }),
 			$result->{status});
 	}
 	$statements++;
@@ -199,12 +213,12 @@ sub extended
 	my @rows = map { [ make_row($table, $is_fresh) ] } 1 .. 1 + pick(5);
 	my $width = scalar @{ $rows[0] };
 	my $per = choose(1, 1, scalar @rows);
-	my $sql = "insert into $table ($columns{$table}) values "
-	  . join(
+	my $sql = "insert into $table ($columns{$table}) values " . join(
 		',',
 		map {
 			my $r = $_;
-			'(' . join(',', map { '$' . ($r * $width + $_) } 1 .. $width) . ')'
+			'('
+			  . join(',', map { '$' . ($r * $width + $_) } 1 .. $width) . ')'
 		} 0 .. $per - 1);
 	my $name = choose('', 's');
 	my $is_pipeline = pick(2);
@@ -217,7 +231,8 @@ sub extended
 			my %all = (tags => [], errors => [], messages => [], rows => []);
 			my $collect = sub {
 				my $r = $c->sync;
-				push @{ $all{$_} }, @{ $r->{$_} } for qw(tags errors messages rows);
+				push @{ $all{$_} }, @{ $r->{$_} }
+				  for qw(tags errors messages rows);
 				$all{status} = $r->{status};
 			};
 
@@ -250,6 +265,7 @@ sub copy_from
 	my ($table) = @_;
 	my $is_fresh = pick(2);
 	my $data = join('', map { copy_line($_) } make_rows($table, $is_fresh));
+
 	# with more than one error the two may differ in which comes first
 	my $failure = pick(8) || !$is_fresh ? undef : 'client gave up';
 	my $sql = "copy $table ($columns{$table}) from stdin";
@@ -270,10 +286,12 @@ sub copy_from
 sub block
 {
 	my ($table) = @_;
-	my @inserts = map { insert_of($table, make_rows($table, pick(2))) } 1 .. 4;
+	my @inserts =
+	  map { insert_of($table, make_rows($table, pick(2))) } 1 .. 4;
 	my $end = pick(3) ? '' : 'raise division_by_zero;';
 
-	return simple("do \$block\$ begin $inserts[0]; begin $inserts[1]; $inserts[2]; $end"
+	return simple(
+		"do \$block\$ begin $inserts[0]; begin $inserts[1]; $inserts[2]; $end"
 		  . " exception when unique_violation or division_by_zero then $inserts[3]; end;"
 		  . ' end $block$');
 }
@@ -282,8 +300,9 @@ sub transaction
 {
 	return simple(
 		choose(
-			'begin', 'begin', 'commit', 'end', 'rollback', 'savepoint a',
-			'savepoint a', 'rollback to a', 'release a'));
+			'begin', 'begin', 'commit', 'end',
+			'rollback', 'savepoint a', 'savepoint a', 'rollback to a',
+			'release a'));
 }
 
 sub change
@@ -295,12 +314,14 @@ sub change
 	return simple(
 		choose(
 			"delete from $table where itemid = " . pick(50),
-			"delete from $table where clock = $clock and itemid < " . pick(60),
+			"delete from $table where clock = $clock and itemid < "
+			  . pick(60),
 			"delete from $table where clock >= $clock and clock < $other and itemid % 3 = 0",
 			"update $table set itemid = itemid where clock = $clock",
 			"update $table set itemid = itemid where itemid < " . pick(60),
 			(pick(10) ? () : "truncate $table"),
-			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t"));
+			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t"
+		));
 }
 
 # zbxhist.add() and the statement that it stands for.
@@ -308,24 +329,32 @@ sub add
 {
 	my ($table, $is_fresh) = @_;
 	my %types = (
-		history => 'float8', history_uint => 'numeric',
-		history_text => 'text', history_bin => 'bytea');
+		history => 'float8',
+		history_uint => 'numeric',
+		history_text => 'text',
+		history_bin => 'bytea');
 	my @types = ('bigint', 'integer', 'integer', $types{$table});
+
 	# DO UPDATE does not change a row twice
-	my %row = map { join(' ', @$_[ 0 .. 2 ]) => $_ } make_rows($table, $is_fresh);
+	my %row =
+	  map { join(' ', @$_[ 0 .. 2 ]) => $_ } make_rows($table, $is_fresh);
 	my @rows = map { $row{$_} } sort keys %row;
 	my $arrays = join ', ', map {
 		my $i = $_;
-		'ARRAY[' . join(',', quoted(map { $_->[$i] } @rows)) . "]::$types[$i]\[]"
+		'ARRAY['
+		  . join(',', quoted(map { $_->[$i] } @rows))
+		  . "]::$types[$i]\[]"
 	} 0 .. 3;
 	my $action = choose('error', 'ignore', 'update');
 	my $clause =
 		$action eq 'ignore' ? 'ON CONFLICT DO NOTHING'
-	  : $action eq 'update' ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
+	  : $action eq 'update'
+	  ? 'ON CONFLICT (itemid, clock, ns) DO UPDATE SET value = excluded.value'
 	  : '';
 	my $statement =
 	  "INSERT INTO $table ($columns{$table}) SELECT * FROM unnest($arrays) $clause";
-	my $call = "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
+	my $call =
+	  "SELECT zbxhist.add(NULL::$table, $arrays, on_conflict => '$action')";
 
 	return both(
 		$call,
@@ -346,20 +375,25 @@ sub insert
 	# an update has to wait for the partition; of a duplicate and a value that
 	# is too long the two may differ in which comes first
 	return add($table, $is_fresh // pick(2))
-	  if $kind >= 10 && !$is_locked && $table =~ /^history(_uint|_text|_bin)?$/;
+	  if $kind >= 10
+	  && !$is_locked
+	  && $table =~ /^history(_uint|_text|_bin)?$/;
 	my $insert = insert_of($table, make_rows($table, $is_fresh // pick(2)));
 
 	return simple("$insert returning itemid, clock") if $kind == 0;
+
 	# the one kind that has to wait for the partition
 	return simple("$insert on conflict do nothing")
 	  if $kind == 1 && $is_locked != 2;
 	return simple("with a as ($insert) "
 		  . insert_of($table, make_rows($table, $is_fresh // pick(2))))
 	  if $kind == 2;
-	return simple(join ';', $insert,
-		map { insert_of($_, make_rows($_, $is_fresh // pick(2))) } choose(@tables),
-		choose(@tables))
-	  if $kind == 3;
+	return simple(
+		join ';',
+		$insert,
+		map { insert_of($_, make_rows($_, $is_fresh // pick(2))) }
+		  choose(@tables),
+		choose(@tables)) if $kind == 3;
 	return simple("$insert;\n");
 }
 
@@ -369,19 +403,23 @@ sub partitions
 {
 	my ($table) = @_;
 
-	return map { $_->[0] }
-	  @{ $admin->query("select p.partition from zbxhist.list_partitions('$table') p"
-			  . ' where to_clock < 100000000')->{rows} };
+	return map { $_->[0] } @{
+		$admin->query(
+				"select p.partition from zbxhist.list_partitions('$table') p"
+			  . ' where to_clock < 100000000')->{rows}
+	};
 }
 
 sub lock_partition
 {
 	my ($table) = @_;
 	my $partition = choose(partitions($table)) // return;
+
 	# a key in it can be looked up only under the weaker one
 	my $mode = choose('share', 'access exclusive');
 	my $result = $locker->query(
-		"begin; set local lock_timeout = 50; lock table only $partition in $mode mode");
+		"begin; set local lock_timeout = 50; lock table only $partition in $mode mode"
+	);
 
 	if (@{ $result->{errors} }) { $locker->query('rollback'); return; }
 	$is_locked = $mode eq 'share' ? 1 : 2;
@@ -412,7 +450,8 @@ sub disturb
 	my $partition = choose(partitions($table));
 	my $move = sub {
 		my ($from, $to) = @_;
-		$admin->query("select zbxhist_internal.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
+		$admin->query(
+			"select zbxhist_internal.move_rows('$from', '$to', b.from_clock, b.to_clock, null, "
 			  . (1 + pick(3000))
 			  . ") from zbxhist.partition_bounds('$partition') b");
 	};
@@ -421,17 +460,25 @@ sub disturb
 
 	$admin->query('set lock_timeout = 50; set client_min_messages = error');
 	return pack_some($table) if pick(3) == 0;
-	if ($kind < 2) { $admin->query("select zbxhist.create_partition('$table', '$day')"); }
+	if ($kind < 2)
+	{
+		$admin->query("select zbxhist.create_partition('$table', '$day')");
+	}
 	elsif ($kind == 2) { lock_partition($table); }
 	elsif ($kind == 3)
 	{
 		# it would wait for the client's transaction
-		$admin->query("call zbxhist.run_maintenance('$table')") if $status eq 'I';
+		$admin->query("call zbxhist.run_maintenance('$table')")
+		  if $status eq 'I';
 	}
-	elsif ($kind == 4) { $admin->query("select zbxhist_internal.step_verify('$table')"); }
+	elsif ($kind == 4)
+	{
+		$admin->query("select zbxhist_internal.step_verify('$table')");
+	}
 	elsif ($kind == 5)
 	{
-		$admin->query("update zbxhist.parent_config set routing = not routing where parent = '$table'::regclass;"
+		$admin->query(
+			"update zbxhist.parent_config set routing = not routing where parent = '$table'::regclass;"
 			  . " select zbxhist_internal.invalidate('$table')");
 	}
 	elsif (!defined $partition) { return; }
@@ -440,7 +487,8 @@ sub disturb
 	else
 	{
 		# one that is empty goes
-		$admin->query("select zbxhist_internal.move_rows('$partition', '$table', b.from_clock, b.to_clock, null, 2000000000)"
+		$admin->query(
+			"select zbxhist_internal.move_rows('$partition', '$table', b.from_clock, b.to_clock, null, 2000000000)"
 			  . " from zbxhist.partition_bounds('$partition') b;"
 			  . " drop table $partition");
 	}
@@ -476,10 +524,13 @@ for my $step (1 .. $steps)
 	$client{managed}->query(
 		'set zbxhist.'
 		  . choose(
-			'enable_routing = on', 'enable_routing = on',
-			'enable_routing = off', 'enable_batching = on',
-			'enable_batching = on', 'enable_batching = off'))
-	  if $tags_are_known && $status eq 'I' && pick(10) == 0;
+			'enable_routing = on',
+			'enable_routing = on',
+			'enable_routing = off',
+			'enable_batching = on',
+			'enable_batching = on',
+			'enable_batching = off')
+	) if $tags_are_known && $status eq 'I' && pick(10) == 0;
 
 	my $kind = $is_locked ? 9 : $tags_are_known ? pick(12) : 11;
 	my $result =

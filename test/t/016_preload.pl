@@ -31,7 +31,7 @@ sub setting
 	my ($database) = @_;
 
 	return $node->safe_psql($database,
-			'SELECT array_to_string(setconfig, $$;$$) FROM pg_db_role_setting s'
+		'SELECT array_to_string(setconfig, $$;$$) FROM pg_db_role_setting s'
 		  . " JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = '$database' AND setrole = 0"
 	);
 }
@@ -71,8 +71,7 @@ is_deeply($result->{tags}, ['INSERT 0 10'], 'the first tag tells the truth');
 $client->close;
 like(
 	$node->safe_psql(
-		'zabbix',
-		'EXPLAIN ' . insert_values('history', 11, 10, day(0))),
+		'zabbix', 'EXPLAIN ' . insert_values('history', 11, 10, day(0))),
 	qr/ZbxhistInsert/,
 	'the first statement is planned the short way');
 
@@ -103,7 +102,8 @@ $node->safe_psql('others',
 is(told('others', 'postgres', ''), '', 'another name for the library');
 $node->safe_psql('others',
 	'ALTER DATABASE others RESET session_preload_libraries');
-$node->append_conf('postgresql.conf', "session_preload_libraries = 'plpgsql'");
+$node->append_conf('postgresql.conf',
+	"session_preload_libraries = 'plpgsql'");
 $node->reload;
 is( told('others', 'postgres', ''),
 	q{t|ALTER DATABASE others SET session_preload_libraries = 'plpgsql', 'zbxhist'},
@@ -140,9 +140,11 @@ $node->safe_psql('owned',
 is(told('owned', 'owner', ''),
 	$left, 'who may set it but not see it does not replace it');
 $node->safe_psql('owned', 'GRANT pg_read_all_settings TO owner, granted');
-my $both = q{ALTER DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'};
+my $both =
+  q{ALTER DATABASE owned SET session_preload_libraries = 'plpgsql', 'zbxhist'};
 $node->safe_psql('owned',
-	'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist, zbxhist_internal TO granted');
+	'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA zbxhist, zbxhist_internal TO granted'
+);
 is( $node->safe_psql(
 		'owned',
 		'SET SESSION AUTHORIZATION granted; SELECT zbxhist_internal.preload_library(false)'
@@ -178,7 +180,8 @@ my $mend =
 is(role_finding(), "server|$mend;",
 	'a setting for a role that may insert counts before that of the database'
 );
-is(told('owned', 'owner', ''), "t|left to a superuser: $mend",
+is( told('owned', 'owner', ''),
+	"t|left to a superuser: $mend",
 	'... as setup() says');
 $node->safe_psql('owned', $mend);
 is(role_finding(), '', '... and what they say mends it');

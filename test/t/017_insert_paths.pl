@@ -84,11 +84,14 @@ counts_as(
 	'PREPARE p (bigint) AS INSERT INTO history VALUES ($1,'
 	  . "$now,0,0); EXECUTE p (-1); EXECUTE p (-2); EXECUTE p (-3)",
 	'each execution counts');
-counts_as('expression 2 3',
-		'INSERT INTO history VALUES '
+counts_as(
+	'expression 2 3',
+	'INSERT INTO history VALUES '
 	  . rows(1)
-	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)");
-counts_as('query 1 10',
+	  . ", (-4, $now, 1 + 1, 0); INSERT INTO history VALUES (-5, $now, random(), 0)"
+);
+counts_as(
+	'query 1 10',
 	"INSERT INTO history SELECT i, $now, 0, 2 FROM generate_series(1, 10) i");
 counts_as('copy 1 2',
 	"COPY history (itemid, clock) FROM stdin;\n-6\t$now\n-7\t$now\n\\.\n");
@@ -96,15 +99,19 @@ counts_as('returning 1 2',
 	'INSERT INTO history VALUES ' . rows(2) . ' RETURNING itemid');
 counts_as('on_conflict 1 1',
 	'INSERT INTO history VALUES ' . rows(1) . ' ON CONFLICT DO NOTHING');
-counts_as('fast 1 1, with 1 1',
-		'WITH a AS (INSERT INTO history_str VALUES ('
+counts_as(
+	'fast 1 1, with 1 1',
+	'WITH a AS (INSERT INTO history_str VALUES ('
 	  . "-1, $now, 'a', 0)) INSERT INTO history VALUES "
-	  . rows(1) . '; INSERT INTO history VALUES '
+	  . rows(1)
+	  . '; INSERT INTO history VALUES '
 	  . rows(1));
-counts_as('function 1 2',
+counts_as(
+	'function 1 2',
 	"SELECT zbxhist.add(NULL::history, '{-8,-9}', '{$now,$now}', '{0,0}', '{1,2}'::float8[])"
 );
-counts_as('view 1 1',
+counts_as(
+	'view 1 1',
 	'CREATE VIEW v AS SELECT * FROM history WHERE ns < 10 WITH CHECK OPTION;'
 	  . 'INSERT INTO v VALUES '
 	  . rows(1));
@@ -154,15 +161,18 @@ for my $case (
 	my ($wanted, $do, $undo) = @$case;
 
 	$node->safe_psql('zabbix', $do);
-	counts_as($wanted, 'INSERT INTO history (itemid, clock, value, ns) VALUES ' . rows(1));
+	counts_as($wanted,
+		'INSERT INTO history (itemid, clock, value, ns) VALUES ' . rows(1));
 	$node->safe_psql('zabbix', $undo);
 }
-counts_as('fast 1 1', 'INSERT INTO history VALUES ' . rows(1),
+counts_as(
+	'fast 1 1',
+	'INSERT INTO history VALUES ' . rows(1),
 	'the short way again');
 
 # ---- all together ----
 
-is(rows_of($node, 'zabbix', 'history'),
+is( rows_of($node, 'zabbix', 'history'),
 	$node->safe_psql(
 		'zabbix',
 		"SELECT sum(values_stored) FROM zbxhist.insert_paths() WHERE parent = 'history'::regclass"
@@ -175,13 +185,13 @@ is( $node->safe_psql(
 		  . " FROM zbxhist.status WHERE parent = 'history'::regclass"),
 	't|10|6|f',
 	'status shows the same');
-is( counted('history_str'),
-	'with 1 1',
-	'tables are counted apart');
+is(counted('history_str'), 'with 1 1', 'tables are counted apart');
 my $tables =
   "SELECT string_agg(DISTINCT parent::text, ' ' ORDER BY parent::text) FROM zbxhist.insert_paths()";
-like($node->safe_psql('zabbix', $tables),
-	qr/^history .*history_str\b/, 'tables are named');
+like(
+	$node->safe_psql('zabbix', $tables),
+	qr/^history .*history_str\b/,
+	'tables are named');
 $node->safe_psql('zabbix', 'DROP TABLE history_str CASCADE');
 unlike($node->safe_psql('zabbix', $tables),
 	qr/history_str|\d/, 'those that have been dropped are not shown');

@@ -29,7 +29,7 @@ my $late = 500;
 sub fill
 {
 	$node->safe_psql('zabbix',
-		    'INSERT INTO history SELECT i, '
+			'INSERT INTO history SELECT i, '
 		  . day(-1)
 		  . ' + c * 60, i / 8.0 + c, i * c FROM generate_series(1, 100) i,'
 		  . ' generate_series(0, 99) c');
@@ -39,7 +39,7 @@ sub fill
 sub fill_late
 {
 	$node->safe_psql('zabbix',
-		    'INSERT INTO history SELECT i, '
+			'INSERT INTO history SELECT i, '
 		  . day(-1)
 		  . " + 30000 + i, i, $late FROM generate_series(50, 250) i");
 	$late++;
@@ -56,7 +56,7 @@ sub settle
 sub day_state
 {
 	return $node->safe_psql('zabbix',
-		"SELECT string_agg(kind || ' ' || state, ', ' ORDER BY kind)"
+			"SELECT string_agg(kind || ' ' || state, ', ' ORDER BY kind)"
 		  . " FROM zbxhist.partitions WHERE parent = 'history'::regclass"
 		  . ' AND from_clock = '
 		  . day(-1));
@@ -133,11 +133,11 @@ sub break_off
 			  "$step->{call};\n";
 		});
 	$node->poll_query_until('zabbix',
-		    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
+			"SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
 		  . " AND relation = 'zbxhist.$table'::regclass")
 	  or die "$step->{name} does not come to $table";
 	my $pid = $node->safe_psql('zabbix',
-		    'SELECT pid FROM pg_locks WHERE NOT granted'
+			'SELECT pid FROM pg_locks WHERE NOT granted'
 		  . " AND relation = 'zbxhist.$table'::regclass");
 
 	if ($how eq 'crash')
@@ -210,7 +210,8 @@ my $unfinished = "SELECT code FROM zbxhist.check() WHERE code ~ 'unpack'";
 is($node->safe_psql('zabbix', $unfinished),
 	'', 'check() leaves an unpack that was broken off to maintenance');
 $node->safe_psql('zabbix',
-	"UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days'");
+	"UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days'"
+);
 is($node->safe_psql('zabbix', $unfinished),
 	'unpack_unfinished', '... and tells of it when there has been none');
 maintain($node, 'zabbix');
@@ -242,7 +243,7 @@ END $$;
 CALL pack_parts();
 SQL
 my $state_of_parts =
-    "SELECT count(*), sum(nrows), (SELECT count(*) FROM pg_class k WHERE k.relkind = 'r' AND k.relname ~ '^parts_p'"
+  "SELECT count(*), sum(nrows), (SELECT count(*) FROM pg_class k WHERE k.relkind = 'r' AND k.relname ~ '^parts_p'"
   . " AND k.relnamespace = 'zbxhist_packed'::regnamespace) FROM zbxhist.packed_day d WHERE d.parent = 'parts'::regclass";
 my $parts = totals($node, 'zabbix', 'parts');
 my $compact = {
@@ -257,7 +258,8 @@ for my $table (qw(parent_state packed_day maintenance_log))
 		break_off($compact, $table, $how);
 		is($node->safe_psql('zabbix', $state_of_parts),
 			'4|14400|4', "compact: $how at $table: nothing is done");
-		is(totals($node, 'zabbix', 'parts'), $parts, '... every row is there');
+		is(totals($node, 'zabbix', 'parts'), $parts,
+			'... every row is there');
 	}
 }
 $node->safe_psql('zabbix', $compact->{call});
@@ -287,11 +289,11 @@ sub insert_in_swap
 		"LOAD 'zbxhist'; SET zbxhist.maintenance_lock_timeout = '60s'");
 	$packer->query_until(qr/began/, "\\echo began\n$call;\n");
 	$node->poll_query_until('zabbix',
-		    "SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
+			"SELECT count(*) = 1 FROM pg_locks WHERE NOT granted"
 		  . " AND relation = 'zbxhist.maintenance_log'::regclass");
 	$writer->query_safe("LOAD 'zbxhist'");
 	$writer->query_until(qr/began/,
-		    "\\echo began\nINSERT INTO "
+			"\\echo began\nINSERT INTO "
 		  . ($row // 'history VALUES (1, ' . day(-1) . ', 0, 0)')
 		  . "$conflict;\n");
 	Time::HiRes::sleep(0.3);
@@ -324,15 +326,19 @@ unlike(
 	'... or passed over');
 like(
 	insert_in_swap(
-		"CALL zbxhist.compact('parts', '1970-01-03')", '',
+		"CALL zbxhist.compact('parts', '1970-01-03')",
+		'',
 		'parts VALUES (1, 259199, 1), (2, 216000, 0)'),
 	$duplicate,
 	'... or in the day that takes the place of its parts');
 is($node->safe_psql('zabbix', $state_of_parts),
 	'2|28800|2', '... which is one then');
-is( $node->safe_psql('zabbix',
-		"CALL zbxhist.unpack('parts', '1970-01-03'); SELECT count(*) FROM parts WHERE clock >= 172800"),
-	14400, '... and gets no row');
+is( $node->safe_psql(
+		'zabbix',
+		"CALL zbxhist.unpack('parts', '1970-01-03'); SELECT count(*) FROM parts WHERE clock >= 172800"
+	),
+	14400,
+	'... and gets no row');
 
 # ---- how far it has come ----
 
@@ -358,8 +364,7 @@ for my $action (qw(pack repack compact))
 {
 	my $which = $action eq 'compact' ? date(-2) : $day;
 	my $pid = start_psql(
-		$node,
-		'zabbix',
+		$node, 'zabbix',
 		"$PostgreSQL::Test::Utils::tmp_check/$action.out",
 		sub { print { $_[0] } "CALL zbxhist.$action('many', '$which');\n" });
 	my @percent;

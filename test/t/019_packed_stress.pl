@@ -75,7 +75,8 @@ sub run
 
 # ---- readers ----
 
-my $checksum = 'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
+my $checksum =
+  'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
 my %readings = (
 	whole =>
 	  "SELECT ($checksum FROM history h WHERE clock < $END), ($checksum FROM plain h)",
@@ -95,7 +96,8 @@ my %readings = (
 sub read_rows
 {
 	my ($level, $client, $errors) = @_;
-	my @readings = map { $readings{ any(sort keys %readings) } } 1 .. any(1, 2, 3);
+	my @readings =
+	  map { $readings{ any(sort keys %readings) } } 1 .. any(1, 2, 3);
 
 	run($client, $errors, "BEGIN ISOLATION LEVEL $level") or return;
 	for my $reading (@readings)
@@ -103,7 +105,9 @@ sub read_rows
 		my $rows = run($client, $errors, $reading) // last;
 		my ($history, $plain) = @{ $rows->[0] };
 
-		$errors->{"DIFFERENT at $level: $reading: " . ($history // 'null') . ' for ' . ($plain // 'null')}++
+		$errors->{ "DIFFERENT at $level: $reading: "
+			  . ($history // 'null') . ' for '
+			  . ($plain // 'null') }++
 		  if ($history // '') ne ($plain // '');
 		sleep(rand(0.02));
 	}
@@ -124,13 +128,16 @@ sub any_clock
 sub insert_late
 {
 	my ($client, $errors) = @_;
-	my $rows = join ',',
-	  map { sprintf('(%d,%d,%d,%d)', any(21 .. 80), any_clock(), ++$counter * 10 + $$ % 10, $$) }
-	  1 .. any(1, 5, 40);
+	my $rows = join ',', map {
+		sprintf('(%d,%d,%d,%d)',
+			any(21 .. 80),
+			any_clock(), ++$counter * 10 + $$ % 10, $$)
+	} 1 .. any(1, 5, 40);
 
 	sleep(rand(0.03));
-	run(
-		$client, $errors, 'BEGIN',
+	run($client,
+		$errors,
+		'BEGIN',
 		"INSERT INTO history (itemid, clock, ns, value) VALUES $rows"
 		  . any('', '', ' RETURNING itemid', ' ON CONFLICT DO NOTHING'),
 		"INSERT INTO plain (itemid, clock, ns, value) VALUES $rows",
@@ -142,24 +149,25 @@ sub delete_or_update
 	my ($client, $errors) = @_;
 	my $item = any(21 .. 80);
 	my $from = any_clock();
-	my $where = "itemid = $item AND clock BETWEEN $from AND $from + " . any(100, 5000);
+	my $where =
+	  "itemid = $item AND clock BETWEEN $from AND $from + " . any(100, 5000);
 	my $change = any('delete', 'delete', 'update');
 
 	sleep(rand(0.3));
 
 	# what comes between the two statements is left alone by both
-	my $rows = run($client, $errors, "SELECT ns FROM plain WHERE $where") // [];
+	my $rows = run($client, $errors, "SELECT ns FROM plain WHERE $where")
+	  // [];
 	return unless @$rows;
 	$where .= ' AND ns IN (' . join(',', map { $_->[0] } @$rows) . ')';
 	my $may = run($client, $errors, 'SELECT pg_try_advisory_lock_shared(1)');
 	return unless $may && $may->[0][0] eq 't';
-	run(
-		$client, $errors, 'BEGIN',
-		map ({
-				$change eq 'delete'
-				? "DELETE FROM $_ WHERE $where"
-				: "UPDATE $_ SET value = value + 1 WHERE $where"
-		} 'history', 'plain'),
+	run($client, $errors, 'BEGIN',
+		map ({ $change eq 'delete'
+				  ? "DELETE FROM $_ WHERE $where"
+				  : "UPDATE $_ SET value = value + 1 WHERE $where" }
+			'history',
+			'plain'),
 		'COMMIT');
 	$client->query('SELECT pg_advisory_unlock_all()');
 }
@@ -169,8 +177,12 @@ sub insert_duplicate
 {
 	my ($client, $errors) = @_;
 	my $number = int rand 151;
-	my $row = sprintf('(%d, %d, %d, 0)', any(1 .. 20), any(1, 2) * 86400 + $number * 97, $number);
-	$row = sprintf('(%d, %d, %d, 0)', any(1 .. 20), any(-20 .. -1) * 86400 + $number * 2100, $number)
+	my $row = sprintf('(%d, %d, %d, 0)',
+		any(1 .. 20),
+		any(1, 2) * 86400 + $number * 97, $number);
+	$row = sprintf('(%d, %d, %d, 0)',
+		any(1 .. 20),
+		any(-20 .. -1) * 86400 + $number * 2100, $number)
 	  if $number <= 40 && any(0, 1);
 	my $result = $client->query(
 		"INSERT INTO history (itemid, clock, ns, value) VALUES $row"
@@ -182,15 +194,15 @@ sub insert_duplicate
 
 # ---- maintenance ----
 
-my $merge = "SELECT zbxhist_internal.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
-my $repack = "SELECT zbxhist_internal.run_by_hand('history', 'repack', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
+my $merge =
+  "SELECT zbxhist_internal.run_step('history', 'merge', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
+my $repack =
+  "SELECT zbxhist_internal.run_by_hand('history', 'repack', d.day) FROM zbxhist.packed_day d WHERE d.parent = 'history'::regclass";
 my @work = (
-	map ({
-			(
-				"CALL zbxhist.pack('history', '1970-01-0$_')",
-				$merge, $repack, $repack,
-				"CALL zbxhist.unpack('history', '1970-01-0$_')")
-	} 2, 3),
+	map ({ (    "CALL zbxhist.pack('history', '1970-01-0$_')", $merge,
+				$repack, $repack,
+				"CALL zbxhist.unpack('history', '1970-01-0$_')") } 2,
+		3),
 	($merge) x 6,
 	"CALL zbxhist_internal.move_waiting('history')",
 	"SELECT zbxhist.create_partition('history', '1970-01-04')",
@@ -207,7 +219,8 @@ sub maintain_days
 	my $day = sprintf('1969-12-%02d', 12 + $compacted++ % 20);
 
 	$client->query("SET zbxhist.maintenance_lock_timeout = '1s'");
-	for my $sql (@work, $merge, "CALL zbxhist.compact('history', '$day')", $merge)
+	for my $sql (@work, $merge, "CALL zbxhist.compact('history', '$day')",
+		$merge)
 	{
 		my ($error, $tries) = (undef, 0);
 
@@ -218,7 +231,9 @@ sub maintain_days
 			$client->query('SELECT pg_advisory_lock(1)') if $tries > 0;
 			$error = $client->query($sql)->{errors}[0];
 			$client->query('SELECT pg_advisory_unlock_all()');
-		} while (defined $error && $sql =~ /zbxhist\.(?:pack|compact)/ && ++$tries < 3);
+		  } while (defined $error
+			&& $sql =~ /zbxhist\.(?:pack|compact)/
+			&& ++$tries < 3);
 
 		# not now, or not so
 		if (defined $error)
@@ -227,15 +242,22 @@ sub maintain_days
 			  if $error =~ /^(?:55000|55006|55P03|40P01|42P01)$/;
 			$errors->{$error}++;
 		}
-		$errors->{ 'did ' . $1 }++ if !defined $error && $sql =~ /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_day)/;
+		$errors->{ 'did ' . $1 }++
+		  if !defined $error
+		  && $sql =~
+		  /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_day)/;
 	}
 }
 
 # ---- all of it ----
 
 my %workers = (
-	(map { my $level = $_; ('read ' . lc($level) => sub { read_rows($level, @_) }) }
-		  'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'),
+	(   map {
+			my $level = $_;
+			('read ' . lc($level) => sub { read_rows($level, @_) })
+		} 'READ COMMITTED',
+		'REPEATABLE READ',
+		'SERIALIZABLE'),
 	'late 1' => \&insert_late,
 	'late 2' => \&insert_late,
 	'change' => \&delete_or_update,
@@ -248,7 +270,10 @@ my %is_enough = (
 		return $rounds > 2 && !grep { !$counts->{"did $_"} } @done;
 	});
 my @pids =
-  map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}, $is_enough{$_}) }
+  map {
+	in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_},
+		$is_enough{$_})
+  }
   sort keys %workers;
 waitpid($_, 0) for @pids;
 
@@ -256,15 +281,16 @@ for my $name (sort keys %workers)
 {
 	my $outcome = outcome_of($node, $name);
 	my ($rounds) = $outcome =~ /^rounds (\d+)$/m;
-	my $repeated = $name =~ /repeatable|serializable/ ? '40001|40P01' : '40P01';
-	my @trouble = grep { !/^(?:rounds|did) |^(?:$repeated) \d+$/ } split /\n/, $outcome;
+	my $repeated =
+	  $name =~ /repeatable|serializable/ ? '40001|40P01' : '40P01';
+	my @trouble = grep { !/^(?:rounds|did) |^(?:$repeated) \d+$/ } split /\n/,
+	  $outcome;
 
 	diag("$name: $outcome") if $ENV{ZBXHIST_SECONDS};
 	is(join("\n", @trouble), '', "$name: nothing unexpected");
 	cmp_ok($rounds, '>', 2, "$name: $rounds rounds");
 	next unless $name eq 'maintain';
-	like($outcome, qr/^did $_ \d+$/m, "$name: it did $_")
-	  for @done;
+	like($outcome, qr/^did $_ \d+$/m, "$name: it did $_") for @done;
 }
 
 # in the end
@@ -272,7 +298,8 @@ is( $node->safe_psql('zabbix', "$checksum FROM history h WHERE clock < $END"),
 	$node->safe_psql('zabbix', "$checksum FROM plain h"),
 	'both tables are the same in the end');
 $node->safe_psql('zabbix',
-	"SELECT zbxhist.alter_parent('history', pack_after => '1 day'); UPDATE zbxhist.packed_day SET merged_at = NULL");
+	"SELECT zbxhist.alter_parent('history', pack_after => '1 day'); UPDATE zbxhist.packed_day SET merged_at = NULL"
+);
 maintain($node, 'zabbix');
 maintain($node, 'zabbix');
 is( $node->safe_psql('zabbix', "$checksum FROM history h WHERE clock < $END"),
@@ -285,24 +312,37 @@ is( $node->safe_psql('zabbix', "$checksum FROM history h WHERE clock < $END"),
 	'... and repacked');
 
 # (an autovacuum may have an older snapshot)
-my $parts = "SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock < 0";
+my $parts =
+  "SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock < 0";
 for (1 .. 50)
 {
 	last if $node->safe_psql('zabbix', $parts) == 20;
 	maintain($node, 'zabbix');
 }
-is( $node->safe_psql('zabbix',
-		"SELECT count(*), count(*) FILTER (WHERE to_clock - from_clock = 86400) FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock < 0"),
-	'20|20', 'maintenance has made the parts one in each day');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*), count(*) FILTER (WHERE to_clock - from_clock = 86400) FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock < 0"
+	),
+	'20|20',
+	'maintenance has made the parts one in each day');
 is(rows_of($node, 'zabbix', "ONLY history WHERE clock < $END"),
 	0, 'no row waits');
-is( $node->safe_psql('zabbix',
-		"SELECT count(*) FROM zbxhist.partitions WHERE parent = 'history'::regclass AND kind = 'heap' AND to_clock <= $END"),
-	0, 'no day is left');
-is( $node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0, 'all segments are whole');
-is( $node->safe_psql('zabbix', "SELECT duplicates FROM zbxhist.parent_state WHERE parent = 'history'::regclass"),
-	0, 'no key is there twice');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM zbxhist.partitions WHERE parent = 'history'::regclass AND kind = 'heap' AND to_clock <= $END"
+	),
+	0,
+	'no day is left');
+is( $node->safe_psql(
+		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0,
+	'all segments are whole');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT duplicates FROM zbxhist.parent_state WHERE parent = 'history'::regclass"
+	),
+	0,
+	'no key is there twice');
 
 log_is_clean($node);
 $node->stop;

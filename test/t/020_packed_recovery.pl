@@ -38,8 +38,7 @@ for (
 
 	$primary->safe_psql('zabbix', $sql);
 	$expected{$name} = $primary->safe_psql('zabbix', $state);
-	$primary->safe_psql('zabbix',
-		"SELECT pg_create_restore_point('$name')");
+	$primary->safe_psql('zabbix', "SELECT pg_create_restore_point('$name')");
 }
 $primary->safe_psql('zabbix', 'SELECT pg_switch_wal()');
 $primary->stop;
@@ -48,14 +47,17 @@ for my $name (sort keys %expected)
 {
 	my $node = PostgreSQL::Test::Cluster->new("to_$name");
 
-	$node->init_from_backup($primary, 'base', has_restoring => 1, standby => 0);
+	$node->init_from_backup(
+		$primary, 'base',
+		has_restoring => 1,
+		standby => 0);
 	$node->append_conf('postgresql.conf',
 		"recovery_target_name = '$name'\nrecovery_target_action = 'promote'\n"
 		  . "recovery_target_timeline = 1\narchive_mode = off");
 	$node->start;
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
-	is($node->safe_psql('zabbix', $state), $expected{$name},
-		"restored to \"$name\"");
+	is($node->safe_psql('zabbix', $state),
+		$expected{$name}, "restored to \"$name\"");
 	log_is_clean($node, "$name: nothing unusual in the log");
 	$node->stop;
 }

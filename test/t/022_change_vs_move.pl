@@ -29,29 +29,35 @@ my @pack = (
 my %moves = (
 	move => {
 		before => [
-			'SET zbxhist.enable_routing = off', "INSERT INTO history $rows",
-			'RESET zbxhist.enable_routing' ],
-		move => "SELECT zbxhist_internal.step_move('history', 'history_p19700102')"
+			'SET zbxhist.enable_routing = off',
+			"INSERT INTO history $rows",
+			'RESET zbxhist.enable_routing'
+		],
+		move =>
+		  "SELECT zbxhist_internal.step_move('history', 'history_p19700102')"
 	},
 	undo => {
 		before => [
 			"INSERT INTO history $rows",
 			"UPDATE zbxhist.parent_config SET routing = false",
-			"SELECT zbxhist_internal.invalidate('history')" ],
+			"SELECT zbxhist_internal.invalidate('history')"
+		],
 		move =>
 		  "SELECT zbxhist_internal.step_undo_move('history', 'history_p19700102')"
 	},
 	merge => {
 		before => [
 			@pack,
-			'INSERT INTO history SELECT i, 86520, i, 1 FROM generate_series(1, 5) i' ],
+			'INSERT INTO history SELECT i, 86520, i, 1 FROM generate_series(1, 5) i'
+		],
 		move => "SELECT zbxhist_internal.step_merge('history', day) $day"
 	},
 	unpack => {
 		before => [
 			@pack,
 			"SELECT zbxhist_internal.step_unpack('history', day) $day",
-			"UPDATE zbxhist.packed_day SET settling = '{}'" ],
+			"UPDATE zbxhist.packed_day SET settling = '{}'"
+		],
 		move => "SELECT zbxhist_internal.step_unpack('history', day) $day"
 	});
 
@@ -69,8 +75,7 @@ my %statements = (
 sub make_tables
 {
 	my ($move) = @_;
-	my $sql = join(
-		";\n",
+	my $sql = join(";\n",
 		'SET client_min_messages = warning',
 		'SET zbxhist.allow_packed_drop = on',
 		'DROP TABLE IF EXISTS history, plain CASCADE',
@@ -134,7 +139,10 @@ for my $kind (sort keys %moves)
 		{
 			my $is_loaded = $protocol eq 'extended';
 			my $what = "$kind, $name, "
-			  . ($is_loaded ? 'extended protocol, library' : 'simple, no library');
+			  . (
+				$is_loaded
+				? 'extended protocol, library'
+				: 'simple, no library');
 			my $sql = $statements{$name};
 
 			make_tables($moves{$kind});
@@ -157,7 +165,7 @@ for my $kind (sort keys %moves)
 				[ @$result{qw(errors tags rows)} ],
 				[ @$expected{qw(errors tags rows)} ],
 				"$what: as with a plain table");
-			is(totals($node, 'zabbix', 'history'),
+			is( totals($node, 'zabbix', 'history'),
 				totals($node, 'zabbix', 'plain'),
 				"$what: the same rows");
 		}

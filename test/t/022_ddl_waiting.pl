@@ -25,27 +25,79 @@ my @locking = ('ACCESS SHARE');
 # tables the command is for: p(arent), c(hild: a partition), d(ay: a packed
 # day's table), o(wn) ones of the extension and m(arks), which has no index.
 my @commands = (
-	(
-		map { { sql => "CREATE $_", until => \@building, undo => 'DROP INDEX %s.i', on => 'pcd' } }
-		  'INDEX CONCURRENTLY i ON %t (clock)',
+	(   map {
+			{
+				sql => "CREATE $_",
+				until => \@building,
+				undo => 'DROP INDEX %s.i',
+				on => 'pcd'
+			}
+		} 'INDEX CONCURRENTLY i ON %t (clock)',
 		'UNIQUE INDEX CONCURRENTLY i ON %t (itemid, clock, ns)',
 		'UNIQUE INDEX CONCURRENTLY i ON %t (ns, clock, itemid)',
 		'UNIQUE INDEX CONCURRENTLY i ON %t ((clock + 1), itemid, ns) WHERE ns >= 0',
 	),
-	{ sql => 'CREATE UNIQUE INDEX CONCURRENTLY i ON %t ((0))', on => 'pc', until => ['ROW EXCLUSIVE'], fails => 1, undo => 'DROP INDEX %s.i' },
-	{ sql => 'REINDEX TABLE CONCURRENTLY %t', on => 'pcdo', until => \@replacing },
-	{ sql => 'REINDEX INDEX CONCURRENTLY %s.%k', on => 'pcd', until => \@replacing },
-	{ sql => 'REINDEX (TABLESPACE elsewhere) TABLE CONCURRENTLY %t', on => 'pcd', until => \@replacing },
-	{ sql => 'DROP INDEX CONCURRENTLY %s.i', on => 'pcd', until => \@dropping, before => 'CREATE UNIQUE INDEX i ON %t (clock, itemid, ns)' },
-	{ sql => 'VACUUM %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
-	{ sql => 'VACUUM (FREEZE, ANALYZE) %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
-	{ sql => 'ANALYZE %t', on => 'pcdom', until => ['SHARE UPDATE EXCLUSIVE'] },
+	{
+		sql => 'CREATE UNIQUE INDEX CONCURRENTLY i ON %t ((0))',
+		on => 'pc',
+		until => ['ROW EXCLUSIVE'],
+		fails => 1,
+		undo => 'DROP INDEX %s.i'
+	},
+	{
+		sql => 'REINDEX TABLE CONCURRENTLY %t',
+		on => 'pcdo',
+		until => \@replacing
+	},
+	{
+		sql => 'REINDEX INDEX CONCURRENTLY %s.%k',
+		on => 'pcd',
+		until => \@replacing
+	},
+	{
+		sql => 'REINDEX (TABLESPACE elsewhere) TABLE CONCURRENTLY %t',
+		on => 'pcd',
+		until => \@replacing
+	},
+	{
+		sql => 'DROP INDEX CONCURRENTLY %s.i',
+		on => 'pcd',
+		until => \@dropping,
+		before => 'CREATE UNIQUE INDEX i ON %t (clock, itemid, ns)'
+	},
+	{
+		sql => 'VACUUM %t',
+		on => 'pcdom',
+		until => ['SHARE UPDATE EXCLUSIVE']
+	},
+	{
+		sql => 'VACUUM (FREEZE, ANALYZE) %t',
+		on => 'pcdom',
+		until => ['SHARE UPDATE EXCLUSIVE']
+	},
+	{
+		sql => 'ANALYZE %t',
+		on => 'pcdom',
+		until => ['SHARE UPDATE EXCLUSIVE']
+	},
 	{ sql => 'VACUUM FULL %t', on => 'pcdom', until => \@locking },
-	{ sql => 'CLUSTER %t USING %k', on => 'pcd', until => \@locking, undo => 'ALTER TABLE %t SET WITHOUT CLUSTER' },
+	{
+		sql => 'CLUSTER %t USING %k',
+		on => 'pcd',
+		until => \@locking,
+		undo => 'ALTER TABLE %t SET WITHOUT CLUSTER'
+	},
 	{ sql => 'REINDEX TABLE %t', on => 'pcdo', until => ['ROW EXCLUSIVE'] },
-	{ sql => 'ALTER TABLE %t SET TABLESPACE elsewhere', on => 'pcd', until => \@locking },
-	{ sql => 'BEGIN; LOCK TABLE ONLY %t; COMMIT', on => 'pcdom', until => \@locking },
-);
+	{
+		sql => 'ALTER TABLE %t SET TABLESPACE elsewhere',
+		on => 'pcd',
+		until => \@locking
+	},
+	{
+		sql => 'BEGIN; LOCK TABLE ONLY %t; COMMIT',
+		on => 'pcdom',
+		until => \@locking
+	},);
 
 # ---- the tables ----
 
@@ -70,7 +122,8 @@ sub targets
 		c => [ [ 'managed', "${managed}_p20010102" ] ],
 		d => [ [ 'zbxhist_packed', "${managed}_p20010101" ] ],
 		o => [
-			map { [ 'zbxhist', $_ ] } qw(packed_day parent_config partition_state)
+			map { [ 'zbxhist', $_ ] }
+			  qw(packed_day parent_config partition_state)
 		],
 		m => [ [ 'zbxhist', 'stray_mark' ] ]);
 
@@ -94,9 +147,9 @@ sub hold
 	my ($mode, @targets) = @_;
 	my $client = $trial->superuser;
 	my $statement =
-	  $mode eq 'snapshot' ?
-	  'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1' :
-	  'BEGIN; LOCK TABLE '
+	  $mode eq 'snapshot'
+	  ? 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1'
+	  : 'BEGIN; LOCK TABLE '
 	  . join(', ', map { "ONLY $_->[0].$_->[1]" } @targets)
 	  . " IN $mode MODE";
 	my $result = $client->query($statement);
@@ -134,7 +187,8 @@ sub try_command
 
 	$trial->sql(map { fill($command->{before}, $_) } @targets);
 	$holder = hold($modes[0], @targets);
-	$runners[$_]->send_message('Q', join('; ', fill($command->{sql}, $targets[$_])) . "\0")
+	$runners[$_]->send_message('Q',
+		join('; ', fill($command->{sql}, $targets[$_])) . "\0")
 	  for 0, 1;
 	for my $i (0 .. $#modes)
 	{
@@ -154,7 +208,9 @@ sub try_command
 	{
 		my $result = $runners[$i]->read_until_ready;
 
-		is("@{ $result->{errors} }", $command->{fails} ? '23505' : '', "$what: @{ $targets[$i] }");
+		is( "@{ $result->{errors} }",
+			$command->{fails} ? '23505' : '',
+			"$what: @{ $targets[$i] }");
 	}
 	$trial->go_on($what);
 	$trial->rows_are_there($what);

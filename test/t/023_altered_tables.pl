@@ -102,8 +102,10 @@ my @cases = (
 	{
 		name => 'value and ns have exchanged their names',
 		both => [
-			'ALTER TABLE %s RENAME value TO v', 'ALTER TABLE %s RENAME ns TO value',
-			'ALTER TABLE %s RENAME v TO ns' ],
+			'ALTER TABLE %s RENAME value TO v',
+			'ALTER TABLE %s RENAME ns TO value',
+			'ALTER TABLE %s RENAME v TO ns'
+		],
 		value => 'ns',
 		ns => 'value'
 	},
@@ -111,7 +113,8 @@ my @cases = (
 		name => 'value is another column',
 		both => [
 			'ALTER TABLE %s RENAME value TO former',
-			'ALTER TABLE %s ADD value double precision DEFAULT 7' ],
+			'ALTER TABLE %s ADD value double precision DEFAULT 7'
+		],
 		value => 'former'
 	},
 	{
@@ -127,6 +130,7 @@ my @cases = (
 		itemid => undef,
 		code => 'unfit',
 		mend => 1,
+
 		# packed rows cannot be found without it
 		not => qr/^DELETE|^SELECT/
 	},
@@ -148,8 +152,9 @@ my @cases = (
 	{
 		name => 'there is a larger key',
 		both => [
-			'ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey,'
-			  . ' ADD PRIMARY KEY (itemid, clock, ns, value)' ],
+				'ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey,'
+			  . ' ADD PRIMARY KEY (itemid, clock, ns, value)'
+		],
 		code => 'indexes'
 	},
 	{
@@ -163,23 +168,26 @@ my @cases = (
 	},
 	{
 		name => 'bounds are gone',
-		ours => ['ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock'],
+		ours =>
+		  ['ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock'],
 		code => 'no_bounds'
 	},
 	{
 		name => 'all bounds are gone',
 		ours => [
-			q{DO $$ DECLARE p regclass; BEGIN }
+				q{DO $$ DECLARE p regclass; BEGIN }
 			  . q{FOR p IN SELECT partition FROM zbxhist.list_partitions('history') LOOP }
 			  . q{EXECUTE format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock', p); }
-			  . q{END LOOP; END $$} ],
+			  . q{END LOOP; END $$}
+		],
 		code => 'no_bounds'
 	},
 	{
 		name => 'bounds are others',
 		ours => [
-			'ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock,'
-			  . ' ADD CONSTRAINT zbxhist_clock CHECK (clock > 5) NOT VALID' ],
+				'ALTER TABLE history_p19700103 DROP CONSTRAINT zbxhist_clock,'
+			  . ' ADD CONSTRAINT zbxhist_clock CHECK (clock > 5) NOT VALID'
+		],
 		code => 'no_bounds'
 	},
 	{
@@ -188,17 +196,20 @@ my @cases = (
 			'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns),'
 			  . ' CONSTRAINT zbxhist_clock CHECK (clock >= 172800 AND clock < 200000))'
 			  . ' INHERITS (history)',
-			'INSERT INTO history_child VALUES (9, 172800, 9, 0)' ],
+			'INSERT INTO history_child VALUES (9, 172800, 9, 0)'
+		],
 		both => ['INSERT INTO %s SELECT 9, 172800, 9, 0 WHERE %2$s'],
 		code => 'overlap'
 	},
 	{
 		name => 'a partition has no key',
 		ours => [
-			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey' ],
+			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey'
+		],
 		code => 'indexes',
 		severity => 'error',
 		twice => 1,
+
 		# is not looked for without an index
 		not => qr/^INSERT .*\(2, 172800|^SELECT|^UPDATE|^DELETE/
 	},
@@ -206,7 +217,8 @@ my @cases = (
 		name => 'a partition has no key, but an index',
 		ours => [
 			'ALTER TABLE history_p19700103 DROP CONSTRAINT history_p19700103_pkey',
-			'CREATE INDEX ON history_p19700103 (itemid)' ],
+			'CREATE INDEX ON history_p19700103 (itemid)'
+		],
 		code => 'indexes',
 		severity => 'warning'
 	},
@@ -215,27 +227,31 @@ my @cases = (
 		ours => [
 			'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns))'
 			  . ' INHERITS (history)',
-			'INSERT INTO history_child VALUES (9, 172800, 9, 0)' ],
+			'INSERT INTO history_child VALUES (9, 172800, 9, 0)'
+		],
 		both => ['INSERT INTO %s SELECT 9, 172800, 9, 0 WHERE %2$s'],
 		code => 'no_bounds'
 	},
 	{
 		name => 'a partition has a child',
 		ours => [
-			'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns))'
-			  . ' INHERITS (history_p19700103)' ]
+				'CREATE TABLE history_child (PRIMARY KEY (itemid, clock, ns))'
+			  . ' INHERITS (history_p19700103)'
+		]
 	},
 	{
 		name => 'the table has a parent',
 		ours => [
 			'CREATE TABLE upper (itemid bigint NOT NULL)',
-			'ALTER TABLE history INHERIT upper' ]
+			'ALTER TABLE history INHERIT upper'
+		]
 	},
 	{
 		name => 'a foreign key refers to the table',
 		ours => [
 			'CREATE TABLE referring (itemid bigint, clock integer, ns integer,'
-			  . ' FOREIGN KEY (itemid, clock, ns) REFERENCES history)' ],
+			  . ' FOREIGN KEY (itemid, clock, ns) REFERENCES history)'
+		],
 		code => 'unfit',
 		mend => 1
 	},
@@ -254,8 +270,8 @@ my @cases = (
 
 sub run_script
 {
-	my ($code, $out, $err) =
-	  psql_script($node, 'zabbix', join(";\n", @_), '-q', '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) = psql_script($node, 'zabbix', join(";\n", @_),
+		'-q', '-v', 'ON_ERROR_STOP=1');
 
 	die $err if $code;
 	return $err;
@@ -270,8 +286,7 @@ sub make_tables
 		'SET zbxhist.allow_packed_drop = on',
 		'DROP TABLE IF EXISTS history, plain, other, upper, referring CASCADE',
 		'CALL zbxhist.run_maintenance()',
-		(
-			map {
+		(   map {
 				"CREATE TABLE $_ (itemid bigint NOT NULL, clock integer NOT NULL,"
 				  . ' value double precision NOT NULL, ns integer NOT NULL,'
 				  . ' PRIMARY KEY (itemid, clock, ns))'
@@ -280,8 +295,7 @@ sub make_tables
 		  . " FROM unnest('{history,other}'::regclass[]) t",
 		"SELECT zbxhist.create_partition('history', d)"
 		  . " FROM (VALUES (date '1970-01-02'), ('1970-01-03')) v (d)",
-		(
-			map {
+		(   map {
 				"INSERT INTO history SELECT i, $_, i, 0 FROM generate_series(1, 5) i"
 			} @clocks),
 		'INSERT INTO plain SELECT * FROM history',
@@ -308,7 +322,8 @@ sub alter
 			my $is_plain = $_ eq 'plain' ? 'true' : 'false';
 			my $result = $client->query(sprintf $sql, $_, $is_plain);
 
-			note("$_: @{ $result->{messages} }"), return 0 if @{ $result->{errors} };
+			note("$_: @{ $result->{messages} }"), return 0
+			  if @{ $result->{errors} };
 		}
 	}
 	return 1;
@@ -318,8 +333,7 @@ sub alter
 sub statements
 {
 	my ($case) = @_;
-	my %name = (
-		map({ $_ => $_ } qw(itemid clock ns value)), %$case);
+	my %name = (map({ $_ => $_ } qw(itemid clock ns value)), %$case);
 	my @columns = grep { defined $name{$_} } qw(itemid clock ns value);
 	my $columns = join(', ', map { $name{$_} } @columns);
 	my $select = "SELECT $columns FROM %s ORDER BY $columns";
@@ -358,7 +372,8 @@ sub statements
 	  if defined $name{value} && defined $name{itemid};
 	push @result, "DELETE FROM %s WHERE $name{itemid} = " . $item->(5)
 	  if defined $name{itemid};
-	push @result, "DELETE FROM %s WHERE $name{clock} = 86400 AND $name{value} = 3"
+	push @result,
+	  "DELETE FROM %s WHERE $name{clock} = 86400 AND $name{value} = 3"
 	  if defined $name{clock} && defined $name{value};
 	return (@result, $select);
 }
@@ -369,20 +384,27 @@ sub maintain_again
 	my ($case) = @_;
 	my ($select) = statements($case);
 
-	$node->safe_psql('zabbix', 'UPDATE zbxhist.packed_day SET merged_at = NULL');
+	$node->safe_psql('zabbix',
+		'UPDATE zbxhist.packed_day SET merged_at = NULL');
 	my $err = run_script('CALL zbxhist.run_maintenance()');
 	my $client = PgWire->new($node, 'zabbix');
 
-	is(outcome($client, sprintf $select, 'history'),
+	is( outcome($client, sprintf $select, 'history'),
 		outcome($client, sprintf $select, 'plain'),
-		"$case->{name}: maintenance after that changes no row")
-	  unless $case->{not} && $select =~ $case->{not};
-	is($node->safe_psql('zabbix',
+		"$case->{name}: maintenance after that changes no row"
+	) unless $case->{not} && $select =~ $case->{not};
+	is( $node->safe_psql(
+			'zabbix',
 			'SELECT count(*) FROM ONLY history_p19700103 a JOIN ONLY history_p19700103 b'
-			  . ' USING (itemid, clock, ns) WHERE a.ctid < b.ctid'), 0,
-		"$case->{name}: ... nor puts it where its key is") if $case->{name} =~ /^a partition/;
-	like($err, qr/\A(?:psql:\S+ (?:NOTICE|INFO).*\n)*\z/, "$case->{name}: nor does it fail")
-	  unless $case->{code} && $case->{code} eq 'unfit';
+			  . ' USING (itemid, clock, ns) WHERE a.ctid < b.ctid'),
+		0,
+		"$case->{name}: ... nor puts it where its key is"
+	) if $case->{name} =~ /^a partition/;
+	like(
+		$err,
+		qr/\A(?:psql:\S+ (?:NOTICE|INFO).*\n)*\z/,
+		"$case->{name}: nor does it fail"
+	) unless $case->{code} && $case->{code} eq 'unfit';
 }
 
 # What a statement did.
@@ -390,11 +412,17 @@ sub outcome
 {
 	my ($client, $sql) = @_;
 	my $result = $client->query($sql);
+
 	# the first statement of a session does not know how many rows it stored
 	my @tags = map { s/^INSERT 0 \d+/INSERT/r } @{ $result->{tags} };
 
-	return join("\n", @{ $result->{errors} }, @tags,
-		map { join(',', map { $_ // 'null' } @$_) } @{ $result->{rows} });
+	return join(
+		"\n",
+		@{ $result->{errors} },
+		@tags,
+		map {
+			join(',', map { $_ // 'null' } @$_)
+		} @{ $result->{rows} });
 }
 
 # The statements do the same to both tables.
@@ -418,7 +446,8 @@ sub compare
 sub children
 {
 	return $node->safe_psql('zabbix',
-		"SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass");
+		"SELECT count(*) FROM pg_inherits WHERE inhparent = 'history'::regclass"
+	);
 }
 
 # check()'s row of that code about the table.
@@ -436,14 +465,22 @@ sub found
 sub mend_key
 {
 	my ($case) = @_;
-	my $row = "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
-	my ($severity, $hint) = map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
+	my $row =
+	  "FROM zbxhist.check() WHERE code = 'indexes' AND object ~ 'history'";
+	my ($severity, $hint) =
+	  map { $node->safe_psql('zabbix', "SELECT $_ $row") } qw(severity hint);
 
-	is($severity, $case->{severity}, "$case->{name}: it is told as severe as it is");
+	is($severity, $case->{severity},
+		"$case->{name}: it is told as severe as it is");
 	note($hint);
-	run_script('SET client_min_messages = error', $hint =~ s/;$//r, 'CALL zbxhist.run_maintenance()');
+	run_script(
+		'SET client_min_messages = error',
+		$hint =~ s/;$//r,
+		'CALL zbxhist.run_maintenance()');
 	is(found('indexes'), '', "$case->{name}: the hint has mended it");
-	is(found('duplicates') ne '', !!$case->{twice}, "$case->{name}: what is there twice is told, if it is");
+	is(found('duplicates') ne '',
+		!!$case->{twice},
+		"$case->{name}: what is there twice is told, if it is");
 }
 
 # The hint is executed; then the table is as it was, or a plain one.
@@ -454,15 +491,19 @@ sub mend
 	my %mended = (%$case, ref $case->{mend} ? %{ $case->{mend} } : ());
 
 	note($hint);
-	run_script('SET client_min_messages = error', $hint =~ s/;$//r,
+	run_script(
+		'SET client_min_messages = error',
+		$hint =~ s/;$//r,
 		'CALL zbxhist.run_maintenance()');
 	run_script($hint =~ s/public\.history/plain/r =~ s/;$//r)
 	  unless $is_undo || $hint =~ /referring/;
 	is(found('unfit'), '', "$case->{name}: the hint has mended it");
 	is(children(), 0, "$case->{name}: it is a plain table") if $is_undo;
-	is($node->safe_psql('zabbix',
+	is( $node->safe_psql(
+			'zabbix',
 			"SELECT count(*) FROM zbxhist.partitions WHERE state = 'current'"
-			  . " AND parent = 'history'::regclass"), $is_undo ? 0 : 1,
+			  . " AND parent = 'history'::regclass"),
+		$is_undo ? 0 : 1,
 		"$case->{name}: maintained again, or not");
 	compare(\%mended, 'statements after that');
 }
@@ -480,16 +521,25 @@ for my $case (@cases)
 	ok($could, "$case->{name}: is done") or next;
 
 	my $before = children();
-	run_script('SET client_min_messages = error', 'CALL zbxhist.run_maintenance()');
-	cmp_ok(children(), '<=', $before + 5,
+	run_script(
+		'SET client_min_messages = error',
+		'CALL zbxhist.run_maintenance()');
+	cmp_ok(
+		children(), '<=',
+		$before + 5,
 		"$case->{name}: maintenance ends, without many tables");
-	is($node->safe_psql('zabbix',
-			"SELECT to_regclass('" . partition('other', 3) . "') IS NOT NULL"), 't',
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT to_regclass('" . partition('other', 3) . "') IS NOT NULL"
+		),
+		't',
 		"$case->{name}: the other table is maintained");
 	isnt(found($case->{code}), '', "$case->{name}: check() says so")
 	  if defined $case->{code};
-	is($node->safe_psql('zabbix',
-			'SELECT count(*) > 0 FROM zbxhist.status, zbxhist.parents'), 't',
+	is( $node->safe_psql(
+			'zabbix',
+			'SELECT count(*) > 0 FROM zbxhist.status, zbxhist.parents'),
+		't',
 		"$case->{name}: the views can be read");
 	$node->safe_psql('zabbix',
 		'SELECT * FROM zbxhist.preview(); TABLE zbxhist.partitions');

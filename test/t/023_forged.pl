@@ -68,14 +68,24 @@ my @types = (
 	[ 'real', 'int', q{'NaN'}, '1.5' ],
 	[ 'oid', 'int', 4294967295, 0 ],
 	[ 'money', 'int', q{'12.5'}, '-1' ],
-	[ 'date', 'int', q{'2026-11-20'}, q{'-infinity'}, q{'4714-11-24 BC'}, q{'5874897-12-31'} ],
+	[
+		'date', 'int',
+		q{'2026-11-20'}, q{'-infinity'},
+		q{'4714-11-24 BC'}, q{'5874897-12-31'}
+	],
 	[ 'time', 'int', q{'00:00'}, q{'24:00'} ],
 	[ 'timestamp', 'int', q{'infinity'}, q{'294276-12-31 23:59:59.999999'} ],
-	[ 'timestamptz', 'int', q{'2026-11-20 10:00+02'}, q{'4714-11-24 00:00:00+00 BC'} ],
+	[
+		'timestamptz', 'int',
+		q{'2026-11-20 10:00+02'}, q{'4714-11-24 00:00:00+00 BC'}
+	],
 	[ 'uuid', 16, q{'00112233-4455-6677-8899-aabbccddeeff'} ],
 	[ 'name', 64, q{'a name'}, q{''}, "'" . 'ä' x 31 . "'" ],
 	[ 'timetz', 12, q{'12:00+15:59:59'}, q{'24:00-15:59:59'} ],
-	[ 'interval', 16, q{'1 month -3 days 0.000001 s'}, q{'-178956970 years -8 mons'} ],
+	[
+		'interval', 16,
+		q{'1 month -3 days 0.000001 s'}, q{'-178956970 years -8 mons'}
+	],
 	[ 'macaddr', 6, q{'08:00:2b:01:02:03'} ],
 	[ 'macaddr8', 8, q{'08:00:2b:01:02:03:04:05'} ],
 	[ 'tid', 6, q{'(4294967295,65535)'} ],
@@ -90,20 +100,39 @@ my @types = (
 	[ 'char(10)', 'bytes', q{'f'}, q{'ääääääääää'} ],
 	[ 'json', 'bytes', q{'{"a": [1, null,  "x"], "a": 2}'}, q{' 3 '} ],
 	[ 'xml', 'bytes', q{'<a>b</a>'} ],
-	[ 'numeric', 'bytes', '0', '-0.5', q{'NaN'}, q{'-Infinity'}, '1e100', '1e-100',
-		'18446744073709551616', '123456789012345678901234567890.123456789' ],
+	[
+		'numeric', 'bytes',
+		'0', '-0.5',
+		q{'NaN'}, q{'-Infinity'},
+		'1e100', '1e-100',
+		'18446744073709551616', '123456789012345678901234567890.123456789'
+	],
 	[ 'numeric(7,2)', 'bytes', '99999.99', '-0.01', q{'NaN'}, '5' ],
 	[ 'numeric(3,-2)', 'bytes', '99900', '-100' ],
 	[ 'bit(13)', 'bytes', q{B'1010101010101'} ],
-	[ 'bit varying(40)', 'bytes', q{B''}, q{B'1'}, q{B'10101010101011111111'} ],
+	[
+		'bit varying(40)', 'bytes',
+		q{B''}, q{B'1'},
+		q{B'10101010101011111111'}
+	],
 	[ 'inet', 'bytes', q{'10.1.2.3'}, q{'10.1.2.3/8'}, q{'fe80::1/64'} ],
 	[ 'cidr', 'bytes', q{'10.0.0.0/8'}, q{'fe80::/64'}, q{'0.0.0.0/0'} ],
-	[ 'jsonb', 'bytes', q{'{}'}, q{'1e100'}, q{'"x"'}, q{'[[[[]]], null, true]'},
+	[
+		'jsonb',
+		'bytes',
+		q{'{}'},
+		q{'1e100'},
+		q{'"x"'},
+		q{'[[[[]]], null, true]'},
 		q{'{"b": [1, null, {"c": "dé", "dd": -1.5e10}], "a": false, "": []}'},
-		q{(SELECT jsonb_object_agg('key' || i, i) FROM generate_series(1, 70) i)} ],
+		q{(SELECT jsonb_object_agg('key' || i, i) FROM generate_series(1, 70) i)}
+	],
 	[ 'boolean[]', 'bytes', q{'{t,f,NULL}'}, q{'{}'} ],
 	[ 'smallint[]', 'bytes', q{'[2:4]={1,2,3}'} ],
-	[ 'integer[]', 'bytes', q{'{{1,2},{3,NULL}}'}, q{'[-1:1][5:5]={{1},{2},{3}}'} ],
+	[
+		'integer[]', 'bytes',
+		q{'{{1,2},{3,NULL}}'}, q{'[-1:1][5:5]={{1},{2},{3}}'}
+	],
 	[ 'double precision[]', 'bytes', q{'{1.5,NaN,NULL}'} ],
 	[ 'timestamp[]', 'bytes', q{'{2026-01-01,infinity,NULL}'} ],
 	[ 'text[]', 'bytes', q{'{a,bb,NULL,"",äöü}'}, q{'{{a,b},{cccc,d}}'} ],
@@ -114,8 +143,14 @@ my @types = (
 	[ 'int4range', 'bytes', q{'[1,5)'}, q{'(,5)'}, q{'empty'}, q{'(,)'} ],
 	[ 'int8range', 'bytes', q{'[1,5)'}, q{'[1,)'} ],
 	[ 'tsrange', 'bytes', q{'[2026-01-01,infinity)'}, q{'(,2026-01-01]'} ],
-	[ 'numrange', 'bytes', q{'[1,5)'}, q{'(0.5,123456789012345.5]'}, q{numrange(0, repeat('1234', 60)::numeric)} ],
-	[ 'numrange[]', 'bytes', q{ARRAY['[1,5)'::numrange, 'empty', NULL, '(0.5,1e30]']} ],
+	[
+		'numrange', 'bytes', q{'[1,5)'}, q{'(0.5,123456789012345.5]'},
+		q{numrange(0, repeat('1234', 60)::numeric)}
+	],
+	[
+		'numrange[]', 'bytes',
+		q{ARRAY['[1,5)'::numrange, 'empty', NULL, '(0.5,1e30]']}
+	],
 	[ 'percent', 'bytes', '99.5' ],
 	[ 'citext', 'bytes', q{'Text'} ]);
 
@@ -150,7 +185,8 @@ sub create_tables
 	}
 	my $keys =
 	  '(itemid bigint NOT NULL, clock integer NOT NULL, ns integer NOT NULL';
-	as_owner("CREATE TABLE legit $keys$columns, PRIMARY KEY (itemid, clock, ns));"
+	as_owner(
+		"CREATE TABLE legit $keys$columns, PRIMARY KEY (itemid, clock, ns));"
 		  . "CREATE TABLE bytes $keys$kinds, PRIMARY KEY (itemid, clock, ns));"
 		  . "SELECT zbxhist.create_parent(t, pack_after => NULL), zbxhist.create_partition(t, '$day')"
 		  . " FROM unnest('{legit,bytes}'::regclass[]) t");
@@ -175,12 +211,21 @@ sub fill_legit
 
 # those at the bounds of types
 my @numbers = (
-	-1, 0, 1, 2, 127, 128, 32767, 32768, 2147483647, 2147483648, -2147483648,
-	-2451545, -2451546, 86400000000, 86400000001, -211813488000000000,
+	-1, 0,
+	1, 2,
+	127, 128,
+	32767, 32768,
+	2147483647, 2147483648,
+	-2147483648, -2451545,
+	-2451546, 86400000000,
+	86400000001, -211813488000000000,
 	'9223372036854775807', '-9223372036854775808');
 
 # What psql would make of bytes.
-sub literal { return defined $_[0] ? "'\\x" . unpack('H*', $_[0]) . "'" : 'NULL' }
+sub literal
+{
+	return defined $_[0] ? "'\\x" . unpack('H*', $_[0]) . "'" : 'NULL';
+}
 
 # Changed images of the values of a column.
 sub forged_values
@@ -190,12 +235,16 @@ sub forged_values
 
 	return map {
 		my $length = $kind eq 'int' ? 0 : $kind eq 'bytes' ? 0 : $kind;
-		$kind eq 'int'
-		  ? "'" . any(@numbers, map { int(rand(2**$_)) - int(rand(2**$_)) } 3, 16, 33, 62) . "'"
-		  : $length == 0 ? literal(mutated(any(@{ $all->[$i] }), $all->[ rand @$all ]))
+		$kind eq 'int' ? "'"
+		  . any(@numbers, map { int(rand(2**$_)) - int(rand(2**$_)) } 3,
+			16, 33, 62)
+		  . "'"
+		  : $length == 0
+		  ? literal(mutated(any(@{ $all->[$i] }), $all->[ rand @$all ]))
 		  : literal(
 			rand() < 0.1 ? 'short'
-			: pack('C*', map { rand() < 0.5 ? 0 : int rand 256 } 1 .. $length))
+			: pack(
+				'C*', map { rand() < 0.5 ? 0 : int rand 256 } 1 .. $length))
 	} 1 .. $nforged;
 }
 
@@ -208,16 +257,20 @@ sub forge
 	{
 		$all[$i] = [
 			map { pack('H*', $_) } split /\n/,
-			$node->safe_psql('zabbix',
-				"SELECT encode(image(c$i), 'hex') FROM copy WHERE c$i IS NOT NULL")
+			$node->safe_psql(
+				'zabbix',
+				"SELECT encode(image(c$i), 'hex') FROM copy WHERE c$i IS NOT NULL"
+			)
 		];
 	}
 	my @columns = map { [ forged_values($_, \@all) ] } 0 .. $#types;
-	as_owner(join ";\n", map {
-		my $row = $_;
-		"INSERT INTO bytes VALUES ($row, $clock, 0, "
-		  . join(', ', map { $_->[$row] } @columns) . ')'
-	} 0 .. $nforged - 1);
+	as_owner(
+		join ";\n",
+		map {
+			my $row = $_;
+			"INSERT INTO bytes VALUES ($row, $clock, 0, "
+			  . join(', ', map { $_->[$row] } @columns) . ')'
+		} 0 .. $nforged - 1);
 	as_owner("CALL zbxhist.pack('bytes', '$day')");
 	move_payload('bytes', 'legit');
 }
@@ -229,20 +282,24 @@ sub move_payload
 
 	as_owner("BEGIN; DELETE FROM $to;"
 		  . "INSERT INTO $to (first_itemid, first_clock, last_itemid, last_clock, nrows, payload)"
-		  . " SELECT first_itemid, first_clock, last_itemid, last_clock, nrows, payload FROM $from; COMMIT");
+		  . " SELECT first_itemid, first_clock, last_itemid, last_clock, nrows, payload FROM $from; COMMIT"
+	);
 }
 
 create_tables();
 fill_legit();
 as_owner("CALL zbxhist.pack('legit', '$day')");
-is( $node->safe_psql('zabbix',
+is( $node->safe_psql(
+		'zabbix',
 		'SELECT count(*) FROM (TABLE legit) l FULL JOIN (TABLE copy) c'
 		  . ' ON (l.itemid = c.itemid AND l::text = c::text) WHERE l IS NULL OR c IS NULL'
 		  . ' AND coalesce(l.itemid, c.itemid) > 0'),
 	0,
 	'values of each type are packed and read');
-is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('legit')"),
-	0, '... and found good');
+is( $node->safe_psql(
+		'zabbix', "SELECT count(*) FROM zbxhist.verify('legit')"),
+	0,
+	'... and found good');
 
 forge();
 $node->safe_psql('zabbix',
@@ -253,25 +310,32 @@ for my $i (0 .. $#types)
 	my $send = $node->safe_psql('zabbix',
 		"SELECT t.typsend::regproc FROM pg_type t JOIN pg_attribute a ON a.atttypid = t.oid"
 		  . " WHERE a.attrelid = 'legit'::regclass AND a.attname = 'c$i'");
+
 	# what is printed is read back as the same, or it is a division by zero
-	my $again = $no_text{$type} || $type =~ /range/ ? 1
+	my $again =
+	  $no_text{$type} || $type =~ /range/
+	  ? 1
 	  : "1 / ((c$i\::text)::${type}::text = c$i\::text)::integer";
 
 	$node->safe_psql('zabbix',
-		"INSERT INTO states SELECT i, $i, state_of(format("
+			"INSERT INTO states SELECT i, $i, state_of(format("
 		  . "'SELECT c$i\::text, $send(c$i), $again FROM legit WHERE itemid = %s', i))"
 		  . " FROM generate_series(0, $nforged - 1) i");
-	is( $node->safe_psql('zabbix',
+	is( $node->safe_psql(
+			'zabbix',
 			"SELECT string_agg(DISTINCT state, ' ' ORDER BY state) FROM states"
 			  . " WHERE n = $i AND state NOT IN ('00000', 'XX001')"),
 		'',
 		"forged values of $type are values or XX001");
 }
-diag($node->safe_psql('zabbix',
-	"SELECT string_agg(format('%s %s', state, count), ', ') FROM"
-	  . ' (SELECT state, count(*) FROM states GROUP BY state ORDER BY state) x'))
-  if $much > 1;
-is( $node->safe_psql('zabbix',
+diag(
+	$node->safe_psql(
+		'zabbix',
+		"SELECT string_agg(format('%s %s', state, count), ', ') FROM"
+		  . ' (SELECT state, count(*) FROM states GROUP BY state ORDER BY state) x'
+	)) if $much > 1;
+is( $node->safe_psql(
+		'zabbix',
 		"SELECT string_agg(n::text, ' ') FROM (SELECT n FROM states WHERE n IN (11, 27, 30, 37, 40)"
 		  . " GROUP BY n HAVING count(DISTINCT state) < 2) x"),
 	'',
@@ -281,17 +345,22 @@ is( $node->safe_psql('zabbix',
 my $good =
   "SELECT itemid FROM states GROUP BY itemid HAVING bool_and(state = '00000')";
 as_owner('CREATE TABLE back (LIKE legit INCLUDING ALL)');
-is( $node->safe_psql('zabbix',
-		    "SELECT state_of('SELECT zbxhist_internal.unpack_rows(''"
-		  . day_of('legit') . "'', ''back'')')"),
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT state_of('SELECT zbxhist_internal.unpack_rows(''"
+		  . day_of('legit')
+		  . "'', ''back'')')"),
 	'XX001',
 	'they are not unpacked');
-is( $node->safe_psql('zabbix',
-		    "SELECT sum(rows) FROM zbxhist_internal.salvage_rows('"
-		  . day_of('legit') . "', 'back')"),
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT sum(rows) FROM zbxhist_internal.salvage_rows('"
+		  . day_of('legit')
+		  . "', 'back')"),
 	$nforged,
 	'each row of them is salvaged or lost');
-is( $node->safe_psql('zabbix',
+is( $node->safe_psql(
+		'zabbix',
 		"SELECT count(*) FROM ($good) g FULL JOIN back b USING (itemid)"
 		  . ' WHERE g.itemid IS NULL OR b.itemid IS NULL'),
 	0,
@@ -337,7 +406,7 @@ my %allowed = map { $_ => 1 } qw(00000 XX001 23505 54000);
 my $newer = "state = '0A000' AND statement ~ 'salvage'";
 
 $node->safe_psql('zabbix',
-	'CREATE TABLE variants (n integer, place tid, payload bytea);'
+		'CREATE TABLE variants (n integer, place tid, payload bytea);'
 	  . 'CREATE TABLE outcomes (n integer, statement text, state text)');
 
 for my $table (sort keys %tables)
@@ -345,7 +414,8 @@ for my $table (sort keys %tables)
 	my $packed = day_of($table);
 	my $many = 60 * $much;
 
-	as_owner("CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,"
+	as_owner(
+		"CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,"
 		  . " value $tables{$table} NOT NULL DEFAULT '0', ns integer NOT NULL DEFAULT 0,"
 		  . " PRIMARY KEY (itemid, clock, ns));"
 		  . "SELECT zbxhist.create_parent('$table', pack_after => NULL), zbxhist.create_partition('$table', '$day');"
@@ -354,13 +424,15 @@ for my $table (sort keys %tables)
 		  . " FROM generate_series(1, 4) i, generate_series(0, 1000) c;"
 		  . "CALL zbxhist.pack('$table', '$day')");
 	my @groups = map { [ split /\|/ ] } split /\n/,
-	  $node->safe_psql('zabbix', "SELECT ctid, encode(payload, 'hex') FROM $packed");
+	  $node->safe_psql('zabbix',
+		"SELECT ctid, encode(payload, 'hex') FROM $packed");
 	my @variants;
 	for my $n (1 .. $many)
 	{
 		my ($tid, $hex) = @{ any(@groups) };
 		my $bytes = pack('H*', $hex);
 		my ($end) = segments_of($bytes);
+
 		# the directory as often as what follows it
 		my $changed =
 		  rand() < 0.5
@@ -370,10 +442,13 @@ for my $table (sort keys %tables)
 		$changed = with_checksums($changed) if rand() < 0.9;
 		push @variants, "($n, '$tid', " . literal($changed) . ')';
 	}
-	$node->safe_psql('zabbix', 'TRUNCATE variants, outcomes;'
-		  . 'INSERT INTO variants VALUES ' . join(', ', @variants));
+	$node->safe_psql('zabbix',
+			'TRUNCATE variants, outcomes;'
+		  . 'INSERT INTO variants VALUES '
+		  . join(', ', @variants));
 	my $all = join ', ',
-	  map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' } @statements,
+	  map { '$s$' . sprintf($_, $table, $clock, $packed) . '$s$' }
+	  @statements,
 	  $table eq 'history_str' ? () : @numeric;
 	$node->safe_psql('zabbix', <<"SQL");
 DO \$\$
@@ -397,17 +472,23 @@ BEGIN
 END \$\$;
 SQL
 	my @outcomes = split /\n/,
-	  $node->safe_psql('zabbix', "SELECT DISTINCT state FROM outcomes WHERE NOT ($newer) ORDER BY 1");
+	  $node->safe_psql('zabbix',
+		"SELECT DISTINCT state FROM outcomes WHERE NOT ($newer) ORDER BY 1");
 	is(join(' ', grep { !$allowed{$_} } @outcomes),
 		'', "$table: every statement on any bytes gives rows or XX001");
-	ok((grep { $_ eq '00000' } @outcomes) && (grep { $_ eq 'XX001' } @outcomes),
+	ok( (grep { $_ eq '00000' } @outcomes)
+		  && (grep { $_ eq 'XX001' } @outcomes),
 		"$table: ... and some give each");
-	diag("$_") for split /\n/,
+	diag("$_")
+	  for split /\n/,
 	  $node->safe_psql('zabbix',
 		"SELECT DISTINCT ON (statement, state) n, state, statement FROM outcomes"
-		  . " WHERE state NOT IN ('00000', 'XX001', '23505', '54000') LIMIT 10");
-	is( $node->safe_psql('zabbix',
-			"SELECT count(*) FROM outcomes WHERE statement ~ 'verify_day|salvage' AND state <> '00000' AND NOT ($newer)"),
+		  . " WHERE state NOT IN ('00000', 'XX001', '23505', '54000') LIMIT 10"
+	  );
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT count(*) FROM outcomes WHERE statement ~ 'verify_day|salvage' AND state <> '00000' AND NOT ($newer)"
+		),
 		0,
 		"$table: verifying and salvaging never fail");
 }
@@ -415,15 +496,22 @@ SQL
 # ---- whole days in the wrong place ----
 
 is( $node->safe_psql('zabbix', "SELECT count(*), sum(value) FROM history"),
-	'4004|' . (4 * 1001 * 2.5 + 4 * (33 * 435 + 55)), 'rows before');
+	'4004|' . (4 * 1001 * 2.5 + 4 * (33 * 435 + 55)),
+	'rows before');
 move_payload('history_str', 'history');
-is( $node->safe_psql('zabbix', "SELECT state_of('SELECT sum(value) FROM history')"),
-	'XX001', 'strings in the place of doubles');
-is( $node->safe_psql('zabbix', "SELECT state_of('SELECT sum(ns) FROM history')"),
-	'00000', '... do not hinder other columns');
+is( $node->safe_psql(
+		'zabbix', "SELECT state_of('SELECT sum(value) FROM history')"),
+	'XX001',
+	'strings in the place of doubles');
+is( $node->safe_psql(
+		'zabbix', "SELECT state_of('SELECT sum(ns) FROM history')"),
+	'00000',
+	'... do not hinder other columns');
 move_payload('legit', 'history');
-is( $node->safe_psql('zabbix', "SELECT state_of('SELECT count(*) FROM history')"),
-	'XX001', 'a day with more columns');
+is( $node->safe_psql(
+		'zabbix', "SELECT state_of('SELECT count(*) FROM history')"),
+	'XX001',
+	'a day with more columns');
 
 # the next day, packed in the place of the one before
 my $next = POSIX::strftime('%Y-%m-%d', gmtime(day(0)));
@@ -431,26 +519,36 @@ as_owner("CREATE TABLE other (LIKE history INCLUDING ALL);"
 	  . "SELECT zbxhist.create_parent('other', pack_after => NULL), zbxhist.create_partition('other', '$day');"
 	  . "INSERT INTO other SELECT 1, $clock + i, i, 0 FROM generate_series(1, 100) i;"
 	  . "CALL zbxhist.pack('other', '$day');"
-	  . 'ALTER TABLE ' . day_of('other') . ' DROP CONSTRAINT zbxhist_range;'
+	  . 'ALTER TABLE '
+	  . day_of('other')
+	  . ' DROP CONSTRAINT zbxhist_range;'
 	  . "UPDATE zbxhist.packed_day SET from_clock = from_clock + 86400, to_clock = to_clock + 86400"
 	  . " WHERE parent = 'other'::regclass");
-is( $node->safe_psql('zabbix',
-		"SELECT DISTINCT regexp_replace(problem, '^.*: ', '') FROM zbxhist.verify('other')"),
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT DISTINCT regexp_replace(problem, '^.*: ', '') FROM zbxhist.verify('other')"
+	),
 	'clocks are not of this day',
 	'values of another day are noticed');
 
 # ---- a group that says that it has other rows ----
 
-as_owner("UPDATE zbxhist.packed_day SET from_clock = $clock, to_clock = $clock + 86400 WHERE parent = 'other'::regclass;"
-	  . 'UPDATE ' . day_of('other') . ' SET nrows = 1');
-is( $node->safe_psql('zabbix',
-		"SELECT state_of('DELETE FROM other WHERE itemid = 1 AND value = 5')"),
+as_owner(
+	"UPDATE zbxhist.packed_day SET from_clock = $clock, to_clock = $clock + 86400 WHERE parent = 'other'::regclass;"
+	  . 'UPDATE '
+	  . day_of('other')
+	  . ' SET nrows = 1');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT state_of('DELETE FROM other WHERE itemid = 1 AND value = 5')"
+	),
 	'XX001',
 	'a DELETE of one row does not take the whole group with it');
 
 # ---- the owner's code ----
 
-$node->safe_psql('zabbix', 'CREATE TABLE ran (who name); GRANT INSERT ON ran TO PUBLIC');
+$node->safe_psql('zabbix',
+	'CREATE TABLE ran (who name); GRANT INSERT ON ran TO PUBLIC');
 as_owner(<<"SQL");
 CREATE TYPE mood AS ENUM ('good');
 CREATE FUNCTION spy(mood) RETURNS text LANGUAGE sql VOLATILE AS
@@ -467,41 +565,58 @@ SQL
 my $bait = day_of('bait');
 as_owner("ALTER TABLE $bait ALTER value TYPE mood USING NULL");
 is( $node->safe_psql('zabbix', "SELECT state_of('SELECT value FROM bait')"),
-	'XX001', 'a column that is made one of a type of the owner is not read');
-as_owner("ALTER TABLE $bait ALTER value TYPE text; ALTER TABLE bait ALTER number TYPE watched;"
+	'XX001',
+	'a column that is made one of a type of the owner is not read');
+as_owner(
+	"ALTER TABLE $bait ALTER value TYPE text; ALTER TABLE bait ALTER number TYPE watched;"
 	  . 'ALTER TABLE bait ADD extra watched;'
-	  . "ALTER FOREIGN TABLE bait_packed ALTER extra OPTIONS (ADD missing '7')");
-is( $node->safe_psql('zabbix', 'SELECT number, extra FROM bait'),
+	  . "ALTER FOREIGN TABLE bait_packed ALTER extra OPTIONS (ADD missing '7')"
+);
+is($node->safe_psql('zabbix', 'SELECT number, extra FROM bait'),
 	'1|7', 'his conversions are run');
 is($node->safe_psql('zabbix', 'SELECT DISTINCT who FROM ran'),
 	'owner', '... by nobody but himself');
 
 # ---- types that cannot be checked ----
 
-as_owner("CREATE TABLE trees (itemid bigint NOT NULL, clock integer NOT NULL, value tsquery)");
-is( $node->safe_psql('zabbix', "SELECT zbxhist_internal.why_not_packable('trees')"),
+as_owner(
+	"CREATE TABLE trees (itemid bigint NOT NULL, clock integer NOT NULL, value tsquery)"
+);
+is( $node->safe_psql(
+		'zabbix', "SELECT zbxhist_internal.why_not_packable('trees')"),
 	'column "value" has type tsquery, whose values cannot be packed',
 	'a type that cannot be checked is not packed');
+
 # as if one had been packed when it still could be
 $node->safe_psql('zabbix',
-	"GRANT USAGE ON FOREIGN SERVER zbxhist TO owner;"
+		"GRANT USAGE ON FOREIGN SERVER zbxhist TO owner;"
 	  . "CREATE TABLE queries AS SELECT image('a & b'::tsquery) AS value;"
 	  . 'GRANT SELECT ON queries TO owner');
-as_owner("CREATE TABLE old (itemid bigint NOT NULL, clock integer NOT NULL, value bytea);"
+as_owner(
+	"CREATE TABLE old (itemid bigint NOT NULL, clock integer NOT NULL, value bytea);"
 	  . "SELECT zbxhist.create_parent('old', pack_after => NULL), zbxhist.create_partition('old', '$day');"
 	  . "INSERT INTO old SELECT 1, $clock, value FROM queries;"
 	  . "CALL zbxhist.pack('old', '$day');"
-	  . 'ALTER TABLE ' . day_of('old') . ' ALTER value TYPE tsquery USING NULL;'
+	  . 'ALTER TABLE '
+	  . day_of('old')
+	  . ' ALTER value TYPE tsquery USING NULL;'
 	  . 'CREATE FOREIGN TABLE old_queries (itemid bigint NOT NULL, clock integer NOT NULL, value tsquery)'
 	  . " SERVER zbxhist OPTIONS (parent 'public.old')");
 my ($code, $out, $err) = psql_script($node, 'zabbix',
-	"\\set VERBOSITY verbose\nSET ROLE owner; SELECT value FROM old_queries;");
-like($err, qr/0A000: column "value" .* has type tsquery, whose packed values cannot be checked/,
+	"\\set VERBOSITY verbose\nSET ROLE owner; SELECT value FROM old_queries;"
+);
+like(
+	$err,
+	qr/0A000: column "value" .* has type tsquery, whose packed values cannot be checked/,
 	'one that has been packed is not read');
-like($err, qr/SET zbxhist.trust_packed_types = on;/, '... but it is said how');
+like($err, qr/SET zbxhist.trust_packed_types = on;/,
+	'... but it is said how');
 ($code, $out, $err) = psql_script($node, 'zabbix',
-	'SET ROLE owner; SET zbxhist.trust_packed_types = on; SELECT value FROM old_queries;');
-like($err, qr/permission denied to set parameter.*cannot be checked/s,
+	'SET ROLE owner; SET zbxhist.trust_packed_types = on; SELECT value FROM old_queries;'
+);
+like(
+	$err,
+	qr/permission denied to set parameter.*cannot be checked/s,
 	'... which only a superuser may do');
 ($code, $out, $err) = psql_script($node, 'zabbix',
 	'SET zbxhist.trust_packed_types = on; SELECT value FROM old_queries;');
@@ -510,17 +625,23 @@ is($out, "SET\n'a' & 'b'", '... for whom it is read');
 # ---- what a partition has that is none of its types ----
 
 $node->safe_psql('zabbix', 'CREATE CAST (bytea AS text) WITHOUT FUNCTION');
-as_owner("CREATE TABLE broken (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
+as_owner(
+	"CREATE TABLE broken (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
 	  . "SELECT zbxhist.create_parent('broken', pack_after => NULL), zbxhist.create_partition('broken', '$day');"
-	  . "INSERT INTO broken VALUES (1, $clock, 'good'), (2, $clock, '\\xff'::bytea::text)");
-($code, $out, $err) = psql_script($node, 'zabbix', "SET ROLE owner; CALL zbxhist.pack('broken', '$day');");
-like($err, qr/values of item 2 at clock $clock are corrupt and cannot be packed/,
+	  . "INSERT INTO broken VALUES (1, $clock, 'good'), (2, $clock, '\\xff'::bytea::text)"
+);
+($code, $out, $err) = psql_script($node, 'zabbix',
+	"SET ROLE owner; CALL zbxhist.pack('broken', '$day');");
+like(
+	$err,
+	qr/values of item 2 at clock $clock are corrupt and cannot be packed/,
 	'a damaged value is not packed');
 is($node->safe_psql('zabbix', 'SELECT count(*) FROM broken'),
 	2, '... and its partition stays');
 
 my $log = slurp_file($node->logfile);
-is(join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
-	'', 'the server has not crashed');
+is( join("\n", grep { /PANIC:|TRAP:|terminated by signal/ } split /\n/, $log),
+	'',
+	'the server has not crashed');
 $node->stop;
 done_testing();

@@ -32,7 +32,8 @@ for my $i (0 .. 2)
 	is_deeply($result->{errors}, [], "INSERT $i succeeds");
 }
 is(rows_of($node, 'zabbix', 'history'), 300, 'all rows are stored');
-my @said = slurp_file($node->logfile) =~ /rows are not counted in this session/g;
+my @said =
+  slurp_file($node->logfile) =~ /rows are not counted in this session/g;
 is(@said, 1, 'the log says once that they are not counted');
 
 chmod 0700, $directory or die "$directory: $!";

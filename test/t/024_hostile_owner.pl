@@ -80,11 +80,16 @@ sub is_harmless
 	my %seen = attacks();
 	my @harm = grep { $seen{$_} !~ /^(\w+) as \1$/ } sort keys %seen;
 
-	is(join("\n", map {"$_: $seen{$_}"} @harm), '', "$name: nothing is run as somebody else");
-	is(join(', ', grep { !$seen{$_} } @expected), '', "$name: it has been tried")
+	is(join("\n", map { "$_: $seen{$_}" } @harm),
+		'', "$name: nothing is run as somebody else");
+	is(join(', ', grep { !$seen{$_} } @expected),
+		'', "$name: it has been tried")
 	  if @expected;
-	is($node->safe_psql('postgres', 'SELECT string_agg(rolname, \',\') FROM pg_roles WHERE rolsuper'),
-		'postgres', "$name: nobody has become a superuser");
+	is( $node->safe_psql(
+			'postgres',
+			'SELECT string_agg(rolname, \',\') FROM pg_roles WHERE rolsuper'),
+		'postgres',
+		"$name: nobody has become a superuser");
 }
 
 # SQL in a session of a role, errors are its own business; returns output and
@@ -103,8 +108,8 @@ sub as
 sub as_well
 {
 	my ($database, $role, $sql, $name) = @_;
-	my ($code, $out, $err) = psql_script($node, $database,
-		"SET client_min_messages = warning; $sql",
+	my ($code, $out, $err) =
+	  psql_script($node, $database, "SET client_min_messages = warning; $sql",
 		'-q', '-U', $role, '-v', 'ON_ERROR_STOP=1');
 
 	is($err, '', $name) if defined $name || $err ne '';
@@ -120,11 +125,13 @@ sub rows_as_owner
 }
 
 my $look = join ";\n",
-  map {"SELECT * FROM zbxhist.$_"}
+  map { "SELECT * FROM zbxhist.$_" }
   qw(check() parents status partitions progress preview());
 
-$node->safe_psql('postgres',
-	join('; ', map {"CREATE ROLE $_ LOGIN"} qw(zabbix dba mallory reader heir)));
+$node->safe_psql(
+	'postgres',
+	join('; ',
+		map { "CREATE ROLE $_ LOGIN" } qw(zabbix dba mallory reader heir)));
 
 # ---- the owner of the tables ----
 
@@ -138,7 +145,9 @@ sub owner_against
 
 	$node->safe_psql('postgres', "CREATE DATABASE $db OWNER dba");
 	$node->safe_psql('postgres', 'GRANT zabbix TO dba');
-	$node->safe_psql($db, 'GRANT ALL ON SCHEMA public TO zabbix, reader; ' . trap_for('zabbix'));
+	$node->safe_psql($db,
+		'GRANT ALL ON SCHEMA public TO zabbix, reader; '
+		  . trap_for('zabbix'));
 	as_well($db, $user, 'CREATE EXTENSION zbxhist');
 	create_zabbix_tables($node, $db, 'zabbix');
 
@@ -166,39 +175,73 @@ CREATE TABLE config (hk_history_mode trap_zabbix.comp, hk_history_global trap_za
 INSERT INTO config VALUES (ROW('0'), ROW('1'), ROW('1s'), ROW('0'), ROW('1'), ROW('1s'));
 SQL
 	is_harmless("$with: preparations");
-	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', NULL, history_interval => '1 day')", "$with: set-up");
+	as_well(
+		$db,
+		$user,
+		"SELECT * FROM zbxhist.setup('public', '30 days', NULL, history_interval => '1 day')",
+		"$with: set-up");
 	is_harmless("$with: set-up");
 
 	# rows for maintenance: to be moved, and too old; in most tables one stays
-	as_well($db, 'zabbix', 'SET zbxhist.enable_routing = off;'
-		  . join(';', map {
+	as_well(
+		$db, 'zabbix',
+		'SET zbxhist.enable_routing = off;' . join(
+			';',
+			map {
 				"INSERT INTO $_ (itemid, clock) SELECT i, c FROM generate_series(1, 3) i, unnest(ARRAY[${\ day(-1)}, ${\ day(0)}, ${\ day(-60)}]) c"
-			  } qw(history history_uint history_str history_text history_log))
-		  . join('', map {"; INSERT INTO $_ (itemid, clock) VALUES (4, ${\ day(300)})"}
-			  qw(history history_uint history_str history_text)),
+			} qw(history history_uint history_str history_text history_log))
+		  . join(
+			'',
+			map {
+				"; INSERT INTO $_ (itemid, clock) VALUES (4, ${\ day(300)})"
+			} qw(history history_uint history_str history_text)),
 		"$with: rows");
 	attacks();
 	as($db, $user, $look);
 	is_harmless("$with: looks");
-	my $answer = as_well($db, $user, "SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass");
+	my $answer = as_well($db, $user,
+		"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"
+	);
 	is($answer, 'none', "$with: a setting of another type is none");
 
-	as_well($db, $user, join(';', map {"SELECT zbxhist.create_partition('$_', '$yesterday')"}
+	as_well(
+		$db, $user,
+		join(';',
+			map { "SELECT zbxhist.create_partition('$_', '$yesterday')" }
 			  qw(history history_uint history_str history_text history_log)));
 	as($db, $user, 'CALL zbxhist.run_maintenance()') for 1 .. 2;
+
 	# a policy stops whom it applies to
-	is_harmless("$with: maintenance", 'index', 'check', 'delete trigger', 'statement trigger',
-		'rule', 'generated', 'truncate trigger', $user eq 'postgres' ? 'policy' : ());
-	is(rows_as_owner($db, 'ONLY history'), 1, "$with: rows are moved and deleted");
+	is_harmless(
+		"$with: maintenance",
+		'index',
+		'check',
+		'delete trigger',
+		'statement trigger',
+		'rule',
+		'generated',
+		'truncate trigger',
+		$user eq 'postgres' ? 'policy' : ());
+	is(rows_as_owner($db, 'ONLY history'),
+		1, "$with: rows are moved and deleted");
 	as($db, $user, $look);
 	is_harmless("$with: looks again");
 
 	packed_days($db, $user, $with);
 	settings($db, $user, $with);
 
-	is(as_well($db, $user, "SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')"), 1, "$with: a row is deleted");
-	is_harmless("$with: deleting", 'delete trigger', 'statement trigger', 'rule');
-	as($db, $user, 'CALL zbxhist.undo(\'history\'); CALL zbxhist.undo(\'history_str\');');
+	is( as_well(
+			$db, $user,
+			"SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')"),
+		1,
+		"$with: a row is deleted");
+	is_harmless(
+		"$with: deleting",
+		'delete trigger',
+		'statement trigger', 'rule');
+	as($db, $user,
+		'CALL zbxhist.undo(\'history\'); CALL zbxhist.undo(\'history_str\');'
+	);
 	is_harmless("$with: undo", 'index', 'check');
 	is(rows_as_owner($db, 'ONLY history'), 9, "$with: every row is back");
 	$node->safe_psql('postgres', 'REVOKE zabbix FROM dba');
@@ -210,8 +253,10 @@ sub packed_days
 {
 	my ($db, $user, $with) = @_;
 
-	as_well($db, $user, "CALL zbxhist.pack('$_', '$yesterday')", "$with: $_ is packed")
-	  for qw(history history_text history_log);
+	as_well(
+		$db, $user,
+		"CALL zbxhist.pack('$_', '$yesterday')",
+		"$with: $_ is packed") for qw(history history_text history_log);
 	is_harmless("$with: packing");
 	as_well($db, 'zabbix', <<"SQL", "$with: late rows");
 INSERT INTO history (itemid, clock) SELECT i, ${\ (day(-1) + 1)} FROM generate_series(1, 3) i;
@@ -221,12 +266,19 @@ SQL
 	as($db, $user, 'CALL zbxhist.run_maintenance()');
 	is_harmless("$with: late rows are merged", 'index of a day');
 	is(rows_as_owner($db, 'ONLY history'), 1, "$with: all of them");
-	as_well($db, 'zabbix', "ALTER TABLE zbxhist_packed.${\ partition('history', -1)}"
-		  . " ADD CHECK (trap_zabbix.evil('constant check of a day', 1) > 0), ADD CHECK (trap_zabbix.evil('check of a day', first_clock) > 0)");
+	as_well($db, 'zabbix',
+			"ALTER TABLE zbxhist_packed.${\ partition('history', -1)}"
+		  . " ADD CHECK (trap_zabbix.evil('constant check of a day', 1) > 0), ADD CHECK (trap_zabbix.evil('check of a day', first_clock) > 0)"
+	);
 	attacks();
-	as_well($db, $user, "CALL zbxhist.repack('history', '$yesterday')", "$with: a day is repacked");
+	as_well(
+		$db, $user,
+		"CALL zbxhist.repack('history', '$yesterday')",
+		"$with: a day is repacked");
 	is_harmless("$with: repacking");
-	as($db, $user, "SELECT * FROM zbxhist.verify('history'); CALL zbxhist.unpack('history', '$yesterday')");
+	as($db, $user,
+		"SELECT * FROM zbxhist.verify('history'); CALL zbxhist.unpack('history', '$yesterday')"
+	);
 	is_harmless("$with: unpacking", 'index', 'check');
 
 	# columns that need the owner's code to be read
@@ -242,14 +294,17 @@ SQL
 	{
 		my $answer = as($db, $who,
 			"SELECT (value).c, d FROM history_text WHERE clock < ${\ day(0)};"
-			  . "SELECT (r).d FROM zbxhist.range(NULL::history_text, 1, ${\ day(-1)}, ${\ day(0)}) r;");
+			  . "SELECT (r).d FROM zbxhist.range(NULL::history_text, 1, ${\ day(-1)}, ${\ day(0)}) r;"
+		);
 
-		is($answer, "|7\n|7\n|7\n7", "$with: $who reads packed rows as they are now");
+		is($answer, "|7\n|7\n|7\n7",
+			"$with: $who reads packed rows as they are now");
 		is_harmless("$with: reading as $who", 'domain', 'cast from text');
 	}
 	as($db, $user, "CALL zbxhist.unpack('history_text', '$yesterday')");
 	is_harmless("$with: unpacking other types", 'domain', 'cast from text');
-	is(rows_as_owner($db, partition('history_text', -1)), 3, "$with: they are unpacked");
+	is(rows_as_owner($db, partition('history_text', -1)),
+		3, "$with: they are unpacked");
 }
 
 # Settings of Zabbix, of the types that they ought to have.
@@ -270,14 +325,26 @@ SQL
 	attacks();
 	as($db, $user, $look);
 	is_harmless("$with: settings");
-	as($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')");
+	as($db, $user,
+		"SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')"
+	);
 	as_well($db, 'zabbix', 'ALTER TABLE config DISABLE ROW LEVEL SECURITY');
-	as_well($db, $user, "SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')");
+	as_well($db, $user,
+		"SELECT * FROM zbxhist.setup('public', '30 days', configure_zabbix => true, history_interval => '1 day')"
+	);
 	is_harmless("$with: changing settings", 'trigger of config');
-	is(as_well($db, 'zabbix', 'SELECT hk_history_global, hk_trends_mode FROM config'),
-		'1|0', "$with: they are changed");
-	is(as_well($db, $user, "SELECT retention_source, effective_retention FROM zbxhist.parents WHERE parent = 'trends'::regclass"),
-		'zabbix: config.hk_trends|365 days', "$with: ... and followed");
+	is( as_well(
+			$db, 'zabbix',
+			'SELECT hk_history_global, hk_trends_mode FROM config'),
+		'1|0',
+		"$with: they are changed");
+	is( as_well(
+			$db,
+			$user,
+			"SELECT retention_source, effective_retention FROM zbxhist.parents WHERE parent = 'trends'::regclass"
+		),
+		'zabbix: config.hk_trends|365 days',
+		"$with: ... and followed");
 
 	# a view in the place of a table, and other tables below it
 	as_well($db, 'zabbix', <<'SQL', "$with: a view of settings");
@@ -289,9 +356,16 @@ SQL
 	attacks();
 	as($db, $user, $look);
 	is_harmless("$with: a view of settings");
-	is(as_well($db, $user, "SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"),
-		'none', "$with: that is no setting");
-	as_well($db, 'zabbix', 'DROP VIEW config; DROP TABLE settings; ALTER TABLE former RENAME TO config');
+	is( as_well(
+			$db,
+			$user,
+			"SELECT retention_source FROM zbxhist.parents WHERE parent = 'trends'::regclass"
+		),
+		'none',
+		"$with: that is no setting");
+	as_well($db, 'zabbix',
+		'DROP VIEW config; DROP TABLE settings; ALTER TABLE former RENAME TO config'
+	);
 	attacks();
 }
 
@@ -304,8 +378,11 @@ SET zbxhist.enable_routing = off;
 INSERT INTO trends_uint (itemid, clock) SELECT i, ${\ day(0)} FROM generate_series(1, 100) i;
 ALTER TABLE trends_uint ALTER itemid TYPE text;
 SQL
-as('against_postgres', 'postgres', "$look; CALL zbxhist.run_maintenance('trends_uint'); SELECT zbxhist_internal.own_items('trends_uint')");
-is(rows_as_owner('against_postgres', 'trends_uint'), 100, 'itemid of type text: the server lives');
+as('against_postgres', 'postgres',
+	"$look; CALL zbxhist.run_maintenance('trends_uint'); SELECT zbxhist_internal.own_items('trends_uint')"
+);
+is(rows_as_owner('against_postgres', 'trends_uint'),
+	100, 'itemid of type text: the server lives');
 
 # ---- somebody who may create tables ----
 
@@ -320,14 +397,16 @@ DROP TABLE history_bin;
 CREATE TABLE settings (name varchar(255) PRIMARY KEY, type integer NOT NULL, value_str text DEFAULT '' NOT NULL, value_int integer DEFAULT '0' NOT NULL);
 INSERT INTO settings VALUES ('hk_history_global', 2, '', 1), ('hk_history', 1, '31d', 0), ('hk_trends_global', 2, '', 1), ('hk_trends', 1, '365d', 0);
 SQL
-as_well('neighbours', 'dba', "SELECT * FROM zbxhist.setup('public', history_interval => '1 day')");
+as_well('neighbours', 'dba',
+	"SELECT * FROM zbxhist.setup('public', history_interval => '1 day')");
 my $hostile_bin = <<"SQL";
 CREATE TABLE history_bin (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, value bytea NOT NULL DEFAULT '', PRIMARY KEY (itemid, clock, ns));
 CREATE INDEX ON history_bin ((clock - trap_mallory.evil('history_bin', clock)));
 CREATE TRIGGER t AFTER DELETE ON history_bin EXECUTE FUNCTION trap_mallory.fired('history_bin trigger');
 INSERT INTO history_bin VALUES (1, 1), (2, 2147483647), (3, ${\ day(0)});
 SQL
-as_well('neighbours', 'mallory', <<"SQL", 'somebody makes tables in the schema of Zabbix');
+as_well('neighbours', 'mallory',
+	<<"SQL", 'somebody makes tables in the schema of Zabbix');
 CREATE TABLE config (hk_history_mode integer, hk_history_global trap_mallory.comp, hk_history trap_mallory.comp, hk_trends_global integer, hk_trends varchar(32));
 INSERT INTO config VALUES (1, ROW('1'), ROW('1s'), 1, '1s');
 GRANT ALL ON config TO PUBLIC;
@@ -339,25 +418,46 @@ GRANT USAGE ON SCHEMA _timescaledb_catalog TO PUBLIC;
 GRANT SELECT ON _timescaledb_catalog.hypertable TO PUBLIC;
 SQL
 attacks();
+
 for my $user ('postgres', 'dba')
 {
 	as('neighbours', $user, "$look; CALL zbxhist.run_maintenance()");
 	is_harmless("a table that anybody could make, $user");
-	is( as_well('neighbours', $user,
-			'SELECT DISTINCT retention_source FROM zbxhist.parents ORDER BY 1'),
+	is( as_well(
+			'neighbours',
+			$user,
+			'SELECT DISTINCT retention_source FROM zbxhist.parents ORDER BY 1'
+		),
 		"zabbix: settings.hk_history\nzabbix: settings.hk_trends",
 		'... is not taken for the settings of Zabbix');
-	is( as_well('neighbours', $user,
-			"SELECT code, object FROM zbxhist.check() WHERE code IN ('not_taken_up', 'new_table')"),
-		'not_taken_up|public.history_bin', '... nor taken up, as check() says');
+	is( as_well(
+			'neighbours',
+			$user,
+			"SELECT code, object FROM zbxhist.check() WHERE code IN ('not_taken_up', 'new_table')"
+		),
+		'not_taken_up|public.history_bin',
+		'... nor taken up, as check() says');
 }
-is($node->safe_psql('neighbours', "SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'history_bin'::regclass"),
-	0, 'it is not managed');
-my $hint = $node->safe_psql('neighbours', "SELECT hint FROM zbxhist.check() WHERE code = 'not_taken_up'");
-as_well('neighbours', 'postgres', $hint, 'a superuser may take it up nevertheless');
-as_well('neighbours', 'postgres', "SELECT zbxhist.alter_parent('history_bin', retention => '1 day', move_existing => true)");
-as('neighbours', 'postgres', "$look; CALL zbxhist.run_maintenance('history_bin')") for 1 .. 3;
-is_harmless('... whose code is its owner\'s then', 'history_bin', 'history_bin trigger');
+is( $node->safe_psql(
+		'neighbours',
+		"SELECT count(*) FROM zbxhist.parent_config WHERE parent = 'history_bin'::regclass"
+	),
+	0,
+	'it is not managed');
+my $hint = $node->safe_psql('neighbours',
+	"SELECT hint FROM zbxhist.check() WHERE code = 'not_taken_up'");
+as_well('neighbours', 'postgres', $hint,
+	'a superuser may take it up nevertheless');
+as_well('neighbours', 'postgres',
+	"SELECT zbxhist.alter_parent('history_bin', retention => '1 day', move_existing => true)"
+);
+as('neighbours', 'postgres',
+	"$look; CALL zbxhist.run_maintenance('history_bin')")
+  for 1 .. 3;
+is_harmless(
+	'... whose code is its owner\'s then',
+	'history_bin',
+	'history_bin trigger');
 
 # ---- the owner of the database, and tables of others ----
 
@@ -377,17 +477,22 @@ for (
 	"SELECT zbxhist_internal.count_own_rows('private.precious', NULL, NULL)")
 {
 	$node->safe_psql('neighbours', "GRANT USAGE ON SCHEMA private TO dba");
-	like(as('neighbours', 'dba', $_), qr/^42501: /, "the database's owner is refused: $_");
+	like(as('neighbours', 'dba', $_),
+		qr/^42501: /, "the database's owner is refused: $_");
 }
 as_well('neighbours', 'dba',
-	"INSERT INTO zbxhist.managed_schema (schema_name, history_retention, premake, move_existing) VALUES ('private', '1 second', 1, false)");
+	"INSERT INTO zbxhist.managed_schema (schema_name, history_retention, premake, move_existing) VALUES ('private', '1 second', 1, false)"
+);
 as_well('neighbours', 'postgres', 'CALL zbxhist.run_maintenance()');
-is(rows_of($node, 'neighbours', 'private.precious'), 1, 'no table of a superuser is dropped or emptied');
-is(rows_of($node, 'neighbours', 'private.history'), 1, '... nor one that is named like one of Zabbix');
+is(rows_of($node, 'neighbours', 'private.precious'),
+	1, 'no table of a superuser is dropped or emptied');
+is(rows_of($node, 'neighbours', 'private.history'),
+	1, '... nor one that is named like one of Zabbix');
 
 # Functions, operators and types of the names that ours are called by, found
 # before those of PostgreSQL.
-as_well('neighbours', 'mallory', <<'SQL', 'a schema that is looked through first');
+as_well('neighbours', 'mallory',
+	<<'SQL', 'a schema that is looked through first');
 CREATE DOMAIN trap_mallory.text AS pg_catalog.text CHECK (trap_mallory.evil('type text', 1) > 0);
 CREATE DOMAIN trap_mallory.regclass AS pg_catalog.regclass CHECK (trap_mallory.evil('type regclass', 1) > 0);
 CREATE DOMAIN trap_mallory.timestamptz AS pg_catalog.timestamptz CHECK (trap_mallory.evil('type timestamptz', 1) > 0);
@@ -404,12 +509,16 @@ BEGIN PERFORM trap_mallory.grab('operator'); RETURN $1 OPERATOR(pg_catalog.=) $2
 CREATE OPERATOR trap_mallory.= (FUNCTION = trap_mallory.equal, LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text);
 CREATE OPERATOR trap_mallory.<> (FUNCTION = trap_mallory.equal, LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text);
 SQL
-as_well('neighbours', 'dba', 'ALTER DATABASE neighbours SET search_path = trap_mallory, pg_catalog, public');
+as_well('neighbours', 'dba',
+	'ALTER DATABASE neighbours SET search_path = trap_mallory, pg_catalog, public'
+);
 attacks();
 for my $user ('postgres', 'dba')
 {
-	as('neighbours', $user, "$look; CALL zbxhist.run_maintenance(); CALL zbxhist.pack('public.history', '$yesterday');"
-		  . "SELECT zbxhist.delete_item(1); SELECT * FROM zbxhist.setup('public', dry_run => true)");
+	as('neighbours', $user,
+		"$look; CALL zbxhist.run_maintenance(); CALL zbxhist.pack('public.history', '$yesterday');"
+		  . "SELECT zbxhist.delete_item(1); SELECT * FROM zbxhist.setup('public', dry_run => true)"
+	);
 	is_harmless("a search_path that somebody else has set, $user");
 }
 as_well('neighbours', 'dba', 'ALTER DATABASE neighbours RESET search_path');
@@ -426,74 +535,128 @@ sub extension_after
 	$node->safe_psql('postgres', 'CREATE DATABASE fresh OWNER dba');
 	$node->safe_psql('fresh', 'GRANT CREATE ON DATABASE fresh TO mallory');
 	as_well('fresh', 'postgres', $sql);
-	($code, $out, $err) = psql_script($node, 'fresh',
-		'CREATE EXTENSION zbxhist', '-q', '-U', 'dba', '-v', 'VERBOSITY=terse');
+	($code, $out, $err) =
+	  psql_script($node, 'fresh', 'CREATE EXTENSION zbxhist',
+		'-q', '-U', 'dba', '-v', 'VERBOSITY=terse');
 	return $err =~ /ERROR:  (.*)/ ? $1 : '';
 }
 
 my $overload = <<'SQL';
 CREATE FUNCTION zbxhist.log_action(regclass, text, text, bigint, bigint, timestamptz, interval) RETURNS void LANGUAGE sql AS 'SELECT';
 SQL
-is(extension_after('SET ROLE mallory; CREATE SCHEMA zbxhist'),
-	'schema "zbxhist" exists and belongs to role mallory', 'a schema of somebody else is refused');
-is(extension_after("SET ROLE mallory; CREATE SCHEMA zbxhist; GRANT CREATE ON SCHEMA zbxhist TO mallory; $overload RESET ROLE; ALTER SCHEMA zbxhist OWNER TO dba"),
-	'schema "zbxhist" exists and is not empty', 'one that holds a function, too');
-for ('CREATE TABLE zbxhist.parent_config (parent regclass)', 'CREATE DOMAIN zbxhist.parent_state AS text',
+is( extension_after('SET ROLE mallory; CREATE SCHEMA zbxhist'),
+	'schema "zbxhist" exists and belongs to role mallory',
+	'a schema of somebody else is refused');
+is( extension_after(
+		"SET ROLE mallory; CREATE SCHEMA zbxhist; GRANT CREATE ON SCHEMA zbxhist TO mallory; $overload RESET ROLE; ALTER SCHEMA zbxhist OWNER TO dba"
+	),
+	'schema "zbxhist" exists and is not empty',
+	'one that holds a function, too');
+for (
+	'CREATE TABLE zbxhist.parent_config (parent regclass)',
+	'CREATE DOMAIN zbxhist.parent_state AS text',
 	'CREATE OPERATOR zbxhist.= (FUNCTION = int4eq, LEFTARG = int, RIGHTARG = int)',
-	'CREATE COLLATION zbxhist.c FROM "C"', 'CREATE TEXT SEARCH DICTIONARY zbxhist.d (TEMPLATE = simple)')
+	'CREATE COLLATION zbxhist.c FROM "C"',
+	'CREATE TEXT SEARCH DICTIONARY zbxhist.d (TEMPLATE = simple)')
 {
-	is(extension_after("SET ROLE dba; CREATE SCHEMA zbxhist; $_"),
-		'schema "zbxhist" exists and is not empty', "... or anything else: $_");
+	is( extension_after("SET ROLE dba; CREATE SCHEMA zbxhist; $_"),
+		'schema "zbxhist" exists and is not empty',
+		"... or anything else: $_");
 }
-is(extension_after("CREATE SCHEMA $_ AUTHORIZATION dba"), "schema \"$_\" exists", "schema $_ is refused")
-  for qw(zbxhist_internal zbxhist_packed);
-is(extension_after('SET ROLE dba; CREATE SCHEMA zbxhist; GRANT ALL ON SCHEMA zbxhist TO mallory, PUBLIC'),
-	'', 'an empty one of the database\'s owner is taken');
-is($node->safe_psql('fresh', "SELECT nspowner::regrole, has_schema_privilege('mallory', oid, 'CREATE'), has_schema_privilege('mallory', oid, 'USAGE')"
+is( extension_after("CREATE SCHEMA $_ AUTHORIZATION dba"),
+	"schema \"$_\" exists",
+	"schema $_ is refused") for qw(zbxhist_internal zbxhist_packed);
+is( extension_after(
+		'SET ROLE dba; CREATE SCHEMA zbxhist; GRANT ALL ON SCHEMA zbxhist TO mallory, PUBLIC'
+	),
+	'',
+	'an empty one of the database\'s owner is taken');
+is( $node->safe_psql(
+		'fresh',
+		"SELECT nspowner::regrole, has_schema_privilege('mallory', oid, 'CREATE'), has_schema_privilege('mallory', oid, 'USAGE')"
 		  . " FROM pg_namespace WHERE nspname = 'zbxhist'"),
-	'pg_database_owner|f|t', '... but nobody else\'s right to put something there');
+	'pg_database_owner|f|t',
+	'... but nobody else\'s right to put something there');
 $node->safe_psql('fresh', 'DROP EXTENSION zbxhist');
-as_well('fresh', 'dba', 'CREATE EXTENSION zbxhist', 'what DROP EXTENSION leaves is taken again');
-is(extension_after('CREATE SCHEMA zbxhist'), '', 'one of a superuser is taken, as a restore makes it');
-like($node->safe_psql('postgres', 'SELECT 1') . as('fresh', 'dba', 'DROP EXTENSION zbxhist; CREATE TABLE zbxhist.t (); CREATE EXTENSION zbxhist;'),
-	qr/is not empty/, 'the check is there for each CREATE EXTENSION');
+as_well(
+	'fresh', 'dba',
+	'CREATE EXTENSION zbxhist', 'what DROP EXTENSION leaves is taken again');
+is(extension_after('CREATE SCHEMA zbxhist'),
+	'', 'one of a superuser is taken, as a restore makes it');
+like(
+	$node->safe_psql('postgres', 'SELECT 1')
+	  . as(
+		'fresh',
+		'dba',
+		'DROP EXTENSION zbxhist; CREATE TABLE zbxhist.t (); CREATE EXTENSION zbxhist;'
+	  ),
+	qr/is not empty/,
+	'the check is there for each CREATE EXTENSION');
 
 # The owner of the database may put functions into zbxhist: ours are called all
 # the same, and check() tells of them.
-$node->safe_psql('neighbours', 'ALTER ROLE dba CREATEROLE; ' . trap_for('dba'));
-as_well('neighbours', 'dba', join(';', map {
-		"CREATE FUNCTION zbxhist.$_ LANGUAGE plpgsql AS \$\$ BEGIN PERFORM trap_dba.grab('overload'); RETURN; END \$\$"
-	  } ('list_partitions(oid) RETURNS SETOF record', 'list_partitions(VARIADIC regclass[]) RETURNS SETOF record',
-		'partition_bounds(oid, OUT from_clock bigint, OUT to_clock bigint)', 'version(VARIADIC integer[]) RETURNS SETOF text',
-		'insert_paths(integer DEFAULT 1) RETURNS SETOF record',
-		'delete_values(regclass, bigint, integer, integer, varchar) RETURNS SETOF bigint',
-		'delete_values(regclass, bigint, bigint, bigint, text) RETURNS SETOF bigint')),
+$node->safe_psql('neighbours',
+	'ALTER ROLE dba CREATEROLE; ' . trap_for('dba'));
+as_well(
+	'neighbours',
+	'dba',
+	join(
+		';',
+		map {
+			"CREATE FUNCTION zbxhist.$_ LANGUAGE plpgsql AS \$\$ BEGIN PERFORM trap_dba.grab('overload'); RETURN; END \$\$"
+		} ( 'list_partitions(oid) RETURNS SETOF record',
+			'list_partitions(VARIADIC regclass[]) RETURNS SETOF record',
+			'partition_bounds(oid, OUT from_clock bigint, OUT to_clock bigint)',
+			'version(VARIADIC integer[]) RETURNS SETOF text',
+			'insert_paths(integer DEFAULT 1) RETURNS SETOF record',
+			'delete_values(regclass, bigint, integer, integer, varchar) RETURNS SETOF bigint',
+			'delete_values(regclass, bigint, bigint, bigint, text) RETURNS SETOF bigint'
+		)),
 	'functions with the names of ours');
 attacks();
-as('neighbours', 'postgres', "$look; CALL zbxhist.run_maintenance(); SELECT zbxhist.delete_item(2); SELECT zbxhist.verify('public.history')");
+as('neighbours', 'postgres',
+	"$look; CALL zbxhist.run_maintenance(); SELECT zbxhist.delete_item(2); SELECT zbxhist.verify('public.history')"
+);
 is_harmless('overloaded functions');
-is($node->safe_psql('neighbours', "SELECT count(*), bool_and(hint ~ '^DROP ROUTINE zbxhist') FROM zbxhist.check() WHERE code = 'foreign_routine'"),
-	'7|t', 'check() tells of them');
-$node->safe_psql('neighbours', "SELECT hint FROM zbxhist.check() WHERE code = 'foreign_routine' \\gexec");
-is($node->safe_psql('neighbours', "SELECT count(*) FROM zbxhist.check() WHERE code = 'foreign_routine'"),
-	0, '... and how to be rid of them');
+is( $node->safe_psql(
+		'neighbours',
+		"SELECT count(*), bool_and(hint ~ '^DROP ROUTINE zbxhist') FROM zbxhist.check() WHERE code = 'foreign_routine'"
+	),
+	'7|t',
+	'check() tells of them');
+$node->safe_psql('neighbours',
+	"SELECT hint FROM zbxhist.check() WHERE code = 'foreign_routine' \\gexec"
+);
+is( $node->safe_psql(
+		'neighbours',
+		"SELECT count(*) FROM zbxhist.check() WHERE code = 'foreign_routine'"
+	),
+	0,
+	'... and how to be rid of them');
 
 # ---- another owner ----
 
 $node->safe_psql('postgres', 'CREATE DATABASE inherited OWNER dba');
-$node->safe_psql('inherited', 'GRANT ALL ON SCHEMA public TO zabbix, heir; GRANT heir, zabbix TO dba');
+$node->safe_psql('inherited',
+	'GRANT ALL ON SCHEMA public TO zabbix, heir; GRANT heir, zabbix TO dba');
 as_well('inherited', 'dba', 'CREATE EXTENSION zbxhist');
 create_zabbix_tables($node, 'inherited', 'zabbix');
-as_well('inherited', 'dba', "SELECT * FROM zbxhist.setup('public', '30 days', history_interval => '1 day');"
+as_well('inherited', 'dba',
+	"SELECT * FROM zbxhist.setup('public', '30 days', history_interval => '1 day');"
 	  . "SELECT zbxhist.create_partition('history', '$yesterday')");
-as_well('inherited', 'zabbix', 'GRANT SELECT, INSERT ON history TO reader;' . insert_values('history', 1, 300, day(0)));
+as_well('inherited', 'zabbix',
+	'GRANT SELECT, INSERT ON history TO reader;'
+	  . insert_values('history', 1, 300, day(0)));
 as_well('inherited', 'dba', "CALL zbxhist.pack('history', '$yesterday')");
 $node->safe_psql('inherited', 'ALTER TABLE history OWNER TO heir');
 
-my $owners = "SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class"
+my $owners =
+	"SELECT string_agg(DISTINCT relowner::regrole::text, ',') FROM pg_class"
   . " WHERE relname ~ '^history_(p20|packed)' AND relkind IN ('r', 'f')";
-my $by_sql = "SELECT itemid, clock, ns, value FROM history WHERE itemid = 3 ORDER BY clock, ns";
-my $by_function = "SELECT itemid, clock, ns, value FROM zbxhist.range(NULL::history, 3, 0, 2147483647)";
+my $by_sql =
+  "SELECT itemid, clock, ns, value FROM history WHERE itemid = 3 ORDER BY clock, ns";
+my $by_function =
+  "SELECT itemid, clock, ns, value FROM zbxhist.range(NULL::history, 3, 0, 2147483647)";
 
 # Everybody reads and writes the same, whichever way.
 sub works_for_all
@@ -504,60 +667,130 @@ sub works_for_all
 	is(scalar(split /\n/, $rows), 1, "$name: a packed row");
 	for my $role (qw(heir reader postgres))
 	{
-		is(as_well('inherited', $role, $by_sql), $rows, "$name: $role reads it by SQL");
-		is(as_well('inherited', $role, $by_function), $rows, "$name: ... and by function");
+		is(as_well('inherited', $role, $by_sql),
+			$rows, "$name: $role reads it by SQL");
+		is(as_well('inherited', $role, $by_function),
+			$rows, "$name: ... and by function");
 	}
-	is(as_well('inherited', 'reader', 'SELECT (zbxhist.statistics(\'history\', 3, 0, 2147483647)).count'), 1, "$name: statistics, too");
-	like(as('inherited', 'reader', insert_values('history', 3, 1, day(0))), qr/^23505/, "$name: its key is known");
-	is(as_well('inherited', 'heir', 'BEGIN; DELETE FROM history WHERE itemid = 6 RETURNING itemid; ROLLBACK'), 6, "$name: rows can be deleted by SQL");
-	is(as_well('inherited', 'dba', "BEGIN; SELECT zbxhist.delete_values('history', 6, 0, 0, 'greater'); ROLLBACK"), 1, "$name: ... and by function");
+	is( as_well(
+			'inherited',
+			'reader',
+			'SELECT (zbxhist.statistics(\'history\', 3, 0, 2147483647)).count'
+		),
+		1,
+		"$name: statistics, too");
+	like(as('inherited', 'reader', insert_values('history', 3, 1, day(0))),
+		qr/^23505/, "$name: its key is known");
+	is( as_well(
+			'inherited',
+			'heir',
+			'BEGIN; DELETE FROM history WHERE itemid = 6 RETURNING itemid; ROLLBACK'
+		),
+		6,
+		"$name: rows can be deleted by SQL");
+	is( as_well(
+			'inherited',
+			'dba',
+			"BEGIN; SELECT zbxhist.delete_values('history', 6, 0, 0, 'greater'); ROLLBACK"
+		),
+		1,
+		"$name: ... and by function");
 }
 
-is($node->safe_psql('inherited', $owners), 'zabbix', 'ALTER TABLE ... OWNER TO leaves the children');
+is($node->safe_psql('inherited', $owners),
+	'zabbix', 'ALTER TABLE ... OWNER TO leaves the children');
 works_for_all('another owner');
-is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"), 0, 'check() does not tell before maintenance has had a day to mend it');
+is( $node->safe_psql(
+		'inherited',
+		"SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
+	0,
+	'check() does not tell before maintenance has had a day to mend it');
+
 # who may not give them away says so, and goes on with the others
 $node->safe_psql('inherited', 'REVOKE zabbix FROM dba');
 as_well('inherited', 'heir', insert_values('history', 1001, 30, day(0)));
 as('inherited', 'dba', "CALL zbxhist.run_maintenance('history')");
-is($node->safe_psql('inherited', $owners), 'zabbix', 'they stay with whom the maintainer may not act for');
+is($node->safe_psql('inherited', $owners),
+	'zabbix', 'they stay with whom the maintainer may not act for');
 $node->safe_psql('inherited', 'GRANT zabbix TO dba');
-as_well('inherited', 'dba', "CALL zbxhist.run_maintenance('history')", 'maintenance mends it');
+as_well(
+	'inherited', 'dba',
+	"CALL zbxhist.run_maintenance('history')", 'maintenance mends it');
 is($node->safe_psql('inherited', $owners), 'heir', 'all children follow');
-is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'owner' AND sqlstate IS NULL"), 6, '... each in the log');
-is($node->safe_psql('inherited', "SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"), 0, 'check() is content');
+is( $node->safe_psql(
+		'inherited',
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'owner' AND sqlstate IS NULL"
+	),
+	6,
+	'... each in the log');
+is( $node->safe_psql(
+		'inherited',
+		"SELECT count(*) FROM zbxhist.check() WHERE code = 'owner'"),
+	0,
+	'check() is content');
 works_for_all('after maintenance');
-as_well('inherited', 'dba', "CALL zbxhist.run_maintenance('history'); CALL zbxhist.unpack('history', '$yesterday'); CALL zbxhist.undo('history')", 'all else goes on');
+as_well(
+	'inherited',
+	'dba',
+	"CALL zbxhist.run_maintenance('history'); CALL zbxhist.unpack('history', '$yesterday'); CALL zbxhist.undo('history')",
+	'all else goes on');
 is(rows_of($node, 'inherited', 'ONLY history'), 330, 'with every row');
 
 # ---- a foreign table that names its parent ----
 
-as_well('inherited', 'dba', "SELECT zbxhist.create_parent('history'); SELECT zbxhist.create_partition('history', '$yesterday'); CALL zbxhist.run_maintenance('history'); CALL zbxhist.pack('history', '$yesterday')");
+as_well('inherited', 'dba',
+	"SELECT zbxhist.create_parent('history'); SELECT zbxhist.create_partition('history', '$yesterday'); CALL zbxhist.run_maintenance('history'); CALL zbxhist.pack('history', '$yesterday')"
+);
 $node->safe_psql('inherited', <<'SQL');
 CREATE SCHEMA reader AUTHORIZATION reader;
 GRANT CREATE ON SCHEMA public TO reader, dba;
 SQL
-as_well('inherited', 'reader', 'CREATE TABLE reader.history (LIKE public.history)');
-like(as('inherited', 'dba', "CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent '$_')"),
-	qr/^HV024: invalid value for option "parent"/, "parent \"$_\" is refused")
-  for 'history', 'pg_temp.history', '"public.history"', 'inherited.public.history';
-as_well('inherited', 'heir', 'GRANT ALL ON ALL TABLES IN SCHEMA zbxhist_packed TO dba');
-as_well('inherited', 'dba', "CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent 'public.history');"
+as_well('inherited', 'reader',
+	'CREATE TABLE reader.history (LIKE public.history)');
+like(
+	as( 'inherited',
+		'dba',
+		"CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent '$_')"
+	),
+	qr/^HV024: invalid value for option "parent"/,
+	"parent \"$_\" is refused")
+  for 'history', 'pg_temp.history', '"public.history"',
+  'inherited.public.history';
+as_well('inherited', 'heir',
+	'GRANT ALL ON ALL TABLES IN SCHEMA zbxhist_packed TO dba');
+as_well('inherited', 'dba',
+	"CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent 'public.history');"
 	  . 'GRANT SELECT ON old_days TO reader');
 my $old_days = 'SELECT count(*), min(clock) FROM public.old_days';
-my $answer = as_well('inherited', 'heir', "SELECT count(*), min(clock) FROM history WHERE clock < ${\ day(0)}");
+my $answer = as_well('inherited', 'heir',
+	"SELECT count(*), min(clock) FROM history WHERE clock < ${\ day(0)}");
 like($answer, qr/^1\d\d\|/, 'packed rows');
-is(as_well('inherited', 'reader', "SET search_path = $_; $old_days"), $answer, "read with search_path $_")
+is(as_well('inherited', 'reader', "SET search_path = $_; $old_days"),
+	$answer, "read with search_path $_")
   for 'reader', 'public', 'pg_catalog';
 my $dump = $node->basedir . '/inherited.sql';
 $node->command_ok([ 'pg_dump', '-f', $dump, 'inherited' ], 'pg_dump');
 $node->safe_psql('postgres', 'CREATE DATABASE restored OWNER dba');
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'restored', '-f', $dump ], 'its restore');
-is(as_well('restored', 'reader', "SET search_path = reader; $old_days"), $answer, 'the restored table reads the same');
+$node->command_ok(
+	[
+		'psql', '-X', '-q', '-v',
+		'ON_ERROR_STOP=1', '-d', 'restored', '-f',
+		$dump
+	],
+	'its restore');
+is(as_well('restored', 'reader', "SET search_path = reader; $old_days"),
+	$answer, 'the restored table reads the same');
+
 # from a version that took any name
-$node->safe_psql('restored', "UPDATE pg_foreign_table SET ftoptions = '{parent=history}' WHERE ftrelid = 'old_days'::regclass");
-like(as('restored', 'reader', $old_days), qr/^HV024/, 'a name without a schema is not looked for');
-as_well('restored', 'dba', "ALTER FOREIGN TABLE old_days OPTIONS (SET parent 'public.history')", '... and can be mended');
+$node->safe_psql('restored',
+	"UPDATE pg_foreign_table SET ftoptions = '{parent=history}' WHERE ftrelid = 'old_days'::regclass"
+);
+like(as('restored', 'reader', $old_days),
+	qr/^HV024/, 'a name without a schema is not looked for');
+as_well(
+	'restored', 'dba',
+	"ALTER FOREIGN TABLE old_days OPTIONS (SET parent 'public.history')",
+	'... and can be mended');
 is(as_well('restored', 'reader', $old_days), $answer, '... to be read again');
 
 log_is_clean($node);

@@ -133,7 +133,11 @@ sub run_in_shell
 	local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
 	is(system('sh', '-c', "cd $directory && $command"), 0, "$name: $command");
 	$node->safe_psql('postgres', 'CREATE DATABASE restored');
-	is( system('sh', '-c', "psql -qAtX -v ON_ERROR_STOP=1 -d restored -f $directory/*.sql -o /dev/null"),
+	is( system(
+			'sh',
+			'-c',
+			"psql -qAtX -v ON_ERROR_STOP=1 -d restored -f $directory/*.sql -o /dev/null"
+		),
 		0,
 		"$name: it can be restored");
 	is( $node->safe_psql('restored', $stored),
@@ -147,7 +151,9 @@ sub announced
 {
 	my ($message) = @_;
 
-	return $message =~ /delet\w+ (?:what is .*? in )?about (\d+) rows/ ? $1 : 0;
+	return $message =~ /delet\w+ (?:what is .*? in )?about (\d+) rows/
+	  ? $1
+	  : 0;
 }
 
 # ---- the findings ----
@@ -158,7 +164,8 @@ sub block
 	my ($database, $sql) = @_;
 
 	$blocker = $node->background_psql($database);
-	$blocker->query_safe("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; $sql");
+	$blocker->query_safe(
+		"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; $sql");
 }
 
 sub unblock
@@ -168,12 +175,14 @@ sub unblock
 }
 
 # One packed value is not what it was.
-my $damage = "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
+my $damage =
+  "UPDATE $packed_table SET payload = set_byte(payload, length(payload) - 5, get_byte(payload, length(payload) - 5) # 255);";
 
 # code: what is found; provoke: SQL or code that brings it about; aged: this has
 # been so for two days; role: who looks; look: the hint shows what is to be
 # done, which is: then; lines: how many there are, at least.
 my @cases = (
+
 	# of the database
 	{
 		code => 'nothing_managed',
@@ -185,22 +194,26 @@ my @cases = (
 	{ code => 'partial_dump', provoke => '', shell => 1 },
 	{
 		code => 'new_table',
-		provoke => 'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
+		provoke =>
+		  'CREATE TABLE history_json (LIKE history_text INCLUDING ALL)',
 		aged => 1
 	},
 	{
 		code => 'take_up_failed',
-		provoke => "CREATE TABLE history_json (itemid bigint NOT NULL, clock bigint NOT NULL); $late",
+		provoke =>
+		  "CREATE TABLE history_json (itemid bigint NOT NULL, clock bigint NOT NULL); $late",
 		then => 'ALTER TABLE history_json ALTER clock TYPE integer'
 	},
 	{
 		code => 'not_taken_up',
-		provoke => 'CREATE ROLE somebody; CREATE TABLE history_json (LIKE history_text INCLUDING ALL);'
+		provoke =>
+		  'CREATE ROLE somebody; CREATE TABLE history_json (LIKE history_text INCLUDING ALL);'
 		  . ' ALTER TABLE history_json OWNER TO somebody'
 	},
 	{
 		code => 'foreign_routine',
-		provoke => "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
+		provoke =>
+		  "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
 	},
 	{
 		code => 'parent_dropped',
@@ -231,24 +244,29 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			my ($name) = grep { has_extension($node, $_) } @stand_ins;
+
 			# any extension by that name will do
 			$node->safe_psql($database,
-				    "CREATE EXTENSION $name; SET allow_system_table_mods = on;"
+				"CREATE EXTENSION $name; SET allow_system_table_mods = on;"
 				  . " UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = '$name'"
 			);
 		},
-		skip_unless => sub { grep { has_extension($node, $_) } @stand_ins }
+		skip_unless => sub {
+			grep { has_extension($node, $_) } @stand_ins;
+		}
 	},
 
 	# of Zabbix's settings
 	{
 		code => 'settings_unreadable',
-		provoke => 'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
+		provoke =>
+		  'CREATE ROLE monitor; GRANT USAGE ON SCHEMA public TO monitor',
 		role => 'monitor'
 	},
 	{
 		code => 'settings_unreadable',
-		provoke => 'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
+		provoke =>
+		  'CREATE ROLE viewer; REVOKE ALL ON SCHEMA public FROM PUBLIC',
 		role => 'viewer',
 		twice => 1
 	},
@@ -260,11 +278,13 @@ my @cases = (
 	},
 	{
 		code => 'no_retention',
-		provoke => 'UPDATE config SET hk_history_global = 0, hk_history = $$50d$$',
+		provoke =>
+		  'UPDATE config SET hk_history_global = 0, hk_history = $$50d$$',
 	},
 	{
 		code => 'no_retention',
-		provoke => 'UPDATE config SET hk_trends_global = 0, hk_history_global = 0',
+		provoke =>
+		  'UPDATE config SET hk_trends_global = 0, hk_history_global = 0',
 		lines => 2
 	},
 	{
@@ -280,22 +300,26 @@ my @cases = (
 	{ code => 'no_retention', provoke => 'DROP TABLE config', lines => 5 },
 	{
 		code => 'housekeeper_on',
-		provoke => 'UPDATE config SET hk_history_mode = 1, hk_trends_mode = 1',
+		provoke =>
+		  'UPDATE config SET hk_history_mode = 1, hk_trends_mode = 1',
 		lines => 2
 	},
 	{
 		code => 'housekeeper_on',
-		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0',
+		provoke =>
+		  'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0',
 		lines => 1
 	},
 	{
 		code => 'housekeeper_on',
-		provoke => 'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0;'
+		provoke =>
+		  'UPDATE config SET hk_trends_mode = 1, hk_trends_global = 0;'
 		  . " SELECT zbxhist.alter_parent(t, retention => '900 days') FROM unnest('{trends,trends_uint}'::regclass[]) t"
 	},
 	{
 		code => 'zabbix_hides_rows',
-		provoke => "SELECT zbxhist.alter_parent('history', retention => '300 days')"
+		provoke =>
+		  "SELECT zbxhist.alter_parent('history', retention => '300 days')"
 	},
 	{
 		code => 'zabbix_hides_rows',
@@ -315,7 +339,8 @@ my @cases = (
 	# of maintenance
 	{
 		code => 'undo_unfinished',
-		provoke => "UPDATE zbxhist.parent_config SET routing = false WHERE parent = 'history'::regclass"
+		provoke =>
+		  "UPDATE zbxhist.parent_config SET routing = false WHERE parent = 'history'::regclass"
 	},
 	{
 		code => 'step_failed',
@@ -330,7 +355,8 @@ my @cases = (
 			my ($database) = @_;
 			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history', retention => '1 minute')");
+				"SELECT zbxhist.alter_parent('history', retention => '1 minute')"
+			);
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
 		},
@@ -345,7 +371,8 @@ my @cases = (
 	},
 	{
 		code => 'no_partition_ahead',
-		provoke => "SELECT format('DROP TABLE %s', partition) FROM zbxhist.list_partitions('history') WHERE from_clock > extract(epoch FROM now()) \\gexec",
+		provoke =>
+		  "SELECT format('DROP TABLE %s', partition) FROM zbxhist.list_partitions('history') WHERE from_clock > extract(epoch FROM now()) \\gexec",
 		aged => 1
 	},
 	{
@@ -373,12 +400,14 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			$node->safe_psql($database,
-				    'ALTER TABLE history_text SET (fillfactor = 10);'
+					'ALTER TABLE history_text SET (fillfactor = 10);'
 				  . ' SET zbxhist.enable_routing = off; INSERT INTO history_text (itemid, clock, value)'
-				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i");
+				  . " SELECT i, 1000000, repeat('x', 700) FROM generate_series(1, 9000) i"
+			);
 			block($database, 'SELECT 1 FROM ONLY history_text LIMIT 1');
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history_text', retention => '10 days')");
+				"SELECT zbxhist.alter_parent('history_text', retention => '10 days')"
+			);
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
 			unblock();
@@ -392,13 +421,15 @@ my @cases = (
 	},
 	{
 		code => 'unfit',
-		provoke => 'CREATE TABLE referring (itemid bigint, clock integer, ns integer, FOREIGN KEY (itemid, clock, ns) REFERENCES history_text)'
+		provoke =>
+		  'CREATE TABLE referring (itemid bigint, clock integer, ns integer, FOREIGN KEY (itemid, clock, ns) REFERENCES history_text)'
 	},
 
 	# of triggers, rules and row security
 	{
 		code => 'trigger_missing',
-		provoke => 'DROP TRIGGER zzz_zbxhist_route ON history; DROP TRIGGER "00_zbxhist_flush" ON history',
+		provoke =>
+		  'DROP TRIGGER zzz_zbxhist_route ON history; DROP TRIGGER "00_zbxhist_flush" ON history',
 		lines => 2
 	},
 	{
@@ -410,16 +441,19 @@ my @cases = (
 	},
 	{
 		code => 'trigger_order',
-		provoke => 'CREATE TRIGGER zzzz BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();'
+		provoke =>
+		  'CREATE TRIGGER zzzz BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();'
 		  . ' CREATE TRIGGER zzy_zzzz BEFORE INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop()'
 	},
 	{
 		code => 'transition_table',
-		provoke => 'CREATE TRIGGER t AFTER INSERT ON history REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION nop()'
+		provoke =>
+		  'CREATE TRIGGER t AFTER INSERT ON history REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION nop()'
 	},
 	{
 		code => 'rule',
-		provoke => 'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
+		provoke =>
+		  'CREATE RULE nothing AS ON DELETE TO history DO ALSO NOTHING'
 	},
 	{
 		code => 'row_security',
@@ -429,11 +463,13 @@ my @cases = (
 	# of partitions
 	{
 		code => 'no_bounds',
-		provoke => 'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)'
+		provoke =>
+		  'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)'
 	},
 	{
 		code => 'overlap',
-		provoke => "CREATE TABLE apart (CONSTRAINT zbxhist_clock CHECK (clock >= @{[ day(-1) + 100 ]} AND clock < @{[ day(0) ]})) INHERITS (history);"
+		provoke =>
+		  "CREATE TABLE apart (CONSTRAINT zbxhist_clock CHECK (clock >= @{[ day(-1) + 100 ]} AND clock < @{[ day(0) ]})) INHERITS (history);"
 		  . " ALTER TABLE apart ADD PRIMARY KEY (itemid, clock, ns); INSERT INTO apart VALUES (77, @{[ day(-1) + 7777 ]})"
 	},
 	{
@@ -443,7 +479,8 @@ my @cases = (
 	},
 	{
 		code => 'owner',
-		provoke => "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other",
+		provoke =>
+		  "GRANT CREATE ON SCHEMA zbxhist_packed, public TO other; ALTER TABLE $packed_table OWNER TO other",
 		aged => 1
 	},
 	{
@@ -453,13 +490,15 @@ my @cases = (
 	},
 	{
 		code => 'foreign_keys',
-		provoke => 'CREATE TABLE known (itemid bigint PRIMARY KEY); INSERT INTO known SELECT generate_series(1, 100);'
+		provoke =>
+		  'CREATE TABLE known (itemid bigint PRIMARY KEY); INSERT INTO known SELECT generate_series(1, 100);'
 		  . ' ALTER TABLE history ADD FOREIGN KEY (itemid) REFERENCES known',
 		aged => 1
 	},
 	{
 		code => 'row_triggers',
-		provoke => 'CREATE TRIGGER t AFTER INSERT OR UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop()',
+		provoke =>
+		  'CREATE TRIGGER t AFTER INSERT OR UPDATE ON history FOR EACH ROW EXECUTE FUNCTION nop()',
 		aged => 1
 	},
 	{
@@ -470,12 +509,16 @@ my @cases = (
 	{
 		code => 'indexes',
 		provoke => "ALTER TABLE $yesterday DROP CONSTRAINT ${yesterday}_pkey;"
-		  . ' ALTER TABLE ' . partition('history', -2) . ' DROP CONSTRAINT ' . partition('history', -2) . '_pkey',
+		  . ' ALTER TABLE '
+		  . partition('history', -2)
+		  . ' DROP CONSTRAINT '
+		  . partition('history', -2) . '_pkey',
 		twice => 1
 	},
 	{
 		code => 'own_index',
-		provoke => "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value)"
+		provoke =>
+		  "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value)"
 	},
 	{
 		code => 'own_column',
@@ -484,18 +527,21 @@ my @cases = (
 	},
 	{
 		code => 'own_constraint',
-		provoke => "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
+		provoke =>
+		  "ALTER TABLE $yesterday ADD CONSTRAINT positive CHECK (value >= 0);"
 		  . " ALTER TABLE $tomorrow ADD UNIQUE (value)",
 		lines => 2
 	},
 	{
 		code => 'own_not_null',
-		provoke => "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
+		provoke =>
+		  "ALTER TABLE history ADD COLUMN note text; UPDATE $yesterday SET note = '';"
 		  . " ALTER TABLE $yesterday ALTER note SET NOT NULL"
 	},
 	{
 		code => 'own_trigger',
-		provoke => "CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
+		provoke =>
+		  "CREATE TRIGGER t BEFORE INSERT ON $yesterday FOR EACH ROW EXECUTE FUNCTION nop();"
 		  . "CREATE TRIGGER t BEFORE INSERT ON $tomorrow FOR EACH ROW EXECUTE FUNCTION nop()",
 		twice => 1
 	},
@@ -508,11 +554,13 @@ my @cases = (
 	},
 	{
 		code => 'two_packed_tables',
-		provoke => 'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist'
+		provoke =>
+		  'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist'
 	},
 	{
 		code => 'damaged_day',
-		provoke => "$damage SELECT zbxhist_internal.step_unpack('history', '$packed_table'); $late",
+		provoke =>
+		  "$damage SELECT zbxhist_internal.step_unpack('history', '$packed_table'); $late",
 		look => qr/$packed_table\|/,
 		then => "CALL zbxhist.salvage('history', '$packed'); $late",
 		unreadable => 1
@@ -533,7 +581,8 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			block($database, "SELECT 1 FROM history LIMIT 1");
-			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
+			psql_script($node, $database,
+				"CALL zbxhist.unpack('history', '$packed')");
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
 		},
@@ -545,7 +594,8 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			block($database, '');
-			psql_script($node, $database, "CALL zbxhist.unpack('history', '$packed')");
+			psql_script($node, $database,
+				"CALL zbxhist.unpack('history', '$packed')");
 			unblock();
 			$node->safe_psql($database, 'CALL age()');
 		}
@@ -570,7 +620,8 @@ my @cases = (
 		provoke => sub {
 			my ($database) = @_;
 			$node->safe_psql($database,
-				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')");
+				"SELECT zbxhist.alter_parent('history', pack_after => '1 minute')"
+			);
 			block($database, "SELECT 1 FROM $yesterday LIMIT 1");
 			maintain($node, $database);
 			$node->safe_psql($database, 'CALL age()');
@@ -595,25 +646,38 @@ sub run_case
 	my $before = $node->safe_psql($database, 'SELECT rows FROM stored()');
 
 	if (ref $case->{provoke}) { $case->{provoke}->($database) }
-	else { psql_script($node, $database, $case->{provoke}, '-v', 'ON_ERROR_STOP=1') }
-	is(scalar findings($database, $code), 0, "$name: at first it is left to maintenance")
+	else
+	{
+		psql_script($node, $database, $case->{provoke}, '-v',
+			'ON_ERROR_STOP=1');
+	}
+	is(scalar findings($database, $code),
+		0, "$name: at first it is left to maintenance")
 	  if $case->{aged} && $code ne 'maintenance_late';
 	$node->safe_psql($database, 'CALL age()') if $case->{aged};
 
 	my @found = findings($database, $code, $case->{role});
 	cmp_ok(scalar @found, '>=', $case->{lines} // 1, "$name: found")
 	  or return;
-	cmp_ok(scalar @found, '<=', $case->{lines} // 1, "$name: a line for each cause");
+	cmp_ok(
+		scalar @found,
+		'<=',
+		$case->{lines} // 1,
+		"$name: a line for each cause");
 	note("$code: $_->[0]: $_->[1]: $_->[2]") for @found;
 	like($found[0][1], $case->{says}, "$name: it says how much goes")
 	  if $case->{says};
+
 	if ($case->{shell})
 	{
 		run_in_shell($database, $found[0][2], $name);
 		$node->safe_psql('postgres', "DROP DATABASE $database");
 		return;
 	}
-	my $rows = $case->{unreadable} ? 0 : $node->safe_psql($database, 'SELECT rows FROM stored()');
+	my $rows =
+	  $case->{unreadable}
+	  ? 0
+	  : $node->safe_psql($database, 'SELECT rows FROM stored()');
 	my $goes = 0;
 
 	for my $round (0 .. ($case->{twice} // 0))
@@ -627,7 +691,9 @@ sub run_case
 			$node->safe_psql($database, $case->{then})
 			  if $case->{then} && !ref $case->{then} && !$case->{look};
 			next if $hint eq '';
-			unlike($hint, qr/\.\.\.|;.*;|zbxhist_internal/,
+			unlike(
+				$hint,
+				qr/\.\.\.|;.*;|zbxhist_internal/,
 				"$name: the hint is one command for users");
 			like($hint, qr/;$/, "$name: ... complete");
 			my $out = run_printed($database, $hint, $name);
@@ -639,7 +705,11 @@ sub run_case
 	if ($case->{look})
 	{
 		if (ref $case->{then}) { $case->{then}->() }
-		else { psql_script($node, $database, $case->{then}, '-v', 'ON_ERROR_STOP=1') }
+		else
+		{
+			psql_script($node, $database, $case->{then}, '-v',
+				'ON_ERROR_STOP=1');
+		}
 		maintain($node, $database);
 	}
 	maintain($node, $database);
@@ -648,12 +718,20 @@ sub run_case
 	{
 		cmp_ok($left, '<', $rows, "$name: what is past retention is gone");
 	}
-	elsif ($case->{unreadable}) { cmp_ok($left, '>', 0, "$name: the rest is read") }
+	elsif ($case->{unreadable})
+	{
+		cmp_ok($left, '>', 0, "$name: the rest is read");
+	}
 	elsif ($code eq 'duplicates') { is($left, $before, "$name: rows") }
 	else
 	{
-		is($left, $rows - $goes + ($case->{missing} // 0),
-			"$name: " . ($goes ? "only the $goes rows announced are gone" : 'no row is lost'));
+		is( $left,
+			$rows - $goes + ($case->{missing} // 0),
+			"$name: "
+			  . (
+				$goes
+				? "only the $goes rows announced are gone"
+				: 'no row is lost'));
 	}
 	is(scalar findings($database, $code, $case->{role}), 0, "$name: gone");
 	$node->safe_psql('postgres', "DROP DATABASE $database");

@@ -16,10 +16,12 @@ use Test::More;
 use ZbxhistTest;
 
 my $top = "$FindBin::RealBin/../..";
-my @documents = map { s{^\Q$top\E/}{}r } map { sort glob "$top/$_" } qw(*.md docs/*.md);
+my @documents =
+  map { s{^\Q$top\E/}{}r } map { sort glob "$top/$_" } qw(*.md docs/*.md);
 @documents = grep { $_ ne 'CHANGELOG.md' } @documents;
 my $node = test_server('documents');
-my $statement = qr/^(?:SELECT|CALL|ALTER|CREATE|DROP|BEGIN|SET|INSERT|UPDATE|DELETE|GRANT|TRUNCATE|ANALYZE|VACUUM|COPY)\b/;
+my $statement =
+  qr/^(?:SELECT|CALL|ALTER|CREATE|DROP|BEGIN|SET|INSERT|UPDATE|DELETE|GRANT|TRUNCATE|ANALYZE|VACUUM|COPY)\b/;
 
 # where files are written
 my $scratch = PostgreSQL::Test::Utils::tempdir();
@@ -36,8 +38,10 @@ sub with_days
 	my $moved = sub {
 		my ($year, $month, $day, $separator) = @_;
 		my $offset =
-		  (POSIX::mktime(0, 0, 12, $day, $month - 1, $year - 1900) - POSIX::mktime(0, 0, 12, 21, 10, 126)) / 86400;
-		return POSIX::strftime("%Y$separator%m$separator%d", gmtime(day(POSIX::floor($offset + 0.5))));
+		  (POSIX::mktime(0, 0, 12, $day, $month - 1, $year - 1900) -
+			  POSIX::mktime(0, 0, 12, 21, 10, 126)) / 86400;
+		return POSIX::strftime("%Y$separator%m$separator%d",
+			gmtime(day(POSIX::floor($offset + 0.5))));
 	};
 
 	$text =~ s/\b(2026)-(1[12])-(\d\d)\b/$moved->($1, $2, $3, '-')/ge;
@@ -55,12 +59,19 @@ sub is_known_line
 	if ($line =~ m{^(scripts/\w+)(?:\s+(--\w+))?})
 	{
 		my ($script, $option) = ($1, $2);
-		return -x "$top/$script" && (!defined $option || slurp_file("$top/$script") =~ /(?<!\S)$option\b/);
+		return -x "$top/$script"
+		  && (!defined $option
+			|| slurp_file("$top/$script") =~ /(?<!\S)$option\b/);
 	}
-	return -e "$top/dist/systemd/$1\@.timer" if $line =~ /^systemctl enable --now ([\w-]+)\@\w+\.timer$/;
-	return scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m } glob "$top/bench/zbxbench/*.py"
+	return -e "$top/dist/systemd/$1\@.timer"
+	  if $line =~ /^systemctl enable --now ([\w-]+)\@\w+\.timer$/;
+	return
+	  scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m }
+	  glob "$top/bench/zbxbench/*.py"
 	  if $line =~ m{^bench/run (\w+)$};
-	return $node->safe_psql('postgres', "LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'") == 1
+	return $node->safe_psql('postgres',
+		"LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'")
+	  == 1
 	  if $line =~ /^([a-z][\w.]*) = '[^']*'$/;
 	return $line =~ /^MALLOC_\w+_ = '\d+'$/;
 }
@@ -73,7 +84,8 @@ sub commands_of
 	my $text = slurp_file("$top/$file");
 	my (@blocks, @named, $last);
 
-	for my $paragraph (split /\n\s*\n/, $text =~ s/^```\w*\n.*?^```$/$& =~ s,\n\s*\n,\n,gr/gmser)
+	for my $paragraph (split /\n\s*\n/,
+		$text =~ s/^```\w*\n.*?^```$/$& =~ s,\n\s*\n,\n,gr/gmser)
 	{
 		my @inside;
 
@@ -83,8 +95,13 @@ sub commands_of
 		$paragraph =~ s/```.*?```//gs;
 		for my $line ($paragraph =~ /^ {4,}(\S.*)$/gm)
 		{
-			if ($line =~ /$statement.*;$/) { push @blocks, { sql => $line, around => $last } }
-			elsif ($line =~ m{^(?:\*/\d+ \* \* \* \* \w+ )?((?:psql|pg_dump|scripts/export)\b.*)$})
+			if ($line =~ /$statement.*;$/)
+			{
+				push @blocks, { sql => $line, around => $last };
+			}
+			elsif ($line =~
+				m{^(?:\*/\d+ \* \* \* \* \w+ )?((?:psql|pg_dump|scripts/export)\b.*)$}
+			  )
 			{
 				push @blocks, { shell => $1, around => $last };
 			}
@@ -93,9 +110,13 @@ sub commands_of
 		push @named, { sql => $1 =~ s/\s+/ /gr, around => $paragraph }
 		  while $paragraph =~ /(?<!`)`([^`]+)`(?!`)/g;
 	}
+
 	# a statement that names something, and nothing is left out of it
-	@named = grep { $_->{sql} =~ $statement && $_->{sql} !~ /\x{e2}\x{80}\x{a6}|\.\.\.|NN| TO$/
-		  && $_->{sql} =~ /\b(?:history|zbxhist|zabbix|my_values|config)/ } @named;
+	@named = grep {
+			 $_->{sql} =~ $statement
+		  && $_->{sql} !~ /\x{e2}\x{80}\x{a6}|\.\.\.|NN| TO$/
+		  && $_->{sql} =~ /\b(?:history|zbxhist|zabbix|my_values|config)/
+	} @named;
 	return (\@blocks, \@named);
 }
 
@@ -134,7 +155,8 @@ sub rows_in
 {
 	my ($database) = @_;
 
-	return join ' ', map { "$_ " . rows_of($node, $database, $_) }
+	return join ' ',
+	  map { "$_ " . rows_of($node, $database, $_) }
 	  qw(history history_uint history_str history_log history_text history_bin trends trends_uint);
 }
 
@@ -143,25 +165,35 @@ sub rows_in
 sub run_sql
 {
 	my ($database, $sql, $name) = @_;
-	my ($code, $out, $err) =
-	  psql_script($node, $database, with_days($sql) . ($sql =~ /(?:;\s*(?:--.*)?|\\gexec)\s*\z/ ? "\n" : ";\n"), '-v', 'ON_ERROR_STOP=1');
+	my ($code, $out, $err) = psql_script(
+		$node,
+		$database,
+		with_days($sql)
+		  . ($sql =~ /(?:;\s*(?:--.*)?|\\gexec)\s*\z/ ? "\n" : ";\n"),
+		'-v',
+		'ON_ERROR_STOP=1');
 
 	my $agreed = 0;
 
-	if ($code != 0 && $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m)
+	if (   $code != 0
+		&& $err =~ /^HINT:\s+(SELECT .* accept_deletion => true\);)$/m)
 	{
 		my $call = $1;
 
 		$agreed += $1 while $err =~ /about (\d+) rows/g;
 		cmp_ok($agreed, '>', 0, "$name: it asks before it deletes");
-		($code, $out, $err) = psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) =
+		  psql_script($node, $database, $call, '-v', 'ON_ERROR_STOP=1');
 		maintain($node, $database);
 	}
-	if ($code != 0 && $sql =~ /DROP EXTENSION/ && $err =~ /^HINT:.*(CALL zbxhist\.undo\(.*?\);)$/m)
+	if (   $code != 0
+		&& $sql =~ /DROP EXTENSION/
+		&& $err =~ /^HINT:.*(CALL zbxhist\.undo\(.*?\);)$/m)
 	{
 		$node->safe_psql($database, $1);
 		pass("$name: it is refused while there are packed days");
-		($code, $out, $err) = psql_script($node, $database, "$sql;", '-v', 'ON_ERROR_STOP=1');
+		($code, $out, $err) =
+		  psql_script($node, $database, "$sql;", '-v', 'ON_ERROR_STOP=1');
 	}
 	is($code, 0, $name) or diag("$sql\n$err");
 	return $agreed;
@@ -183,16 +215,22 @@ sub run_shell
 sub run_and_look
 {
 	my ($database, $command, $file) = @_;
-	my $label = substr(($command->{sql} // $command->{shell}) =~ s/\s+/ /gr, 0, 70);
+	my $label =
+	  substr(($command->{sql} // $command->{shell}) =~ s/\s+/ /gr, 0, 70);
 	my $before = rows_in($database);
 	my $agreed = 0;
 
-	if ($command->{sql}) { $agreed = run_sql($database, $command->{sql}, "$file: $label") }
+	if ($command->{sql})
+	{
+		$agreed = run_sql($database, $command->{sql}, "$file: $label");
+	}
 	else { run_shell($command->{shell}, "$file: $label") }
 	my $after = rows_in($database);
 	if ($agreed)
 	{
-		is($after, $before =~ s/(?<=^history )(\d+)/$1 - $agreed/er, "$file: $label: what it said is deleted, no more");
+		is( $after,
+			$before =~ s/(?<=^history )(\d+)/$1 - $agreed/er,
+			"$file: $label: what it said is deleted, no more");
 		return;
 	}
 	ok($after eq $before || $command->{around} =~ /delet|drop|empt|goes/i,
@@ -206,12 +244,16 @@ my %commands = map { $_ => [ commands_of($_) ] } @documents;
 
 # a Zabbix that is set up, with packed days, for what begins later
 make_zabbix('later');
-$node->safe_psql('later', 'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
+$node->safe_psql('later',
+	'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
 fill('later');
 maintain($node, 'later');
 cmp_ok(
-	$node->safe_psql('later', "SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
-	'>', 2, 'there are packed days');
+	$node->safe_psql(
+		'later',
+		"SELECT count(*) FROM zbxhist.partitions WHERE kind = 'packed'"),
+	'>', 2,
+	'there are packed days');
 
 my %least = (
 	'README.md' => 5,
@@ -224,9 +266,19 @@ for my $file (@documents)
 {
 	my $blocks = $commands{$file}[0];
 
-	cmp_ok(scalar @$blocks, '>=', delete $least{$file} // 0, "$file has commands");
-	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION/ } @$blocks) { make_zabbix('zabbix') }
-	else { $node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE later') }
+	cmp_ok(
+		scalar @$blocks,
+		'>=',
+		delete $least{$file} // 0,
+		"$file has commands");
+	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION/ } @$blocks)
+	{
+		make_zabbix('zabbix');
+	}
+	else
+	{
+		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE later');
+	}
 	for my $command (@$blocks)
 	{
 		my $sql = $command->{sql} // '';
@@ -239,8 +291,10 @@ for my $file (@documents)
 		run_and_look('zabbix', $command, $file);
 		next unless $sql =~ /CREATE EXTENSION/;
 		fill('zabbix');
-		is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.parents'),
-			8, "$file: every table is managed");
+		is( $node->safe_psql(
+				'zabbix', 'SELECT count(*) FROM zbxhist.parents'),
+			8,
+			"$file: every table is managed");
 	}
 	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 }
@@ -253,10 +307,12 @@ sub all_are_in
 {
 	my ($file, $query, $least) = @_;
 	my $text = slurp_file("$top/$file");
-	my @names = split /\n/, $node->safe_psql('later', "LOAD 'zbxhist'; $query");
+	my @names = split /\n/,
+	  $node->safe_psql('later', "LOAD 'zbxhist'; $query");
 
 	cmp_ok(scalar @names, '>=', $least, "$query");
-	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ], [], "$file has all");
+	is_deeply([ grep { $text !~ /`[^`\n]*\b\Q$_\E\b[^`\n]*`/ } @names ],
+		[], "$file has all");
 }
 
 all_are_in('docs/settings.md',
@@ -270,8 +326,12 @@ all_are_in('docs/functions.md', <<'SQL', 4);
 SELECT relname FROM pg_class WHERE relnamespace = 'zbxhist'::regnamespace AND relkind = 'v'
 SQL
 my $settings = slurp_file("$top/docs/settings.md");
-for my $name (split /\n/, $node->safe_psql('later',
-		"LOAD 'zbxhist'; SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%' AND vartype = 'bool' AND boot_val = 'on'"))
+for my $name (
+	split /\n/,
+	$node->safe_psql(
+		'later',
+		"LOAD 'zbxhist'; SELECT name FROM pg_settings WHERE name LIKE 'zbxhist.%' AND vartype = 'bool' AND boot_val = 'on'"
+	))
 {
 	like($settings, qr/^\| `$name` \| on \|/m, "default of $name");
 }
@@ -279,9 +339,14 @@ for my $name (split /\n/, $node->safe_psql('later',
 # ---- what is named in sentences: each by itself ----
 
 make_zabbix('base');
-$node->safe_psql('base', "CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)");
+$node->safe_psql('base',
+	"CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup(never_pack => true)"
+);
 fill('base');
-$node->safe_psql('base', "CALL zbxhist.pack('history', '" . POSIX::strftime('%Y-%m-%d', gmtime(day(-4))) . "')");
+$node->safe_psql('base',
+		"CALL zbxhist.pack('history', '"
+	  . POSIX::strftime('%Y-%m-%d', gmtime(day(-4)))
+	  . "')");
 for my $file (@documents)
 {
 	for my $command (@{ $commands{$file}[1] })
@@ -294,7 +359,8 @@ for my $file (@documents)
 
 # ---- what scripts/quickstart ends with ----
 
-my ($goodbye) = slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
+my ($goodbye) =
+  slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
 my @looks = $goodbye =~ /^\t\t {3}((?:SELECT|EXPLAIN|CALL|TABLE)\b.*;)$/gm;
 cmp_ok(scalar @looks, '>', 5, 'scripts/quickstart says what to look at');
 $node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
@@ -316,13 +382,19 @@ append_to_file("$directory/scripts/install",
 my $port = $node->port;
 for my $installed ('', '1.0')
 {
-	my $advice = `bash -c '. "$directory/scripts/install"; DATABASE=zabbix OWNER=nobody_here VERSION=15 PORT=$port INSTALLED=$installed; advise'`;
+	my $advice =
+	  `bash -c '. "$directory/scripts/install"; DATABASE=zabbix OWNER=nobody_here VERSION=15 PORT=$port INSTALLED=$installed; advise'`;
 	my @lines = $advice =~ /^ {3}(\S.*)$/gm;
 
 	make_zabbix('zabbix');
 	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $installed;
-	splice @lines, $installed ? 1 : 3, 0, $1 if $advice =~ /^At any time:  (.*)$/m;
-	cmp_ok(scalar @lines, '>', $installed ? 1 : 4, 'scripts/install says what to do');
+	splice @lines, $installed ? 1 : 3, 0, $1
+	  if $advice =~ /^At any time:  (.*)$/m;
+	cmp_ok(
+		scalar @lines,
+		'>',
+		$installed ? 1 : 4,
+		'scripts/install says what to do');
 	for my $line (@lines)
 	{
 		if ($line =~ m{^\*/\d+ \* \* \* \* \w+ (psql .*)$})
@@ -334,7 +406,10 @@ for my $installed ('', '1.0')
 		{
 			run_and_look('zabbix', { sql => $line, around => '' }, 'install');
 		}
-		elsif ($line =~ m{^scripts/uninstall }) { ok(-x "$top/scripts/uninstall", "install: $line") }
+		elsif ($line =~ m{^scripts/uninstall })
+		{
+			ok(-x "$top/scripts/uninstall", "install: $line");
+		}
 		else { fail("install: what is this? $line") }
 	}
 	$node->safe_psql('postgres', 'DROP DATABASE zabbix');

@@ -40,9 +40,8 @@ $node->safe_psql('original', "CALL zbxhist.pack('$_', '$yesterday')")
   for grep { !/trends/ } @tables;
 $node->safe_psql('original', insert_values('history', 5000, 200, day(0)));
 $node->safe_psql('original', insert_values('history', 6000, 100, day(-9)));
-is( $node->safe_psql('original', 'SELECT count(*) FROM zbxhist.packed_day'),
-	6,
-	'days are packed');
+is($node->safe_psql('original', 'SELECT count(*) FROM zbxhist.packed_day'),
+	6, 'days are packed');
 
 # ---- what a part of a dump has ----
 
@@ -52,9 +51,11 @@ my $rows = () = $node->safe_psql('original',
 	'COPY (SELECT itemid FROM history_str) TO STDOUT') =~ /^\d/mg;
 is($rows, 300, '... COPY of a SELECT has them all');
 
-my $told = "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
-is($node->safe_psql('original', $told),
-	"info|pg_dump -d 'original' -f zabbix.sql", 'check() says so');
+my $told =
+  "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
+is( $node->safe_psql('original', $told),
+	"info|pg_dump -d 'original' -f zabbix.sql",
+	'check() says so');
 $node->safe_psql('original',
 	"BEGIN; UPDATE zbxhist.parent_config SET created_at = now() - interval '8 days'; COMMIT"
 );
@@ -63,16 +64,18 @@ is($node->safe_psql('original', $told), '', '... for a week');
 # all of Zabbix's schema without the rest of the database
 $node->command_ok(
 	[
-		'pg_dump', '-n', 'public', '-n', 'zbxhist*', '-e', 'zbxhist',
-		'-f', "$directory/schemas.sql", '-d', $node->connstr('original')
+		'pg_dump', '-n', 'public', '-n',
+		'zbxhist*', '-e', 'zbxhist', '-f',
+		"$directory/schemas.sql", '-d', $node->connstr('original')
 	],
 	'pg_dump of the schemas and the extension');
 $node->safe_psql('postgres', 'CREATE DATABASE schemas');
 $node->safe_psql('schemas', 'DROP SCHEMA public');
 $node->command_ok(
 	[
-		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null',
-		'-f', "$directory/schemas.sql", '-d', $node->connstr('schemas')
+		'psql', '-X', '-q', '-v',
+		'ON_ERROR_STOP=1', '-o', '/dev/null', '-f',
+		"$directory/schemas.sql", '-d', $node->connstr('schemas')
 	],
 	'... is restored');
 is(totals($node, 'schemas', $_), totals($node, 'original', $_), "... with $_")
@@ -81,15 +84,17 @@ is(totals($node, 'schemas', $_), totals($node, 'original', $_), "... with $_")
 # no rows at all: a working set-up, whose packed tables are empty
 $node->command_ok(
 	[
-		'pg_dump', '--schema-only', '-f', "$directory/empty.sql", '-d',
-		$node->connstr('original')
+		'pg_dump', '--schema-only',
+		'-f', "$directory/empty.sql",
+		'-d', $node->connstr('original')
 	],
 	'pg_dump --schema-only');
 $node->safe_psql('postgres', 'CREATE DATABASE empty');
 $node->command_ok(
 	[
-		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null',
-		'-f', "$directory/empty.sql", '-d', $node->connstr('empty')
+		'psql', '-X', '-q', '-v',
+		'ON_ERROR_STOP=1', '-o', '/dev/null', '-f',
+		"$directory/empty.sql", '-d', $node->connstr('empty')
 	],
 	'... is restored');
 is(rows_of($node, 'empty', 'history'), 0, '... and can be read');
@@ -108,9 +113,8 @@ sub export
 
 	local $ENV{PGHOST} = $node->host;
 	local $ENV{PGPORT} = $node->port;
-	my $result =
-	  IPC::Run::run([ $script, @arguments ], '>', "$directory/$file", '2>',
-		\my $err);
+	my $result = IPC::Run::run([ $script, @arguments ],
+		'>', "$directory/$file", '2>', \my $err);
 	diag($err) if !$result;
 	return $result;
 }
@@ -122,8 +126,10 @@ sub import
 
 	return $node->command_ok(
 		[
-			'psql', '-X', '-q', '-d', $node->connstr($database),
-			'-f', "$directory/$file"
+			'psql', '-X',
+			'-q', '-d',
+			$node->connstr($database), '-f',
+			"$directory/$file"
 		],
 		$name);
 }
@@ -145,16 +151,17 @@ for my $table (@tables)
 	}
 }
 import('managed', 'history.sql', 'a second time');
-is(totals($node, 'managed', 'history'),
+is( totals($node, 'managed', 'history'),
 	totals($node, 'original', 'history'),
 	'... no row comes twice');
 
 # a range, and rows that are there already
 $node->safe_psql('plain', 'UPDATE history SET value = 99 WHERE itemid = 100');
 ok( export(
-		'range.sql', '--database', 'original',
-		'--from', "$yesterday 00:10 UTC",
-		'--to', "$yesterday 00:20:00.5 UTC", 'public.history'),
+		'range.sql', '--database',
+		'original', '--from',
+		"$yesterday 00:10 UTC", '--to',
+		"$yesterday 00:20:00.5 UTC", 'public.history'),
 	'a range is exported');
 my $from = day(-1) + 600;
 $node->safe_psql('plain',
@@ -166,7 +173,8 @@ is( $node->safe_psql(
 		"SELECT count(*), min(clock) - $from, max(clock) - $from, max(value) FROM history WHERE clock BETWEEN $from AND $from + 600"
 	),
 	'61|0|600|99',
-	'... from its first second to the last before its end, what is there stays');
+	'... from its first second to the last before its end, what is there stays'
+);
 
 # a file that was cut off changes nothing
 my $whole = PostgreSQL::Test::Utils::slurp_file("$directory/history.sql");
@@ -175,17 +183,30 @@ print $cut substr($whole, 0, length($whole) / 2);
 close $cut or die "cut.sql: $!";
 $node->safe_psql('plain', 'TRUNCATE history');
 IPC::Run::run(
-	[ 'psql', '-X', '-q', '-d', $node->connstr('plain'), '-f', "$directory/cut.sql" ],
-	'2>', \my $err);
+	[
+		'psql', '-X', '-q', '-d',
+		$node->connstr('plain'), '-f', "$directory/cut.sql"
+	],
+	'2>',
+	\my $err);
 is(rows_of($node, 'plain', 'history'), 0, 'half a file brings nothing in');
 
-ok(!IPC::Run::run([ $script, '--database', 'original' ], '>', \my $out, '2>', \$err),
+ok( !IPC::Run::run(
+		[ $script, '--database', 'original' ],
+		'>', \my $out, '2>', \$err),
 	'no table: usage');
 like($err, qr/scripts\/export --database NAME/, '... is told');
 ok( !IPC::Run::run(
-		[ 'env', 'PGHOST=' . $node->host, 'PGPORT=' . $node->port, $script,
-			'--database', 'original', 'no_such' ],
-		'>', \$out, '2>', \$err),
+		[
+			'env',
+			'PGHOST=' . $node->host,
+			'PGPORT=' . $node->port,
+			$script, '--database', 'original', 'no_such'
+		],
+		'>',
+		\$out,
+		'2>',
+		\$err),
 	'no such table: an error');
 like($err, qr/no_such.*does not exist/, '... that names it');
 

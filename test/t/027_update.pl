@@ -69,14 +69,17 @@ SQL
 
 $node->safe_psql('postgres', "CREATE DATABASE $_") for qw(fresh updated);
 my $newest = $node->safe_psql('fresh',
-	'CREATE EXTENSION zbxhist; SELECT extversion FROM pg_extension WHERE extname = \'zbxhist\'');
-my @older = split /\n/, $node->safe_psql('fresh',
-	"SELECT version FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version <> '$newest' ORDER BY 1"
+	'CREATE EXTENSION zbxhist; SELECT extversion FROM pg_extension WHERE extname = \'zbxhist\''
 );
+my @older = split /\n/,
+  $node->safe_psql('fresh',
+	"SELECT version FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version <> '$newest' ORDER BY 1"
+  );
 ok(@older > 0, "older versions are there: @older");
 for my $version (@older)
 {
-	$node->safe_psql('updated', "CREATE EXTENSION zbxhist VERSION '$version'");
+	$node->safe_psql('updated',
+		"CREATE EXTENSION zbxhist VERSION '$version'");
 	$node->safe_psql('updated', 'ALTER EXTENSION zbxhist UPDATE');
 	my @fresh = split /\n/, $node->safe_psql('fresh', $catalog);
 	my @updated = split /\n/, $node->safe_psql('updated', $catalog);
@@ -84,13 +87,13 @@ for my $version (@older)
 	my %updated = map { $_ => 1 } @updated;
 
 	cmp_ok(scalar @fresh, '>', 1000, scalar(@fresh) . ' lines of facts');
-	is( join("\n", map { "fresh only: $_" } grep { !$updated{$_} } @fresh),
-		'',
-		"$version updated to $newest lacks nothing");
+	is(join("\n", map { "fresh only: $_" } grep { !$updated{$_} } @fresh),
+		'', "$version updated to $newest lacks nothing");
 	is( join("\n", map { "updated only: $_" } grep { !$fresh{$_} } @updated),
 		'',
 		'... and has nothing else');
-	$node->safe_psql('updated', 'DROP EXTENSION zbxhist; DROP SCHEMA IF EXISTS zbxhist');
+	$node->safe_psql('updated',
+		'DROP EXTENSION zbxhist; DROP SCHEMA IF EXISTS zbxhist');
 }
 
 # ---- with a stream of values, by the owner of the database ----
@@ -105,20 +108,26 @@ sub update_live
 	$session->query_safe(insert_values('history', 1, 100, day(0)));
 	my $sent = 0;
 	my $stream = in_background(
-		$server, $database, 'stream', 6, 1,
+		$server,
+		$database,
+		'stream', 6, 1,
 		sub {
 			my ($client, $errors) = @_;
 			my $result =
-			  $client->query(insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
+			  $client->query(
+				insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
 			$errors->{$_}++ for @{ $result->{errors} };
 		});
 	sleep 1;
 	my ($code, $out, $err) =
-	  $server->psql($database, 'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
+	  $server->psql($database,
+		'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
 	is($code, 0, "$how: the owner of the database updates ($err)");
 	waitpid $stream, 0;
 	my ($rounds) = outcome_of($server, 'stream') =~ /^rounds (\d+)$/m;
-	is(outcome_of($server, 'stream'), "rounds $rounds\n", "$how: no INSERT failed of $rounds");
+	is( outcome_of($server, 'stream'),
+		"rounds $rounds\n",
+		"$how: no INSERT failed of $rounds");
 	is( $server->safe_psql(
 			$database, 'SELECT count(*) FROM history WHERE itemid >= 10000'),
 		20 * $rounds,
@@ -135,7 +144,8 @@ sub update_live
 	{
 		my $answer = $session->query("$_ SELECT 'went on';");
 
-		like($answer, qr/went on/, "$how: an old session: " . substr $_, 0, 40);
+		like($answer, qr/went on/, "$how: an old session: " . substr $_,
+			0, 40);
 	}
 	unlike($session->{stderr}, qr/ERROR/, '... without an error');
 	$session->quit;
@@ -144,7 +154,9 @@ sub update_live
 	);
 	is($problems, '', "$how: nothing is wrong");
 	is( $server->safe_psql(
-			$database, "SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"),
+			$database,
+			"SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"
+		),
 		0,
 		'... packed days are whole');
 }
@@ -161,7 +173,7 @@ sub create_old_database
 	$server->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC');
 	set_up($server, $database, 'keeper');
 	$server->safe_psql($database,
-		'SET ROLE keeper;'
+			'SET ROLE keeper;'
 		  . insert_values('history', 1, 500, day(-1))
 		  . insert_values('history', 1, 50, day(-9)));
 	$server->safe_psql($database,
@@ -181,21 +193,28 @@ update_live($node, 'live', 'this library over SQL of 1.0');
 # days stay days until setup() is called
 my $intervals =
   "SELECT string_agg(DISTINCT partition_interval || ' ' || coalesce(pack_after::text, 'never'), ', ') FROM zbxhist.parents";
-is($node->safe_psql('live', $intervals),
-	'1 day 1 day, 1 mon 1 day', 'an update leaves intervals as they are');
+is( $node->safe_psql('live', $intervals),
+	'1 day 1 day, 1 mon 1 day',
+	'an update leaves intervals as they are');
 maintain($node, 'live');
-is( $node->safe_psql('live',
-		"SELECT count(*) FROM zbxhist.partitions WHERE to_clock - from_clock < 86400"),
+is( $node->safe_psql(
+		'live',
+		"SELECT count(*) FROM zbxhist.partitions WHERE to_clock - from_clock < 86400"
+	),
 	0,
 	'... and maintenance goes on with days');
 my $rows = rows_of($node, 'live', 'history');
-like( $node->safe_psql('live',
-		"SET ROLE keeper; SELECT detail FROM zbxhist.setup(dry_run => true) WHERE parent = 'history'::regclass"),
+like(
+	$node->safe_psql(
+		'live',
+		"SET ROLE keeper; SELECT detail FROM zbxhist.setup(dry_run => true) WHERE parent = 'history'::regclass"
+	),
 	qr/^partitions of 01:00:00, 3 days ahead; packed after 01:00:00; .*before: partitions of 1 day, 3 ahead; packed after 1 day/,
 	'setup() says that days go over to hours');
 $node->safe_psql('live', 'SET ROLE keeper; SELECT * FROM zbxhist.setup()');
-is($node->safe_psql('live', $intervals),
-	'01:00:00 01:00:00, 1 mon 1 day', '... and has them go');
+is( $node->safe_psql('live', $intervals),
+	'01:00:00 01:00:00, 1 mon 1 day',
+	'... and has them go');
 maintain($node, 'live');
 is(rows_of($node, 'live', 'history'), $rows, 'no row is lost');
 log_is_clean($node);
@@ -205,7 +224,8 @@ $node->stop;
 
 SKIP:
 {
-	skip 'no library of 1.0 to try (scripts/test builds it in a git checkout)', 1
+	skip
+	  'no library of 1.0 to try (scripts/test builds it in a git checkout)', 1
 	  if !$ENV{ZBXHIST_OLD_LIBRARY};
 
 	# an installation of its own whose library can be exchanged
@@ -217,7 +237,9 @@ SKIP:
 	for (qw(lib share))
 	{
 		mkdir "$copy/$_/postgresql";
-		system('cp', '-a', "$prefix/$_/postgresql/$version", "$copy/$_/postgresql/") == 0
+		system(
+			'cp', '-a',
+			"$prefix/$_/postgresql/$version", "$copy/$_/postgresql/") == 0
 		  or die 'cp';
 	}
 	my $library = "$copy/lib/postgresql/$version/lib/zbxhist.so";
@@ -241,6 +263,7 @@ SKIP:
 	update_live($old, 'live', 'SQL of 1.0, updated');
 	is($session->query('SELECT zbxhist.version()'),
 		'1.0', 'the old session still has the library of 1.0');
+
 	for (
 		insert_values('history', 4001, 50, day(0)),
 		insert_values('history', 4001, 50, day(-1)),
@@ -251,7 +274,9 @@ SKIP:
 	{
 		my $answer = $session->query("$_ SELECT 'went on';");
 
-		like($answer, qr/went on/, 'the library of 1.0 over new SQL: ' . substr $_, 0, 40);
+		like($answer, qr/went on/,
+			'the library of 1.0 over new SQL: ' . substr $_,
+			0, 40);
 	}
 	unlike($session->{stderr}, qr/ERROR/, '... without an error');
 	$session->quit;

@@ -19,7 +19,8 @@ sub slurp
 
 # "directory/file.c function" of each place that raises an error.
 my %raises;
-for my $file (map { glob "$top/src/$_/*.c" } qw(ingest ingest/fast rows plan catalog))
+for my $file (map { glob "$top/src/$_/*.c" }
+	qw(ingest ingest/fast rows plan catalog))
 {
 	my ($name) = $file =~ m{src/(.*)};
 	my $function;
@@ -28,7 +29,8 @@ for my $file (map { glob "$top/src/$_/*.c" } qw(ingest ingest/fast rows plan cat
 	{
 		$function = $1 if /^(\w+)\(/;
 		$raises{"$name $function"} = 1
-		  if /\b(?:ereport|elog)\s*\(\s*(?:ERROR|FATAL|PANIC)\b|\b(?:aclcheck_error|ReThrowError)\s*\(/;
+		  if
+		  /\b(?:ereport|elog)\s*\(\s*(?:ERROR|FATAL|PANIC)\b|\b(?:aclcheck_error|ReThrowError)\s*\(/;
 	}
 }
 cmp_ok(scalar keys %raises, '>', 10, 'errors are found');
@@ -36,8 +38,8 @@ cmp_ok(scalar keys %raises, '>', 10, 'errors are found');
 # The same of the document's table of our own errors, where a file stands for
 # the lines below it, too.
 my %named;
-my ($table) = slurp("$top/docs/insert-errors.md") =~
-  /^## Errors of our own\n(.*?)^## /ms;
+my ($table) =
+  slurp("$top/docs/insert-errors.md") =~ /^## Errors of our own\n(.*?)^## /ms;
 my $file;
 for (grep { /^\| *(?:`|\|)/ } split /\n/, $table)
 {
@@ -47,6 +49,8 @@ for (grep { /^\| *(?:`|\|)/ } split /\n/, $table)
 	$named{"$file $1"} = 1 while $functions =~ /`(\w+)`/g;
 }
 
-is_deeply([ sort keys %named ],
-	[ sort keys %raises ], 'the document names those that raise errors');
+is_deeply(
+	[ sort keys %named ],
+	[ sort keys %raises ],
+	'the document names those that raise errors');
 done_testing();

@@ -12,9 +12,9 @@ use Test::More;
 use ZbxhistTest;
 
 my $HOURS = $ENV{ZBXHIST_HOURS} || 168;
-my $KEPT = 24;    # hours
-my $SETTLED = 3;    # days after which nothing grows any more
-my $DROPPED = 96;    # partitions and packed hours dropped in a day
+my $KEPT = 24;             # hours
+my $SETTLED = 3;           # days after which nothing grows any more
+my $DROPPED = 96;          # partitions and packed hours dropped in a day
 my @TABLES = qw(history history_str);
 my $START = 1795132800;    # 2026-11-20 00:00 UTC
 
@@ -43,8 +43,8 @@ BEGIN
 END $$;
 SQL
 
-my %session = map { $_ => PgWire->new($node, 'zabbix') }
-  qw(writer reader maintenance);
+my %session =
+  map { $_ => PgWire->new($node, 'zabbix') } qw(writer reader maintenance);
 
 # Runs SQL in a session that lasts; its rows.
 sub run
@@ -67,7 +67,8 @@ sub measure
 
 	# the files of tables that were dropped go at a checkpoint
 	$node->safe_psql('zabbix', 'VACUUM; CHECKPOINT');
-	$seen{$_->[0]} = $_->[1] for map { [ split /\|/ ] } split /\n/,
+	$seen{ $_->[0] } = $_->[1]
+	  for map { [ split /\|/ ] } split /\n/,
 	  $node->safe_psql('zabbix', <<'SQL');
 SELECT 'rows of ' || t, (xpath('/row/n/text()', query_to_xml('SELECT count(*) AS n FROM ' || t, false, true, '')))[1]::text
   FROM unnest('{pg_class,pg_attribute,pg_depend,pg_constraint,pg_index,pg_type,pg_inherits,pg_trigger,pg_attrdef,pg_statistic}'::text[]) t
@@ -101,7 +102,8 @@ SQL
 }
 
 
-run('maintenance', "SET hours.present = $START; SET client_min_messages = error");
+run('maintenance',
+	"SET hours.present = $START; SET client_min_messages = error");
 run('maintenance',
 	"SELECT zbxhist.create_parent('$_', '1 hour', retention => '$KEPT hours', premake => 2, pack_after => '1 hour')"
 ) for @TABLES;
@@ -116,22 +118,25 @@ for my $hour (0 .. $HOURS - 1)
 		run('writer',
 			"INSERT INTO $table (itemid,clock,ns,value) VALUES "
 			  . join(',', map { "($_,@{[$clock + $_]},0,'$hour')" } 1 .. 5));
+
 		# a value that comes too late for its partition, now and then
 		run('writer',
-			"INSERT INTO $table (itemid,clock,ns,value) VALUES (9,@{[$clock - 5 * 3600]},0,'1')")
-		  if $hour % 12 == 11;
+			"INSERT INTO $table (itemid,clock,ns,value) VALUES (9,@{[$clock - 5 * 3600]},0,'1')"
+		) if $hour % 12 == 11;
 	}
 	run('maintenance', 'CALL zbxhist.run_maintenance()') if $hour % 2;
 	for my $table (@TABLES)
 	{
 		my $rows = run('reader',
-			"SELECT count(*) FROM $table WHERE itemid = 3 AND clock > @{[$clock - 12 * 3600]} AND clock <= @{[$clock + 3600]}");
+			"SELECT count(*) FROM $table WHERE itemid = 3 AND clock > @{[$clock - 12 * 3600]} AND clock <= @{[$clock + 3600]}"
+		);
 		my $expected = $hour < 12 ? $hour + 1 : 13;
 
 		BAIL_OUT("hour $hour of $table: $rows->[0][0] rows of $expected")
 		  if $rows->[0][0] != $expected;
 		run('reader',
-			"SELECT clock, value FROM $table WHERE itemid = 4 ORDER BY clock DESC LIMIT 2");
+			"SELECT clock, value FROM $table WHERE itemid = 4 ORDER BY clock DESC LIMIT 2"
+		);
 	}
 	push @measured, measure() if $hour % 24 == 23;
 }
@@ -148,30 +153,36 @@ sub allowed
 	return (0, 1) if $what =~ /^rows/;
 	return (0, 1.02) if $what eq 'files';
 	return (0, 1.5) if $what =~ /^bytes|relation to parent/;
+
 	# PostgreSQL remembers of each table a session has planned for that it
 	# has no statistics, and does not forget that when it is dropped
 	return (400 * $DROPPED, 1) if $what eq 'memory of the reader';
 	return (16384, 1);
 }
 
-is( $node->safe_psql('zabbix',
+is( $node->safe_psql(
+		'zabbix',
 		"SELECT count(*) FROM zbxhist.maintenance_log WHERE sqlstate IS NOT NULL"
 	),
 	0,
 	'no step failed');
 cmp_ok(
-	$node->safe_psql('zabbix',
+	$node->safe_psql(
+		'zabbix',
 		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
-	'>=', ($HOURS - $KEPT - 24) * @TABLES, 'the hours were dropped again');
+	'>=',
+	($HOURS - $KEPT - 24) * @TABLES,
+	'the hours were dropped again');
 for my $what (sort keys %$after)
 {
 	my ($a_day, $factor) = allowed($what);
 	my @seen = map { $_->{$what} // 0 } @measured;
 
 	note "$what: @seen";
-	cmp_ok($after->{$what}, '<=', $before->{$what} * $factor + $a_day * $days,
-		"$what: after $days more days")
-	  if exists $before->{$what};
+	cmp_ok(
+		$after->{$what}, '<=',
+		$before->{$what} * $factor + $a_day * $days,
+		"$what: after $days more days") if exists $before->{$what};
 }
 
 $_->close for values %session;

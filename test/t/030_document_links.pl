@@ -10,7 +10,8 @@ use FindBin;
 use Test::More;
 
 my $top = Cwd::realpath("$FindBin::RealBin/../..");
-my @documents = map { glob "$top/$_" } qw(*.md docs/*.md bench/README.md src/README.md test/README.md);
+my @documents = map { glob "$top/$_" }
+  qw(*.md docs/*.md bench/README.md src/README.md test/README.md);
 @documents = grep { -e $_ } @documents;
 
 sub slurp
@@ -28,7 +29,8 @@ sub anchors_of
 	my ($file) = @_;
 	my $text = slurp($file) =~ s/^```.*?^```$//gmsr;
 
-	return map { lc() =~ s/[^\w\- ]//gr =~ tr/ /-/r } $text =~ /^#+ +(.*?) *$/gm;
+	return
+	  map { lc() =~ s/[^\w\- ]//gr =~ tr/ /-/r } $text =~ /^#+ +(.*?) *$/gm;
 }
 
 # ---- links ----
@@ -46,38 +48,50 @@ for my $file (@documents)
 
 	for my $link ($text =~ /\]\(([^)\s]+)\)/g)
 	{
-		next if $link =~ m{^https?://} || ($link =~ m{\bbench/results/} && !$has_results);
+		next
+		  if $link =~ m{^https?://}
+		  || ($link =~ m{\bbench/results/} && !$has_results);
 		my ($path, $anchor) = split /#/, $link, 2;
-		my $target = $path eq '' ? $file : File::Basename::dirname($file) . "/$path";
+		my $target =
+		  $path eq '' ? $file : File::Basename::dirname($file) . "/$path";
 
 		$count++;
 		$linked{$file}{ Cwd::realpath($target) // '' } = 1;
 		push @missing, $link
-		  if !-e $target || (defined $anchor && !grep { $_ eq $anchor } anchors_of($target));
+		  if !-e $target
+		  || (defined $anchor && !grep { $_ eq $anchor } anchors_of($target));
 	}
-	is_deeply(\@missing, [], substr($file, 1 + length $top) . ": $count links");
+	is_deeply(\@missing, [],
+		substr($file, 1 + length $top) . ": $count links");
 }
 
 # ---- the index ----
 
 my $index = "$top/docs/README.md";
-is_deeply([ grep { $_ ne $index && m{/docs/} && !$linked{$index}{$_} } @documents ],
-	[], 'every document is in the index');
+is_deeply(
+	[ grep { $_ ne $index && m{/docs/} && !$linked{$index}{$_} } @documents ],
+	[],
+	'every document is in the index');
 ok($linked{"$top/README.md"}{$index}, 'which the README names');
 
 # ---- plots ----
 
 if ($has_results)
 {
-	my %shown = map { $_ => 1 } map { m{/bench/results/(.*\.png)$} } map { keys %$_ } values %linked;
-	is_deeply([ sort(slurp("$top/bench/results/.gitignore") =~ /^!(.*)$/gm) ],
-		[ sort keys %shown ], 'plots that are kept in git are those that documents show');
+	my %shown = map { $_ => 1 }
+	  map { m{/bench/results/(.*\.png)$} } map { keys %$_ } values %linked;
+	is_deeply(
+		[ sort(slurp("$top/bench/results/.gitignore") =~ /^!(.*)$/gm) ],
+		[ sort keys %shown ],
+		'plots that are kept in git are those that documents show');
 }
 
 # ---- figures ----
 
-my ($figures) = slurp("$top/README.md") =~ /^## What it costs and gains\n(.*?)^## /ms;
-my ($measured) = slurp("$top/docs/benchmarks.md") =~ /<!-- figures begin -->(.*)<!-- figures end -->/s;
+my ($figures) =
+  slurp("$top/README.md") =~ /^## What it costs and gains\n(.*?)^## /ms;
+my ($measured) = slurp("$top/docs/benchmarks.md") =~
+  /<!-- figures begin -->(.*)<!-- figures end -->/s;
 $measured .= slurp("$top/docs/hourly-partitions.md");
 my $count = 0;
 for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
@@ -85,7 +99,8 @@ for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
 	# small whole numbers are words
 	next if $number !~ /[.,]/ && $number < 10;
 	$count++;
-	ok($measured =~ /(?<![\w.,])\Q$number\E(?![\w])(?!,\d|\.\d)/, "$number has been measured");
+	ok($measured =~ /(?<![\w.,])\Q$number\E(?![\w])(?!,\d|\.\d)/,
+		"$number has been measured");
 }
 cmp_ok($count, '>', 15, 'the README has figures');
 done_testing();

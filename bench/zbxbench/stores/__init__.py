@@ -1,4 +1,5 @@
 """The stores that can be measured, by name."""
+
 from .absent import Riak
 from .cassandra import Cassandra, CassandraSync
 from .hbase import Hbase
@@ -10,14 +11,43 @@ from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
 from .zbxhist import (
-    Zbxhist, ZbxhistByDay, ZbxhistByHour, ZbxhistByHourCompacted, ZbxhistNoKey, ZbxhistPacked,
-    ZbxhistRows, ZbxhistTrigger)
+    Zbxhist,
+    ZbxhistByDay,
+    ZbxhistByHour,
+    ZbxhistByHourCompacted,
+    ZbxhistNoKey,
+    ZbxhistPacked,
+    ZbxhistRows,
+    ZbxhistTrigger,
+)
 
-STORES = {store.name: store for store in (
-    Plain, Native, Partman, Plpgsql, PlpgsqlWiki, ZbxhistRows, ZbxhistTrigger,
-    Zbxhist, ZbxhistNoKey, ZbxhistPacked, ZbxhistByDay, ZbxhistByHour, ZbxhistByHourCompacted,
-    NativeByHour, Mem, NullWrite, Mariadb, MariadbPartitioned,
-    Cassandra, CassandraSync, Hbase, Riak)}
+STORES = {
+    store.name: store
+    for store in (
+        Plain,
+        Native,
+        Partman,
+        Plpgsql,
+        PlpgsqlWiki,
+        ZbxhistRows,
+        ZbxhistTrigger,
+        Zbxhist,
+        ZbxhistNoKey,
+        ZbxhistPacked,
+        ZbxhistByDay,
+        ZbxhistByHour,
+        ZbxhistByHourCompacted,
+        NativeByHour,
+        Mem,
+        NullWrite,
+        Mariadb,
+        MariadbPartitioned,
+        Cassandra,
+        CassandraSync,
+        Hbase,
+        Riak,
+    )
+}
 
 
 def select(cluster, names):

@@ -1,9 +1,11 @@
 """A store of the papers that cannot be had; it says why."""
+
 from .base import Store
 
 
 class Absent(Store):
     """A row in the tables with the reason in place of figures."""
+
     is_postgres = False
     keeps_rows = False
     reason = ""
@@ -21,6 +23,7 @@ class Absent(Store):
 
 class Riak(Absent):
     """HistoryGluon's third store."""
+
     name = "riak"
     label = "Riak"
     reason = "not to be had: Basho's packages have ended, and no registry has its server"

@@ -1,4 +1,5 @@
 """What an experiment may ask of a store."""
+
 import abc
 
 
@@ -46,6 +47,7 @@ class Store(abc.ABC):
                  first is the plain one
     unreadable:  why the read experiment leaves the store out, if it does
     """
+
     name = ""
     label = ""
     keeps_rows = True

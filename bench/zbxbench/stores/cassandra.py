@@ -1,4 +1,5 @@
 """Cassandra: a partition of the table for each item and day."""
+
 import itertools
 import pathlib
 
@@ -8,13 +9,16 @@ from .base import Reader
 from . import schema
 from .peer import PeerStore, joined
 
-KEYSPACE = ("CREATE KEYSPACE %s WITH replication = "
-            "{'class': 'SimpleStrategy', 'replication_factor': 1}")
+KEYSPACE = (
+    "CREATE KEYSPACE %s WITH replication = " "{'class': 'SimpleStrategy', 'replication_factor': 1}"
+)
 
 KEY = "itemid bigint, clock int, ns int"
-TABLE = ("CREATE TABLE %s.%s (" + KEY + ", day int, %s, "
-         "PRIMARY KEY ((itemid, day), clock, ns)) "
-         "WITH CLUSTERING ORDER BY (clock DESC, ns DESC)")
+TABLE = (
+    "CREATE TABLE %s.%s (" + KEY + ", day int, %s, "
+    "PRIMARY KEY ((itemid, day), clock, ns)) "
+    "WITH CLUSTERING ORDER BY (clock DESC, ns DESC)"
+)
 
 VALUES = {
     "history": "value double",
@@ -24,7 +28,7 @@ VALUES = {
     "history_log": "value text, timestamp int, source text, severity int, logeventid int",
 }
 
-SELECT = ("SELECT %s FROM %s.%s WHERE itemid = ? AND day = ? AND clock >= ? AND clock < ?")
+SELECT = "SELECT %s FROM %s.%s WHERE itemid = ? AND day = ? AND clock >= ? AND clock < ?"
 
 
 def columns_of(table):
@@ -43,9 +47,13 @@ class CassandraReader(Reader):
     def _select(self, columns, table, asked, suffix=""):
         """Asks each of (itemid, day, start, stop); a Rows for each."""
         text = SELECT % (columns, self.namespace, table) + suffix
-        return self.connection.execute_many(text, [
-            [cql.bigint(itemid), cql.integer(day), cql.integer(start), cql.integer(stop)]
-            for itemid, day, start, stop in asked])
+        return self.connection.execute_many(
+            text,
+            [
+                [cql.bigint(itemid), cql.integer(day), cql.integer(start), cql.integer(stop)]
+                for itemid, day, start, stop in asked
+            ],
+        )
 
     @staticmethod
     def _days(start, stop):
@@ -53,16 +61,23 @@ class CassandraReader(Reader):
         return range((stop - 1) // periods.DAY, start // periods.DAY - 1, -1)
 
     def range(self, table, itemid, start, stop):
-        found = self._select("clock, ns, value", table, [
-            (itemid, day, start, stop) for day in self._days(start, stop)])
+        found = self._select(
+            "clock, ns, value",
+            table,
+            [(itemid, day, start, stop) for day in self._days(start, stop)],
+        )
         return cql.Rows([page for rows in found for page in rows.pages])
 
     def newest(self, table, itemid, count, stop):
         """Day after day backwards; it gives up after a year without a value."""
         rows = []
         for day in itertools.islice(self._days(0, stop), 366):
-            found, = self._select("clock, ns, value", table, [(itemid, day, 0, stop)],
-                                  " LIMIT %d" % (count - len(rows)))
+            (found,) = self._select(
+                "clock, ns, value",
+                table,
+                [(itemid, day, 0, stop)],
+                " LIMIT %d" % (count - len(rows)),
+            )
             rows.extend(found)
             if len(rows) >= count:
                 break
@@ -72,8 +87,12 @@ class CassandraReader(Reader):
         """All items at once; those without a value that day once more for the day before."""
         rows, wanted = [], list(itemids)
         for day in self._days(start, self._now()):
-            found = self._select("itemid, clock, value, ns", table, [
-                (itemid, day, start, 2 ** 31 - 1) for itemid in wanted], " LIMIT 1")
+            found = self._select(
+                "itemid, clock, value, ns",
+                table,
+                [(itemid, day, start, 2**31 - 1) for itemid in wanted],
+                " LIMIT 1",
+            )
             rows.extend(answer[0] for answer in found if answer)
             wanted = [itemid for itemid, answer in zip(wanted, found) if not answer]
             if not wanted:
@@ -87,14 +106,23 @@ class CassandraReader(Reader):
 
     def aggregate(self, table, itemid, start, stop):
         """By the server within each partition, and put together here."""
-        found = self._select("count(value), min(value), max(value), sum(value)", table, [
-            (itemid, day, start, stop) for day in self._days(start, stop)])
+        found = self._select(
+            "count(value), min(value), max(value), sum(value)",
+            table,
+            [(itemid, day, start, stop) for day in self._days(start, stop)],
+        )
         parts = [answer[0] for answer in found if answer and answer[0][0]]
         count = sum(part[0] for part in parts)
         if not count:
             return [(0, None, None, None)]
-        return [(count, min(part[1] for part in parts), max(part[2] for part in parts),
-                 sum(part[3] for part in parts) / count)]
+        return [
+            (
+                count,
+                min(part[1] for part in parts),
+                max(part[2] for part in parts),
+                sum(part[3] for part in parts) / count,
+            )
+        ]
 
     def close(self):
         self.connection.close()
@@ -102,15 +130,18 @@ class CassandraReader(Reader):
 
 class Cassandra(PeerStore):
     """Prepared statements, all of a batch under way at the same time."""
+
     name = "cassandra"
     label = "Cassandra"
     server_class = CassandraServer
     driver = "cassandra"
-    ways = {"sql": ""}      # it calls it CQL
+    ways = {"sql": ""}  # it calls it CQL
 
     def loader_arguments(self):
-        return ["--driver=" + self.driver,
-                "--dsn=127.0.0.1:%d/%s" % (self.server.port, self.namespace)]
+        return [
+            "--driver=" + self.driver,
+            "--dsn=127.0.0.1:%d/%s" % (self.server.port, self.namespace),
+        ]
 
     def execute(self, text):
         """Runs one statement; tables are named with the keyspace."""
@@ -150,8 +181,7 @@ class Cassandra(PeerStore):
     def copy_period(self, table, period, stream):
         """By files that are written beside the server: INSERTs would take several times as long."""
         del period
-        self.server.load(self.namespace, table, self._definition(table), columns_of(table),
-                         stream)
+        self.server.load(self.namespace, table, self._definition(table), columns_of(table), stream)
 
     def copy_periods(self, table, parts):
         """All at once: each load starts two programs in Java."""
@@ -168,6 +198,7 @@ class Cassandra(PeerStore):
 
 class CassandraSync(Cassandra):
     """One INSERT after another, each awaited: what HistoryGluon did for a value."""
+
     name = "cassandra-sync"
     label = "Cassandra, one by one"
     driver = "cassandra-sync"

@@ -1,15 +1,19 @@
 """HBase: HistoryGluon's first store."""
+
 from ..hbase import HbaseServer
 from .peer import PeerStore
 
 
 class Hbase(PeerStore):
     """A row a value; its key is itemid, clock, ns."""
+
     name = "hbase"
     label = "HBase"
     server_class = HbaseServer
-    unreadable = ("its client is for Java only, whose times would not be those of the "
-                  "clients in C and Python")
+    unreadable = (
+        "its client is for Java only, whose times would not be those of the "
+        "clients in C and Python"
+    )
 
     def loader_arguments(self):
         return self.server.loader(self.target("history"))

@@ -1,4 +1,5 @@
 """MariaDB, as Zabbix's schema for MySQL has it and with daily partitions."""
+
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ class RedoLog:
 
 class Mariadb(PeerStore):
     """Zabbix's schema, a database of its own in the one private server."""
+
     name = "mariadb"
     label = "MariaDB"
     server_class = MariadbServer
@@ -51,8 +53,9 @@ class Mariadb(PeerStore):
         return RedoLog(self)
 
     def create_namespace(self):
-        self.server.execute("CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
-                            % self.namespace)
+        self.server.execute(
+            "CREATE DATABASE %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" % self.namespace
+        )
 
     def create_table(self, table, periods):
         del periods
@@ -95,9 +98,12 @@ class Mariadb(PeerStore):
         """In the order of the primary key, in which InnoDB keeps its rows."""
         command = ["sort", "-n", "-k1,1", "-k2,2", "-S", "512M", "-T", str(self.server.base)]
         for group in self.groups(list(parts)):
-            with joined(group) as rows, subprocess.Popen(
-                    command, stdin=rows, stdout=subprocess.PIPE,
-                    env=dict(os.environ, LC_ALL="C")) as sorter:
+            with (
+                joined(group) as rows,
+                subprocess.Popen(
+                    command, stdin=rows, stdout=subprocess.PIPE, env=dict(os.environ, LC_ALL="C")
+                ) as sorter,
+            ):
                 self.copy_period(table, group[0][0], sorter.stdout)
         self.settle()
 
@@ -117,14 +123,18 @@ class Mariadb(PeerStore):
 
 class MariadbPartitioned(Mariadb):
     """PARTITION BY RANGE (clock), a partition a day, made beforehand: MySQL's usual recipe."""
+
     name = "mariadb-partitioned"
     label = "MariaDB partitions"
 
     def create_table(self, table, periods):
-        partitions = ", ".join("PARTITION %s VALUES LESS THAN (%d)" % (period.suffix, period.stop)
-                               for period in periods)
-        self.execute("%s PARTITION BY RANGE (clock) (%s)" % (
-            schema.create_table_mysql(table), partitions))
+        partitions = ", ".join(
+            "PARTITION %s VALUES LESS THAN (%d)" % (period.suffix, period.stop)
+            for period in periods
+        )
+        self.execute(
+            "%s PARTITION BY RANGE (clock) (%s)" % (schema.create_table_mysql(table), partitions)
+        )
 
     def partition(self, table, period):
         return period.suffix
@@ -134,8 +144,10 @@ class MariadbPartitioned(Mariadb):
 
     def add_partition(self, table, period):
         """What a maintenance script does for a coming day; the newest one only."""
-        self.execute("ALTER TABLE %s ADD PARTITION (PARTITION %s VALUES LESS THAN (%d))" % (
-            table, period.suffix, period.stop))
+        self.execute(
+            "ALTER TABLE %s ADD PARTITION (PARTITION %s VALUES LESS THAN (%d))"
+            % (table, period.suffix, period.stop)
+        )
 
     def drop_partition(self, table, period):
         """What a maintenance script does with a day that is too old."""

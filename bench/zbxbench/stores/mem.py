@@ -1,10 +1,12 @@
 """The papers' Mem: the upper bound for what keeps its rows."""
+
 from . import schema
 from .postgres import PostgresStore
 
 
 class Mem(PostgresStore):
     """An UNLOGGED table: no WAL, and empty after a crash."""
+
     name = "mem"
     label = "Mem (UNLOGGED)"
 

@@ -1,4 +1,5 @@
 """PostgreSQL's declarative partitions, made by hand."""
+
 from ..periods import hours
 from . import schema
 from .postgres import PostgresStore
@@ -6,6 +7,7 @@ from .postgres import PostgresStore
 
 class Native(PostgresStore):
     """PARTITION BY RANGE (clock), no default partition: the leanest form."""
+
     name = "native"
     label = "native partitions"
 
@@ -16,15 +18,19 @@ class Native(PostgresStore):
 
     def add_partition(self, table, period):
         """What a maintenance script does for a coming day."""
-        self.execute("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)" % (
-            self.partition(table, period), table, period.start, period.stop))
+        self.execute(
+            "CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (%d)"
+            % (self.partition(table, period), table, period.start, period.stop)
+        )
 
 
 class NativeByHour(Native):
     """The same, an hour each."""
+
     name = "native-hour"
     label = "native partitions, by hour"
 
     def create_table(self, table, periods, interval):
-        super().create_table(table, [part for period in periods for part in hours(period)],
-                             interval)
+        super().create_table(
+            table, [part for period in periods for part in hours(period)], interval
+        )

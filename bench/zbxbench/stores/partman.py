@@ -1,4 +1,5 @@
 """pg_partman over native partitions: the usual recipe for Zabbix."""
+
 from ..cluster import OWNER, SUPERUSER
 from . import schema
 from .postgres import PostgresStore
@@ -9,6 +10,7 @@ class Partman(PostgresStore):
 
     pg_partman adds a default partition; rows must not end up in it.
     """
+
     name = "partman"
     label = "pg_partman (native)"
 
@@ -19,24 +21,32 @@ class Partman(PostgresStore):
         return None
 
     def prepare_database(self):
-        self.execute("CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman; "
-                     "GRANT ALL ON SCHEMA partman TO {0}; "
-                     "GRANT ALL ON ALL TABLES IN SCHEMA partman TO {0}; "
-                     "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA partman TO {0}; "
-                     "GRANT TEMPORARY ON DATABASE {1} TO {0}".format(OWNER, self.database),
-                     SUPERUSER)
+        self.execute(
+            "CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman; "
+            "GRANT ALL ON SCHEMA partman TO {0}; "
+            "GRANT ALL ON ALL TABLES IN SCHEMA partman TO {0}; "
+            "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA partman TO {0}; "
+            "GRANT TEMPORARY ON DATABASE {1} TO {0}".format(OWNER, self.database),
+            SUPERUSER,
+        )
 
     def create_table(self, table, periods, interval):
         self.execute(schema.create_table(table, "PARTITION BY RANGE (clock)"))
-        self.execute("SELECT partman.create_parent('public.%s', 'clock', 'native', '%s', "
-                     "p_premake => 4, p_epoch => 'seconds', p_start_partition => '%s')"
-                     % (table, interval, periods[0].date))
+        self.execute(
+            "SELECT partman.create_parent('public.%s', 'clock', 'native', '%s', "
+            "p_premake => 4, p_epoch => 'seconds', p_start_partition => '%s')"
+            % (table, interval, periods[0].date)
+        )
 
     def partition(self, table, period):
-        return self.execute("SELECT partition_schema || '.' || partition_table FROM "
-                            "partman.show_partition_name('public.%s', '%s 00:00:00')"
-                            % (table, period.date))[0][0]
+        return self.execute(
+            "SELECT partition_schema || '.' || partition_table FROM "
+            "partman.show_partition_name('public.%s', '%s 00:00:00')" % (table, period.date)
+        )[0][0]
 
     def check(self):
-        return [problem for table in self.tables
-                for problem in self.rows_outside(table, table + "_default")]
+        return [
+            problem
+            for table in self.tables
+            for problem in self.rows_outside(table, table + "_default")
+        ]

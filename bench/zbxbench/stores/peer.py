@@ -1,4 +1,5 @@
 """What the stores in other database systems share."""
+
 import contextlib
 import os
 import shutil
@@ -32,6 +33,7 @@ class PeerStore(Store):
 
     server_class: the server's class, started when the first store is created
     """
+
     is_postgres = False
     server_class = None
 

@@ -1,10 +1,12 @@
 """One plain table: Zabbix as installed."""
+
 from . import schema
 from .postgres import PostgresStore
 
 
 class Plain(PostgresStore):
     """Zabbix's schema, nothing else."""
+
     name = "plain"
     label = "plain table"
 

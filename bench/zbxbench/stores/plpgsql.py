@@ -1,4 +1,5 @@
 """Inheritance with a PL/pgSQL trigger: the recipes from before version 10."""
+
 from . import schema
 from .postgres import PostgresStore
 
@@ -33,6 +34,7 @@ $$
 
 class Plpgsql(PostgresStore):
     """Routing by EXECUTE in the best form it has: partitions made beforehand."""
+
     name = "plpgsql"
     label = "PL/pgSQL trigger"
     function = FUNCTION
@@ -43,26 +45,38 @@ class Plpgsql(PostgresStore):
         for period in periods:
             self.add_partition(table, period)
         self.execute(self.function.format(table=table, pattern=pattern))
-        self.execute("CREATE TRIGGER route BEFORE INSERT ON {0} FOR EACH ROW "
-                     "EXECUTE FUNCTION {0}_route()".format(table))
+        self.execute(
+            "CREATE TRIGGER route BEFORE INSERT ON {0} FOR EACH ROW "
+            "EXECUTE FUNCTION {0}_route()".format(table)
+        )
 
     def add_partition(self, table, period):
         """A child with its CHECK constraint and primary key."""
-        self.execute("CREATE TABLE {child} (CHECK (clock >= {start} AND clock < {stop}), "
-                     "PRIMARY KEY ({key})) INHERITS ({parent})".format(
-                         child=self.partition(table, period), start=period.start,
-                         stop=period.stop, key=schema.primary_key(table), parent=table))
+        self.execute(
+            "CREATE TABLE {child} (CHECK (clock >= {start} AND clock < {stop}), "
+            "PRIMARY KEY ({key})) INHERITS ({parent})".format(
+                child=self.partition(table, period),
+                start=period.start,
+                stop=period.stop,
+                key=schema.primary_key(table),
+                parent=table,
+            )
+        )
 
     def indexed_tables(self, table, periods):
         return [self.partition(table, period) for period in periods]
 
     def check(self):
-        return [problem for table in self.tables
-                for problem in self.rows_outside(table, "ONLY " + table)]
+        return [
+            problem
+            for table in self.tables
+            for problem in self.rows_outside(table, "ONLY " + table)
+        ]
 
 
 class PlpgsqlWiki(Plpgsql):
     """The same with zabbix.org's EXCEPTION block."""
+
     name = "plpgsql-wiki"
     label = "PL/pgSQL trigger (zabbix.org)"
     function = FUNCTION_WIKI

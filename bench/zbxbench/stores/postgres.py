@@ -1,4 +1,5 @@
 """What all stores in PostgreSQL share: a database each, Zabbix's names in it."""
+
 import itertools
 
 from .. import counters, libpq
@@ -46,30 +47,42 @@ class SqlReader(PostgresReader):
 
     def range(self, table, itemid, start, stop):
         """As the server's value cache asks."""
-        return self.execute("select clock,ns,value from %s where itemid=%d and clock>%d and "
-                            "clock<=%d" % (table, itemid, start - 1, stop - 1))
+        return self.execute(
+            "select clock,ns,value from %s where itemid=%d and clock>%d and "
+            "clock<=%d" % (table, itemid, start - 1, stop - 1)
+        )
 
     def history(self, table, itemid, start, stop):
         """Whole rows in their order."""
-        return self.execute("SELECT * FROM %s WHERE itemid=%d AND clock>%d AND clock<=%d "
-                            "ORDER BY clock" % (table, itemid, start - 1, stop - 1))
+        return self.execute(
+            "SELECT * FROM %s WHERE itemid=%d AND clock>%d AND clock<=%d "
+            "ORDER BY clock" % (table, itemid, start - 1, stop - 1)
+        )
 
     def newest(self, table, itemid, count, stop):
         """As the server's value cache asks."""
-        return self.execute("select clock,ns,value from %s where itemid=%d and clock<=%d "
-                            "order by clock desc limit %d" % (table, itemid, stop - 1, count))
+        return self.execute(
+            "select clock,ns,value from %s where itemid=%d and clock<=%d "
+            "order by clock desc limit %d" % (table, itemid, stop - 1, count)
+        )
 
     def latest(self, table, itemids, start):
         """As the frontend 7.0 asks for its "Latest data": a SELECT an item."""
-        return JoinedRows([
-            self.execute("SELECT * FROM %s h WHERE h.itemid='%d' AND h.clock>%d ORDER BY "
-                         "h.clock DESC,h.ns DESC LIMIT 1" % (table, itemid, start - 1))
-            for itemid in itemids])
+        return JoinedRows(
+            [
+                self.execute(
+                    "SELECT * FROM %s h WHERE h.itemid='%d' AND h.clock>%d ORDER BY "
+                    "h.clock DESC,h.ns DESC LIMIT 1" % (table, itemid, start - 1)
+                )
+                for itemid in itemids
+            ]
+        )
 
     def aggregate(self, table, itemid, start, stop):
-        return self.execute("SELECT count(*), min(value), max(value), avg(value) FROM %s WHERE "
-                            "itemid='%d' AND clock>=%d AND clock<%d"
-                            % (table, itemid, start, stop))
+        return self.execute(
+            "SELECT count(*), min(value), max(value), avg(value) FROM %s WHERE "
+            "itemid='%d' AND clock>=%d AND clock<%d" % (table, itemid, start, stop)
+        )
 
 
 class PostgresStore(Store):
@@ -78,9 +91,10 @@ class PostgresStore(Store):
     The tables have Zabbix's names in every store, so that the load is the
     same text byte for byte.  options are given at connect, as PGOPTIONS.
     """
+
     options = ""
     ways = {"sql": ""}
-    readers = {"sql": SqlReader}    # a class for each of the ways
+    readers = {"sql": SqlReader}  # a class for each of the ways
 
     def __init__(self, cluster, suffix=""):
         """suffix: of the database's name, for several stores of a kind."""
@@ -120,15 +134,19 @@ class PostgresStore(Store):
         return self.cluster.postmaster_pid
 
     def disk_bytes(self):
-        return int(self.execute(
-            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
-            "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') "
-            "AND n.nspname NOT IN ('pg_catalog', 'information_schema')")[0][0])
+        return int(
+            self.execute(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c "
+                "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') "
+                "AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+            )[0][0]
+        )
 
     def create(self, tables, periods, interval="daily"):
         self.tables = tuple(tables)
-        self.cluster.execute("CREATE DATABASE %s OWNER %s TEMPLATE template0"
-                             % (self.database, OWNER))
+        self.cluster.execute(
+            "CREATE DATABASE %s OWNER %s TEMPLATE template0" % (self.database, OWNER)
+        )
         self.execute("GRANT CREATE ON SCHEMA public TO %s" % OWNER, SUPERUSER)
         self.prepare_database()
         for table in self.tables:
@@ -180,8 +198,10 @@ class PostgresStore(Store):
         return [table]
 
     def _drop_primary_key(self, table):
-        name = self.execute("SELECT quote_ident(conname) FROM pg_constraint WHERE contype = 'p' "
-                            "AND conrelid = '%s'::regclass" % table)[0][0]
+        name = self.execute(
+            "SELECT quote_ident(conname) FROM pg_constraint WHERE contype = 'p' "
+            "AND conrelid = '%s'::regclass" % table
+        )[0][0]
         self.execute("ALTER TABLE %s DROP CONSTRAINT %s" % (table, name))
 
     def _copy_parts(self, holder, parts):
@@ -193,8 +213,7 @@ class PostgresStore(Store):
                 cursor.execute("TRUNCATE " + holder)
                 for _, open_stream in parts:
                     with open_stream() as stream:
-                        cursor.copy_expert("COPY %s FROM STDIN (FREEZE)" % holder, stream,
-                                           1 << 20)
+                        cursor.copy_expert("COPY %s FROM STDIN (FREEZE)" % holder, stream, 1 << 20)
             connection.commit()
         finally:
             connection.close()
@@ -209,8 +228,7 @@ class PostgresStore(Store):
         for holder, group in itertools.groupby(named, lambda pair: pair[0]):
             self._copy_parts(holder, [part for _, part in group])
         for name in keyed:
-            self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)"
-                         % (name, schema.primary_key(table)))
+            self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)" % (name, schema.primary_key(table)))
         self.settle()
 
     def copy_period(self, table, period, stream):
@@ -222,8 +240,10 @@ class PostgresStore(Store):
 
     def index_names(self, table, period):
         """The indexes of the table that holds a period's rows."""
-        sql = ("SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = '%s'::regclass"
-               % self.partition(table, period))
+        sql = (
+            "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = '%s'::regclass"
+            % self.partition(table, period)
+        )
         return [row[0] for row in self.execute(sql)]
 
     def prewarm(self, table, period):
@@ -233,18 +253,22 @@ class PostgresStore(Store):
             self.execute("SELECT pg_prewarm('%s')" % index, SUPERUSER)
 
     def warm(self, table):
-        del table       # its parts may have any name, and there is nothing else
+        del table  # its parts may have any name, and there is nothing else
         self.execute("CREATE EXTENSION IF NOT EXISTS pg_prewarm", SUPERUSER)
-        self.execute("SELECT sum(pg_prewarm(c.oid)) FROM pg_class c "
-                     "JOIN pg_namespace n ON n.oid = c.relnamespace "
-                     "WHERE c.relkind IN ('r', 'i', 't', 'm') AND pg_relation_size(c.oid) > 0 "
-                     "AND n.nspname <> 'information_schema'", SUPERUSER)
+        self.execute(
+            "SELECT sum(pg_prewarm(c.oid)) FROM pg_class c "
+            "JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relkind IN ('r', 'i', 't', 'm') AND pg_relation_size(c.oid) > 0 "
+            "AND n.nspname <> 'information_schema'",
+            SUPERUSER,
+        )
 
     def rows_outside(self, table, holder):
         """A check: rows in a table that should hold none."""
         count = self.execute("SELECT count(*) FROM %s" % holder)[0][0]
-        return ["%s: %d rows of %s are in no partition" % (self.name, count, table)] \
-            if count else []
+        return (
+            ["%s: %d rows of %s are in no partition" % (self.name, count, table)] if count else []
+        )
 
     def drop(self):
         self.cluster.execute("DROP DATABASE IF EXISTS %s WITH (FORCE)" % self.database)

@@ -2,24 +2,24 @@
 
 COLUMNS = {
     "history": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-               "value double precision DEFAULT '0.0000' NOT NULL, "
-               "ns integer DEFAULT '0' NOT NULL",
+    "value double precision DEFAULT '0.0000' NOT NULL, "
+    "ns integer DEFAULT '0' NOT NULL",
     "history_uint": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-                    "value numeric(20) DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "value numeric(20) DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
     "history_str": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-                   "value varchar(255) DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "value varchar(255) DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
     "history_text": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-                    "value text DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "value text DEFAULT '' NOT NULL, ns integer DEFAULT '0' NOT NULL",
     "history_log": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-                   "timestamp integer DEFAULT '0' NOT NULL, "
-                   "source varchar(64) DEFAULT '' NOT NULL, "
-                   "severity integer DEFAULT '0' NOT NULL, value text DEFAULT '' NOT NULL, "
-                   "logeventid integer DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
+    "timestamp integer DEFAULT '0' NOT NULL, "
+    "source varchar(64) DEFAULT '' NOT NULL, "
+    "severity integer DEFAULT '0' NOT NULL, value text DEFAULT '' NOT NULL, "
+    "logeventid integer DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL",
     "trends": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
-              "num integer DEFAULT '0' NOT NULL, "
-              "value_min double precision DEFAULT '0.0000' NOT NULL, "
-              "value_avg double precision DEFAULT '0.0000' NOT NULL, "
-              "value_max double precision DEFAULT '0.0000' NOT NULL",
+    "num integer DEFAULT '0' NOT NULL, "
+    "value_min double precision DEFAULT '0.0000' NOT NULL, "
+    "value_avg double precision DEFAULT '0.0000' NOT NULL, "
+    "value_max double precision DEFAULT '0.0000' NOT NULL",
 }
 
 MIXES = {
@@ -46,8 +46,11 @@ def column_names(table):
 
 
 # Zabbix's MySQL schema differs in these types
-MYSQL_TYPES = (("itemid bigint", "itemid bigint unsigned"), ("numeric(20)", "bigint unsigned"),
-               ("text DEFAULT ''", "longtext"))
+MYSQL_TYPES = (
+    ("itemid bigint", "itemid bigint unsigned"),
+    ("numeric(20)", "bigint unsigned"),
+    ("text DEFAULT ''", "longtext"),
+)
 
 
 def create_table_mysql(table):
@@ -56,4 +59,7 @@ def create_table_mysql(table):
     for postgres, mysql in MYSQL_TYPES:
         columns = columns.replace(postgres, mysql)
     return "CREATE TABLE %s (%s, PRIMARY KEY (%s)) ENGINE=InnoDB" % (
-        table, columns, primary_key(table))
+        table,
+        columns,
+        primary_key(table),
+    )

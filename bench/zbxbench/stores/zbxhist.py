@@ -1,4 +1,5 @@
 """The extension: as installed, by the trigger alone, row at a time, without a key."""
+
 from ..cluster import SUPERUSER
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
@@ -8,36 +9,48 @@ class FunctionReader(PostgresReader):
     """The extension's functions."""
 
     def range(self, table, itemid, start, stop):
-        return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,%d,%d)"
-                            % (table, itemid, start, stop))
+        return self.execute(
+            "SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,%d,%d)"
+            % (table, itemid, start, stop)
+        )
 
     def history(self, table, itemid, start, stop):
         """Whole rows in their order."""
-        return self.execute("SELECT * FROM zbxhist.range(NULL::%s,%d,%d,%d)"
-                            % (table, itemid, start, stop))
+        return self.execute(
+            "SELECT * FROM zbxhist.range(NULL::%s,%d,%d,%d)" % (table, itemid, start, stop)
+        )
 
     def newest(self, table, itemid, count, stop):
-        return self.execute("SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,0,%d,'desc',%d)"
-                            % (table, itemid, stop, count))
+        return self.execute(
+            "SELECT clock,ns,value FROM zbxhist.range(NULL::%s,%d,0,%d,'desc',%d)"
+            % (table, itemid, stop, count)
+        )
 
     def latest(self, table, itemids, start):
-        return self.execute("SELECT * FROM zbxhist.last_values(NULL::%s,'{%s}',1,%d)"
-                            % (table, ",".join(map(str, itemids)), start))
+        return self.execute(
+            "SELECT * FROM zbxhist.last_values(NULL::%s,'{%s}',1,%d)"
+            % (table, ",".join(map(str, itemids)), start)
+        )
 
     def aggregate(self, table, itemid, start, stop):
-        return self.execute("SELECT count,min,max,avg FROM zbxhist.statistics('%s',%d,%d,%d)"
-                            % (table, itemid, start, stop))
+        return self.execute(
+            "SELECT count,min,max,avg FROM zbxhist.statistics('%s',%d,%d,%d)"
+            % (table, itemid, start, stop)
+        )
 
 
 def missing_procedure(cluster, name):
     """Whether the installed version can pack or compact; nothing of the look remains."""
-    found = cluster.execute("BEGIN; CREATE EXTENSION zbxhist; SELECT "
-                            "to_regprocedure('zbxhist.%s(regclass, date)')::text" % name)
+    found = cluster.execute(
+        "BEGIN; CREATE EXTENSION zbxhist; SELECT "
+        "to_regprocedure('zbxhist.%s(regclass, date)')::text" % name
+    )
     return None if found[0][0] else "the installed version has no zbxhist." + name
 
 
 class Zbxhist(PostgresStore):
     """As installed: literals planned without planner and trigger, rows multi-inserted."""
+
     name = "zbxhist"
     label = "zbxhist"
     has_key = True
@@ -53,8 +66,9 @@ class Zbxhist(PostgresStore):
     def prepare_database(self):
         self.execute("CREATE EXTENSION zbxhist")
         # as zbxhist.setup() has it; a session that only reads would not load the library
-        self.execute("ALTER DATABASE %s SET session_preload_libraries = 'zbxhist'"
-                     % self.database, SUPERUSER)
+        self.execute(
+            "ALTER DATABASE %s SET session_preload_libraries = 'zbxhist'" % self.database, SUPERUSER
+        )
 
     def create_table(self, table, periods, interval):
         width = "1 day" if interval == "daily" else "1 month"
@@ -64,19 +78,24 @@ class Zbxhist(PostgresStore):
             self.partition(table, period)
 
     def partition(self, table, period):
-        return self.execute("SELECT zbxhist.create_partition('%s', '%s')::text"
-                            % (table, period.date))[0][0]
+        return self.execute(
+            "SELECT zbxhist.create_partition('%s', '%s')::text" % (table, period.date)
+        )[0][0]
 
     def indexed_tables(self, table, periods):
         return [self.partition(table, period) for period in periods]
 
     def check(self):
-        return [problem for table in self.tables
-                for problem in self.rows_outside(table, "ONLY " + table)]
+        return [
+            problem
+            for table in self.tables
+            for problem in self.rows_outside(table, "ONLY " + table)
+        ]
 
 
 class ZbxhistPacked(Zbxhist):
     """Days that have ended are packed."""
+
     name = "zbxhist-packed"
     label = "zbxhist, packed days"
 
@@ -90,6 +109,7 @@ class ZbxhistPacked(Zbxhist):
 
 class ZbxhistTrigger(Zbxhist):
     """Every row through the C trigger, buffered and multi-inserted."""
+
     name = "zbxhist-trigger"
     label = "zbxhist, batch trigger"
     options = "-c zbxhist.enable_fast_insert=off"
@@ -97,6 +117,7 @@ class ZbxhistTrigger(Zbxhist):
 
 class ZbxhistRows(Zbxhist):
     """The same trigger, one heap_insert a row."""
+
     name = "zbxhist-rows"
     label = "zbxhist, row at a time"
     options = "-c zbxhist.enable_batching=off"
@@ -107,6 +128,7 @@ class ZbxhistNoKey(Zbxhist):
 
     For comparison with Null Write only.  Zabbix needs the key.
     """
+
     name = "zbxhist-nokey"
     label = "zbxhist, without key"
     has_key = False
@@ -114,6 +136,7 @@ class ZbxhistNoKey(Zbxhist):
 
 class ZbxhistByDay(Zbxhist):
     """A policy of its own, and what maintenance makes of it: partitions come and are packed."""
+
     name = "zbxhist-day"
     label = "zbxhist, by day"
     partition_interval = "1 day"
@@ -126,12 +149,15 @@ class ZbxhistByDay(Zbxhist):
     def create_table(self, table, periods, interval):
         del periods, interval
         self.execute(schema.create_table(table))
-        self.execute("SELECT zbxhist.create_parent('%s', '%s', pack_after => '%s')"
-                     % (table, self.partition_interval, self.pack_after))
+        self.execute(
+            "SELECT zbxhist.create_parent('%s', '%s', pack_after => '%s')"
+            % (table, self.partition_interval, self.pack_after)
+        )
 
 
 class ZbxhistByHour(ZbxhistByDay):
     """Hours, packed an hour after their end."""
+
     name = "zbxhist-hour"
     label = "zbxhist, by hour"
     partition_interval = "1 hour"
@@ -140,6 +166,7 @@ class ZbxhistByHour(ZbxhistByDay):
 
 class ZbxhistByHourCompacted(ZbxhistByHour):
     """The same, and the packed hours of a day become a packed day."""
+
     name = "zbxhist-hour-compacted"
     label = "zbxhist, by hour, compacted"
 

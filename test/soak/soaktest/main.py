@@ -1,4 +1,5 @@
 """Sets the servers up, runs the workers, and compares at the end."""
+
 import argparse
 import collections
 import json
@@ -55,19 +56,21 @@ class Plan:
 
 def workers(plan, primary, standby, clock):
     made = [writers.Writer(plan, "writer %d" % n, primary) for n in (1, 2, 3)]
-    made += [writers.LateWriter(plan, "late writer", primary),
-             writers.Changer(plan, "changer", primary),
-             writers.Janitor(plan, "janitor", primary),
-             readers.Comparer(plan, "comparer", primary),
-             readers.CommittedComparer(plan, "committed comparer", primary),
-             readers.SerializableComparer(plan, "serializable comparer", primary),
-             readers.RandomReader(plan, "reader 1", primary),
-             readers.RandomReader(plan, "reader 2", primary),
-             readers.StandbyComparer(plan, "standby comparer", standby),
-             readers.StandbyReader(plan, "standby reader", standby),
-             upkeep.Maintainer(plan, "maintainer", primary),
-             upkeep.Definer(plan, "definer", primary),
-             upkeep.Saboteur(plan, "saboteur", primary, standby, clock)]
+    made += [
+        writers.LateWriter(plan, "late writer", primary),
+        writers.Changer(plan, "changer", primary),
+        writers.Janitor(plan, "janitor", primary),
+        readers.Comparer(plan, "comparer", primary),
+        readers.CommittedComparer(plan, "committed comparer", primary),
+        readers.SerializableComparer(plan, "serializable comparer", primary),
+        readers.RandomReader(plan, "reader 1", primary),
+        readers.RandomReader(plan, "reader 2", primary),
+        readers.StandbyComparer(plan, "standby comparer", standby),
+        readers.StandbyReader(plan, "standby reader", standby),
+        upkeep.Maintainer(plan, "maintainer", primary),
+        upkeep.Definer(plan, "definer", primary),
+        upkeep.Saboteur(plan, "saboteur", primary, standby, clock),
+    ]
     return made
 
 
@@ -88,11 +91,15 @@ def set_up(place, clock):
         if os.path.isdir(small):
             cursor.execute("CREATE TABLESPACE small LOCATION '%s'" % small)
     with primary.connect("set-up").cursor() as cursor:
-        cursor.execute(SCHEMA.format(days=RETENTION_DAYS,
-                                     space="TABLESPACE small" if os.path.isdir(small) else ""))
+        cursor.execute(
+            SCHEMA.format(
+                days=RETENTION_DAYS, space="TABLESPACE small" if os.path.isdir(small) else ""
+            )
+        )
     standby = Server(place, "standby", clock, PORT + 1)
-    standby.copy_of(primary, (small, os.path.join(place, "small", "standby"))
-                    if os.path.isdir(small) else None)
+    standby.copy_of(
+        primary, (small, os.path.join(place, "small", "standby")) if os.path.isdir(small) else None
+    )
     standby.start()
     return primary, standby
 
@@ -103,10 +110,19 @@ def progress(plan):
     total = collections.Counter()
     for each in counts.values():
         total.update(each)
-    print("   %4d s  %d values, %d comparisons, %d SELECTs, %d maintenance runs, %d crashes, %d faults" % (
-        plan.seconds - (plan.end - time.monotonic()), total["values"], total["comparisons"],
-        total["random SELECTs"], total["maintenance runs"],
-        total["crashes of the primary"] + total["backends killed"], len(faults)), flush=True)
+    print(
+        "   %4d s  %d values, %d comparisons, %d SELECTs, %d maintenance runs, %d crashes, %d faults"
+        % (
+            plan.seconds - (plan.end - time.monotonic()),
+            total["values"],
+            total["comparisons"],
+            total["random SELECTs"],
+            total["maintenance runs"],
+            total["crashes of the primary"] + total["backends killed"],
+            len(faults),
+        ),
+        flush=True,
+    )
 
 
 def run_workers(plan, made):
@@ -158,7 +174,9 @@ def final_checks(plan, primary, standby):
             faults.append("verify %s: %s" % (table, problems[:3]))
     for line in ask("SELECT code, object, message FROM zbxhist.check() WHERE severity = 'error'"):
         faults.append("check: %s %s: %s" % line)
-    size = ask("SELECT kind, count(*), sum(rows)::bigint, sum(bytes)::bigint FROM zbxhist.partitions GROUP BY 1 ORDER BY 1")
+    size = ask(
+        "SELECT kind, count(*), sum(rows)::bigint, sum(bytes)::bigint FROM zbxhist.partitions GROUP BY 1 ORDER BY 1"
+    )
     position = ask("SELECT pg_current_wal_lsn()")[0][0]
     standby_connection = standby.connect("final")
     deadline = time.monotonic() + 300
@@ -172,12 +190,19 @@ def final_checks(plan, primary, standby):
         for table in TABLES:
             columns = "itemid, clock, ns, value"
             for left, right in ((table, "plain_" + table), ("plain_" + table, table)):
-                missing = ask("SELECT count(*) FROM (SELECT %s FROM %s WHERE clock >= %d EXCEPT ALL"
-                              " SELECT %s FROM %s WHERE clock >= %d) d" % (
-                                  columns, left, horizon, columns, right, horizon), where)[0][0]
+                missing = ask(
+                    "SELECT count(*) FROM (SELECT %s FROM %s WHERE clock >= %d EXCEPT ALL"
+                    " SELECT %s FROM %s WHERE clock >= %d) d"
+                    % (columns, left, horizon, columns, right, horizon),
+                    where,
+                )[0][0]
                 if missing:
-                    faults.append("%s: %d rows are in %s and not in %s" % (when, missing, left, right))
-            rows[table] = ask("SELECT count(*) FROM %s WHERE clock >= %d" % (table, horizon), where)[0][0]
+                    faults.append(
+                        "%s: %d rows are in %s and not in %s" % (when, missing, left, right)
+                    )
+            rows[table] = ask(
+                "SELECT count(*) FROM %s WHERE clock >= %d" % (table, horizon), where
+            )[0][0]
 
     compare("at the end", connection)
     compare("on the standby", standby_connection)
@@ -201,7 +226,9 @@ def summarize(plan, counts, faults, last):
         print("   %12d  %s partitions with %s values in %s bytes" % (number, kind, rows, size))
     for fault in faults[:50]:
         print("\nFAULT  %s" % fault)
-    print("\n%d statements, comparisons and accidents, %d faults" % (sum(total.values()), len(faults)))
+    print(
+        "\n%d statements, comparisons and accidents, %d faults" % (sum(total.values()), len(faults))
+    )
     print("%d passed, %d failed" % (0 if faults else 1, 1 if faults else 0))
     return total
 
@@ -215,7 +242,11 @@ def main():
     arguments = parser.parse_args()
     os.makedirs(os.path.join(arguments.place, "tally"))
     clock = Clock(arguments.place)
-    print("   seed %s%s" % (arguments.seed, "" if clock.library else "; no libfaketime: the clock stays"), flush=True)
+    print(
+        "   seed %s%s"
+        % (arguments.seed, "" if clock.library else "; no libfaketime: the clock stays"),
+        flush=True,
+    )
     primary, standby = set_up(arguments.place, clock)
     plan = Plan(arguments.place, arguments.hours, arguments.seed)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -230,16 +261,30 @@ def main():
         except psycopg2.Error as error:
             faults.append("final checks: %s" % error)
         for server in (primary, standby):
-            faults += ["log of the %s: %s" % (server.name, line) for line in server.alarming_lines()[:10]]
+            faults += [
+                "log of the %s: %s" % (server.name, line) for line in server.alarming_lines()[:10]
+            ]
     finally:
         standby.stop("immediate")
         primary.stop("immediate")
     total = summarize(plan, counts, faults, last)
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({"started": started, "hours": arguments.hours, "seed": arguments.seed,
-                       "machine": platform.machine(), "cores": os.cpu_count(),
-                       "figures": total, "last": last, "faults": faults}, file, indent=1, default=str)
+            json.dump(
+                {
+                    "started": started,
+                    "hours": arguments.hours,
+                    "seed": arguments.seed,
+                    "machine": platform.machine(),
+                    "cores": os.cpu_count(),
+                    "figures": total,
+                    "last": last,
+                    "faults": faults,
+                },
+                file,
+                indent=1,
+                default=str,
+            )
     return 1 if faults else 0
 
 

@@ -1,11 +1,14 @@
 """Everything that reads and compares."""
+
 import time
 
 from .worker import TABLES, Worker
 from .writers import ITEMS
 
-CHECKSUM = ("SELECT count(*), coalesce(sum(hashtextextended(ROW(itemid, clock, ns, value)::text, 0)::numeric), 0)"
-            " FROM %s WHERE clock >= %d")
+CHECKSUM = (
+    "SELECT count(*), coalesce(sum(hashtextextended(ROW(itemid, clock, ns, value)::text, 0)::numeric), 0)"
+    " FROM %s WHERE clock >= %d"
+)
 
 
 class Comparer(Worker):
@@ -28,8 +31,10 @@ class Comparer(Worker):
             rows = rows[:2], rows[2:]
         else:
             self.run("BEGIN ISOLATION LEVEL %s READ ONLY" % self.level)
-            rows = [self.run(query)[0] for query in (
-                (managed, plain) if self.random.random() < 0.5 else (plain, managed))]
+            rows = [
+                self.run(query)[0]
+                for query in ((managed, plain) if self.random.random() < 0.5 else (plain, managed))
+            ]
             self.run("COMMIT")
         if rows[0] != rows[1]:
             self.tally.fault("%s, %s, from %d: %s and %s" % (table, self.level, horizon, *rows))
@@ -58,49 +63,71 @@ class RandomReader(Worker):
 
     def clocks(self):
         begin = self.random.randrange(self.horizon(), self.now())
-        return self.random.choice((
-            "clock >= %d" % begin, "clock > %d AND clock <= %d" % (begin, begin + 3600),
-            "clock BETWEEN %d AND %d" % (begin, begin + 90000), "clock = %d" % begin,
-            "clock >= %d AND clock < %d AND ns > 500000000" % (begin, begin + 7000)))
+        return self.random.choice(
+            (
+                "clock >= %d" % begin,
+                "clock > %d AND clock <= %d" % (begin, begin + 3600),
+                "clock BETWEEN %d AND %d" % (begin, begin + 90000),
+                "clock = %d" % begin,
+                "clock >= %d AND clock < %d AND ns > 500000000" % (begin, begin + 7000),
+            )
+        )
 
     def items(self):
         item = self.random.randrange(ITEMS + 5)
-        return self.random.choice((
-            "itemid = %d" % item, "itemid IN (%d, %d, %d)" % (item, item + 7, item * 2),
-            "itemid = ANY (ARRAY[%d, %d])" % (item, item + 1), "itemid BETWEEN %d AND %d" % (item, item + 3),
-            "itemid %% 100 = %d" % (item % 100), "itemid IN (SELECT generate_series(%d, %d))" % (item, item + 3)))
+        return self.random.choice(
+            (
+                "itemid = %d" % item,
+                "itemid IN (%d, %d, %d)" % (item, item + 7, item * 2),
+                "itemid = ANY (ARRAY[%d, %d])" % (item, item + 1),
+                "itemid BETWEEN %d AND %d" % (item, item + 3),
+                "itemid %% 100 = %d" % (item % 100),
+                "itemid IN (SELECT generate_series(%d, %d))" % (item, item + 3),
+            )
+        )
 
     def query(self, table):
-        values = {"history": "value > 0.5", "history_uint": "value < 500",
-                  "history_text": "value LIKE 'it%'"}[table]
+        values = {
+            "history": "value > 0.5",
+            "history_uint": "value < 500",
+            "history_text": "value LIKE 'it%'",
+        }[table]
         where = "clock >= %d AND %s AND %s" % (self.horizon(), self.items(), self.clocks())
         if self.random.random() < 0.3:
             where += " AND " + values
-        shape = self.random.choice((
-            "SELECT itemid, clock, ns, value FROM {t} WHERE {w}",
-            "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY clock DESC, ns DESC, itemid LIMIT 5",
-            "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY itemid, clock, ns LIMIT 7 OFFSET 2",
-            "SELECT itemid, count(*), min(clock), max(ns), max(value) FROM {t} WHERE {w} GROUP BY itemid",
-            "SELECT DISTINCT itemid FROM {t} WHERE {w}",
-            "SELECT DISTINCT ON (itemid) itemid, clock, ns, value FROM {t} WHERE {w} ORDER BY itemid, clock DESC, ns DESC",
-            "SELECT clock / 3600, count(*) FROM {t} WHERE {w} GROUP BY 1",
-            "SELECT count(*) FROM {t} a JOIN {t} b USING (itemid, clock) WHERE a.itemid = %d" % self.random.randrange(ITEMS)
-            + " AND a.clock >= %d" % self.horizon(),
-            "SELECT i, l.* FROM generate_series(1, 400, 57) i, LATERAL (SELECT clock, ns, value FROM {t} WHERE itemid = i"
-            " AND clock >= %d ORDER BY clock DESC, ns DESC LIMIT 2) l" % self.horizon(),
-            "SELECT max(clock), min(clock), count(*) FROM {t} WHERE {w}",
-            "SELECT row_number() OVER (PARTITION BY itemid ORDER BY clock, ns), value FROM {t} WHERE {w}"))
+        shape = self.random.choice(
+            (
+                "SELECT itemid, clock, ns, value FROM {t} WHERE {w}",
+                "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY clock DESC, ns DESC, itemid LIMIT 5",
+                "SELECT itemid, clock, value, ns FROM {t} WHERE {w} ORDER BY itemid, clock, ns LIMIT 7 OFFSET 2",
+                "SELECT itemid, count(*), min(clock), max(ns), max(value) FROM {t} WHERE {w} GROUP BY itemid",
+                "SELECT DISTINCT itemid FROM {t} WHERE {w}",
+                "SELECT DISTINCT ON (itemid) itemid, clock, ns, value FROM {t} WHERE {w} ORDER BY itemid, clock DESC, ns DESC",
+                "SELECT clock / 3600, count(*) FROM {t} WHERE {w} GROUP BY 1",
+                "SELECT count(*) FROM {t} a JOIN {t} b USING (itemid, clock) WHERE a.itemid = %d"
+                % self.random.randrange(ITEMS)
+                + " AND a.clock >= %d" % self.horizon(),
+                "SELECT i, l.* FROM generate_series(1, 400, 57) i, LATERAL (SELECT clock, ns, value FROM {t} WHERE itemid = i"
+                " AND clock >= %d ORDER BY clock DESC, ns DESC LIMIT 2) l" % self.horizon(),
+                "SELECT max(clock), min(clock), count(*) FROM {t} WHERE {w}",
+                "SELECT row_number() OVER (PARTITION BY itemid ORDER BY clock, ns), value FROM {t} WHERE {w}",
+            )
+        )
         return shape.replace("{w}", where)
 
     def compare(self):
         table = self.random.choice(TABLES)
         query = self.query(table)
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        managed, plain = (sorted(map(repr, self.run(query.replace("{t}", name).replace("%", "%%"), ())))
-                          for name in (table, "plain_" + table))
+        managed, plain = (
+            sorted(map(repr, self.run(query.replace("{t}", name).replace("%", "%%"), ())))
+            for name in (table, "plain_" + table)
+        )
         if managed != plain:
-            self.tally.fault("%s: %d rows and %d: %s" % (
-                query, len(managed), len(plain), sorted(set(managed) ^ set(plain))[:3]))
+            self.tally.fault(
+                "%s: %d rows and %d: %s"
+                % (query, len(managed), len(plain), sorted(set(managed) ^ set(plain))[:3])
+            )
         if table == "history":
             self.compare_functions()
         self.run("COMMIT")
@@ -112,16 +139,25 @@ class RandomReader(Worker):
         begin = self.random.randrange(self.horizon(), self.now())
         end = begin + self.random.randrange(100000)
         for function, sql in (
-                ("SELECT itemid, clock, value, ns FROM zbxhist.range(NULL::history, %d, %d, %d)" % (item, begin, end),
-                 "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d AND clock < %d"
-                 " ORDER BY clock, ns" % (item, begin, end)),
-                ("SELECT count, min::float8, max::float8, first_clock, last_clock FROM zbxhist.statistics('history', %d, %d, %d)" % (
-                    item, begin, end),
-                 "SELECT count(*), min(value), max(value), min(clock), max(clock) FROM plain_history"
-                 " WHERE itemid = %d AND clock >= %d AND clock < %d" % (item, begin, end)),
-                ("SELECT itemid, clock, value, ns FROM zbxhist.last_values(NULL::history, ARRAY[%d], 3, %d)" % (item, begin),
-                 "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d"
-                 " ORDER BY clock DESC, ns DESC LIMIT 3" % (item, begin))):
+            (
+                "SELECT itemid, clock, value, ns FROM zbxhist.range(NULL::history, %d, %d, %d)"
+                % (item, begin, end),
+                "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d AND clock < %d"
+                " ORDER BY clock, ns" % (item, begin, end),
+            ),
+            (
+                "SELECT count, min::float8, max::float8, first_clock, last_clock FROM zbxhist.statistics('history', %d, %d, %d)"
+                % (item, begin, end),
+                "SELECT count(*), min(value), max(value), min(clock), max(clock) FROM plain_history"
+                " WHERE itemid = %d AND clock >= %d AND clock < %d" % (item, begin, end),
+            ),
+            (
+                "SELECT itemid, clock, value, ns FROM zbxhist.last_values(NULL::history, ARRAY[%d], 3, %d)"
+                % (item, begin),
+                "SELECT itemid, clock, value, ns FROM plain_history WHERE itemid = %d AND clock >= %d"
+                " ORDER BY clock DESC, ns DESC LIMIT 3" % (item, begin),
+            ),
+        ):
             managed, plain = self.run(function), self.run(sql)
             if repr(sorted(managed)) != repr(sorted(plain)):
                 self.tally.fault("%s: %s, plain %s" % (function, managed[:3], plain[:3]))

@@ -1,4 +1,5 @@
 """The server, its standby, and the clock that both go by."""
+
 import glob
 import os
 import shutil
@@ -49,8 +50,7 @@ class Clock:
     def __init__(self, place):
         self.path = os.path.join(place, "clock")
         self.ahead = 0
-        self.library = next(iter(glob.glob(
-            "/usr/lib/*/faketime/libfaketime.so.1")), None)
+        self.library = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
         self.step(0)
 
     def step(self, seconds):
@@ -64,9 +64,13 @@ class Clock:
         """What a server's processes need to go by it."""
         if self.library is None:
             return {}
-        return {"LD_PRELOAD": self.library, "FAKETIME_TIMESTAMP_FILE": self.path,
-                "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                "NO_FAKE_STAT": "1"}
+        return {
+            "LD_PRELOAD": self.library,
+            "FAKETIME_TIMESTAMP_FILE": self.path,
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "NO_FAKE_STAT": "1",
+        }
 
 
 class Server:
@@ -83,33 +87,60 @@ class Server:
 
     def _run(self, *command, check=True, fake=True):
         environment = dict(os.environ, **(self.clock.environment() if fake else {}))
-        return subprocess.run(command, env=environment, check=check,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.STDOUT)
+        return subprocess.run(
+            command,
+            env=environment,
+            check=check,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
 
     def configure(self, feedback):
         with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
-            file.write(SETTINGS.format(socket=self.socket, port=self.port,
-                                       feedback=feedback))
+            file.write(SETTINGS.format(socket=self.socket, port=self.port, feedback=feedback))
 
     def create(self):
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust",
-                  "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", fake=False)
+        self._run(
+            "initdb",
+            "-D",
+            self.data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "--data-checksums",
+            fake=False,
+        )
         self.configure("off")
 
     def copy_of(self, primary, mapping):
         """A standby of a running server; mapping moves a tablespace."""
         options = ["-T", "%s=%s" % mapping] if mapping else []
-        self._run("pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast",
-                  *options, "-d", primary.dsn("postgres"), fake=False)
+        self._run(
+            "pg_basebackup",
+            "-D",
+            self.data,
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            *options,
+            "-d",
+            primary.dsn("postgres"),
+            fake=False,
+        )
         self.configure("on")
 
     def start(self):
         self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.log, "start")
 
     def stop(self, mode="fast"):
-        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", mode, "stop",
-                  check=False)
+        self._run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", mode, "stop", check=False)
 
     def pid(self):
         with open(os.path.join(self.data, "postmaster.pid")) as file:
@@ -118,8 +149,9 @@ class Server:
     def crash(self):
         """kill -9 of the postmaster and, so that nothing lingers, of all."""
         pid = self.pid()
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)],
-                                  stdout=subprocess.PIPE, check=False).stdout.split()
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(pid)], stdout=subprocess.PIPE, check=False
+        ).stdout.split()
         os.kill(pid, signal.SIGKILL)
         for child in children:
             try:
@@ -129,15 +161,18 @@ class Server:
         # who has to reap them may take its time, and PostgreSQL minds that
         while any(_runs(int(each)) for each in [pid, *children]):
             time.sleep(0.1)
-        for lock in (os.path.join(self.data, "postmaster.pid"),
-                     os.path.join(self.socket, ".s.PGSQL.%d.lock" % self.port)):
+        for lock in (
+            os.path.join(self.data, "postmaster.pid"),
+            os.path.join(self.socket, ".s.PGSQL.%d.lock" % self.port),
+        ):
             if os.path.exists(lock):
                 os.remove(lock)
         self.start()
 
     def dsn(self, database="soak", **options):
-        options = dict(host=self.socket, port=self.port, user="postgres",
-                       dbname=database, **options)
+        options = dict(
+            host=self.socket, port=self.port, user="postgres", dbname=database, **options
+        )
         return " ".join("%s='%s'" % item for item in options.items())
 
     def connect(self, name, database="soak"):
@@ -145,8 +180,7 @@ class Server:
         deadline = time.monotonic() + 300
         while True:
             try:
-                connection = psycopg2.connect(self.dsn(
-                    database, application_name=name))
+                connection = psycopg2.connect(self.dsn(database, application_name=name))
                 connection.autocommit = True
                 return connection
             except psycopg2.OperationalError:

@@ -1,4 +1,5 @@
 """What the workers count and complain of, kept in files of their own."""
+
 import collections
 import json
 import os

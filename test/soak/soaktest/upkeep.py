@@ -1,4 +1,5 @@
 """Maintenance, DDL, and everything that goes wrong on purpose."""
+
 import os
 import signal
 import time
@@ -29,8 +30,10 @@ class Maintainer(Worker):
     def by_hand(self, call, kind):
         self.connect()
         try:
-            days = self.run("SELECT parent, (from_time AT TIME ZONE 'UTC')::date FROM zbxhist.partitions"
-                            " WHERE kind = '%s' AND state <> 'future' AND state <> 'current'" % kind)
+            days = self.run(
+                "SELECT parent, (from_time AT TIME ZONE 'UTC')::date FROM zbxhist.partitions"
+                " WHERE kind = '%s' AND state <> 'future' AND state <> 'current'" % kind
+            )
             if days:
                 self.run("CALL zbxhist.%s(%%s, %%s)" % call, self.random.choice(days))
                 self.tally.add(call + " by hand")
@@ -55,15 +58,27 @@ class Definer(Worker):
     """DDL and utility commands that change no row."""
 
     COMMANDS = (
-        "ANALYZE {0}", "VACUUM {0}", "REINDEX TABLE {0}", "REINDEX TABLE CONCURRENTLY {0}",
-        "CREATE INDEX CONCURRENTLY soak_index ON {0} (value)", "DROP INDEX IF EXISTS soak_index",
-        "GRANT SELECT ON {0} TO PUBLIC", "REVOKE SELECT ON {0} FROM PUBLIC",
-        "COMMENT ON TABLE {0} IS 'soak'", "ALTER TABLE {0} SET (autovacuum_enabled = on)",
-        "ALTER TABLE {0} ALTER value SET STATISTICS 50", "CREATE STATISTICS soak_statistics ON itemid, clock FROM {0}",
-        "DROP STATISTICS IF EXISTS soak_statistics", "CLUSTER {0} USING {0}_pkey",
+        "ANALYZE {0}",
+        "VACUUM {0}",
+        "REINDEX TABLE {0}",
+        "REINDEX TABLE CONCURRENTLY {0}",
+        "CREATE INDEX CONCURRENTLY soak_index ON {0} (value)",
+        "DROP INDEX IF EXISTS soak_index",
+        "GRANT SELECT ON {0} TO PUBLIC",
+        "REVOKE SELECT ON {0} FROM PUBLIC",
+        "COMMENT ON TABLE {0} IS 'soak'",
+        "ALTER TABLE {0} SET (autovacuum_enabled = on)",
+        "ALTER TABLE {0} ALTER value SET STATISTICS 50",
+        "CREATE STATISTICS soak_statistics ON itemid, clock FROM {0}",
+        "DROP STATISTICS IF EXISTS soak_statistics",
+        "CLUSTER {0} USING {0}_pkey",
         "ALTER TABLE {0} ADD COLUMN IF NOT EXISTS soak integer DEFAULT 7",
-        "ALTER TABLE {0} DROP COLUMN IF EXISTS soak", "VACUUM (FULL) {0}",
-        "SELECT * FROM zbxhist.check()", "SELECT * FROM zbxhist.status", "SELECT * FROM zbxhist.preview()")
+        "ALTER TABLE {0} DROP COLUMN IF EXISTS soak",
+        "VACUUM (FULL) {0}",
+        "SELECT * FROM zbxhist.check()",
+        "SELECT * FROM zbxhist.status",
+        "SELECT * FROM zbxhist.preview()",
+    )
 
     def prepare(self):
         self.run("SET lock_timeout = '1s'")
@@ -118,22 +133,34 @@ class Saboteur(Worker):
         time.sleep(2 + self.random.random() * 2)
 
     def victims(self):
-        return [row[0] for row in self.run(
-            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
-            " AND pid <> pg_backend_pid() AND datname = 'soak' AND application_name <> 'saboteur'")]
+        return [
+            row[0]
+            for row in self.run(
+                "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                " AND pid <> pg_backend_pid() AND datname = 'soak' AND application_name <> 'saboteur'"
+            )
+        ]
 
     def cancel(self):
         for pid in self.random.sample(self.victims(), 2):
-            self.run("SELECT %s(%d)" % (self.random.choice(
-                ("pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend")), pid))
+            self.run(
+                "SELECT %s(%d)"
+                % (
+                    self.random.choice(
+                        ("pg_cancel_backend", "pg_cancel_backend", "pg_terminate_backend")
+                    ),
+                    pid,
+                )
+            )
 
     def step_clock(self):
         """Some hours on; now and then back by what ntpd might do."""
         if self.clock.library is None:
             return
         back = self.random.random() < 0.2
-        self.clock.step(-self.random.randrange(90) if back
-                        else self.random.randrange(3600, 7 * 3600))
+        self.clock.step(
+            -self.random.randrange(90) if back else self.random.randrange(3600, 7 * 3600)
+        )
         self.tally.add("clock steps back" if back else "clock steps")
 
     def kill_backend(self):

@@ -1,5 +1,6 @@
 """What all workers share: a connection that comes back, and which errors are
 part of the game."""
+
 import random
 import time
 
@@ -85,7 +86,8 @@ class Worker:
         """Is it that the server went away?"""
         text = str(error)
         return self.connection.closed or any(
-            part in text for part in ("server closed", "connection", "SSL", "terminat"))
+            part in text for part in ("server closed", "connection", "SSL", "terminat")
+        )
 
     def now(self):
         """The servers' clock."""

@@ -1,5 +1,6 @@
 """Everything that writes.  Each change is made to a managed table and to its
 plain twin by one transaction, so that both are the same in every snapshot."""
+
 import time
 
 import psycopg2
@@ -12,12 +13,18 @@ ITEMS = 400
 def value_of(table, chance):
     """A value as Zabbix prints it."""
     if table == "history":
-        return chance.choice(("%.17G" % (chance.randrange(100000) / 10000),
-                              "%.17G" % chance.random(), str(chance.randrange(100))))
+        return chance.choice(
+            (
+                "%.17G" % (chance.randrange(100000) / 10000),
+                "%.17G" % chance.random(),
+                str(chance.randrange(100)),
+            )
+        )
     if table == "history_uint":
-        return str(chance.choice((chance.randrange(1000), chance.randrange(2 ** 64))))
-    return "'%s'" % chance.choice(("up", "down", "it''s " * chance.randrange(9),
-                                   "%x" % chance.getrandbits(400)))
+        return str(chance.choice((chance.randrange(1000), chance.randrange(2**64))))
+    return "'%s'" % chance.choice(
+        ("up", "down", "it''s " * chance.randrange(9), "%x" % chance.getrandbits(400))
+    )
 
 
 class Writer(Worker):
@@ -45,19 +52,25 @@ class Writer(Worker):
     def rows(self, table):
         count = self.random.choice((1, 3, 20, 150, 150, 400))
         items = sorted(self.random.sample(range(1, ITEMS + 1), min(count, ITEMS)))
-        return [(item, self.clock(), self.random.randrange(10 ** 9),
-                 value_of(table, self.random)) for item in items]
+        return [
+            (item, self.clock(), self.random.randrange(10**9), value_of(table, self.random))
+            for item in items
+        ]
 
     def statement(self, table, rows):
         return "insert into %s (itemid,clock,ns,value) values %s;" % (
-            table, ",".join("(%d,%d,%d,%s)" % row for row in rows))
+            table,
+            ",".join("(%d,%d,%d,%s)" % row for row in rows),
+        )
 
     def existing_key(self, table, rows):
         """Now and then a key that is there already."""
         if self.random.random() < 0.03:
-            found = self.run("SELECT itemid, clock, ns FROM plain_%s WHERE clock >= %d"
-                             " AND itemid = %d LIMIT 1" % (table, self.horizon() + 7200,
-                                                           self.random.randrange(1, ITEMS)))
+            found = self.run(
+                "SELECT itemid, clock, ns FROM plain_%s WHERE clock >= %d"
+                " AND itemid = %d LIMIT 1"
+                % (table, self.horizon() + 7200, self.random.randrange(1, ITEMS))
+            )
             if found:
                 rows.append(found[0] + (value_of(table, self.random),))
         return sorted(rows)
@@ -69,8 +82,11 @@ class Writer(Worker):
         for table in chosen:
             rows = self.existing_key(table, self.rows(table))
             stored += self.both(table, rows)
-        self.run("INSERT INTO acknowledged VALUES (%s, %s) ON CONFLICT (writer)"
-                 " DO UPDATE SET number = excluded.number", (self.name, self.number + 1))
+        self.run(
+            "INSERT INTO acknowledged VALUES (%s, %s) ON CONFLICT (writer)"
+            " DO UPDATE SET number = excluded.number",
+            (self.name, self.number + 1),
+        )
         if self.random.random() < 0.05:
             raise Lost
         self.run("commit")
@@ -101,9 +117,10 @@ class Writer(Worker):
 
     def insert(self, table, rows):
         if table == "history" and self.random.random() < 0.1:
-            self.run("SELECT zbxhist.add(NULL::history, %s, %s, %s, %s::float8[])",
-                     tuple([row[i] if i < 3 else float(row[i]) for row in rows]
-                           for i in range(4)))
+            self.run(
+                "SELECT zbxhist.add(NULL::history, %s, %s, %s, %s::float8[])",
+                tuple([row[i] if i < 3 else float(row[i]) for row in rows] for i in range(4)),
+            )
         else:
             self.run(self.statement(table, rows))
 
@@ -118,7 +135,7 @@ class LateWriter(Writer):
     late = True
 
     def rows(self, table):
-        return super().rows(table)[:self.random.choice((1, 5, 60))]
+        return super().rows(table)[: self.random.choice((1, 5, 60))]
 
 
 class Changer(Worker):
@@ -137,13 +154,16 @@ class Changer(Worker):
     def where(self):
         item = self.random.randrange(1, ITEMS)
         begin = self.random.randrange(self.horizon() + 7200, self.now())
-        return self.random.choice((
-            "itemid = %d AND clock BETWEEN %d AND %d" % (
-                item, begin, begin + self.random.randrange(20000)),
-            "itemid IN (%d, %d) AND clock >= %d AND clock < %d" % (
-                item, item + 1, begin, begin + 600),
-            "clock >= %d AND clock < %d AND itemid %% 50 = %d" % (
-                begin, begin + 900, item % 50)))
+        return self.random.choice(
+            (
+                "itemid = %d AND clock BETWEEN %d AND %d"
+                % (item, begin, begin + self.random.randrange(20000)),
+                "itemid IN (%d, %d) AND clock >= %d AND clock < %d"
+                % (item, item + 1, begin, begin + 600),
+                "clock >= %d AND clock < %d AND itemid %% 50 = %d"
+                % (begin, begin + 900, item % 50),
+            )
+        )
 
     def transaction(self):
         table = self.random.choice(TABLES)
@@ -158,8 +178,10 @@ class Changer(Worker):
         first = self.run(change.format("plain_" + table, where))
         second = self.run(change.format(table, where))
         if level != "READ COMMITTED" and first != second:
-            self.tally.fault("%s: %s rows of the plain table, %s of the managed one" % (
-                change.format(table, where), first, second))
+            self.tally.fault(
+                "%s: %s rows of the plain table, %s of the managed one"
+                % (change.format(table, where), first, second)
+            )
         if self.random.random() < 0.1:
             raise Lost
         self.run("COMMIT")
@@ -171,6 +193,9 @@ class Janitor(Worker):
 
     def step(self):
         for table in TABLES:
-            self.attempt("old rows deleted", self.run, "DELETE FROM plain_%s WHERE clock < %d" % (
-                table, self.horizon() - 2 * 86400))
+            self.attempt(
+                "old rows deleted",
+                self.run,
+                "DELETE FROM plain_%s WHERE clock < %d" % (table, self.horizon() - 2 * 86400),
+            )
         time.sleep(10)

@@ -33,7 +33,7 @@ class Cluster:
     """The cluster and psql on it.  Its time zone is not UTC on purpose:
     a day's bounds must not depend on it."""
 
-    port = 5432                     # only names the socket: no TCP
+    port = 5432  # only names the socket: no TCP
 
     def __init__(self, directory):
         self.directory = directory
@@ -50,23 +50,40 @@ class Cluster:
     def start(self):
         """initdb, then the server in the foreground of a child."""
         data = f"{self.directory}/data"
-        proc.run([f"{self.bin}/initdb", "-D", data, "-U", "postgres", "-A",
-                  "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"])
+        proc.run(
+            [
+                f"{self.bin}/initdb",
+                "-D",
+                data,
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+                "-N",
+            ]
+        )
         with open(f"{data}/postgresql.conf", "a") as conf:
-            conf.write(SETTINGS.format(directory=self.directory,
-                                       port=self.port))
-        self.process = proc.start([f"{self.bin}/postgres", "-D", data],
-                                  self.log)
+            conf.write(SETTINGS.format(directory=self.directory, port=self.port))
+        self.process = proc.start([f"{self.bin}/postgres", "-D", data], self.log)
         proc.wait_for("PostgreSQL to start", self._accepts)
-        self.psql("postgres", "CREATE ROLE zabbix LOGIN; "
-                  "CREATE ROLE someone LOGIN;", user="postgres")
+        self.psql(
+            "postgres", "CREATE ROLE zabbix LOGIN; " "CREATE ROLE someone LOGIN;", user="postgres"
+        )
 
     def _accepts(self):
         """Does it take connections yet?"""
         if self.process.poll() is not None:
             raise proc.Failure(f"PostgreSQL ended:\n{proc.tail(self.log)}")
-        return proc.run([f"{self.bin}/pg_isready", "-q", "-h", self.directory,
-                         "-p", str(self.port)], check=False)[0] == 0
+        return (
+            proc.run(
+                [f"{self.bin}/pg_isready", "-q", "-h", self.directory, "-p", str(self.port)],
+                check=False,
+            )[0]
+            == 0
+        )
 
     def stop(self):
         """Fast shutdown."""
@@ -75,20 +92,36 @@ class Cluster:
 
     def _command(self, database, user):
         """psql, without anybody's own settings."""
-        return [f"{self.bin}/psql", "-XAq", "--csv", "-t", "-v",
-                "ON_ERROR_STOP=1", "-h", self.directory, "-p",
-                str(self.port), "-U", user, "-d", database]
+        return [
+            f"{self.bin}/psql",
+            "-XAq",
+            "--csv",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-h",
+            self.directory,
+            "-p",
+            str(self.port),
+            "-U",
+            user,
+            "-d",
+            database,
+        ]
 
     def psql(self, database, sql, user="zabbix"):
         """Runs SQL and returns its rows as lists of strings."""
-        done = subprocess.run(self._command(database, user), input=sql,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=300,
-                              env={**os.environ, "PGOPTIONS": "",
-                                   "PGTZ": "UTC"})
+        done = subprocess.run(
+            self._command(database, user),
+            input=sql,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            env={**os.environ, "PGOPTIONS": "", "PGTZ": "UTC"},
+        )
         if done.returncode != 0:
-            raise proc.Failure(f"SQL failed in {database}: {sql[:500]}\n"
-                               f"{done.stderr[-2000:]}")
+            raise proc.Failure(f"SQL failed in {database}: {sql[:500]}\n" f"{done.stderr[-2000:]}")
         csv.field_size_limit(1 << 28)
         return list(csv.reader(io.StringIO(done.stdout, newline="")))
 
@@ -99,20 +132,24 @@ class Cluster:
 
     def create(self, database, template="template0"):
         """A database that belongs to the ordinary role zabbix."""
-        self.psql("postgres", f'CREATE DATABASE "{database}" OWNER zabbix '
-                  f'TEMPLATE "{template}"', user="postgres")
+        self.psql(
+            "postgres",
+            f'CREATE DATABASE "{database}" OWNER zabbix ' f'TEMPLATE "{template}"',
+            user="postgres",
+        )
 
     def drop(self, database):
         """Drops a database, to leave the disk to the next."""
-        self.psql("postgres", f'DROP DATABASE "{database}" WITH (FORCE)',
-                  user="postgres")
+        self.psql("postgres", f'DROP DATABASE "{database}" WITH (FORCE)', user="postgres")
 
     def load(self, database, path):
         """Feeds a compressed script to psql."""
         psql = subprocess.Popen(
             self._command(database, "zabbix") + ["-o", "/dev/null"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         with gzip.open(path) as script, psql.stdin as pipe:
             shutil.copyfileobj(script, pipe, 1 << 20)
         output = psql.stdout.read()
@@ -123,10 +160,10 @@ class Cluster:
         """Lines of the server's log about a database that nobody expected."""
         level = re.compile(r" (WARNING|ERROR|FATAL|PANIC):  ")
         with open(self.log, errors="replace") as log:
-            lines = [line.rstrip() for line in log if level.search(line)
-                     and f"] {database} " in line]
-        return [line for line in lines
-                if not any(re.search(pattern, line) for pattern in allowed)]
+            lines = [
+                line.rstrip() for line in log if level.search(line) and f"] {database} " in line
+            ]
+        return [line for line in lines if not any(re.search(pattern, line) for pattern in allowed)]
 
 
 def _bindir():

@@ -13,8 +13,7 @@ import shutil
 
 from . import proc
 
-MIRROR = os.environ.get("ZBXHIST_DEBIAN_MIRROR",
-                        "http://deb.debian.org/debian")
+MIRROR = os.environ.get("ZBXHIST_DEBIAN_MIRROR", "http://deb.debian.org/debian")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 # where the packages of a version are, for the Debian we run on
@@ -30,7 +29,7 @@ PACKAGES = {
     "6.0": ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-agent"),
     "7.0": ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-sender"),
 }
-SHARED = ("fonts-dejavu-core",)     # the frontend links to it, charts need it
+SHARED = ("fonts-dejavu-core",)  # the frontend links to it, charts need it
 
 
 class Unavailable(Exception):
@@ -52,12 +51,12 @@ class Release:
 
     def _ask_version(self):
         """The version the server itself reports."""
-        code, text = proc.run([self.server, "-V"], check=False,
-                              env=self.environment)
+        code, text = proc.run([self.server, "-V"], check=False, env=self.environment)
         found = re.search(r"\(Zabbix\) (\S+)", text)
         if code != 0 or not found:
-            raise Unavailable(f"zabbix_server {self.version} does not start: "
-                              f"{' '.join(text.split())[:300]}")
+            raise Unavailable(
+                f"zabbix_server {self.version} does not start: " f"{' '.join(text.split())[:300]}"
+            )
         return found.group(1)
 
 
@@ -75,21 +74,32 @@ class Store:
         root = f"{self.directory}/apt-{suite}"
         for part in ("lists/partial", "cache/archives/partial", "parts"):
             os.makedirs(f"{root}/{part}", exist_ok=True)
-        open(f"{root}/status", "a").close()     # nothing is installed here
+        open(f"{root}/status", "a").close()  # nothing is installed here
         with open(f"{root}/sources.list", "w") as sources:
             for source in {suite, suite.replace("-backports", "")}:
-                sources.write(f"deb [signed-by={KEYRING}] {MIRROR} {source}"
-                              " main\n")
-        return ["apt-get", "-q",
-                "-o", f"Dir::Etc::sourcelist={root}/sources.list",
-                "-o", f"Dir::Etc::sourceparts={root}/parts",
-                "-o", f"Dir::State::lists={root}/lists",
-                "-o", f"Dir::Cache={root}/cache",
-                "-o", f"Dir::State::status={root}/status",
-                "-o", "Debug::NoLocking=1",
-                "-o", "Acquire::Languages=none", "-o", "Acquire::Retries=3",
-                "-o", "Acquire::IndexTargets::deb::DEP-11"
-                      "::DefaultEnabled=false"]
+                sources.write(f"deb [signed-by={KEYRING}] {MIRROR} {source}" " main\n")
+        return [
+            "apt-get",
+            "-q",
+            "-o",
+            f"Dir::Etc::sourcelist={root}/sources.list",
+            "-o",
+            f"Dir::Etc::sourceparts={root}/parts",
+            "-o",
+            f"Dir::State::lists={root}/lists",
+            "-o",
+            f"Dir::Cache={root}/cache",
+            "-o",
+            f"Dir::State::status={root}/status",
+            "-o",
+            "Debug::NoLocking=1",
+            "-o",
+            "Acquire::Languages=none",
+            "-o",
+            "Acquire::Retries=3",
+            "-o",
+            "Acquire::IndexTargets::deb::DEP-11" "::DefaultEnabled=false",
+        ]
 
     def _call(self, suite, *arguments, **options):
         """apt-get with that suite, after one update of its lists."""
@@ -100,8 +110,9 @@ class Store:
                 self.updated.add(suite)
             return proc.run(apt + list(arguments), **options)[1]
         except proc.Failure as failure:
-            raise Unavailable(f"{suite} of {MIRROR}: "
-                              f"{str(failure).splitlines()[-1]}") from failure
+            raise Unavailable(
+                f"{suite} of {MIRROR}: " f"{str(failure).splitlines()[-1]}"
+            ) from failure
 
     def _extract(self, suite, packages, into):
         """Downloads packages and unpacks them."""
@@ -116,12 +127,12 @@ class Store:
         """Fetches and extracts one version, once."""
         suite = SUITES.get((version, self.codename))
         if not suite:
-            raise Unavailable(f"no packages of Zabbix {version} for "
-                              f"Debian {self.codename}")
+            raise Unavailable(f"no packages of Zabbix {version} for " f"Debian {self.codename}")
         tree = f"{self.directory}/zabbix-{version}"
         if not os.path.exists(f"{tree}/.complete"):
-            self._extract(suite, SHARED + tuple(
-                f"{package}/{suite}" for package in PACKAGES[version]), tree)
+            self._extract(
+                suite, SHARED + tuple(f"{package}/{suite}" for package in PACKAGES[version]), tree
+            )
             _relocate(f"{tree}/usr/share/zabbix")
             self._complete_libraries(suite, tree)
             open(f"{tree}/.complete", "w").close()
@@ -147,12 +158,16 @@ class Store:
     def _libraries(self, suite):
         """The packages of libraries that the server depends on, all the way
         down, without the C library, which must be the system's."""
-        listed = self._call(suite, "-qq", "--no-install-recommends",
-                            "--print-uris", "install",
-                            f"zabbix-server-pgsql/{suite}")
+        listed = self._call(
+            suite,
+            "-qq",
+            "--no-install-recommends",
+            "--print-uris",
+            "install",
+            f"zabbix-server-pgsql/{suite}",
+        )
         names = re.findall(r"^'\S+' (lib[^_\s]+)_", listed, re.M)
-        return [name for name in names
-                if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)]
+        return [name for name in names if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)]
 
 
 def _environment(tree):
@@ -163,9 +178,10 @@ def _environment(tree):
 def _missing_libraries(tree):
     """The sonames which the binaries and our libraries do not find."""
     files = [f"{tree}/usr/sbin/zabbix_server", f"{tree}/usr/bin/zabbix_sender"]
-    text = "".join(proc.run(["ldd", path], check=False,
-                            env=_environment(tree))[1]
-                   for path in files + glob.glob(f"{tree}/libraries/*"))
+    text = "".join(
+        proc.run(["ldd", path], check=False, env=_environment(tree))[1]
+        for path in files + glob.glob(f"{tree}/libraries/*")
+    )
     return sorted(set(re.findall(r"(\S+) => not found", text)))
 
 
@@ -176,8 +192,9 @@ def _relocate(frontend):
     with open(path) as source:
         text = source.read()
     with open(path, "w") as source:
-        source.write(text.replace("/etc/zabbix/zabbix.conf.php",
-                                  f"{frontend}/conf/zabbix.conf.php"))
+        source.write(
+            text.replace("/etc/zabbix/zabbix.conf.php", f"{frontend}/conf/zabbix.conf.php")
+        )
 
 
 def _codename():

@@ -36,11 +36,17 @@ $ZBX_SERVER_NAME = 'zbxhist';
 $IMAGE_FORMAT_DEFAULT = IMAGE_FORMAT_PNG;
 """
 
-PHP_INI = {"post_max_size": "16M", "max_execution_time": "300",
-           "max_input_time": "300", "memory_limit": "512M",
-           "opcache.enable_cli": "1", "date.timezone": "UTC",
-           "log_errors": "1", "display_errors": "0",
-           "error_log": "/dev/stderr"}
+PHP_INI = {
+    "post_max_size": "16M",
+    "max_execution_time": "300",
+    "max_input_time": "300",
+    "memory_limit": "512M",
+    "opcache.enable_cli": "1",
+    "date.timezone": "UTC",
+    "log_errors": "1",
+    "display_errors": "0",
+    "error_log": "/dev/stderr",
+}
 
 
 class Frontend:
@@ -63,20 +69,22 @@ class Frontend:
         port = proc.free_port()
         self.url = f"http://127.0.0.1:{port}"
         settings = {**PHP_INI, "session.save_path": self.sessions}
-        options = [text for key, value in settings.items()
-                   for text in ("-d", f"{key}={value}")]
+        options = [text for key, value in settings.items() for text in ("-d", f"{key}={value}")]
         self.process = proc.start(
             ["php", *options, "-S", f"127.0.0.1:{port}", "-t", root],
-            self.log, cwd=root,
-            env={**os.environ,
-                 "ZBX_TEST_HOST": self.cluster.directory,
-                 "ZBX_TEST_PORT": str(self.cluster.port),
-                 "ZBX_TEST_DATABASE": self.server.database,
-                 "ZBX_TEST_SERVER_PORT": str(self.server.port)})
+            self.log,
+            cwd=root,
+            env={
+                **os.environ,
+                "ZBX_TEST_HOST": self.cluster.directory,
+                "ZBX_TEST_PORT": str(self.cluster.port),
+                "ZBX_TEST_DATABASE": self.server.database,
+                "ZBX_TEST_SERVER_PORT": str(self.server.port),
+            },
+        )
         proc.wait_for("the PHP server", self._answers)
         self.auth = None
-        self.auth = self.api("user.login", username="Admin",
-                             password="zabbix")
+        self.auth = self.api("user.login", username="Admin", password="zabbix")
         self._log_in()
 
     def _answers(self):
@@ -89,10 +97,11 @@ class Frontend:
     def _log_in(self):
         """A browser's session: the pages do not take the API's token."""
         self.cookies = http.cookiejar.CookieJar()
-        self.browser = urllib.request.build_opener(
-            urllib.request.HTTPCookieProcessor(self.cookies))
-        self.page("index.php", {"name": "Admin", "password": "zabbix",
-                                "autologin": "1", "enter": "Sign in"})
+        self.browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
+        self.page(
+            "index.php",
+            {"name": "Admin", "password": "zabbix", "autologin": "1", "enter": "Sign in"},
+        )
 
     def stop(self):
         """Stops PHP."""
@@ -102,13 +111,22 @@ class Frontend:
 
     def api(self, method, _params=None, **params):
         """One JSON-RPC call; a Failure carries Zabbix' own message."""
-        request = {"jsonrpc": "2.0", "method": method, "id": 1,
-                   "params": params if _params is None else _params}
+        request = {
+            "jsonrpc": "2.0",
+            "method": method,
+            "id": 1,
+            "params": params if _params is None else _params,
+        }
         if self.auth:
             request["auth"] = self.auth
-        answer = urllib.request.urlopen(urllib.request.Request(
-            f"{self.url}/api_jsonrpc.php", json.dumps(request).encode(),
-            {"Content-Type": "application/json-rpc"}), timeout=120)
+        answer = urllib.request.urlopen(
+            urllib.request.Request(
+                f"{self.url}/api_jsonrpc.php",
+                json.dumps(request).encode(),
+                {"Content-Type": "application/json-rpc"},
+            ),
+            timeout=120,
+        )
         body = answer.read()
         try:
             reply = json.loads(body)
@@ -131,8 +149,7 @@ class Frontend:
             request.add_header("Content-Type", "application/json")
         try:
             with self.browser.open(request, timeout=120) as answer:
-                return (answer.status, answer.headers.get_content_type(),
-                        answer.read())
+                return (answer.status, answer.headers.get_content_type(), answer.read())
         except urllib.error.HTTPError as error:
             return error.code, error.headers.get_content_type(), error.read()
 

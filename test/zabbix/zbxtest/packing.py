@@ -19,8 +19,10 @@ CALCULATED = {
     "calc.packed.last": f"last(/{HOST}/f.1,#1:now/d-23h)",
 }
 TRIGGER = "packed days"
-EXPRESSION = (f"count(/{HOST}/u.3,5d)>5 and avg(/{HOST}/f.3,5d)<>0.123"
-              f" and max(/{HOST}/u.2,30h:now/d-23h)>=0")
+EXPRESSION = (
+    f"count(/{HOST}/u.3,5d)>5 and avg(/{HOST}/f.3,5d)<>0.123"
+    f" and max(/{HOST}/u.2,30h:now/d-23h)>=0"
+)
 
 
 class Packing(Reading):
@@ -36,9 +38,11 @@ class Packing(Reading):
 
     def doomed(self):
         """The keys of items that will be deleted with their values."""
-        return [f"{prefix}.gone.{self.version}"
-                for kind, prefix in PREFIXES.items() if TABLES[kind]
-                != "history_bin"]
+        return [
+            f"{prefix}.gone.{self.version}"
+            for kind, prefix in PREFIXES.items()
+            if TABLES[kind] != "history_bin"
+        ]
 
     def packing(self):
         """Values arrive for days gone by, as from a proxy that was cut off;
@@ -48,15 +52,12 @@ class Packing(Reading):
             site.frontend.api("settings.update", history_period="7d")
             # 7.0 stores nothing older than 31 days otherwise
             site.frontend.api("housekeeping.update", hk_history="90d")
-            site.create_late_items(self.doomed(), CALCULATED,
-                                   {TRIGGER: EXPRESSION})
+            site.create_late_items(self.doomed(), CALCULATED, {TRIGGER: EXPRESSION})
         for site in self.managed:
             for day in self.days():
                 self.make_partitions(site, "history", day)
-        clocks = [day + at for day in self.days()
-                  for at in (0, 7 * HOUR + 1, DAY - 1)]
-        self.send(self.maker.at(clocks, self.keys + self.doomed()),
-                  "values of days gone by")
+        clocks = [day + at for day in self.days() for at in (0, 7 * HOUR + 1, DAY - 1)]
+        self.send(self.maker.at(clocks, self.keys + self.doomed()), "values of days gone by")
         with self.streaming("values while days are packed"):
             for site in self.managed:
                 self.pack(site, self.days())
@@ -82,17 +83,17 @@ class Packing(Reading):
                 f"{','.join(site.tables(family))}}}'::text[]) t,"
                 f" zbxhist.list_partitions(t::regclass) p,"
                 f" unnest(ARRAY{clocks}) c"
-                f" WHERE c >= p.from_clock AND c < p.to_clock")
+                f" WHERE c >= p.from_clock AND c < p.to_clock"
+            )
             return not left
+
         try:
             proc.wait_for("days to be packed", are_packed, 30, 1)
         except proc.Failure as failure:
             self.tap.note(failure)
-        self.tap.equal(left, [], self.name(
-            site, "maintenance packs what is over"))
+        self.tap.equal(left, [], self.name(site, "maintenance packs what is over"))
         rows = site.value("SELECT sum(nrows) FROM zbxhist.packed_day")
-        self.tap.ok(int(rows or 0) > 0, self.name(
-            site, f"{rows} values are packed"))
+        self.tap.ok(int(rows or 0) > 0, self.name(site, f"{rows} values are packed"))
 
     def packed_reads(self):
         """The frontend shows packed days: API, pages and graphs."""
@@ -109,11 +110,9 @@ class Packing(Reading):
         for site in self.sites:
             wrong = []
             for key in ("f.1", "f.3", "u.3", "s.2", "l.1", "t.1"):
-                for low, high in ((first, last), (first + 1, last - 1),
-                                  (last, self.now)):
+                for low, high in ((first, last), (first + 1, last - 1), (last, self.now)):
                     wrong += self._history_get(site, key, low, high)
-            self.tap.ok(not wrong, self.name(
-                site, "history.get returns packed values"), *wrong[:5])
+            self.tap.ok(not wrong, self.name(site, "history.get returns packed values"), *wrong[:5])
 
     def _packed_pages(self, site, first, last):
         """History of items, and latest data of those that have no newer
@@ -122,30 +121,49 @@ class Packing(Reading):
         wrong = []
         for key in ("f.1", "u.3", "l.1", "t.1", "s.2"):
             graph = key[0] in "fu"
-            wrong += self._page(site, f"history of {key}", "history.php", {
-                "action": "showgraph" if graph else "showvalues",
-                "itemids[]": site.itemids[key], **period})
-        wrong += self._page(site, "latest data", "zabbix.php", {
-            "action": "latest.view", "hostids[]": site.hostid,
-            "name": ".gone.", "show_details": "1", "filter_set": "1"},
-            contains=b".gone.")
-        self.tap.ok(not wrong, self.name(site, "pages show packed days"),
-                    *wrong[:5])
+            wrong += self._page(
+                site,
+                f"history of {key}",
+                "history.php",
+                {
+                    "action": "showgraph" if graph else "showvalues",
+                    "itemids[]": site.itemids[key],
+                    **period,
+                },
+            )
+        wrong += self._page(
+            site,
+            "latest data",
+            "zabbix.php",
+            {
+                "action": "latest.view",
+                "hostids[]": site.hostid,
+                "name": ".gone.",
+                "show_details": "1",
+                "filter_set": "1",
+            },
+            contains=b".gone.",
+        )
+        self.tap.ok(not wrong, self.name(site, "pages show packed days"), *wrong[:5])
 
     def _same_widgets(self, first, last):
         """A dashboard's graphs have the same lines on both sites."""
-        for function in (0, 3, 6):      # none, average, first value
+        for function in (0, 3, 6):  # none, average, first value
             lines = []
             for site in self.sites:
-                body = self.widget_answer(site, function, _moment(first),
-                                          _moment(last))[1]
-                lines.append(re.findall(r'<path[^>]* d=\\?"[^"]*"',
-                                        body.decode().replace("\\u003C", "<")
-                                        .replace("\\/", "/")))
-            self.tap.ok(lines[0] and lines.count(lines[0]) == len(lines),
-                        f"{self.version}: a dashboard's graph {function} of"
-                        " packed days is the same on both sites",
-                        *(str(line)[:600] for line in lines))
+                body = self.widget_answer(site, function, _moment(first), _moment(last))[1]
+                lines.append(
+                    re.findall(
+                        r'<path[^>]* d=\\?"[^"]*"',
+                        body.decode().replace("\\u003C", "<").replace("\\/", "/"),
+                    )
+                )
+            self.tap.ok(
+                lines[0] and lines.count(lines[0]) == len(lines),
+                f"{self.version}: a dashboard's graph {function} of"
+                " packed days is the same on both sites",
+                *(str(line)[:600] for line in lines),
+            )
 
     def packed_triggers(self):
         """After a restart the value cache is empty, so functions over days
@@ -154,50 +172,63 @@ class Packing(Reading):
         since = int(time.time())
         for site in self.sites:
             site.reload()
-        self.send(self.maker.at((since,), ["f.3", "u.2", "u.3"]),
-                  "values that fire triggers")
+        self.send(self.maker.at((since,), ["f.3", "u.2", "u.3"]), "values that fire triggers")
         found = [self._calculated(site, since) for site in self.sites]
-        self.tap.ok(found[0] and found.count(found[0]) == len(found),
-                    f"{self.version}: calculated items say the same of"
-                    " packed days", *found)
+        self.tap.ok(
+            found[0] and found.count(found[0]) == len(found),
+            f"{self.version}: calculated items say the same of" " packed days",
+            *found,
+        )
         for site in self.sites:
             try:
-                proc.wait_for(f"the trigger on {site.database}",
-                              lambda: TRIGGER in site.problems(), 20)
+                proc.wait_for(
+                    f"the trigger on {site.database}", lambda: TRIGGER in site.problems(), 20
+                )
             except proc.Failure as failure:
                 self.tap.note(failure)
-            self.tap.ok(TRIGGER in site.problems(), self.name(
-                site, "a trigger over days fires"), site.problems())
+            self.tap.ok(
+                TRIGGER in site.problems(),
+                self.name(site, "a trigger over days fires"),
+                site.problems(),
+            )
 
     def _calculated(self, site, since):
         """The values that the items calculate now, as text."""
+
         def values():
             """By key, once each has one."""
             rows = site.query(
                 "SELECT DISTINCT i.key_, h.value FROM items i JOIN history h"
                 " USING (itemid) WHERE i.key_ LIKE 'calc.packed.%'"
-                f" AND h.clock > {since} ORDER BY 1, 2")
+                f" AND h.clock > {since} ORDER BY 1, 2"
+            )
             keys = {row[0] for row in rows}
             return rows if keys == set(CALCULATED) else None
+
         try:
             return proc.wait_for("calculated items", values, 30)
         except proc.Failure as failure:
-            return f"{failure}: " + str(site.query(
-                "SELECT i.key_, rt.error FROM items i JOIN item_rtdata rt"
-                " USING (itemid) WHERE i.key_ LIKE 'calc.packed.%'"))
+            return f"{failure}: " + str(
+                site.query(
+                    "SELECT i.key_, rt.error FROM items i JOIN item_rtdata rt"
+                    " USING (itemid) WHERE i.key_ LIKE 'calc.packed.%'"
+                )
+            )
 
     def late_values(self):
         """New values, and some that are there, for packed days: each is
         stored once, and maintenance packs the new ones, too."""
         first, last = self.days()[1:]
-        known = [Value(*key, value) for key, value
-                 in self.model.stored.items()
-                 if key[0] in self.keys and last <= key[1] < last + DAY]
+        known = [
+            Value(*key, value)
+            for key, value in self.model.stored.items()
+            if key[0] in self.keys and last <= key[1] < last + DAY
+        ]
         self.maker.random.shuffle(known)
-        again = [value._replace(value=self.maker.value(value.key))
-                 for value in known[:60]] + known[60:120]
-        values = again + self.maker.at(
-            (first, first + HOUR, last + 7 * HOUR + 1, self.now - 3))
+        again = [value._replace(value=self.maker.value(value.key)) for value in known[:60]] + known[
+            60:120
+        ]
+        values = again + self.maker.at((first, first + HOUR, last + 7 * HOUR + 1, self.now - 3))
         self.maker.random.shuffle(values)
         marks = {site: len(site.server.read_log()) for site in self.sites}
         self.send(values, f"late values, {len(again)} of them packed already")
@@ -205,48 +236,63 @@ class Packing(Reading):
             site.server.wait_log(r"skipped \d+ duplicates", marks[site])
         for site in self.managed:
             waiting = self._waiting(site, first, last + DAY)
-            self.tap.ok(waiting > 0, self.name(
-                site, f"{waiting} late values wait in the tables themselves"))
+            self.tap.ok(
+                waiting > 0, self.name(site, f"{waiting} late values wait in the tables themselves")
+            )
             self.pack(site, [first, last])
-            self.tap.equal(self._waiting(site, first, last + DAY), 0,
-                           self.name(site, "maintenance packs them, too"))
+            self.tap.equal(
+                self._waiting(site, first, last + DAY),
+                0,
+                self.name(site, "maintenance packs them, too"),
+            )
         for site in self.sites:
             self.compare(site, "after late values were packed")
         self._packed_history(first, last + DAY - 1)
 
     def _waiting(self, site, low, high):
         """How many rows of a time the parents themselves hold."""
-        return int(site.value("SELECT " + " + ".join(
-            f"(SELECT count(*) FROM ONLY {table} WHERE clock >= {low}"
-            f" AND clock < {high})" for table in site.tables("history"))))
+        return int(
+            site.value(
+                "SELECT "
+                + " + ".join(
+                    f"(SELECT count(*) FROM ONLY {table} WHERE clock >= {low}"
+                    f" AND clock < {high})"
+                    for table in site.tables("history")
+                )
+            )
+        )
 
     def delete_items(self):
         """Items are deleted, and Zabbix' own housekeeper, switched on again,
         deletes their values, packed ones among them."""
-        ids = {site: [site.itemids.pop(key) for key in self.doomed()]
-               for site in self.sites}
+        ids = {site: [site.itemids.pop(key) for key in self.doomed()] for site in self.sites}
         self.model.forget(lambda value: value.key in self.doomed())
         for site in self.sites:
             before = self._values_of(site, ids[site])
-            self.tap.ok(before > 0, self.name(
-                site, f"{before} values of items to be deleted"))
+            self.tap.ok(before > 0, self.name(site, f"{before} values of items to be deleted"))
             # the frontend, too, looks at whether it is on
             self._switch_housekeeper(site, 1)
             site.frontend.api("item.delete", ids[site])
             try:
-                proc.wait_for("the housekeeper to delete values",
-                              lambda: self._housekeep(site, ids[site]), 60, 1)
+                proc.wait_for(
+                    "the housekeeper to delete values",
+                    lambda: self._housekeep(site, ids[site]),
+                    60,
+                    1,
+                )
             except proc.Failure as failure:
                 self.tap.note(failure)
-            self.tap.equal(self._values_of(site, ids[site]), 0, self.name(
-                site, "the housekeeper deletes values of deleted items"))
+            self.tap.equal(
+                self._values_of(site, ids[site]),
+                0,
+                self.name(site, "the housekeeper deletes values of deleted items"),
+            )
             self._switch_housekeeper(site, 0)
             self.compare(site, "after the housekeeper's deletes")
 
     def _switch_housekeeper(self, site, mode):
         """Zabbix' housekeeper for history and trends, on or off."""
-        site.frontend.api("housekeeping.update", hk_history_mode=mode,
-                          hk_trends_mode=mode)
+        site.frontend.api("housekeeping.update", hk_history_mode=mode, hk_trends_mode=mode)
         mark = len(site.server.read_log())
         site.server.control("config_cache_reload")
         site.server.wait_log(r"reloading of the configuration cache", mark)
@@ -260,39 +306,55 @@ class Packing(Reading):
 
     def _values_of(self, site, ids):
         """How many values and trends of some items there are."""
-        return int(site.value("SELECT " + " + ".join(
-            f"(SELECT count(*) FROM {table} WHERE itemid IN"
-            f" ({','.join(ids)}))" for table in
-            site.tables("history") + site.tables("trends"))))
+        return int(
+            site.value(
+                "SELECT "
+                + " + ".join(
+                    f"(SELECT count(*) FROM {table} WHERE itemid IN" f" ({','.join(ids)}))"
+                    for table in site.tables("history") + site.tables("trends")
+                )
+            )
+        )
 
     def check_packed_trends(self):
         """trend.get tells of a packed month what the values were."""
-        model = {key: value for key, value in self.model.trends().items()
-                 if key[1] in (self.month(), self.month() + HOUR)}
+        model = {
+            key: value
+            for key, value in self.model.trends().items()
+            if key[1] in (self.month(), self.month() + HOUR)
+        }
         keys = sorted({key for key, _ in model})
         for site in self.sites:
             got = {}
             for row in site.frontend.api(
-                    "trend.get", itemids=[site.itemids[key] for key in keys],
-                    time_from=self.month(), time_till=self.month() + 2 * HOUR,
-                    output="extend"):
-                key = next(k for k in keys
-                           if site.itemids[k] == row["itemid"])
+                "trend.get",
+                itemids=[site.itemids[key] for key in keys],
+                time_from=self.month(),
+                time_till=self.month() + 2 * HOUR,
+                output="extend",
+            ):
+                key = next(k for k in keys if site.itemids[k] == row["itemid"])
                 number = float if TYPES[key[0]] == 0 else int
                 got[key, int(row["clock"])] = [
-                    int(row["num"]), number(row["value_min"]),
-                    number(row["value_max"])]
-            wrong = [(key, model[key], got.get(key)) for key in model
-                     if model[key] != got.get(key)]
-            self.tap.ok(model and not wrong, self.name(
-                site, f"trend.get returns {len(model)} trends of a month that"
-                " is over"), *some("differ", wrong))
+                    int(row["num"]),
+                    number(row["value_min"]),
+                    number(row["value_max"]),
+                ]
+            wrong = [(key, model[key], got.get(key)) for key in model if model[key] != got.get(key)]
+            self.tap.ok(
+                model and not wrong,
+                self.name(
+                    site, f"trend.get returns {len(model)} trends of a month that" " is over"
+                ),
+                *some("differ", wrong),
+            )
 
     def unpack(self, site):
         """Unpacks all days, as one has to before DROP EXTENSION."""
         for parent, day in site.query(
-                "SELECT DISTINCT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
-                " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day ORDER BY 1, 2"):
+            "SELECT DISTINCT parent, to_char(to_timestamp(from_clock) AT TIME ZONE"
+            " 'UTC', 'YYYY-MM-DD') FROM zbxhist.packed_day ORDER BY 1, 2"
+        ):
             site.query(f"CALL zbxhist.unpack('{parent}', '{day}');")
         left = site.value("SELECT count(*) FROM zbxhist.packed_day")
         self.tap.equal(left, "0", self.name(site, "all days are unpacked"))

@@ -7,14 +7,27 @@ from .site import Site
 
 
 # what an administrator and the clock do to a running Zabbix
-ALL_PARTS = ("arrival", "duplicates", "calculated", "reads", "maintenance",
-             "packing", "packed_reads", "packed_triggers", "late_values",
-             "trends", "clear_history", "delete_items", "housekeeper",
-             "retention", "undo", "check_logs")
+ALL_PARTS = (
+    "arrival",
+    "duplicates",
+    "calculated",
+    "reads",
+    "maintenance",
+    "packing",
+    "packed_reads",
+    "packed_triggers",
+    "late_values",
+    "trends",
+    "clear_history",
+    "delete_items",
+    "housekeeper",
+    "retention",
+    "undo",
+    "check_logs",
+)
 # ... and what of it must be seen again on 7.0's own schema, after the story of
 # the upgraded database has been told
-CORE_PARTS = ("arrival", "duplicates", "maintenance", "packing",
-              "retention", "check_logs")
+CORE_PARTS = ("arrival", "duplicates", "maintenance", "packing", "retention", "check_logs")
 
 
 class Plan:
@@ -32,8 +45,7 @@ class Plan:
 
     def play(self):
         """Everything that was asked for."""
-        releases = {version: self._release(version)
-                    for version in self.versions}
+        releases = {version: self._release(version) for version in self.versions}
         sixth, seventh = releases.get("6.0"), releases.get("7.0")
         story = None
         if sixth:
@@ -42,8 +54,7 @@ class Plan:
                 story = self.upgrade(story, seventh)
             self.finish(story)
         if seventh:
-            self.finish(self.fresh(seventh, live=True, parts=CORE_PARTS
-                                   if sixth else ALL_PARTS))
+            self.finish(self.fresh(seventh, live=True, parts=CORE_PARTS if sixth else ALL_PARTS))
 
     def _release(self, version):
         """A version of Zabbix, or a skipped test with the reason."""
@@ -83,8 +94,7 @@ class Plan:
         """The story of a new Zabbix, with zbxhist from before its first
         start, or set up while it works."""
         self.tap.step(f"a new Zabbix {release.version}")
-        story = Scenario(self.tap, release.version, self.sites(release),
-                         self.quick)
+        story = Scenario(self.tap, release.version, self.sites(release), self.quick)
         if not live:
             for site in story.managed:
                 story.set_up(site)
@@ -106,9 +116,12 @@ class Plan:
         try:
             getattr(story, part)()
         except proc.Failure as failure:
-            self.tap.ok(False, f"{story.version}: {part}", failure,
-                        *(proc.tail(site.server.log)
-                          for site in story.sites))
+            self.tap.ok(
+                False,
+                f"{story.version}: {part}",
+                failure,
+                *(proc.tail(site.server.log) for site in story.sites),
+            )
 
     def upgrade(self, old, release):
         """7.0 takes over the databases that 6.0 made and filled."""

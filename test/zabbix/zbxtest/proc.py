@@ -19,12 +19,18 @@ def run(argv, check=True, **options):
     """Runs a command to its end and returns (exit code, output)."""
     options.setdefault("timeout", 300)
     options.setdefault("stdin", subprocess.DEVNULL)
-    done = subprocess.run(argv, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True,
-                          errors="replace", **options)
+    done = subprocess.run(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    )
     if check and done.returncode != 0:
-        raise Failure(f"{' '.join(map(str, argv))}: exit code "
-                      f"{done.returncode}\n{done.stdout[-4000:]}")
+        raise Failure(
+            f"{' '.join(map(str, argv))}: exit code " f"{done.returncode}\n{done.stdout[-4000:]}"
+        )
     return done.returncode, done.stdout
 
 
@@ -32,9 +38,14 @@ def start(argv, log, **options):
     """Starts a daemon in the foreground of its own session: a Ctrl-C in the
     terminal then reaches us alone, and we stop things in the right order."""
     with open(log, "ab") as out:
-        child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out,
-                                 stderr=out, start_new_session=True,
-                                 **options)
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            **options,
+        )
     _children.append(child)
     return child
 

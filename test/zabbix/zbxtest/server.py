@@ -50,27 +50,35 @@ class Server:
         self.conf = f"{directory}/zabbix_server.conf"
         self.process = None
         with open(self.conf, "w") as conf:
-            conf.write(CONFIG.format(cluster=cluster, database=database,
-                                     port=self.port, log=self.log,
-                                     directory=directory))
+            conf.write(
+                CONFIG.format(
+                    cluster=cluster,
+                    database=database,
+                    port=self.port,
+                    log=self.log,
+                    directory=directory,
+                )
+            )
 
     def start(self, timeout=60):
         """Starts the server; ready() tells when it takes values."""
         self.mark = len(self.read_log())
-        self.process = proc.start([self.release.server, "-f", "-c", self.conf],
-                                  f"{self.directory}/server.out",
-                                  env={**self.release.environment,
-                                       "TZ": "UTC"})
-        proc.wait_for(f"zabbix_server on {self.database}", self._is_up,
-                      timeout)
+        self.process = proc.start(
+            [self.release.server, "-f", "-c", self.conf],
+            f"{self.directory}/server.out",
+            env={**self.release.environment, "TZ": "UTC"},
+        )
+        proc.wait_for(f"zabbix_server on {self.database}", self._is_up, timeout)
 
     def _is_up(self):
         """Has its last trapper started since start()?"""
         if self.process.poll() is not None:
-            raise proc.Failure(f"zabbix_server on {self.database} ended:\n"
-                               f"{proc.tail(self.log)}"
-                               f"{proc.tail(self.directory + '/server.out')}")
-        log = self.read_log()[self.mark:]
+            raise proc.Failure(
+                f"zabbix_server on {self.database} ended:\n"
+                f"{proc.tail(self.log)}"
+                f"{proc.tail(self.directory + '/server.out')}"
+            )
+        log = self.read_log()[self.mark :]
         return re.search(r"server #\d+ started \[trapper #2\]", log)
 
     def stop(self):
@@ -81,8 +89,9 @@ class Server:
 
     def control(self, command):
         """zabbix_server -R command."""
-        return proc.run([self.release.server, "-c", self.conf, "-R",
-                         command], env=self.release.environment)[1]
+        return proc.run(
+            [self.release.server, "-c", self.conf, "-R", command], env=self.release.environment
+        )[1]
 
     def read_log(self):
         """All of the server's log."""
@@ -94,26 +103,37 @@ class Server:
 
     def wait_log(self, pattern, since=0, timeout=60):
         """Waits for a line to appear after a position of the log."""
-        proc.wait_for(f"/{pattern}/ in the log of {self.database}",
-                      lambda: re.search(pattern, self.read_log()[since:]),
-                      timeout)
+        proc.wait_for(
+            f"/{pattern}/ in the log of {self.database}",
+            lambda: re.search(pattern, self.read_log()[since:]),
+            timeout,
+        )
 
     def send(self, host, values):
         """Sends values by zabbix_sender; returns (processed, failed)."""
-        lines = "".join(
-            f'"{host}" {v.key} {v.clock} {v.ns} {_quote(v.value)}\n'
-            for v in values)
+        lines = "".join(f'"{host}" {v.key} {v.clock} {v.ns} {_quote(v.value)}\n' for v in values)
         done = subprocess.run(
-            [self.release.sender, "-z", "127.0.0.1", "-p", str(self.port),
-             "-T", "-N", "-v", "-i", "-"], input=lines.encode(),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
-            env=self.release.environment)
+            [
+                self.release.sender,
+                "-z",
+                "127.0.0.1",
+                "-p",
+                str(self.port),
+                "-T",
+                "-N",
+                "-v",
+                "-i",
+                "-",
+            ],
+            input=lines.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            env=self.release.environment,
+        )
         self.answer = done.stdout.decode(errors="replace")
-        counts = re.findall(
-            r"^Response from .*processed: (\d+); failed: (\d+)",
-            self.answer, re.M)
-        return (sum(int(ok) for ok, _ in counts),
-                len(values) - sum(int(ok) for ok, _ in counts))
+        counts = re.findall(r"^Response from .*processed: (\d+); failed: (\d+)", self.answer, re.M)
+        return (sum(int(ok) for ok, _ in counts), len(values) - sum(int(ok) for ok, _ in counts))
 
 
 def _quote(value):

@@ -5,8 +5,7 @@ import os
 from . import proc
 from .frontend import Frontend
 from .server import Server
-from .values import (BINARY, FLOAT, PREFIXES, TABLES, TYPES, UINT, Value,
-                     normal)
+from .values import BINARY, FLOAT, PREFIXES, TABLES, TYPES, UINT, Value, normal
 
 HOST = "zbxhist-e2e"
 
@@ -29,7 +28,7 @@ class Site:
         os.makedirs(self.directory)
         self.server = self.frontend = None
         self.itemids = {}
-        self.lost = set()           # keys of values past a storage period
+        self.lost = set()  # keys of values past a storage period
 
     def query(self, sql):
         """Rows, as the database's owner."""
@@ -57,10 +56,8 @@ class Site:
         """The host, its trapper items, two dependent ones where binary
         items exist, calculated items and triggers, all by the API."""
         api = self.frontend.api
-        group = api("hostgroup.get", output=["groupid"], limit=1,
-                    sortfield="groupid")[0]["groupid"]
-        self.hostid = api("host.create", host=HOST,
-                          groups=[{"groupid": group}])["hostids"][0]
+        group = api("hostgroup.get", output=["groupid"], limit=1, sortfield="groupid")[0]["groupid"]
+        self.hostid = api("host.create", host=HOST, groups=[{"groupid": group}])["hostids"][0]
         self._create_items([_trapper(key) for key in keys])
         if self.server.release.version != "6.0" and "t.bin.1" in keys:
             self.add_binary_items()
@@ -71,37 +68,49 @@ class Site:
         """More trapper items, and calculated items and triggers by their
         formulas, as far as they are not there."""
         items = [_trapper(key) for key in keys] + _formulas(formulas)
-        self._create_items([item for item in items
-                            if item["key_"] not in self.itemids])
-        there = {trigger["description"] for trigger in self.frontend.api(
-            "trigger.get", hostids=[self.hostid], output=["description"])}
-        new = [{"description": name, "expression": expression}
-               for name, expression in triggers.items() if name not in there]
+        self._create_items([item for item in items if item["key_"] not in self.itemids])
+        there = {
+            trigger["description"]
+            for trigger in self.frontend.api(
+                "trigger.get", hostids=[self.hostid], output=["description"]
+            )
+        }
+        new = [
+            {"description": name, "expression": expression}
+            for name, expression in triggers.items()
+            if name not in there
+        ]
         if new:
             self.frontend.api("trigger.create", new)
         self.reload()
 
     def _create_items(self, items):
         """Creates items; remembers their ids by key."""
-        items = [{"hostid": self.hostid, "name": item["key_"], **item}
-                 for item in items]
+        items = [{"hostid": self.hostid, "name": item["key_"], **item} for item in items]
         for start in range(0, len(items), 100):
-            part = items[start:start + 100]
+            part = items[start : start + 100]
             ids = self.frontend.api("item.create", part)["itemids"]
             self.itemids.update(zip((item["key_"] for item in part), ids))
 
     def add_binary_items(self):
         """Zabbix has binary values in dependent items only."""
-        self._create_items([{
-            "key_": "b.1", "type": 18, "value_type": BINARY,
-            "master_itemid": self.itemids["t.bin.1"], "history": "90d"}])
+        self._create_items(
+            [
+                {
+                    "key_": "b.1",
+                    "type": 18,
+                    "value_type": BINARY,
+                    "master_itemid": self.itemids["t.bin.1"],
+                    "history": "90d",
+                }
+            ]
+        )
 
     def reload(self):
         """Makes the server know the items, and waits until it does."""
         self.server.control("config_cache_reload")
         try:
-            proc.wait_for(f"{self.database} to know its items",
-                          self._knows_items, 30)
+            proc.wait_for(f"{self.database} to know its items", self._knows_items, 30)
         except proc.Failure as failure:
             raise proc.Failure(f"{failure}: {self.server.answer}")
 
@@ -115,7 +124,8 @@ class Site:
             f"SELECT i.key_, h.clock, h.ns, h.value FROM {TABLES[kind]} h"
             f" JOIN items i USING (itemid) WHERE i.type IN (2, 18)"
             f" AND i.key_ LIKE '{PREFIXES[kind]}.%' AND i.hostid = "
-            f"(SELECT hostid FROM hosts WHERE host = '{HOST}')")
+            f"(SELECT hostid FROM hosts WHERE host = '{HOST}')"
+        )
         stored = {}
         for key, clock, ns, value in rows:
             position = (key, int(clock), int(ns))
@@ -127,33 +137,42 @@ class Site:
     def count(self):
         """How many values of ours are stored."""
         parts = " UNION ALL ".join(
-            f"SELECT itemid FROM {table}" for table in self.tables("history"))
-        return int(self.value(
-            f"SELECT count(*) FROM ({parts}) h JOIN items i USING (itemid)"
-            f" WHERE i.type IN (2, 18) AND i.key_ ~ '^[a-z][.]'"))
+            f"SELECT itemid FROM {table}" for table in self.tables("history")
+        )
+        return int(
+            self.value(
+                f"SELECT count(*) FROM ({parts}) h JOIN items i USING (itemid)"
+                f" WHERE i.type IN (2, 18) AND i.key_ ~ '^[a-z][.]'"
+            )
+        )
 
     def trends(self):
         """{(key, hour): (num, min, avg, max)} of our trapper items."""
-        rows = self.query(" UNION ALL ".join(
-            f"SELECT i.key_, t.clock, t.num, t.value_min::text,"
-            f" t.value_avg::text, t.value_max::text FROM {table} t"
-            f" JOIN items i USING (itemid) WHERE i.type = 2"
-            f" AND i.key_ LIKE '%.trend.%'"
-            for table in ("trends", "trends_uint")))
-        return {(key, int(clock)): (int(num), *rest)
-                for key, clock, num, *rest in rows}
+        rows = self.query(
+            " UNION ALL ".join(
+                f"SELECT i.key_, t.clock, t.num, t.value_min::text,"
+                f" t.value_avg::text, t.value_max::text FROM {table} t"
+                f" JOIN items i USING (itemid) WHERE i.type = 2"
+                f" AND i.key_ LIKE '%.trend.%'"
+                for table in ("trends", "trends_uint")
+            )
+        )
+        return {(key, int(clock)): (int(num), *rest) for key, clock, num, *rest in rows}
 
     def tables(self, family):
         """The tables of a family ("history", "trends") this database has."""
-        return [row[0] for row in self.query(
-            f"SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND"
-            f" tablename ~ '^{family}(_uint|_str|_log|_text|_bin|_json)?$'"
-            f" ORDER BY 1")]
+        return [
+            row[0]
+            for row in self.query(
+                f"SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND"
+                f" tablename ~ '^{family}(_uint|_str|_log|_text|_bin|_json)?$'"
+                f" ORDER BY 1"
+            )
+        ]
 
     def problems(self):
         """The open problems' names: what the triggers made of the values."""
-        return sorted(row[0] for row in
-                      self.query("SELECT name FROM problem WHERE source = 0"))
+        return sorted(row[0] for row in self.query("SELECT name FROM problem WHERE source = 0"))
 
     def misplaced(self):
         """Rows which lie elsewhere than list_partitions() says, by table."""
@@ -171,7 +190,8 @@ class Site:
                 f" '{table}') OR NOT EXISTS (SELECT FROM zbxhist.packed_day d"
                 f" WHERE d.parent = '{table}'::regclass AND"
                 f" r.clock >= d.from_clock AND r.clock < d.to_clock))"
-                f" GROUP BY 1, 2")
+                f" GROUP BY 1, 2"
+            )
             if rows:
                 found[table] = rows
         return found
@@ -200,26 +220,37 @@ def _calculated():
         "calc.count": f"count(/{HOST}/u.2,30d)+count(/{HOST}/t.2,2d)",
         "calc.trend": f"trendcount(/{HOST}/f.trend.1,1d:now/d)",
     }
-    return _formulas(formulas) + [{
-        "key_": "canary", "type": 2, "value_type": UINT, "history": "0",
-        "trends": "0"}]
+    return _formulas(formulas) + [
+        {"key_": "canary", "type": 2, "value_type": UINT, "history": "0", "trends": "0"}
+    ]
 
 
 def _formulas(formulas):
     """Calculated items of these formulas."""
-    return [{"key_": key, "type": 15, "value_type": FLOAT, "delay": "2s",
-             "history": "90d", "trends": "365d", "params": formula}
-            for key, formula in formulas.items()]
+    return [
+        {
+            "key_": key,
+            "type": 15,
+            "value_type": FLOAT,
+            "delay": "2s",
+            "history": "90d",
+            "trends": "365d",
+            "params": formula,
+        }
+        for key, formula in formulas.items()
+    ]
 
 
 def _triggers():
     """Triggers over each way the value cache reads."""
-    return [{"description": name, "expression": expression}
-            for name, expression in {
-                "any text": f"length(last(/{HOST}/t.1))>=0",
-                "third value": f"last(/{HOST}/u.1,#3)>=0",
-                "many": f"count(/{HOST}/f.2,1d)>1",
-                "an hour ago": f"max(/{HOST}/f.3,1h:now-1h)>=-1e308",
-                "never": f"last(/{HOST}/u.3)<0",
-                "log": f"find(/{HOST}/l.1,1d,\"like\",\"quoted\")>=0",
-            }.items()]
+    return [
+        {"description": name, "expression": expression}
+        for name, expression in {
+            "any text": f"length(last(/{HOST}/t.1))>=0",
+            "third value": f"last(/{HOST}/u.1,#3)>=0",
+            "many": f"count(/{HOST}/f.2,1d)>1",
+            "an hour ago": f"max(/{HOST}/f.3,1h:now-1h)>=-1e308",
+            "never": f"last(/{HOST}/u.3)<0",
+            "log": f'find(/{HOST}/l.1,1d,"like","quoted")>=0',
+        }.items()
+    ]

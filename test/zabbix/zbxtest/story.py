@@ -24,15 +24,15 @@ class Story:
         self.now = int(time.time())
         self.midnight = self.now - self.now % DAY
         self.keys = self._keys(4 if quick else 100)
-        self.trend_keys = [f"{prefix}.trend.{i}" for prefix in "fu"
-                           for i in range(1, 5 if quick else 31)]
+        self.trend_keys = [
+            f"{prefix}.trend.{i}" for prefix in "fu" for i in range(1, 5 if quick else 31)
+        ]
         self.maker = Maker(self.keys, f"{version} {quick}")
 
     def _keys(self, count):
         """The items: many numeric ones, so that batches are long.  They have
         no trends, since their values come in any order: see trends()."""
-        keys = [f"{prefix}.{i}" for prefix in "fu"
-                for i in range(1, count + 1)]
+        keys = [f"{prefix}.{i}" for prefix in "fu" for i in range(1, count + 1)]
         keys += [f"{prefix}.{i}" for prefix in "slt" for i in range(1, 11)]
         return keys + ["t.bin.1"]
 
@@ -46,8 +46,11 @@ class Story:
         for site in self.sites:
             counts = site.server.send(HOST, values)
             if counts != (len(values), 0):
-                self.tap.ok(False, self.name(site, f"{what}: all are taken"),
-                            f"processed, failed: {counts} of {len(values)}")
+                self.tap.ok(
+                    False,
+                    self.name(site, f"{what}: all are taken"),
+                    f"processed, failed: {counts} of {len(values)}",
+                )
         for site in self.sites:
             self.settle(site, what)
 
@@ -71,7 +74,7 @@ class Story:
         thread.start()
         try:
             yield
-            time.sleep(1)           # and a little after it
+            time.sleep(1)  # and a little after it
         finally:
             ended.set()
             thread.join()
@@ -83,8 +86,9 @@ class Story:
         """Waits for the values, then compares every row."""
         expected = len(self.model_rows(site))
         try:
-            proc.wait_for(f"{expected} values in {site.database}",
-                          lambda: site.count() >= expected, 45)
+            proc.wait_for(
+                f"{expected} values in {site.database}", lambda: site.count() >= expected, 45
+            )
         except proc.Failure as failure:
             self.tap.note(failure)
         self.compare(site, what)
@@ -95,8 +99,11 @@ class Story:
         """The model, without the types this database does not have and the
         values which left it with their day."""
         types = site.tables("history")
-        return [key for key in self.model.stored if key not in site.lost
-                and TABLES[TYPES[key[0].split(".")[0]]] in types]
+        return [
+            key
+            for key in self.model.stored
+            if key not in site.lost and TABLES[TYPES[key[0].split(".")[0]]] in types
+        ]
 
     def compare(self, site, what):
         """What is stored is what was sent: no row lost, none twice, each
@@ -106,39 +113,43 @@ class Story:
         for kind, table in TABLES.items():
             if table not in site.tables("history"):
                 continue
-            model = {key: value for key, value
-                     in self.model.of_type(kind).items() if key in wanted}
+            model = {key: value for key, value in self.model.of_type(kind).items() if key in wanted}
             stored = site.history(kind)
             missing += sorted(model.keys() - stored.keys())
             extra += sorted(stored.keys() - model.keys() - site.lost)
-            differing += [(key, model[key], stored[key]) for key in
-                          model.keys() & stored.keys()
-                          if model[key] != stored[key]]
-        self.tap.ok(not missing and not extra and not differing,
-                    self.name(site, f"{what}: {len(wanted)} values stored,"
-                              " each once and unchanged"),
-                    *some("missing", missing), *some("not sent", extra),
-                    *some("differing", differing))
+            differing += [
+                (key, model[key], stored[key])
+                for key in model.keys() & stored.keys()
+                if model[key] != stored[key]
+            ]
+        self.tap.ok(
+            not missing and not extra and not differing,
+            self.name(site, f"{what}: {len(wanted)} values stored," " each once and unchanged"),
+            *some("missing", missing),
+            *some("not sent", extra),
+            *some("differing", differing),
+        )
         return not (missing or extra or differing)
 
     def check_places(self, site, what):
         """Each row is in the partition of its time, else in the parent."""
         if site.has_extension:
-            self.tap.equal(site.misplaced(), {}, self.name(
-                site, f"{what}: each row is in its partition"))
+            self.tap.equal(
+                site.misplaced(), {}, self.name(site, f"{what}: each row is in its partition")
+            )
 
     def check(self, site):
         """zbxhist.check() has nothing bad to say."""
-        found = site.query("SELECT severity, code, object, message FROM"
-                           " zbxhist.check() WHERE severity IN"
-                           " ('error', 'critical')")
-        self.tap.equal(found, [], self.name(
-            site, "zbxhist.check() is content"))
+        found = site.query(
+            "SELECT severity, code, object, message FROM"
+            " zbxhist.check() WHERE severity IN"
+            " ('error', 'critical')"
+        )
+        self.tap.equal(found, [], self.name(site, "zbxhist.check() is content"))
 
     def restart(self):
         """An ordinary shutdown flushes the trends; then on again."""
         for site in self.sites:
-            self.tap.ok(site.server.stop(), self.name(
-                site, "the server shuts down by itself"))
+            self.tap.ok(site.server.stop(), self.name(site, "the server shuts down by itself"))
         for site in self.sites:
             site.server.start()

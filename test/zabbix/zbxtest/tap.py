@@ -31,8 +31,7 @@ class Tap:
 
     def equal(self, got, expected, name):
         """A test point which shows both sides when they differ."""
-        return self.ok(got == expected, name,
-                       f"     got: {got!r}", f"expected: {expected!r}")
+        return self.ok(got == expected, name, f"     got: {got!r}", f"expected: {expected!r}")
 
     def skip(self, name, reason):
         """A test point which could not be made here, and why."""
@@ -62,5 +61,4 @@ def some(what, rows, count=8):
     """The first few of many differences."""
     if not rows:
         return []
-    return [f"{what}: {len(rows)}"] + [f"  {str(row)[:300]}"
-                                       for row in rows[:count]]
+    return [f"{what}: {len(rows)}"] + [f"  {str(row)[:300]}" for row in rows[:count]]
