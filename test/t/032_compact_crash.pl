@@ -41,7 +41,8 @@ $node->safe_psql(
 	END $$;
 });
 
-my $checksum = 'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
+my $checksum =
+  'SELECT count(*) || \' \' || sum(hashtextextended(h::text, 0)::numeric)';
 
 # What there is of a day: parts, and whether they cover it, with tables of
 # their own and no others.
@@ -51,7 +52,8 @@ sub parts_of
 
 	return $node->safe_psql('zabbix',
 		"SELECT count(*), sum(to_clock - from_clock), count(k.oid) FROM zbxhist.packed_day d LEFT JOIN pg_class k ON k.oid = d.day"
-		  . " WHERE parent = 'history'::regclass AND from_clock BETWEEN $midnight AND $midnight + 86399");
+		  . " WHERE parent = 'history'::regclass AND from_clock BETWEEN $midnight AND $midnight + 86399"
+	);
 }
 
 # how long it takes, undisturbed
@@ -67,13 +69,15 @@ my %seen;
 for my $round (1 .. $rounds)
 {
 	$midnight += 86400;
-	my $date = $node->safe_psql('zabbix', "SELECT date '1970-01-01' + $midnight / 86400");
+	my $date = $node->safe_psql('zabbix',
+		"SELECT date '1970-01-01' + $midnight / 86400");
 	$node->safe_psql('zabbix', "CALL make_day($midnight)");
 
 	# later and later, the last ones as soon as it is done
 	my $delay = $takes * 2 * $round / $rounds;
 	my $call = start_psql($node, 'zabbix', $node->basedir . '/out',
-		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" });
+		sub { print { $_[0] } "CALL zbxhist.compact('history', '$date');\n" }
+	);
 	my $writer = start_psql(
 		$node, 'zabbix',
 		$node->basedir . '/out2',
@@ -82,33 +86,46 @@ for my $round (1 .. $rounds)
 
 			for my $i (1 .. 40)
 			{
-				my $row = sprintf '(%d, %d, %d, %d)', 1000 + $i, $midnight + int rand 86400, $i, $round;
-				my $gone = sprintf 'itemid = %d AND clock BETWEEN %d AND %d', 1 + rand 150, $midnight, $midnight + 300;
+				my $row = sprintf '(%d, %d, %d, %d)', 1000 + $i,
+				  $midnight + int rand 86400, $i, $round;
+				my $gone = sprintf 'itemid = %d AND clock BETWEEN %d AND %d',
+				  1 + rand 150, $midnight, $midnight + 300;
 
 				print $psql "SELECT pg_sleep(0.01);\n",
 				  "BEGIN; INSERT INTO history VALUES $row; INSERT INTO plain VALUES $row; COMMIT;\n";
-				print $psql "BEGIN; DELETE FROM history WHERE $gone; DELETE FROM plain WHERE $gone; COMMIT;\n"
-				  if $i == 1 + $round % 40 && $round % 3 == 1 && $round < $rounds - 2;
+				print $psql
+				  "BEGIN; DELETE FROM history WHERE $gone; DELETE FROM plain WHERE $gone; COMMIT;\n"
+				  if $i == 1 + $round % 40
+				  && $round % 3 == 1
+				  && $round < $rounds - 2;
 			}
 		});
 	sleep $delay;
-	$node->poll_query_until('zabbix', "SELECT count(*) = 1 FROM zbxhist.packed_day WHERE from_clock >= $midnight")
-	  if $round > $rounds - 2;
+	$node->poll_query_until('zabbix',
+		"SELECT count(*) = 1 FROM zbxhist.packed_day WHERE from_clock >= $midnight"
+	) if $round > $rounds - 2;
 	kill_server($node);
 	wait_for_end($_) for $call, $writer;
 	start_after_crash($node);
 
 	my $state = parts_of($midnight);
 	$seen{$state}++;
-	like($state, qr/^(?:6\|86400\|6|1\|86400\|1)$/, sprintf('killed after %.0f ms: %s', $delay * 1000, $state));
+	like(
+		$state,
+		qr/^(?:6\|86400\|6|1\|86400\|1)$/,
+		sprintf('killed after %.0f ms: %s', $delay * 1000, $state));
 	is( $node->safe_psql('zabbix', "$checksum FROM history h"),
 		$node->safe_psql('zabbix', "$checksum FROM plain h"),
 		'... every row is there, once');
-	is( $node->safe_psql('zabbix',
+	is( $node->safe_psql(
+			'zabbix',
 			"SELECT count(*) FROM pg_class k WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'"
-			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'),
-		0, '... and no table is left over');
-	$node->safe_psql('zabbix', "CALL zbxhist.compact('history', '$date')") if $state =~ /^6/;
+			  . ' AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = k.oid)'
+		),
+		0,
+		'... and no table is left over');
+	$node->safe_psql('zabbix', "CALL zbxhist.compact('history', '$date')")
+	  if $state =~ /^6/;
 	is(parts_of($midnight), '1|86400|1', '... the next try succeeds');
 }
 ok(keys %seen > 1, 'killed before and after the swap');
@@ -116,8 +133,10 @@ maintain($node, 'zabbix');
 is( $node->safe_psql('zabbix', "$checksum FROM history h"),
 	$node->safe_psql('zabbix', "$checksum FROM plain h"),
 	'in the end every row is there');
-is($node->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
-	0, '... and all is whole');
+is( $node->safe_psql(
+		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0,
+	'... and all is whole');
 log_is_clean($node);
 $node->stop;
 done_testing();
