@@ -23,6 +23,8 @@ BEGIN
         FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
             CALL zbxhist_internal.maintain_parent(target);
         END LOOP;
+        CALL zbxhist_internal.next_transaction();
+        PERFORM zbxhist_internal.summarize_check();
     END IF;
     -- the session's own search_path again, for the caller's next statement
     COMMIT;
