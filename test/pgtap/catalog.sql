@@ -89,8 +89,9 @@ SELECT is_empty(
     'every function has explicit privileges');
 SELECT is_empty(
     $$SELECT signature, g.grantee::regrole FROM member_functions, aclexplode(proacl) g
-       WHERE g.grantee NOT IN (0, proowner, 'pg_database_owner'::regrole)$$,
-    'functions are granted to PUBLIC or to the owner of the database only');
+       WHERE g.grantee NOT IN (0, proowner, 'pg_database_owner'::regrole)
+         AND NOT (g.grantee = 'pg_monitor'::regrole AND proname IN ('metrics', 'table_metrics'))$$,
+    'functions are granted to PUBLIC or to the owner of the database only, but what monitoring reads');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
        WHERE NOT has_function_privilege('public', oid, 'EXECUTE')
@@ -152,13 +153,13 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('lost_values'), ('parents'), ('partitions'), ('partitions_by_day'),
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);

@@ -1,0 +1,64 @@
+-- metrics: names that templates rely on, figures that agree with the views, for
+-- whoever monitors, without waiting for anybody.
+-- as after setup: no session is told about it
+ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
+SET TimeZone = 'UTC';
+-- one day for all of it
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+CREATE SCHEMA metered;
+SET search_path = metered, public;
+
+-- nothing is managed
+SELECT zbxhist.metrics() -> 'tables', zbxhist.metrics() -> 'maintenance';
+
+CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
+CREATE TABLE trends (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, num integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock));
+SELECT zbxhist.create_parent('history', '1 day', '10 days', pack_after => '1 day', move_existing => true),
+       zbxhist.create_parent('trends', '1 month');
+SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - 4) IS NOT NULL AS is_made;
+SELECT floor(extract(epoch FROM now()) / 86400)::integer * 86400 AS today \gset
+INSERT INTO history SELECT i, :today - 4 * 86400 + i, i, i FROM generate_series(1, 432) i;
+INSERT INTO history SELECT i, :today + i, i, i FROM generate_series(1, 10) i;
+INSERT INTO history VALUES (1, :today - 30 * 86400, 1, 1);
+SELECT zbxhist.metrics() -> 'check';
+CALL zbxhist.run_maintenance();
+CALL zbxhist.run_maintenance();
+SELECT zbxhist.metrics() AS m \gset
+
+-- the names
+SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(:'m'::jsonb) k;
+SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(:'m'::jsonb -> 'maintenance') k;
+SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(:'m'::jsonb -> 'check') k;
+SELECT string_agg(k, ' ' ORDER BY k) FROM jsonb_object_keys(:'m'::jsonb -> 'tables' -> 0) k;
+
+-- the figures
+CREATE TEMP VIEW tables AS
+SELECT t.* FROM jsonb_to_recordset(zbxhist.metrics() -> 'tables')
+    AS t ("schema" text, "table" text, "interval" bigint, retention bigint, partitions bigint, partitions_ahead bigint,
+          runway bigint, packed_days bigint, packed_values bigint, packed_bytes bigint, bytes_per_value numeric,
+          heap_bytes bigint, parent_bytes bigint, bytes bigint, rows_waiting bigint, oldest_value bigint,
+          next_drop bigint, since_success bigint, last_error text, values_per_second numeric);
+SELECT "schema", "table", "interval", retention, packed_days, packed_values, values_per_second,
+       runway > 0 AS has_runway, bytes = packed_bytes + heap_bytes + parent_bytes AS adds_up,
+       since_success BETWEEN 0 AND 600 AS is_recent, last_error
+  FROM tables ORDER BY "table";
+SELECT t.partitions = s.partitions AND t.packed_days = s.packed_days AND t.partitions_ahead = s.partitions_ahead
+       AND t.rows_waiting = s.rows_waiting AND to_timestamp(t.next_drop) IS NOT DISTINCT FROM s.next_drop AS agrees
+  FROM tables t JOIN zbxhist.status s ON s.parent = format('metered.%I', t."table")::regclass ORDER BY t."table";
+SELECT sum((e.value)::text::integer) = (SELECT count(*) FROM zbxhist.check()) AS all_lines
+  FROM jsonb_each(zbxhist.metrics() -> 'check') e WHERE e.key <> 'time';
+
+-- who monitors may ask, nobody else
+CREATE ROLE zbxhist_metrics_reader;
+SET ROLE zbxhist_metrics_reader;
+SELECT zbxhist.metrics();
+RESET ROLE;
+GRANT pg_monitor TO zbxhist_metrics_reader;
+SET ROLE zbxhist_metrics_reader;
+SELECT jsonb_array_length(zbxhist.metrics() -> 'tables');
+RESET ROLE;
+DROP ROLE zbxhist_metrics_reader;
+
+SET zbxhist.allow_packed_drop = on;
+SET client_min_messages = warning;
+DROP SCHEMA metered CASCADE;
