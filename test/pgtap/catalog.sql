@@ -141,7 +141,7 @@ SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
         add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,
-        last_values,list_partitions,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
+        last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
 SELECT is_empty(
