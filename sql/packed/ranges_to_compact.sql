@@ -30,8 +30,8 @@ BEGIN
         RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = looking;
     ELSIF present = 1 THEN
-        RAISE EXCEPTION '% of table % is in one packed table already', to_char(day, 'YYYY-MM-DD'), parent
-            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = looking;
+        RAISE NOTICE 'what is packed of % of table % is in one table already', to_char(day, 'YYYY-MM-DD'), parent;
+        RETURN result;
     END IF;
     RAISE EXCEPTION 'no two packed tables of % of table % can be made one', to_char(day, 'YYYY-MM-DD'), parent
         USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -41,7 +41,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact(regclass, date) IS
-'The first tables of those parts of a UTC day that can be made one each; raises an error if there is none (internal)';
+'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.ranges_to_compact(regclass, date) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.ranges_to_compact(regclass, date) TO PUBLIC;

@@ -180,7 +180,9 @@ SELECT * FROM zbxhist.verify('history');
 
 -- ---- what is said ----
 
+SET client_min_messages = notice;
 CALL zbxhist.compact('history', '1970-01-03');
+SET client_min_messages = warning;
 CALL zbxhist.compact('history', '1970-02-01');
 CALL zbxhist.compact('history', NULL);
 CALL zbxhist.compact('plain', '1970-01-02');

@@ -11,10 +11,10 @@ use PgWire;
 use Test::More;
 use ZbxhistTest;
 
-my $HOURS = $ENV{ZBXHIST_HOURS} || 168;
-my $KEPT = 24;             # hours
-my $SETTLED = 3;           # days after which nothing grows any more
-my $DROPPED = 96;          # partitions and packed hours dropped in a day
+my $HOURS = $ENV{ZBXHIST_HOURS} || 192;
+my $KEPT = 72;       # hours; those of a day that is over are one packed day
+my $SETTLED = 5;     # days after which nothing grows any more
+my $DROPPED = 96;    # partitions and packed hours dropped in a day
 my @TABLES = qw(history history_str);
 my $START = 1795132800;    # 2026-11-20 00:00 UTC
 
@@ -156,7 +156,7 @@ sub allowed
 
 	# PostgreSQL remembers of each table a session has planned for that it
 	# has no statistics, and does not forget that when it is dropped
-	return (400 * $DROPPED, 1) if $what eq 'memory of the reader';
+	return (500 * $DROPPED, 1) if $what eq 'memory of the reader';
 	return (16384, 1);
 }
 
@@ -171,8 +171,16 @@ cmp_ok(
 		'zabbix',
 		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'drop'"),
 	'>=',
-	($HOURS - $KEPT - 24) * @TABLES,
-	'the hours were dropped again');
+	(($HOURS - $KEPT) / 24 - 2) * @TABLES,
+	'the days were dropped again');
+cmp_ok(
+	$node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM zbxhist.maintenance_log WHERE action = 'compact'"
+	),
+	'>=',
+	($HOURS / 24 - 2) * @TABLES,
+	'their hours had become one');
 for my $what (sort keys %$after)
 {
 	my ($a_day, $factor) = allowed($what);
