@@ -167,7 +167,16 @@ class Server:
         ):
             if os.path.exists(lock):
                 os.remove(lock)
-        self.start()
+        self.start_again()
+
+    def start_again(self):
+        """Starts once a process is gone that was made after we looked for all."""
+        for _ in range(30):
+            try:
+                return self.start()
+            except subprocess.CalledProcessError:
+                time.sleep(1)
+        return self.start()
 
     def dsn(self, database="soak", **options):
         options = dict(
