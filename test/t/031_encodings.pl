@@ -134,7 +134,8 @@ for my $database (qw(latin1 sql_ascii))
 	my $encoding = uc $database;
 
 	$node->safe_psql('postgres', "CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
-	$node->safe_psql($database, 'CREATE EXTENSION zbxhist');
+	$node->safe_psql($database,
+		"CREATE EXTENSION zbxhist; ALTER DATABASE $database SET session_preload_libraries = 'zbxhist'");
 	create_zabbix_tables($node, $database);
 	for_each_table($database,
 		'CREATE TABLE plain_{t} (LIKE {t} INCLUDING ALL);'
