@@ -230,8 +230,8 @@ def summarize(plan, counts, faults, last):
         print("   %12d  %s partitions with %s values in %s bytes" % (number, kind, rows, size))
     for action, done, failed in last["steps"]:
         print("   %12d  %s by maintenance, %d not at once" % (done, action, failed))
-    for fault in faults[:50]:
-        print("\nFAULT  %s" % fault)
+    for number, fault in enumerate(faults[:50]):
+        print("\nnot ok %d - %s" % (number + 1, fault.strip().replace("\n", "\n# ")))
     print(
         "\n%d statements, comparisons and accidents, %d faults" % (sum(total.values()), len(faults))
     )

@@ -146,6 +146,12 @@ class Server:
         with open(os.path.join(self.data, "postmaster.pid")) as file:
             return int(file.readline())
 
+    def is_running(self):
+        try:
+            return _runs(self.pid())
+        except FileNotFoundError:
+            return False
+
     def crash(self):
         """kill -9 of the postmaster and, so that nothing lingers, of all."""
         pid = self.pid()

@@ -216,3 +216,10 @@ class Saboteur(Worker):
     def clear_disk(self):
         if os.path.exists(self.filler()):
             os.remove(self.filler())
+        self.start_standby()
+
+    def start_standby(self):
+        """A standby that cannot write stops for good."""
+        if not self.standby.is_running():
+            self.standby.start_again()
+            self.tally.add("standbys that stopped")
