@@ -616,6 +616,20 @@ my @cases = (
 		then => 'DROP VIEW on_it'
 	},
 	{
+		code => 'not_compacted',
+		provoke => <<"SQL",
+SELECT zbxhist.alter_parent('history_str', partition_interval => '1 hour', pack_after => '1 hour'),
+       zbxhist_internal.create_range('history_str', @{[ day(-3) ]}, @{[ day(-3) ]} + 3600),
+       zbxhist_internal.create_range('history_str', @{[ day(-3) ]} + 3600, @{[ day(-3) ]} + 7200);
+INSERT INTO history_str SELECT i, @{[ day(-3) ]} + i * 10, i, 0 FROM generate_series(1, 700) i;
+CALL zbxhist.pack('history_str', '$packed');
+SELECT format('CREATE VIEW on_it AS SELECT * FROM %s', day) FROM zbxhist.packed_day
+ WHERE parent = 'history_str'::regclass ORDER BY from_clock LIMIT 1 \\gexec
+$late
+SQL
+		then => 'DROP VIEW on_it'
+	},
+	{
 		code => 'not_packed',
 		provoke => sub {
 			my ($database) = @_;

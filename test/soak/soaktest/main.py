@@ -28,7 +28,7 @@ CREATE TABLE plain_history (LIKE history INCLUDING ALL);
 CREATE TABLE plain_history_uint (LIKE history_uint INCLUDING ALL);
 CREATE TABLE plain_history_text (LIKE history_text INCLUDING ALL);
 CREATE TABLE acknowledged (writer text PRIMARY KEY, number bigint);
-SELECT zbxhist.create_parent(t::regclass, retention => interval '{days} days', pack_after => interval '1 hour')
+SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour')
   FROM unnest(ARRAY['history', 'history_uint', 'history_text']) t;
 ALTER DATABASE soak SET session_preload_libraries = 'zbxhist';
 """
@@ -177,6 +177,10 @@ def final_checks(plan, primary, standby):
     size = ask(
         "SELECT kind, count(*), sum(rows)::bigint, sum(bytes)::bigint FROM zbxhist.partitions GROUP BY 1 ORDER BY 1"
     )
+    steps = ask(
+        "SELECT action, count(*) FILTER (WHERE sqlstate IS NULL), count(sqlstate) FROM zbxhist.maintenance_log"
+        " GROUP BY 1 ORDER BY 1"
+    )
     position = ask("SELECT pg_current_wal_lsn()")[0][0]
     standby_connection = standby.connect("final")
     deadline = time.monotonic() + 300
@@ -209,7 +213,7 @@ def final_checks(plan, primary, standby):
     for table in TABLES:
         ask("CALL zbxhist.undo('%s')" % table)
     compare("after undo", connection)
-    return faults, {"rows": rows, "partitions": size}
+    return faults, {"rows": rows, "partitions": size, "steps": steps}
 
 
 def summarize(plan, counts, faults, last):
@@ -224,8 +228,10 @@ def summarize(plan, counts, faults, last):
         print("   %12d  rows of %s at the end" % (number, table))
     for kind, number, rows, size in last["partitions"]:
         print("   %12d  %s partitions with %s values in %s bytes" % (number, kind, rows, size))
-    for fault in faults[:50]:
-        print("\nFAULT  %s" % fault)
+    for action, done, failed in last["steps"]:
+        print("   %12d  %s by maintenance, %d not at once" % (done, action, failed))
+    for number, fault in enumerate(faults[:50]):
+        print("\nnot ok %d - %s" % (number + 1, fault.strip().replace("\n", "\n# ")))
     print(
         "\n%d statements, comparisons and accidents, %d faults" % (sum(total.values()), len(faults))
     )
@@ -250,7 +256,7 @@ def main():
     primary, standby = set_up(arguments.place, clock)
     plan = Plan(arguments.place, arguments.hours, arguments.seed)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    faults, last = [], {"rows": {}, "partitions": []}
+    faults, last = [], {"rows": {}, "partitions": [], "steps": []}
     try:
         faults += run_workers(plan, workers(plan, primary, standby, clock))
         counts, found = tally.read_all(plan.place)

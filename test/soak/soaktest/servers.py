@@ -146,6 +146,12 @@ class Server:
         with open(os.path.join(self.data, "postmaster.pid")) as file:
             return int(file.readline())
 
+    def is_running(self):
+        try:
+            return _runs(self.pid())
+        except FileNotFoundError:
+            return False
+
     def crash(self):
         """kill -9 of the postmaster and, so that nothing lingers, of all."""
         pid = self.pid()
@@ -167,7 +173,16 @@ class Server:
         ):
             if os.path.exists(lock):
                 os.remove(lock)
-        self.start()
+        self.start_again()
+
+    def start_again(self):
+        """Starts once a process is gone that was made after we looked for all."""
+        for _ in range(30):
+            try:
+                return self.start()
+            except subprocess.CalledProcessError:
+                time.sleep(1)
+        return self.start()
 
     def dsn(self, database="soak", **options):
         options = dict(

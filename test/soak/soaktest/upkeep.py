@@ -10,7 +10,8 @@ from .worker import TABLES, Worker
 
 
 class Maintainer(Worker):
-    """The cron line, and an administrator who packs and unpacks by hand."""
+    """The cron line, and an administrator who packs and unpacks by hand, makes
+    days of packed hours, and goes from hours to days and back."""
 
     def prepare(self):
         self.run("SET statement_timeout = '10min'")
@@ -19,19 +20,23 @@ class Maintainer(Worker):
     def step(self):
         self.attempt("maintenance runs", self.run, "CALL zbxhist.run_maintenance()")
         chance = self.random.random()
-        if chance < 0.3:
+        if chance < 0.15:
             self.by_hand("unpack", "packed")
-        elif chance < 0.5:
+        elif chance < 0.35:
             self.by_hand("pack", "heap")
+        elif chance < 0.5:
+            self.by_hand("compact", "packed")
         elif chance < 0.7:
             self.attempt("verifications", self.verify)
+        elif chance < 0.8:
+            self.attempt("other lengths of partitions", self.alter)
         time.sleep(self.random.random() * 5)
 
     def by_hand(self, call, kind):
         self.connect()
         try:
             days = self.run(
-                "SELECT parent, (from_time AT TIME ZONE 'UTC')::date FROM zbxhist.partitions"
+                "SELECT DISTINCT parent, (from_time AT TIME ZONE 'UTC')::date FROM zbxhist.partitions"
                 " WHERE kind = '%s' AND state <> 'future' AND state <> 'current'" % kind
             )
             if days:
@@ -39,7 +44,7 @@ class Maintainer(Worker):
                 self.tally.add(call + " by hand")
         except psycopg2.Error as error:
             # not now, or not that day: said with a code of its own
-            if error.pgcode in ("55000", "42P01", "P0002"):
+            if error.pgcode in ("55000", "55006", "42P01", "P0002"):
                 self.tally.add("%s by hand: %s" % (call, error.pgcode))
             else:
                 self.attempt(call, self.again, error)
@@ -47,6 +52,14 @@ class Maintainer(Worker):
 
     def again(self, error):
         raise error
+
+    def alter(self):
+        """Mostly hours, as setup has them: those of days to come are split."""
+        interval = self.random.choice(("1 hour", "1 hour", "15 minutes", "6 hours", "1 day"))
+        self.run(
+            "SELECT zbxhist.alter_parent(%s, partition_interval => %s)",
+            (self.random.choice(TABLES), interval),
+        )
 
     def verify(self):
         problems = self.run("SELECT * FROM zbxhist.verify(%s)", (self.random.choice(TABLES),))
@@ -203,3 +216,10 @@ class Saboteur(Worker):
     def clear_disk(self):
         if os.path.exists(self.filler()):
             os.remove(self.filler())
+        self.start_standby()
+
+    def start_standby(self):
+        """A standby that cannot write stops for good."""
+        if not self.standby.is_running():
+            self.standby.start_again()
+            self.tally.add("standbys that stopped")
