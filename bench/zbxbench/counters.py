@@ -172,8 +172,10 @@ class Wal:
         """
         for attempt in range(200):
             if attempt == 20:
-                self.execute("SET synchronous_commit = on; "
-                             "SELECT pg_logical_emit_message(true, 'zbxbench', 'flush')")
+                self.execute(
+                    "SET synchronous_commit = on; "
+                    "SELECT pg_logical_emit_message(true, 'zbxbench', 'flush')"
+                )
             done = self.execute("SELECT pg_current_wal_flush_lsn() >= %s::pg_lsn", (position,))
             if done[0][0]:
                 return

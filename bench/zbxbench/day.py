@@ -24,8 +24,14 @@ from .stream import latencies
 NAME = "day"
 HELP = "a day of values with checkpoints and maintenance: log, pages, disk and CPU by the hour"
 
-DEFAULT_STORES = ["plain", "native", "partman", "zbxhist-day", "zbxhist-hour",
-                  "mariadb-partitioned"]
+DEFAULT_STORES = [
+    "plain",
+    "native",
+    "partman",
+    "zbxhist-day",
+    "zbxhist-hour",
+    "mariadb-partitioned",
+]
 
 BATCH = 1000
 MINUTE, HOUR = 60, 3600
@@ -40,25 +46,48 @@ MAX_RUNS = 50
 def add_arguments(parser):
     """The experiment's own options."""
     parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
-    parser.add_argument("--items", type=int,
-                        help="with a value a minute each (default: 20000; --quick: 500)")
-    parser.add_argument("--hours", type=int,
-                        help="of the day, from midnight (default: 24; --quick: 3)")
-    parser.add_argument("--checkpoint-minutes", type=int, default=15, choices=(5, 15, 30, 60),
-                        help="simulated minutes from checkpoint to checkpoint "
-                             "(default: %(default)s)")
-    parser.add_argument("--maintenance-minutes", type=int, default=15, choices=(5, 15, 30, 60),
-                        help="from one run of maintenance to the next (default: %(default)s)")
-    parser.add_argument("--tail-hours", type=int,
-                        help="hours of maintenance after the last value "
-                             "(default: 3; --quick: 1)")
+    parser.add_argument(
+        "--items", type=int, help="with a value a minute each (default: 20000; --quick: 500)"
+    )
+    parser.add_argument(
+        "--hours", type=int, help="of the day, from midnight (default: 24; --quick: 3)"
+    )
+    parser.add_argument(
+        "--checkpoint-minutes",
+        type=int,
+        default=15,
+        choices=(5, 15, 30, 60),
+        help="simulated minutes from checkpoint to checkpoint " "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--maintenance-minutes",
+        type=int,
+        default=15,
+        choices=(5, 15, 30, 60),
+        help="from one run of maintenance to the next (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tail-hours",
+        type=int,
+        help="hours of maintenance after the last value " "(default: 3; --quick: 1)",
+    )
     parser.add_argument("--connections", type=int, default=1, help="(default: %(default)s)")
-    parser.add_argument("--rate", type=float, default=0, metavar="N",
-                        help="values offered per second (default: as fast as it goes)")
-    parser.add_argument("--autovacuum", default="on", choices=("on", "off"),
-                        help="(default: %(default)s)")
-    parser.add_argument("--wal-compression", default="off", metavar="METHOD",
-                        help="the server's setting, for all stores (default: %(default)s)")
+    parser.add_argument(
+        "--rate",
+        type=float,
+        default=0,
+        metavar="N",
+        help="values offered per second (default: as fast as it goes)",
+    )
+    parser.add_argument(
+        "--autovacuum", default="on", choices=("on", "off"), help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--wal-compression",
+        default="off",
+        metavar="METHOD",
+        help="the server's setting, for all stores (default: %(default)s)",
+    )
 
 
 def fill_defaults(arguments):
@@ -79,11 +108,16 @@ def settings_of(arguments):
     Segments of the log are not filled with zeros first: a server that has been
     running for long uses old ones again, and so would all stores but the first.
     """
-    kept = max(1024, LOG_KEPT * arguments.items * 60 // 2 ** 20)
-    return {"checkpoint_timeout": "1d", "wal_keep_size": "%dMB" % kept,
-            "wal_init_zero": "off", "wal_compression": arguments.wal_compression,
-            "autovacuum": arguments.autovacuum,
-            "autovacuum_naptime": "1s", "autovacuum_vacuum_cost_delay": "0"}
+    kept = max(1024, LOG_KEPT * arguments.items * 60 // 2**20)
+    return {
+        "checkpoint_timeout": "1d",
+        "wal_keep_size": "%dMB" % kept,
+        "wal_init_zero": "off",
+        "wal_compression": arguments.wal_compression,
+        "autovacuum": arguments.autovacuum,
+        "autovacuum_naptime": "1s",
+        "autovacuum_vacuum_cost_delay": "0",
+    }
 
 
 def period_of(arguments):
@@ -94,9 +128,16 @@ def period_of(arguments):
 
 def load_of(arguments):
     """The stream of the day."""
-    return drivers.Load("loader", BATCH, arguments.connections,
-                        arguments.items * 60 * arguments.hours, 0,
-                        period_of(arguments).start, items=arguments.items, step=MINUTE)
+    return drivers.Load(
+        "loader",
+        BATCH,
+        arguments.connections,
+        arguments.items * 60 * arguments.hours,
+        0,
+        period_of(arguments).start,
+        items=arguments.items,
+        step=MINUTE,
+    )
 
 
 class Upkeep:
@@ -182,10 +223,17 @@ class Day:
         handle, path = tempfile.mkstemp(suffix=".csv")
         os.close(handle)
         loader = drivers.LoaderProcess(
-            self.store.loader_arguments() + drivers.stream_arguments(self.load) + [
-                "--connections=%d" % self.load.connections, "--values=%d" % self.load.values,
-                "--rate=%g" % self.arguments.rate, "--csv=" + path, "--handshake",
-                "--pause-passes=%d" % self.arguments.part_minutes])
+            self.store.loader_arguments()
+            + drivers.stream_arguments(self.load)
+            + [
+                "--connections=%d" % self.load.connections,
+                "--values=%d" % self.load.values,
+                "--rate=%g" % self.arguments.rate,
+                "--csv=" + path,
+                "--handshake",
+                "--pause-passes=%d" % self.arguments.part_minutes,
+            ]
+        )
         try:
             self.costs.watch(loader.event("ready")["pids"])
             self.costs.checkpoint()
@@ -229,9 +277,16 @@ class Day:
     def _end_hour(self, before, began):
         """Notes what an hour has cost since a reading; returns the next one."""
         after = self.costs.reading()
-        self.hours.append(dict(
-            self.costs.between(before, after), store=self.store.name, hour=len(self.hours),
-            values=self.load.items * 60, disk_bytes=self.disk[-1][1], **self.upkeep.forget()))
+        self.hours.append(
+            dict(
+                self.costs.between(before, after),
+                store=self.store.name,
+                hour=len(self.hours),
+                values=self.load.items * 60,
+                disk_bytes=self.disk[-1][1],
+                **self.upkeep.forget(),
+            )
+        )
         self.spans.append({"from": began, "to": time.time()})
         self.progress.step()
         self.progress.show("%s, %d:00" % (self.store.name, len(self.hours)))
@@ -266,20 +321,25 @@ class Day:
         """The day's sums, and what came after the last value."""
         for hour, span in zip(self.hours, self.spans):
             hour["latency_ms"] = latencies(statements, span)["latency_ms"]
-        figures = {key: result[key] for key in
-                   ("values", "seconds", "failed", "lost", "duplicates")}
+        figures = {
+            key: result[key] for key in ("values", "seconds", "failed", "lost", "duplicates")
+        }
         figures.update(
-            disk=self.disk, disk_bytes=self.disk_bytes(),
+            disk=self.disk,
+            disk_bytes=self.disk_bytes(),
             state=self.upkeep.upkeep.state(self.period),
-            latency_ms=latencies(statements, {"from": self.spans[0]["from"],
-                                              "to": self.spans[-1]["to"]})["latency_ms"])
+            latency_ms=latencies(
+                statements, {"from": self.spans[0]["from"], "to": self.spans[-1]["to"]}
+            )["latency_ms"],
+        )
         before = self.costs.reading()
         self._end_day()
         figures.update(
             tail=dict(self.costs.between(before, self.costs.reading()), **self.upkeep.forget()),
             midnight_disk_bytes=self.midnight_disk,
             settled_disk_bytes=self.disk_bytes(),
-            settled_state=self.upkeep.upkeep.state(self.period))
+            settled_state=self.upkeep.upkeep.state(self.period),
+        )
         return figures
 
     def close(self):
@@ -291,8 +351,14 @@ class Day:
 def read_statements(path):
     """Start and latency of all statements."""
     with open(path, encoding="ascii") as lines:
-        return [{"start": float(row["start"]), "latency": float(row["latency_ms"]),
-                 "delay": float(row["delay_ms"])} for row in csv.DictReader(lines)]
+        return [
+            {
+                "start": float(row["start"]),
+                "latency": float(row["latency_ms"]),
+                "delay": float(row["delay_ms"]),
+            }
+            for row in csv.DictReader(lines)
+        ]
 
 
 class Verification:
@@ -307,19 +373,33 @@ class Verification:
         """What is wrong with a store, in sentences."""
         found = []
         if figures["failed"] or figures["lost"] or figures["duplicates"]:
-            found.append("%s: failed statements %s, values lost %d, duplicates %d" % (
-                store.name, figures["failed"], figures["lost"], figures["duplicates"]))
+            found.append(
+                "%s: failed statements %s, values lost %d, duplicates %d"
+                % (store.name, figures["failed"], figures["lost"], figures["duplicates"])
+            )
         digest = drivers.read_back(store, "float")
         if digest != self.expected:
-            found.append("%s: %d rows, checksum %s instead of %d, %s" % (
-                store.name, digest["rows"], digest["checksum"], self.expected["rows"],
-                self.expected["checksum"]))
-        items = int(store.execute(
-            "SELECT count(*) FROM (SELECT itemid FROM %s GROUP BY itemid "
-            "HAVING count(*) <> %d) other" % (TABLE, self.values_of_item))[0][0])
+            found.append(
+                "%s: %d rows, checksum %s instead of %d, %s"
+                % (
+                    store.name,
+                    digest["rows"],
+                    digest["checksum"],
+                    self.expected["rows"],
+                    self.expected["checksum"],
+                )
+            )
+        items = int(
+            store.execute(
+                "SELECT count(*) FROM (SELECT itemid FROM %s GROUP BY itemid "
+                "HAVING count(*) <> %d) other" % (TABLE, self.values_of_item)
+            )[0][0]
+        )
         if items:
-            found.append("%s: %d items with more or fewer than %d values" % (
-                store.name, items, self.values_of_item))
+            found.append(
+                "%s: %d items with more or fewer than %d values"
+                % (store.name, items, self.values_of_item)
+            )
         return found + store.check()
 
 
@@ -351,18 +431,28 @@ def run(arguments):
             for store in own.stores:
                 progress.show(store.name)
                 figures[store.name], parts, wrong = run_store(
-                    store, clock, arguments, progress, verification)
+                    store, clock, arguments, progress, verification
+                )
                 hours += parts
                 problems += wrong
             progress.finish()
             summary = summarize(figures, hours)
-            return own.conclude(NAME, {
-                "items": arguments.items, "hours": arguments.hours,
-                "checkpoint_minutes": arguments.checkpoint_minutes,
-                "maintenance_minutes": arguments.maintenance_minutes,
-                "connections": arguments.connections, "rate": arguments.rate,
-                "tail_hours": arguments.tail_hours,
-                "targets": [] if arguments.hours < 24 else targets(summary),
-                "summary": summary, "stores": [dict(entry, store=name)
-                                               for name, entry in figures.items()],
-                "runs": hours}, problems, show, draw)
+            return own.conclude(
+                NAME,
+                {
+                    "items": arguments.items,
+                    "hours": arguments.hours,
+                    "checkpoint_minutes": arguments.checkpoint_minutes,
+                    "maintenance_minutes": arguments.maintenance_minutes,
+                    "connections": arguments.connections,
+                    "rate": arguments.rate,
+                    "tail_hours": arguments.tail_hours,
+                    "targets": [] if arguments.hours < 24 else targets(summary),
+                    "summary": summary,
+                    "stores": [dict(entry, store=name) for name, entry in figures.items()],
+                    "runs": hours,
+                },
+                problems,
+                show,
+                draw,
+            )

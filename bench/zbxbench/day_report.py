@@ -3,7 +3,7 @@ from . import plots, results
 from .stores import STORES
 
 REFERENCE = "native"
-OWN = ("zbxhist-hour-compacted", "zbxhist-hour")    # the first that was measured is judged
+OWN = ("zbxhist-hour-compacted", "zbxhist-hour")  # the first that was measured is judged
 
 # what a value may cost with hourly partitions; the ratios are to REFERENCE
 LOG_TARGET, PAGES_TARGET, DISK_TARGET = 215, 300, 15
@@ -28,11 +28,13 @@ def _spent(hours, tail, key):
     """Bytes a value: in the first and the last hour, in the first hours, of all that was done."""
     early = hours[:FIRST_HOURS]
     values = _sum(hours, "values")
-    return {"first": _per_value(hours[:1], key, hours[0]["values"]),
-            "last": _per_value(hours[-1:], key, hours[-1]["values"]),
-            "early": _per_value(early, key, _sum(early, "values")),
-            "mean": _per_value(hours, key, values),
-            "all": _per_value(hours + [tail], key, values)}
+    return {
+        "first": _per_value(hours[:1], key, hours[0]["values"]),
+        "last": _per_value(hours[-1:], key, hours[-1]["values"]),
+        "early": _per_value(early, key, _sum(early, "values")),
+        "mean": _per_value(hours, key, values),
+        "all": _per_value(hours + [tail], key, values),
+    }
 
 
 def _cpu(hours, tail):
@@ -40,20 +42,31 @@ def _cpu(hours, tail):
     values = _sum(hours, "values")
     backends = _sum(hours, "backend_cpu")
     background = _sum(hours + [tail], "background_cpu") + tail["backend_cpu"]
-    return {"backends": backends / values * 1e6, "background": background / values * 1e6,
-            "together": (backends + background) / values * 1e6}
+    return {
+        "backends": backends / values * 1e6,
+        "background": background / values * 1e6,
+        "together": (backends + background) / values * 1e6,
+    }
 
 
 def _summary(figures, hours):
     """One store's figures, a value."""
     values = _sum(hours, "values")
-    entry = {name: _spent(hours, figures["tail"], key) for name, key in (
-        ("log", "log_bytes"), ("images", "image_bytes"), ("pages", "page_bytes"),
-        ("io", "io_bytes"))}
+    entry = {
+        name: _spent(hours, figures["tail"], key)
+        for name, key in (
+            ("log", "log_bytes"),
+            ("images", "image_bytes"),
+            ("pages", "page_bytes"),
+            ("io", "io_bytes"),
+        )
+    }
     entry["cpu"] = _cpu(hours, figures["tail"])
-    entry["disk"] = {"before": figures["disk_bytes"] / values,
-                     "end": figures.get("midnight_disk_bytes", figures["disk_bytes"]) / values,
-                     "settled": figures["settled_disk_bytes"] / values}
+    entry["disk"] = {
+        "before": figures["disk_bytes"] / values,
+        "end": figures.get("midnight_disk_bytes", figures["disk_bytes"]) / values,
+        "settled": figures["settled_disk_bytes"] / values,
+    }
     entry["latency_ms"] = figures["latency_ms"]
     entry["waited_seconds"] = _sum(hours, "waited_seconds")
     entry["maintenance_seconds"] = _sum(hours + [figures["tail"]], "maintenance_seconds")
@@ -67,18 +80,22 @@ def _ratio(value, reference):
 
 def _ratios(entry, reference):
     """A store's main figures to those of the reference."""
-    return {"log": _ratio(entry["log"]["all"], reference["log"]["all"]),
-            "pages": _ratio(entry["pages"]["all"], reference["pages"]["all"]),
-            "io": _ratio(entry["io"]["all"], reference["io"]["all"]),
-            "disk": _ratio(entry["disk"]["end"], reference["disk"]["end"]),
-            "cpu": _ratio(entry["cpu"]["together"], reference["cpu"]["together"]),
-            "p99": _ratio(entry["latency_ms"]["p99"], reference["latency_ms"]["p99"])}
+    return {
+        "log": _ratio(entry["log"]["all"], reference["log"]["all"]),
+        "pages": _ratio(entry["pages"]["all"], reference["pages"]["all"]),
+        "io": _ratio(entry["io"]["all"], reference["io"]["all"]),
+        "disk": _ratio(entry["disk"]["end"], reference["disk"]["end"]),
+        "cpu": _ratio(entry["cpu"]["together"], reference["cpu"]["together"]),
+        "p99": _ratio(entry["latency_ms"]["p99"], reference["latency_ms"]["p99"]),
+    }
 
 
 def summarize(figures, hours):
     """Every store's figures, and their ratios to the reference of the same run."""
-    summary = {name: _summary(entry, [hour for hour in hours if hour["store"] == name])
-               for name, entry in figures.items()}
+    summary = {
+        name: _summary(entry, [hour for hour in hours if hour["store"] == name])
+        for name, entry in figures.items()
+    }
     for entry in summary.values():
         entry["ratios"] = _ratios(entry, summary[REFERENCE]) if REFERENCE in summary else {}
     return summary
@@ -91,15 +108,24 @@ def targets(summary):
         return []
     entry = summary[own]
     label = STORES[own].label
-    wanted = [("bytes of log a value, everything counted", entry["log"]["all"], LOG_TARGET),
-              ("bytes of pages written a value", entry["pages"]["all"], PAGES_TARGET),
-              ("bytes on disk a value at the day's end", entry["disk"]["end"], DISK_TARGET)]
+    wanted = [
+        ("bytes of log a value, everything counted", entry["log"]["all"], LOG_TARGET),
+        ("bytes of pages written a value", entry["pages"]["all"], PAGES_TARGET),
+        ("bytes on disk a value at the day's end", entry["disk"]["end"], DISK_TARGET),
+    ]
     if entry["ratios"]:
-        wanted += [("CPU of the server to native partitions", entry["ratios"]["cpu"], CPU_TARGET),
-                   ("p99 of a 1000-row INSERT to native partitions", entry["ratios"]["p99"],
-                    P99_TARGET)]
-    return [{"target": "%s: %s, at most %g" % (label, what, limit), "value": value,
-             "met": value <= limit} for what, value, limit in wanted]
+        wanted += [
+            ("CPU of the server to native partitions", entry["ratios"]["cpu"], CPU_TARGET),
+            ("p99 of a 1000-row INSERT to native partitions", entry["ratios"]["p99"], P99_TARGET),
+        ]
+    return [
+        {
+            "target": "%s: %s, at most %g" % (label, what, limit),
+            "value": value,
+            "met": value <= limit,
+        }
+        for what, value, limit in wanted
+    ]
 
 
 def _label(result, name):
@@ -116,47 +142,92 @@ def _written_table(result):
     rows = []
     for name, entry in result["summary"].items():
         log, pages = entry["log"], entry["pages"]
-        rows.append([_label(result, name)]
-                    + [results.number(log[key]) for key in ("first", "last", "mean")]
-                    + [results.number(log["all"]) + _to_reference(entry, "log"),
-                       results.number(entry["images"]["all"])
-                       if "images" in entry else "-"]
-                    + [results.number(pages[key]) for key in ("early", "mean")]
-                    + [results.number(pages["all"]) + _to_reference(entry, "pages"),
-                       results.number(entry["io"]["all"]) + _to_reference(entry, "io")])
+        rows.append(
+            [_label(result, name)]
+            + [results.number(log[key]) for key in ("first", "last", "mean")]
+            + [
+                results.number(log["all"]) + _to_reference(entry, "log"),
+                results.number(entry["images"]["all"]) if "images" in entry else "-",
+            ]
+            + [results.number(pages[key]) for key in ("early", "mean")]
+            + [
+                results.number(pages["all"]) + _to_reference(entry, "pages"),
+                results.number(entry["io"]["all"]) + _to_reference(entry, "io"),
+            ]
+        )
     return results.table(
-        ["store", "log: first hour", "last hour", "mean", "log, all", "images in it",
-         "pages: first %d hours" % FIRST_HOURS, "mean", "pages, all", "kernel, all"], rows)
+        [
+            "store",
+            "log: first hour",
+            "last hour",
+            "mean",
+            "log, all",
+            "images in it",
+            "pages: first %d hours" % FIRST_HOURS,
+            "mean",
+            "pages, all",
+            "kernel, all",
+        ],
+        rows,
+    )
 
 
 def _kept_table(result):
     rows = []
     for name, entry in result["summary"].items():
         cpu, latency = entry["cpu"], entry["latency_ms"]
-        rows.append([_label(result, name),
-                     results.number(entry["disk"].get("before", entry["disk"]["end"]), 1),
-                     results.number(entry["disk"]["end"], 1) + _to_reference(entry, "disk"),
-                     entry["state"][0] or "-",
-                     results.number(entry["disk"]["settled"], 1), entry["state"][1] or "-",
-                     results.number(cpu["backends"], 2), results.number(cpu["background"], 2),
-                     results.number(cpu["together"], 2) + _to_reference(entry, "cpu"),
-                     results.number(latency["p50"], 1),
-                     results.number(latency["p99"], 1) + _to_reference(entry, "p99"),
-                     results.number(latency["max"], 1)])
+        rows.append(
+            [
+                _label(result, name),
+                results.number(entry["disk"].get("before", entry["disk"]["end"]), 1),
+                results.number(entry["disk"]["end"], 1) + _to_reference(entry, "disk"),
+                entry["state"][0] or "-",
+                results.number(entry["disk"]["settled"], 1),
+                entry["state"][1] or "-",
+                results.number(cpu["backends"], 2),
+                results.number(cpu["background"], 2),
+                results.number(cpu["together"], 2) + _to_reference(entry, "cpu"),
+                results.number(latency["p50"], 1),
+                results.number(latency["p99"], 1) + _to_reference(entry, "p99"),
+                results.number(latency["max"], 1),
+            ]
+        )
     return results.table(
-        ["store", "disk B/value: before 24:00", "after its maintenance", "the day", "disk afterwards", "the day then", "CPU: backends",
-         "others", "together", "INSERT p50 ms", "p99", "max"], rows)
+        [
+            "store",
+            "disk B/value: before 24:00",
+            "after its maintenance",
+            "the day",
+            "disk afterwards",
+            "the day then",
+            "CPU: backends",
+            "others",
+            "together",
+            "INSERT p50 ms",
+            "p99",
+            "max",
+        ],
+        rows,
+    )
 
 
 def show(result):
     """The tables of a result."""
-    print("\n%s items, %d hours, a checkpoint each %d minutes; in brackets to %s" % (
-        results.number(result["items"]), result["hours"], result["checkpoint_minutes"],
-        STORES[REFERENCE].label))
+    print(
+        "\n%s items, %d hours, a checkpoint each %d minutes; in brackets to %s"
+        % (
+            results.number(result["items"]),
+            result["hours"],
+            result["checkpoint_minutes"],
+            STORES[REFERENCE].label,
+        )
+    )
     print("\nBytes written a value; all: with what maintenance did after the last value")
     print(_written_table(result))
-    print("\nDisk at the day's end and when maintenance was through, microseconds of CPU a "
-          "value, latency of 1000-row INSERTs")
+    print(
+        "\nDisk at the day's end and when maintenance was through, microseconds of CPU a "
+        "value, latency of 1000-row INSERTs"
+    )
     print(_kept_table(result))
 
 
@@ -169,9 +240,14 @@ def _line(axes, result, name, key):
     hours = _of_store(result, name)
     if any(hour.get(key) is None for hour in hours):
         return
-    axes.plot([hour["hour"] + 1 for hour in hours],
-              [hour[key] / hour["values"] for hour in hours], marker="o", markersize=2.5,
-              color=plots.colour(name), label=STORES[name].label)
+    axes.plot(
+        [hour["hour"] + 1 for hour in hours],
+        [hour[key] / hour["values"] for hour in hours],
+        marker="o",
+        markersize=2.5,
+        color=plots.colour(name),
+        label=STORES[name].label,
+    )
 
 
 def _draw_written(result, stem):
@@ -181,17 +257,23 @@ def _draw_written(result, stem):
         _line(log, result, name, "log_bytes")
         _line(pages, result, name, "page_bytes")
     for entry in result["stores"]:
-        disk.plot([point[0] for point in entry["disk"]],
-                  [point[1] / 2 ** 20 for point in entry["disk"]],
-                  color=plots.colour(entry["store"]), label=STORES[entry["store"]].label)
+        disk.plot(
+            [point[0] for point in entry["disk"]],
+            [point[1] / 2**20 for point in entry["disk"]],
+            color=plots.colour(entry["store"]),
+            label=STORES[entry["store"]].label,
+        )
     log.set_ylabel("bytes of log\na value")
     pages.set_ylabel("bytes of pages\nwritten a value")
     disk.set_ylabel("on disk, MB")
     disk.set_xlabel("hours of the day")
     for axes in (log, pages, disk):
         axes.set_ylim(bottom=0)
-    log.set_title("A day of %s items with a value a minute, a checkpoint each %d minutes" % (
-        results.number(result["items"]), result["checkpoint_minutes"]), fontsize=10)
+    log.set_title(
+        "A day of %s items with a value a minute, a checkpoint each %d minutes"
+        % (results.number(result["items"]), result["checkpoint_minutes"]),
+        fontsize=10,
+    )
     plots.legend_beside(log)
     plots.save(fig, stem)
 
@@ -202,8 +284,12 @@ def _draw_time(result, stem):
     for name in result["summary"]:
         hours = _of_store(result, name)
         clock = [hour["hour"] + 1 for hour in hours]
-        style = {"marker": "o", "markersize": 2.5, "color": plots.colour(name),
-                 "label": STORES[name].label}
+        style = {
+            "marker": "o",
+            "markersize": 2.5,
+            "color": plots.colour(name),
+            "label": STORES[name].label,
+        }
         for axes, key in ((backends, "backend_cpu"), (others, "background_cpu")):
             axes.plot(clock, [hour[key] / hour["values"] * 1e6 for hour in hours], **style)
         latency.plot(clock, [hour["latency_ms"]["p99"] for hour in hours], **style)

@@ -26,12 +26,11 @@
 
 typedef struct PackedDay
 {
-	Oid			relid;			/* its table, which may have been dropped: open
-								 * it with try_table_open */
+	Oid			relid;			/* its table, which may have been dropped:
+								 * open it with try_table_open */
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
-	Oid			partition;		/* that it is being unpacked to, or
-								 * InvalidOid */
+	Oid			partition;		/* that it is being unpacked to, or InvalidOid */
 	bool		is_unpacked;	/* its rows are there by now */
 	int64		nrows;			/* about so many */
 } PackedDay;

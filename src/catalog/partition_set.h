@@ -42,8 +42,8 @@ typedef struct PartitionSet
 								 * days, or InvalidOid */
 	List	   *new_columns;	/* names of those of its columns that no day
 								 * has been packed with */
-	List	   *renamed;		/* of RenamedColumn: those that days have under
-								 * another name */
+	List	   *renamed;		/* of RenamedColumn: those that days have
+								 * under another name */
 	int			npacked_days;
 	PackedDay  *packed_days;	/* sorted by from_clock */
 	MemoryContext context;		/* owns the arrays */

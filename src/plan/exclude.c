@@ -54,7 +54,7 @@ HasNoRows(const PartitionSet *set, Oid child, const ClockRange *bounds)
 static ClockRange
 GetBounds(PlannerInfo *root, Index varno, AttrNumber clock_attnum)
 {
-	ClockRange bounds = {
+	ClockRange	bounds = {
 		.from_clock = ZBXHIST_CLOCK_MIN,
 		.to_clock = ZBXHIST_CLOCK_END
 	};
@@ -87,8 +87,8 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 	if (ZbxhistIsRouted(parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		ClockRange bounds = GetBounds(root, appinfo->parent_relid,
-										   set->clock_attnum);
+		ClockRange	bounds = GetBounds(root, appinfo->parent_relid,
+									   set->clock_attnum);
 
 		result = set->clock_attnum != InvalidAttrNumber &&
 			HasNoRows(set, child, &bounds);

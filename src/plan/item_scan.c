@@ -325,7 +325,7 @@ GetRange(ItemScanState *state, ItemRange *range)
 static void
 LockPartitions(Relation parent, const ItemRange *range)
 {
-	ClockRange bounds = {
+	ClockRange	bounds = {
 		.from_clock = position_clock(range->first),
 		.to_clock = (int64) position_clock(range->last) + 1
 	};

@@ -17,7 +17,7 @@ extern bool ZbxhistIsItemQuery(const Query *query, Index rti, Relation parent,
 							   const PartitionSet *set, bool *is_descending);
 extern void ZbxhistMarkItemScan(RangeTblEntry *rte, bool is_descending);
 extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-								   RangeTblEntry *rte);
+									RangeTblEntry *rte);
 extern void ZbxhistItemScanInit(void);
 
 #endif							/* ZBXHIST_ITEM_SCAN_H */

@@ -25,6 +25,6 @@ typedef struct TableOrder
 extern void ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables,
 							   bool has_parent, const TableOrder *order);
 extern void ZbxhistConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
-								   RangeTblEntry *rte);
+										 RangeTblEntry *rte);
 
 #endif							/* ZBXHIST_ORDERED_APPEND_H */

@@ -143,9 +143,9 @@ FindStandIn(Query *query)
 		ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
-		ClockRange bounds = ZbxhistBoundsInWhere(query,
-													  query->resultRelation,
-													  set->clock_attnum);
+		ClockRange	bounds = ZbxhistBoundsInWhere(query,
+												  query->resultRelation,
+												  set->clock_attnum);
 
 		result = FindOnlyPartition(set, &bounds);
 		if (OidIsValid(result))

@@ -11,7 +11,7 @@
 #include "nodes/pathnodes.h"
 
 extern void ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-								   RangeTblEntry *rte);
+									 RangeTblEntry *rte);
 extern void ZbxhistRangeScanInit(void);
 
 #endif							/* ZBXHIST_RANGE_SCAN_H */

@@ -243,7 +243,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	PartitionSet *set = ZbxhistGetPartitions(parent);
 	int			nchildren = set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
-	ClockRange bounds;
+	ClockRange	bounds;
 	Narrowing  *result;
 	List	   *tables;
 	List	   *left_out = NIL;

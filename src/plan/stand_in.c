@@ -43,7 +43,7 @@
 ClockRange
 ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
 {
-	ClockRange bounds = {
+	ClockRange	bounds = {
 		.from_clock = ZBXHIST_CLOCK_MIN,
 		.to_clock = ZBXHIST_CLOCK_END
 	};

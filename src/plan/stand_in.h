@@ -15,7 +15,7 @@
 #include "catalog/partition_set.h"
 
 extern ClockRange ZbxhistBoundsInWhere(const Query *query, Index rti,
-											AttrNumber clock_attnum);
+									   AttrNumber clock_attnum);
 extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 							  Relation parent);
 extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,

@@ -165,6 +165,7 @@ static void
 try_value(const ValueCheck *check, const uint8 *data, size_t size)
 {
 	int64		number = 0;
+
 	/* exactly as large as it is */
 	char	   *copy = palloc(size);
 

@@ -453,7 +453,7 @@ test_double_stats(void)
 	for (i = 0; i < lengthof(cases); i++)
 	{
 		double		values[3];
-		PackedColumn column = {.kind = PACKED_DOUBLE, .doubles = values};
+		PackedColumn column = {.kind = PACKED_DOUBLE,.doubles = values};
 		SegmentStats stats;
 
 		memcpy(values, cases[i].values, sizeof(values));
@@ -473,7 +473,7 @@ test_other_stats(void)
 {
 	uint64		values[4] = {PG_UINT64_MAX, 7, PG_UINT64_MAX, PG_UINT64_MAX};
 	bool		nulls[4] = {false, true, false, false};
-	PackedColumn column = {PACKED_UNSIGNED, nulls, .unsigneds = values};
+	PackedColumn column = {PACKED_UNSIGNED, nulls,.unsigneds = values};
 	SegmentStats stats;
 
 	ZbxhistComputeStats(&column, 0, 4, &stats);

@@ -173,7 +173,7 @@ static void
 touch_container(const JsonbContainer *container, int depth)
 {
 	uint32		n = JsonContainerSize(container) *
-	(JsonContainerIsObject(container) ? 2 : 1);
+		(JsonContainerIsObject(container) ? 2 : 1);
 	uint32		i;
 
 	for (i = 0; i < n && depth < MAX_DEPTH; i++)

@@ -229,7 +229,7 @@ NewChange(DayModify *modify, const PackedRowId *id)
 	RowChange  *change;
 	bool		is_full = modify->nchanges == MAX_CHANGES;
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
-	modify->nbytes >= MAX_BYTES;
+		modify->nbytes >= MAX_BYTES;
 
 	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
 	if (is_full ||

@@ -28,7 +28,8 @@ typedef struct DayReaderSpec
 	const bool *wanted;			/* by attribute; NULL: all columns */
 	bool		wants_row_id;	/* clock and ordinal are asked for */
 	bool		wants_position; /* clock and ns are asked for */
-	LOCKMODE	release;		/* lock of days that are left; NoLock: it stays */
+	LOCKMODE	release;		/* lock of days that are left; NoLock: it
+								 * stays */
 	ScanCounters *counters;
 } DayReaderSpec;
 

@@ -35,6 +35,7 @@ static const struct
 	const char *name;
 	Oid			type;
 }			own_columns[DAY_NUM_ATTRIBUTES] =
+
 {
 	{"first_itemid", INT8OID},
 	{"first_clock", INT4OID},

@@ -24,9 +24,9 @@
 #define DAY_ATTNUM_FIRST_ITEMID 1	/* bigint; of the first segment */
 #define DAY_ATTNUM_FIRST_CLOCK 2	/* integer; of the first segment */
 #define DAY_ATTNUM_LAST_ITEMID 3	/* bigint; of the last segment */
-#define DAY_ATTNUM_LAST_CLOCK 4		/* integer; of the last segment */
-#define DAY_ATTNUM_ROWS 5			/* integer; in all segments */
-#define DAY_ATTNUM_PAYLOAD 6		/* bytea */
+#define DAY_ATTNUM_LAST_CLOCK 4 /* integer; of the last segment */
+#define DAY_ATTNUM_ROWS 5		/* integer; in all segments */
+#define DAY_ATTNUM_PAYLOAD 6	/* bytea */
 #define DAY_NUM_ATTRIBUTES 6
 
 /* a packed column */

@@ -104,7 +104,7 @@ ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
 	if (layout->ns >= 0)
 	{
 		const PackedColumn *column =
-		&rows->columns[layout->columns[layout->ns].packed];
+			&rows->columns[layout->columns[layout->ns].packed];
 
 		if (column->nulls == NULL || !column->nulls[row])
 			ns = (int32) column->ints[row];

@@ -31,6 +31,7 @@ static const struct
 	int64		greatest;
 	bool		has_infinities;
 }			known_types[] =
+
 {
 	{INT4OID, CHECK_NUMBER},
 	{FLOAT8OID, CHECK_NOTHING},

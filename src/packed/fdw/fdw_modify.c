@@ -59,8 +59,8 @@ typedef struct ConditionSearch
 	Index		varno;
 	AttrNumber	itemid;
 	bool		has_tid;		/* some are on its ctid */
-	bool		has_one_item;	/* one leaves a single item, or that of another
-								 * relation's row */
+	bool		has_one_item;	/* one leaves a single item, or that of
+								 * another relation's row */
 } ConditionSearch;
 
 /* ---- planning ---- */

@@ -39,8 +39,8 @@ typedef struct PackedRel
 enum PackedPathPart
 {
 	PATH_ORDER,					/* IntList, see below */
-	PATH_END					/* Const, int8: rows before that clock only; or
-								 * not there */
+	PATH_END					/* Const, int8: rows before that clock only;
+								 * or not there */
 };
 
 /* members of ForeignScan.fdw_private */

@@ -16,8 +16,7 @@
 typedef struct PackedCond
 {
 	PackedCondKind kind;
-	Expr	   *value;			/* integer of any size, ctid, or array of
-								 * such */
+	Expr	   *value;			/* integer of any size, ctid, or array of such */
 } PackedCond;
 
 /* the columns that conditions may be about; 0: not of the right type */

@@ -36,6 +36,7 @@ static const struct
 	const char *column;
 	const char *junk;
 }			key_columns[] =
+
 {
 	{"itemid", "zbxhist_itemid"},
 	{"clock", "zbxhist_clock"},

@@ -116,7 +116,7 @@ find_typical(const uint64 *values, int n, int *width)
 		sample[j] = value;
 	}
 	*width = codec_width((uint64) sample[count - 1 - count / 4] -
-					  (uint64) sample[count / 4]);
+						 (uint64) sample[count / 4]);
 	return values[0] + (uint64) sample[count / 2];
 }
 

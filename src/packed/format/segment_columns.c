@@ -393,7 +393,7 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 		if (wanted != NULL && !wanted[i])
 			continue;
 		if (!(i == 0 ? get_clocks(&column, &rows->columns[0],
-							   &reader->segments[segment]) :
+								  &reader->segments[segment]) :
 			  get_column(&column, &rows->columns[i], reader, segment)))
 			return false;
 	}

@@ -308,6 +308,7 @@ make_segments(GroupReader *reader, const NumberReader *columns, uint64 itemid,
 			  uint32 offset, const int64 *item)
 {
 	int			n = reader->nsegments;
+
 	/* these of every segment: one is where those before it end */
 	const uint64 *steps = get_distances(&columns[NUMBER_STEP], n - 1);
 	const uint64 *lengths = get_distances(&columns[NUMBER_LENGTH], n);

@@ -81,7 +81,7 @@ InitLateRow(const MergeState *state, LateRow *row, HeapTuple tuple)
 		ns = isnull ? 0 : DatumGetInt32(value);
 	}
 	row->itemid = DatumGetInt64(ZbxhistLateValue(state, tuple, layout->itemid,
-										 &isnull));
+												 &isnull));
 	row->position = make_position(clock, ns);
 	row->tuple = tuple;
 	row->is_added = false;

@@ -199,7 +199,7 @@ CountOfSegment(const GroupReader *reader, int segment, const LateRow *rows,
 {
 	const SegmentInfo *info = &reader->segments[segment];
 	bool		is_last = segment + 1 == reader->nsegments ||
-	reader->segments[segment + 1].itemid != info->itemid;
+		reader->segments[segment + 1].itemid != info->itemid;
 	int			count = 0;
 
 	while (count < nrows && rows[count].itemid == info->itemid &&

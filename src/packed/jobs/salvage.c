@@ -99,7 +99,7 @@ static void
 InsertOne(Salvage *salvage, int number)
 {
 	RowInsert	insert = {salvage, number, 1};
-	Loss		loss = {.has_begin = true, .has_end = true, .nrows = 1};
+	Loss		loss = {.has_begin = true,.has_end = true,.nrows = 1};
 	char	   *error;
 
 	if (ZbxhistTry(InsertSome, &insert, IsRefusal, &error))
@@ -200,7 +200,7 @@ SalvageSegment(Salvage *salvage, const GroupReader *reader, int segment)
 	Unpacking  *unpacking = &salvage->unpacking;
 	const SegmentInfo *info = &reader->segments[segment];
 	Loss		loss = {true, info->itemid, info->first_clock,
-		true, info->itemid, info->last_clock, info->nrows, NULL};
+	true, info->itemid, info->last_clock, info->nrows, NULL};
 	const char **problems;
 	SegmentRows rows;
 
@@ -258,7 +258,7 @@ LoseGroup(Salvage *salvage, StoredGroup *stored, const char *problem)
 {
 	const DayGroup *group = &stored->group;
 	GroupDelete delete = {salvage, &stored->group.tid};
-	Loss		loss = {.nrows = -1, .problem = problem};
+	Loss		loss = {.nrows = -1,.problem = problem};
 	char	   *error;
 
 	if (stored->has_place)
