@@ -3,6 +3,10 @@
 -- All tables or none: a lock that is held while the next one is waited for
 -- keeps readers out for nothing.  They are locked in the order in which the
 -- planner locks a parent's children.
+--
+-- Who changes rows may have one of them and wait for another, which the caller
+-- has locked long since: neither would get on, and he be cancelled for it, so
+-- it is the caller who gives up.
 
 CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[])
 RETURNS interval
@@ -15,6 +19,21 @@ DECLARE
     relation regclass;
 BEGIN
     FOR attempt IN 1 .. 5 LOOP
+        SELECT l.relation::regclass INTO relation
+          FROM pg_locks l
+          JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+         WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
+           AND EXISTS (SELECT FROM pg_locks w
+                        WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
+                          AND w.database = l.database AND w.relation = ANY (relations))
+           AND l.pid <> pg_backend_pid()
+         LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'table % is in use by a transaction that waits for this one', relation
+                USING ERRCODE = 'lock_not_available',
+                      DETAIL = 'Repeat the call when that has ended.',
+                      HINT = zbxhist_internal.long_transactions();
+        END IF;
         BEGIN
             FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
                 PERFORM zbxhist_internal.lock_exclusively(relation, allowed);

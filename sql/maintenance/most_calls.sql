@@ -12,6 +12,9 @@ AS $$
         WHEN step = 'premake' THEN
             coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
                            WHERE c.parent = most_calls.parent), 0) + 68
+        -- one partition or packed day each
+        WHEN step = 'owner' THEN
+            (SELECT count(*)::integer FROM zbxhist_internal.list_ranges(parent)) + 20
         ELSE 20 END
 $$;
 

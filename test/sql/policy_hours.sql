@@ -118,6 +118,19 @@ SELECT table_name, action, partition, rows FROM zbxhist.preview('history') WHERE
 CALL zbxhist.run_maintenance('history');
 SELECT tableoid::regclass, count(*) FROM history WHERE itemid = 7 GROUP BY 1;
 
+-- another owner: all that the table has becomes theirs in one run
+CREATE ROLE regress_zbxhist_hours;
+GRANT CREATE ON SCHEMA hours TO regress_zbxhist_hours;
+ALTER TABLE history OWNER TO regress_zbxhist_hours;
+SELECT count(*) > 20 AS many FROM zbxhist_internal.foreign_children('history');
+CALL zbxhist.run_maintenance('history');
+SELECT count(*) FROM zbxhist_internal.foreign_children('history');
+ALTER TABLE history OWNER TO CURRENT_USER;
+CALL zbxhist.run_maintenance('history');
+SELECT DISTINCT sqlstate, message FROM zbxhist.maintenance_log WHERE parent = 'history'::regclass AND action = 'owner';
+DROP OWNED BY regress_zbxhist_hours;
+DROP ROLE regress_zbxhist_hours;
+
 -- hundreds of a kind are a line for check
 SELECT * FROM zbxhist.check() WHERE code <> 'partial_dump';
 CREATE INDEX ON history (value);
