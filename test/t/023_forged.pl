@@ -243,7 +243,8 @@ sub forged_values
 	my ($type, $kind) = @{ $types[$i] };
 	my @sure;
 
-	push @sure, $kind eq 'int' ? "'0'" : literal($all->[$i][0]), $broken{$type}
+	push @sure, $kind eq 'int' ? "'0'" : literal($all->[$i][0]),
+	  $broken{$type}
 	  if $broken{$type};
 	return @sure, map {
 		my $length = $kind eq 'int' ? 0 : $kind eq 'bytes' ? 0 : $kind;
@@ -348,8 +349,10 @@ diag(
 	)) if $much > 1;
 for my $i (grep { $broken{ $types[$_][0] } } 0 .. $#types)
 {
-	is( $node->safe_psql('zabbix',
-			"SELECT string_agg(state, ' ' ORDER BY itemid) FROM states WHERE n = $i AND itemid < 2"),
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT string_agg(state, ' ' ORDER BY itemid) FROM states WHERE n = $i AND itemid < 2"
+		),
 		'00000 XX001',
 		"... the first of $types[$i][0] a value, the second none");
 }

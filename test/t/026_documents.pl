@@ -249,7 +249,8 @@ $node->safe_psql('later',
 	'CREATE EXTENSION zbxhist; SELECT * FROM zbxhist.setup()');
 fill('later');
 $node->safe_psql('later',
-	'SET zbxhist.maintenance_compact_limit = 0; CALL zbxhist.run_maintenance()');
+	'SET zbxhist.maintenance_compact_limit = 0; CALL zbxhist.run_maintenance()'
+);
 cmp_ok(
 	$node->safe_psql(
 		'later',
