@@ -23,6 +23,7 @@ AS $$
                                          - extract(epoch FROM min(coalesce(s.last_success, c.created_at))))::bigint,
                        'failing_tables', count(*) FILTER (WHERE s.failed)) AS summary
               FROM zbxhist.parent_config c
+              JOIN pg_class k ON k.oid = c.parent
               LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent) m,
            (SELECT jsonb_build_object(
                        'error', sum(s.lines) FILTER (WHERE s.severity = 'error'),

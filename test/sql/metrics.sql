@@ -8,7 +8,8 @@ DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch F
 CREATE SCHEMA metered;
 SET search_path = metered, public;
 
--- nothing is managed
+-- nothing is managed, and no maintenance has been
+DELETE FROM zbxhist.check_summary;
 SELECT zbxhist.metrics() -> 'tables', zbxhist.metrics() -> 'maintenance';
 
 CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, value double precision DEFAULT '0.0000' NOT NULL, ns integer DEFAULT '0' NOT NULL, PRIMARY KEY (itemid,clock,ns));
