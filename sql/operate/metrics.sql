@@ -11,16 +11,16 @@ AS $$
     SELECT jsonb_build_object(
                'version', zbxhist.version(),
                'time', zbxhist_internal.current_clock(),
-               'server_started', extract(epoch FROM pg_postmaster_start_time())::bigint,
+               'server_started', floor(extract(epoch FROM pg_postmaster_start_time()))::bigint,
                'database_bytes', pg_database_size(current_database()),
                'maintenance', m.summary,
                'check', k.summary,
                'tables', coalesce(t.list, '[]'))
       FROM (SELECT jsonb_build_object(
-                       'last_run', extract(epoch FROM max(s.last_run))::bigint,
-                       'last_success', extract(epoch FROM min(s.last_success))::bigint,
+                       'last_run', floor(extract(epoch FROM max(s.last_run)))::bigint,
+                       'last_success', floor(extract(epoch FROM min(s.last_success)))::bigint,
                        'since_success', (zbxhist_internal.current_clock()
-                                         - extract(epoch FROM min(coalesce(s.last_success, c.created_at))))::bigint,
+                                         - floor(extract(epoch FROM min(coalesce(s.last_success, c.created_at)))))::bigint,
                        'failing_tables', count(*) FILTER (WHERE s.failed)) AS summary
               FROM zbxhist.parent_config c
               JOIN pg_class k ON k.oid = c.parent
@@ -29,7 +29,7 @@ AS $$
                        'error', sum(s.lines) FILTER (WHERE s.severity = 'error'),
                        'warning', sum(s.lines) FILTER (WHERE s.severity = 'warning'),
                        'info', sum(s.lines) FILTER (WHERE s.severity = 'info'),
-                       'time', extract(epoch FROM min(s.checked_at))::bigint) AS summary
+                       'time', floor(extract(epoch FROM min(s.checked_at)))::bigint) AS summary
               FROM zbxhist.check_summary s) k,
            (SELECT jsonb_agg(zbxhist_internal.table_metrics(p, l.locked) ORDER BY p::text) AS list
               FROM unnest(zbxhist_internal.parent_list()) p,

@@ -11,8 +11,8 @@ AS $$
     SELECT jsonb_build_object(
                'schema', n.nspname,
                'table', k.relname,
-               'interval', extract(epoch FROM c.partition_interval)::bigint,
-               'retention', extract(epoch FROM r.retention)::bigint,
+               'interval', floor(extract(epoch FROM c.partition_interval))::bigint,
+               'retention', floor(extract(epoch FROM r.retention))::bigint,
                'partitions', h.partitions,
                'partitions_ahead', h.ahead,
                'runway', greatest(0, coalesce(h.until, 0) - t.present),
@@ -30,12 +30,12 @@ AS $$
                'values_per_second', l.rate,
                'ways', coalesce(i.ways, '{}'),
                'oldest_value', least(h.oldest, p.oldest),
-               'next_drop', least(h.first_end, p.first_end) + extract(epoch FROM r.retention)::bigint,
-               'last_run', extract(epoch FROM s.last_run)::bigint,
-               'last_success', extract(epoch FROM s.last_success)::bigint,
-               'since_success', t.present - extract(epoch FROM coalesce(s.last_success, c.created_at))::bigint,
+               'next_drop', least(h.first_end, p.first_end) + floor(extract(epoch FROM r.retention))::bigint,
+               'last_run', floor(extract(epoch FROM s.last_run))::bigint,
+               'last_success', floor(extract(epoch FROM s.last_success))::bigint,
+               'since_success', t.present - floor(extract(epoch FROM coalesce(s.last_success, c.created_at)))::bigint,
                'last_error', s.last_error,
-               'last_error_at', extract(epoch FROM s.last_error_at)::bigint)
+               'last_error_at', floor(extract(epoch FROM s.last_error_at))::bigint)
       FROM zbxhist.parent_config c
       JOIN pg_class k ON k.oid = c.parent
       JOIN pg_namespace n ON n.oid = k.relnamespace
