@@ -6,6 +6,8 @@
 # lines of an older pg_regress, or that of another run of scripts/test, whose
 # last line counts.
 
+# the version of PostgreSQL that is being tested
+CURRENT=''
 PASSED=0
 FAILED=0
 SKIPPED=0

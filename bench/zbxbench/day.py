@@ -5,6 +5,7 @@ maintenance called by a timer, all in compressed time: the server's clock shows
 the time that the values have.  Everything that is written counts, by whichever
 process: the log with its page images, pages, and what packing writes.
 """
+
 import concurrent.futures
 import csv
 import math

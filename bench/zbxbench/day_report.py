@@ -1,4 +1,5 @@
 """Tables, targets and plots of the day experiment."""
+
 from . import plots, results
 from .stores import STORES
 
