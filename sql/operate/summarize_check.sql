@@ -11,9 +11,10 @@ DECLARE
     problem text;
 BEGIN
     INSERT INTO zbxhist.check_summary AS s (severity, lines, checked_at)
-    SELECT v.severity, (SELECT count(*) FROM zbxhist.check() c WHERE c.severity = v.severity),
-           clock_timestamp()
+    SELECT v.severity, count(c.severity), clock_timestamp()
       FROM (VALUES ('error'), ('warning'), ('info')) AS v (severity)
+      LEFT JOIN zbxhist.check() c ON c.severity = v.severity
+     GROUP BY v.severity
     ON CONFLICT ON CONSTRAINT check_summary_pkey
     DO UPDATE SET lines = excluded.lines, checked_at = excluded.checked_at;
 EXCEPTION WHEN OTHERS THEN

@@ -3,13 +3,9 @@
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    relation pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    FOREACH relation IN ARRAY zbxhist_internal.ranges_to_compact(parent, day) LOOP
-        CALL zbxhist_internal.repeat_by_hand(parent, 'compact', relation);
-    END LOOP;
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'compact', zbxhist_internal.ranges_to_compact(parent, day));
 END
 $$;
 

@@ -3,13 +3,9 @@
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    relation pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    FOREACH relation IN ARRAY zbxhist_internal.partitions_to_pack(parent, day) LOOP
-        CALL zbxhist_internal.repeat_by_hand(parent, 'pack', relation);
-    END LOOP;
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'pack', zbxhist_internal.partitions_to_pack(parent, day));
 END
 $$;
 

@@ -3,13 +3,9 @@
 CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
-DECLARE
-    relation pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    FOREACH relation IN ARRAY zbxhist_internal.days_to_unpack(parent, day) LOOP
-        CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', relation);
-    END LOOP;
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 

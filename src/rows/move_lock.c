@@ -37,7 +37,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
@@ -46,24 +45,12 @@
 #include "catalog/partition_set.h"
 #include "catalog/policy.h"
 #include "rows/move_lock.h"
-
-/* tells the move lock from other locks on the relation as an object */
-#define MOVE_SUBOBJECT 2
+#include "rows/object_lock.h"
 
 /* a move that others get ahead of that often is left for later */
 #define MAX_TRIES 20
 
 /* ---- the move lock ---- */
-
-/*
- * SetMoveTag makes the tag of a parent's move lock.
- */
-static void
-SetMoveTag(LOCKTAG *tag, Oid parent)
-{
-	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, parent,
-					   MOVE_SUBOBJECT);
-}
 
 /*
  * WaitForChanging waits for those who hold the move lock for changes.
@@ -73,7 +60,7 @@ WaitForChanging(Oid parent)
 {
 	LOCKTAG		tag;
 
-	SetMoveTag(&tag, parent);
+	set_object_tag(&tag, parent, MOVE_LOCK);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
 }
@@ -87,7 +74,7 @@ TryMoveLock(Oid parent)
 {
 	LOCKTAG		tag;
 
-	SetMoveTag(&tag, parent);
+	set_object_tag(&tag, parent, MOVE_LOCK);
 	return LockAcquire(&tag, ShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
@@ -103,7 +90,7 @@ ZbxhistBeginChanging(Oid parent)
 {
 	LOCKTAG		tag;
 
-	SetMoveTag(&tag, parent);
+	set_object_tag(&tag, parent, MOVE_LOCK);
 	return LockAcquire(&tag, RowExclusiveLock, false, false) ==
 		LOCKACQUIRE_OK;
 }

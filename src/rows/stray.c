@@ -6,7 +6,7 @@
  * A parent that was taken over with its rows stays full of old ones until
  * their retention ends.  To look each new key up in its index would cost a
  * fifth of an insert, for nothing: maintenance has verified that none of those
- * rows is in the range of today's partition (sql/functions/step_verify.sql),
+ * rows is in the range of today's partition (sql/maintenance/step_verify.sql),
  * and says so in zbxhist.partition_state.
  *
  * That stays true until somebody puts a row there that belongs to a
@@ -36,7 +36,6 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -46,22 +45,10 @@
 #include "catalog/own_tables.h"
 #include "catalog/owned_table.h"
 #include "catalog/partition_set.h"
+#include "rows/object_lock.h"
 #include "rows/stray.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_lock_strays);
-
-/* tells the strays lock from other locks on the relation as an object */
-#define STRAYS_SUBOBJECT 1
-
-/*
- * SetStraysTag makes the tag of a parent's strays lock.
- */
-static void
-SetStraysTag(LOCKTAG *tag, Oid parent)
-{
-	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, parent,
-					   STRAYS_SUBOBJECT);
-}
 
 /*
  * LeaveMark inserts a row into zbxhist.stray_mark, whatever the privileges of
@@ -89,7 +76,7 @@ ZbxhistNoteStray(Relation parent)
 {
 	LOCKTAG		tag;
 
-	SetStraysTag(&tag, RelationGetRelid(parent));
+	set_object_tag(&tag, RelationGetRelid(parent), STRAYS_LOCK);
 	(void) LockAcquire(&tag, RowExclusiveLock, false, false);
 	AcceptInvalidationMessages();
 	if (!ZbxhistGetPartitionSet(parent)->has_marks)
@@ -121,7 +108,7 @@ ZbxhistHasNoStrays(Relation parent, Oid partition)
 
 	if (!set->is_verified)
 		return false;
-	SetStraysTag(&tag, RelationGetRelid(parent));
+	set_object_tag(&tag, RelationGetRelid(parent), STRAYS_LOCK);
 	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return false;
 	LockRelease(&tag, ShareLock, false);
@@ -150,7 +137,7 @@ zbxhist_lock_strays(PG_FUNCTION_ARGS)
 	LOCKTAG		tag;
 
 	ZbxhistRequireOwner(parent);
-	SetStraysTag(&tag, parent);
+	set_object_tag(&tag, parent, STRAYS_LOCK);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	PG_RETURN_VOID();
 }

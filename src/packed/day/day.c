@@ -12,9 +12,9 @@
  * they had to be stored out of line.
  *
  * Locks: the caller has locked the table; the index is locked here, until the
- * scan ends: hundreds of days would fill the server's table of locks.  A scan is allocated in a context of its own, below the
- * current one when it begins; its relations belong to the current resource
- * owner.
+ * scan ends: hundreds of days would fill the server's table of locks.  A scan
+ * is allocated in a context of its own, below the current one when it begins;
+ * its relations belong to the current resource owner.
  *
  *-------------------------------------------------------------------------
  */

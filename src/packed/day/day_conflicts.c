@@ -23,7 +23,7 @@
  *
  * Other transactions insert their row when they have deleted something:
  * maintenance subtracts that from what it knows to be in the day
- * (sql/functions/step_attach.sql).
+ * (sql/maintenance/step_attach.sql).
  *
  *-------------------------------------------------------------------------
  */

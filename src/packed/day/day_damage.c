@@ -343,6 +343,22 @@ Detoast(void *arg)
 }
 
 /*
+ * ZbxhistCompareGroups orders groups by where they begin.
+ */
+int
+ZbxhistCompareGroups(const void *a, const void *b)
+{
+	const DayGroup *left = a;
+	const DayGroup *right = b;
+
+	if (left->first_itemid != right->first_itemid)
+		return left->first_itemid < right->first_itemid ? -1 : 1;
+	if (left->first_clock != right->first_clock)
+		return left->first_clock < right->first_clock ? -1 : 1;
+	return 0;
+}
+
+/*
  * ZbxhistFetchPayload returns the bytes of a group; NULL, and sets error, if
  * they cannot be read.
  */

@@ -34,6 +34,9 @@ extern bool ZbxhistReadDayBlock(Relation day, Snapshot snapshot,
 								BlockNumber block, List **groups,
 								char **error);
 
+/* orders groups (DayGroup) by where they begin, for qsort() */
+extern int	ZbxhistCompareGroups(const void *a, const void *b);
+
 /* the bytes of a group, detoasted; NULL, and error, if they are damaged */
 extern struct varlena *ZbxhistFetchPayload(struct varlena *payload,
 										   char **error);

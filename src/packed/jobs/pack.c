@@ -479,7 +479,7 @@ WriteDay(PackState *state)
 
 /*
  * zbxhist_pack_rows(partition, day) writes the rows of the partition into the
- * day's table; see sql/functions/pack_rows.sql.
+ * day's table; see sql/packed/pack_rows.sql.
  */
 Datum
 zbxhist_pack_rows(PG_FUNCTION_ARGS)

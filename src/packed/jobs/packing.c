@@ -38,6 +38,7 @@
 #include "packed/day/layout.h"
 #include "packed/jobs/packing.h"
 #include "rows/move_lock.h"
+#include "rows/object_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_packed_table);
 PG_FUNCTION_INFO_V1(zbxhist_why_not_packable);
@@ -47,19 +48,6 @@ PG_FUNCTION_INFO_V1(zbxhist_lock_packing);
 PG_FUNCTION_INFO_V1(zbxhist_lock_moves);
 PG_FUNCTION_INFO_V1(zbxhist_lock_packed_table);
 
-/* tells the packing lock from other locks on the relation as an object */
-#define PACKING_SUBOBJECT 3
-
-/*
- * SetPackingTag makes the tag of a partition's packing lock.
- */
-static void
-SetPackingTag(LOCKTAG *tag, Oid partition)
-{
-	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, partition,
-					   PACKING_SUBOBJECT);
-}
-
 /*
  * ZbxhistIsBeingPacked says whether another session is packing a partition.
  */
@@ -68,7 +56,7 @@ ZbxhistIsBeingPacked(Oid partition)
 {
 	LOCKTAG		tag;
 
-	SetPackingTag(&tag, partition);
+	set_object_tag(&tag, partition, PACKING_LOCK);
 	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return true;
 	LockRelease(&tag, ShareLock, false);
@@ -86,7 +74,7 @@ zbxhist_lock_packing(PG_FUNCTION_ARGS)
 	LOCKTAG		tag;
 
 	ZbxhistRequireOwner(partition);
-	SetPackingTag(&tag, partition);
+	set_object_tag(&tag, partition, PACKING_LOCK);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 	PG_RETURN_VOID();
 }

@@ -16,22 +16,6 @@
 #include "packed/jobs/salvage.h"
 
 /*
- * compare_begins orders groups by where they begin.
- */
-static int
-compare_begins(const void *a, const void *b)
-{
-	const DayGroup *left = a;
-	const DayGroup *right = b;
-
-	if (left->first_itemid != right->first_itemid)
-		return left->first_itemid < right->first_itemid ? -1 : 1;
-	if (left->first_clock != right->first_clock)
-		return left->first_clock < right->first_clock ? -1 : 1;
-	return 0;
-}
-
-/*
  * BeginsAfter says whether a group begins after a place.
  */
 static bool
@@ -162,7 +146,7 @@ ZbxhistReportBlocks(LossReport *report, Relation day, List *blocks,
 		ReportUnknown(report, day, blocks);
 		lost = NIL;
 	}
-	qsort(readable, nreadable, sizeof(DayGroup), compare_begins);
+	qsort(readable, nreadable, sizeof(DayGroup), ZbxhistCompareGroups);
 	for (int i = 0; i < list_length(lost); i++)
 	{
 		BlockNumber number = ((const LostGroup *) list_nth(lost, i))->block;

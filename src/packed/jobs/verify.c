@@ -305,28 +305,12 @@ VerifyBlock(VerifyState *state, BlockNumber block)
 /* ---- the groups together ---- */
 
 /*
- * compare_places orders groups by where they begin.
- */
-static int
-compare_places(const void *a, const void *b)
-{
-	const DayGroup *left = a;
-	const DayGroup *right = b;
-
-	if (left->first_itemid != right->first_itemid)
-		return left->first_itemid < right->first_itemid ? -1 : 1;
-	if (left->first_clock != right->first_clock)
-		return left->first_clock < right->first_clock ? -1 : 1;
-	return 0;
-}
-
-/*
  * VerifyPlaces looks whether each group begins after the one before has ended.
  */
 static void
 VerifyPlaces(VerifyState *state)
 {
-	qsort(state->places, state->nplaces, sizeof(DayGroup), compare_places);
+	qsort(state->places, state->nplaces, sizeof(DayGroup), ZbxhistCompareGroups);
 	for (int i = 1; i < state->nplaces; i++)
 	{
 		const DayGroup *last = &state->places[i - 1];

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * object_lock.h
+ *	  Locks on a relation as an object, which are in the way of nobody else.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_OBJECT_LOCK_H
+#define ZBXHIST_OBJECT_LOCK_H
+
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+
+/* sub-object numbers, which tell them apart: sessions with an older library must
+ * have the same */
+typedef enum ObjectLock
+{
+	STRAYS_LOCK = 1,			/* on a parent, see stray.c */
+	MOVE_LOCK = 2,				/* on a parent, see move_lock.c */
+	PACKING_LOCK = 3			/* on a partition, see packed/jobs/packing.c */
+} ObjectLock;
+
+/*
+ * set_object_tag makes the tag of a relation's lock.
+ */
+static inline void
+set_object_tag(LOCKTAG *tag, Oid relid, ObjectLock lock)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, relid, lock);
+}
+
+#endif							/* ZBXHIST_OBJECT_LOCK_H */
