@@ -1,8 +1,7 @@
 -- sql/locks/wait_for_readers.sql
 --
 -- To be called before work that would be in vain, since the lock that ends it
--- could not be had.  VACUUM, ANALYZE and autovacuum of a table are no readers:
--- lock_patiently, which comes next, waits for them or sends them away.
+-- could not be had.
 
 CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass, milliseconds integer)
 RETURNS void
@@ -10,18 +9,12 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    is_table CONSTANT boolean := EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'r');
     deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
     holders  text[];
     present  text[];
 BEGIN
     LOOP
-        SELECT coalesce(array_agg(l.virtualtransaction), '{}') INTO present
-          FROM pg_locks l
-          JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
-         WHERE l.locktype = 'relation' AND l.relation = wait_for_readers.relation
-           AND l.granted AND l.pid <> pg_backend_pid()
-           AND NOT (is_table AND l.mode = 'ShareUpdateExclusiveLock');
+        present := zbxhist_internal.lock_holders(relation);
         EXIT WHEN NOT coalesce(holders, present) && present;
         holders := coalesce(holders, present);
         IF clock_timestamp() >= deadline THEN

@@ -7,7 +7,6 @@ DECLARE
     policy    zbxhist.parent_config;
     partition pg_catalog.regclass;
     answer    pg_catalog.text;
-    unpacked  pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
@@ -41,12 +40,7 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'drop') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'drop', partition, answer);
     END LOOP;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
-        -- what keeps three of them from it, say a dump, keeps the others as well
-        unpacked := CASE WHEN answer IN ('locked', 'wait') THEN unpacked + 1 ELSE 0 END;
-        EXIT WHEN unpacked = 3;
-    END LOOP;
+    CALL zbxhist_internal.pack_closed(parent);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'index') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'index', partition, answer);
     END LOOP;

@@ -21,8 +21,7 @@ BEGIN
         WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
-        -- two days of hours: who has more to pack has other tables, too
-        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent) LIMIT 48)
+        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))

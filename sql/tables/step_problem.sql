@@ -11,6 +11,7 @@ CREATE TABLE zbxhist.step_problem (
     last_at  timestamptz NOT NULL,
     sqlstate text,
     message  text,
+    holders  text[],
     PRIMARY KEY (parent, step, relation)
 );
 
@@ -23,6 +24,7 @@ COMMENT ON COLUMN zbxhist.step_problem.since IS 'When it was first tried in vain
 COMMENT ON COLUMN zbxhist.step_problem.last_at IS 'When it was last tried in vain';
 COMMENT ON COLUMN zbxhist.step_problem.sqlstate IS 'SQLSTATE of the error; NULL if it waits for the end of older transactions';
 COMMENT ON COLUMN zbxhist.step_problem.message IS 'The error';
+COMMENT ON COLUMN zbxhist.step_problem.holders IS 'Transactions that had what it is about locked then, of a step that is not to wait for them again';
 
 REVOKE ALL ON zbxhist.step_problem FROM PUBLIC;
 GRANT SELECT ON zbxhist.step_problem TO PUBLIC;
