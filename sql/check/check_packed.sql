@@ -42,7 +42,10 @@ BEGIN
                format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
           FROM zbxhist_internal.foreign_children(check_packed.parent) c
           JOIN pg_class k ON k.oid = c
-         WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner');
+         WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner')
+            -- who maintains has looked, and may not
+            OR EXISTS (SELECT FROM zbxhist.step_problem p
+                        WHERE p.parent = check_packed.parent AND p.step = 'owner' AND p.message = 'postponed');
     RETURN QUERY
         SELECT 'warning', 'unpack_unfinished', d.day::text,
                'an unpack of it was begun and has not come to its end for more than a day'

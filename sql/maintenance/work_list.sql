@@ -10,10 +10,11 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     problem text;
     state   text;
+    result  regclass[];
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
-    RETURN CASE step
+    result := CASE step
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
@@ -34,6 +35,13 @@ BEGIN
                                   ORDER BY d.from_clock)
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
+    -- who may not give them to the owner of the table, see step_owner, may do nothing else
+    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack') THEN
+        result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
+                         WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
+                         ORDER BY w.place);
+    END IF;
+    RETURN result;
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
     PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);

@@ -20,6 +20,7 @@ AS $$
        AND zbxhist_internal.own_pages(p.partition) = 0
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)
        AND zbxhist_internal.dependent_object(p.partition) IS NULL
+       AND p.partition NOT IN (SELECT zbxhist_internal.foreign_children(partitions_to_split.parent))
      ORDER BY p.from_clock
 $$;
 

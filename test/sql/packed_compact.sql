@@ -303,5 +303,38 @@ SELECT count(*) FROM ((TABLE kinds EXCEPT ALL TABLE history) UNION ALL (TABLE hi
 SELECT * FROM zbxhist.verify('history');
 TRUNCATE history;
 TABLE days;
+DROP TABLE history CASCADE;
 
-DROP SCHEMA compact CASCADE;
+-- ---- names that meet: a packed day is called as if it had been packed so ----
+
+CREATE SCHEMA compact_too;
+CREATE TABLE history (
+    itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, PRIMARY KEY (itemid, clock, ns));
+CREATE TABLE compact_too.history (LIKE history INCLUDING ALL);
+SELECT zbxhist.create_parent(p, '6 hours', retention => '100 years', premake => 0), zbxhist.alter_parent(p, never_pack => true)
+  FROM unnest('{compact.history,compact_too.history}'::regclass[]) p;
+SELECT make('history', 86400, 259200, 360), make('compact_too.history', 86400, 259200, 360);
+CALL pack_all('history');
+CALL pack_all('compact_too.history');
+CREATE VIEW names AS
+SELECT d.day, x.indexrelid::regclass, d.to_clock - d.from_clock AS seconds FROM zbxhist.packed_day d JOIN pg_index x ON x.indrelid = d.day
+ WHERE d.parent IN ('compact.history'::regclass, 'compact_too.history'::regclass) ORDER BY d.parent::text, d.from_clock;
+TABLE names;
+SELECT make('history', 259200, 259200 + 18 * 3600, 360), make('compact_too.history', 259200, 259200 + 18 * 3600, 360);
+CALL pack_all('history');
+CALL pack_all('compact_too.history');
+CALL zbxhist.compact('history', '1970-01-02');
+CALL zbxhist.compact('compact_too.history', '1970-01-02');
+CALL zbxhist.compact('history', '1970-01-04');
+CALL zbxhist.compact('compact_too.history', '1970-01-04');
+TABLE names;
+-- the rest of that day, and one that comes first
+SELECT make('history', 259200 + 18 * 3600, 345600, 360), make('compact_too.history', 259200 + 18 * 3600, 345600, 360);
+CALL pack_all('history');
+CALL pack_all('compact_too.history');
+CALL zbxhist.compact('history', '1970-01-04');
+CALL zbxhist.compact('compact_too.history', '1970-01-04');
+CALL zbxhist.compact('compact_too.history', '1970-01-03');
+TABLE names;
+
+DROP SCHEMA compact, compact_too CASCADE;

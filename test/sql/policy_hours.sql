@@ -131,6 +131,46 @@ SELECT DISTINCT sqlstate, message FROM zbxhist.maintenance_log WHERE parent = 'h
 DROP OWNED BY regress_zbxhist_hours;
 DROP ROLE regress_zbxhist_hours;
 
+-- partitions of somebody whom the one who maintains may not act for are left alone, and check says so
+CREATE ROLE regress_zbxhist_hours;
+CREATE ROLE regress_zbxhist_other;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO regress_zbxhist_hours', current_database()); END $$;
+GRANT ALL ON SCHEMA hours TO regress_zbxhist_hours, regress_zbxhist_other;
+SET ROLE regress_zbxhist_hours;
+SELECT at('2026-12-01 01:30');
+CREATE TABLE kept (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('kept', '1 hour', retention => '1 day', pack_after => '1 hour');
+RESET ROLE;
+ALTER TABLE kept_p20261202 OWNER TO regress_zbxhist_other;
+ALTER TABLE kept_p20261201_0200 OWNER TO regress_zbxhist_other;
+SET ROLE regress_zbxhist_hours;
+SELECT at('2026-12-01 12:30');
+CALL zbxhist.run_maintenance('kept');
+SELECT * FROM shown('kept');
+SELECT action, relation, sqlstate FROM zbxhist.maintenance_log WHERE parent = 'kept'::regclass AND sqlstate IS NOT NULL;
+SELECT severity, code, object, hint FROM zbxhist.check() WHERE object ~ 'kept';
+SELECT at('2026-12-02 03:30');
+CALL zbxhist.run_maintenance('kept');
+SELECT * FROM shown('kept') LIMIT 3;
+SELECT action, relation, sqlstate FROM zbxhist.maintenance_log WHERE parent = 'kept'::regclass AND sqlstate IS NOT NULL;
+RESET ROLE;
+ALTER TABLE hours.kept_p20261202 OWNER TO regress_zbxhist_hours;
+ALTER TABLE hours.kept_p20261201_0200 OWNER TO regress_zbxhist_hours;
+SET ROLE regress_zbxhist_hours;
+CALL zbxhist.run_maintenance('kept');
+SELECT * FROM shown('kept') LIMIT 2;
+SELECT severity, code, object FROM zbxhist.check() WHERE object ~ 'kept';
+RESET ROLE;
+SET zbxhist.allow_packed_drop = on;
+SET client_min_messages = warning;
+DROP TABLE kept CASCADE;
+RESET client_min_messages;
+RESET zbxhist.allow_packed_drop;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO CURRENT_USER', current_database()); END $$;
+DROP OWNED BY regress_zbxhist_hours, regress_zbxhist_other;
+DROP ROLE regress_zbxhist_hours, regress_zbxhist_other;
+SELECT at('2026-11-24 15:20');
+
 -- hundreds of a kind are a line for check
 SELECT * FROM zbxhist.check() WHERE code <> 'partial_dump';
 CREATE INDEX ON history (value);

@@ -1,6 +1,7 @@
 # Hourly partitions for some days: what the catalogs, the disk and the sessions
 # that write and read all along take does not grow with the hours gone by.
-# ZBXHIST_HOURS=720 asks for a month of them.
+# ZBXHIST_HOURS=720 asks for a month of them, ZBXHIST_TABLES=8 for all tables
+# of Zabbix.
 use strict;
 use warnings;
 
@@ -15,7 +16,10 @@ my $HOURS = $ENV{ZBXHIST_HOURS} || 192;
 my $KEPT = 72;       # hours; those of a day that is over are one packed day
 my $SETTLED = 5;     # days after which nothing grows any more
 my $DROPPED = 96;    # partitions and packed hours dropped in a day
-my @TABLES = qw(history history_str);
+my @TABLES = (qw(history history_str history_uint history_text history_log
+	  history_bin trends trends_uint))[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
+my %value =
+  map { $_ => /^trends/ ? 'value_avg' : 'value' } @TABLES;
 my $START = 1795132800;    # 2026-11-20 00:00 UTC
 
 my $node = test_server(
@@ -116,12 +120,12 @@ for my $hour (0 .. $HOURS - 1)
 	for my $table (@TABLES)
 	{
 		run('writer',
-			"INSERT INTO $table (itemid,clock,ns,value) VALUES "
-			  . join(',', map { "($_,@{[$clock + $_]},0,'$hour')" } 1 .. 5));
+			"INSERT INTO $table (itemid,clock,$value{$table}) VALUES "
+			  . join(',', map { "($_,@{[$clock + $_]},'$hour')" } 1 .. 5));
 
 		# a value that comes too late for its partition, now and then
 		run('writer',
-			"INSERT INTO $table (itemid,clock,ns,value) VALUES (9,@{[$clock - 5 * 3600]},0,'1')"
+			"INSERT INTO $table (itemid,clock,$value{$table}) VALUES (9,@{[$clock - 5 * 3600]},'1')"
 		) if $hour % 12 == 11;
 	}
 	run('maintenance', 'CALL zbxhist.run_maintenance()') if $hour % 2;
@@ -135,7 +139,7 @@ for my $hour (0 .. $HOURS - 1)
 		BAIL_OUT("hour $hour of $table: $rows->[0][0] rows of $expected")
 		  if $rows->[0][0] != $expected;
 		run('reader',
-			"SELECT clock, value FROM $table WHERE itemid = 4 ORDER BY clock DESC LIMIT 2"
+			"SELECT clock, $value{$table} FROM $table WHERE itemid = 4 ORDER BY clock DESC LIMIT 2"
 		);
 	}
 	push @measured, measure() if $hour % 24 == 23;
