@@ -78,7 +78,7 @@ FindKeyIndex(Relation rel, AttrNumber key)
  * that is asked for, or it is not what Zabbix has.
  */
 static bool
-OpenSource(TextSource *source, Oid relid, const char *key, ArrayType *columns)
+OpenSource	(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 {
 	AttrNumber	attnum;
 	Datum	   *names;
@@ -173,8 +173,8 @@ zbxhist_stored_texts(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &keys, &nulls, &nkeys);
-	if (OpenSource(&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
-				   PG_GETARG_ARRAYTYPE_P(3)))
+	if (OpenSource (&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
+					PG_GETARG_ARRAYTYPE_P(3)))
 	{
 		FindRows(rsinfo, &source, keys, nulls, nkeys);
 		index_close(source.index, NoLock);
