@@ -19,6 +19,7 @@ OBJS = \
 	src/catalog/policy.o \
 	src/catalog/privileges.o \
 	src/catalog/stored_setting.o \
+	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
 	src/guc.o \
@@ -132,6 +133,7 @@ OBJS = \
 	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/heap_source.o \
+	src/read/item_usage.o \
 	src/read/last_values.o \
 	src/read/open_source.o \
 	src/read/parent.o \
@@ -140,6 +142,8 @@ OBJS = \
 	src/read/range_support.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/read/usage_sums.o \
+	src/read/usage_tables.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
 	src/rows/item_range.o \

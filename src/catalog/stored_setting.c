@@ -29,24 +29,25 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/stored_table.h"
 #include "compat.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_stored_setting);
 
 /*
- * IsReadableColumn says whether a column is stored, of one of the types that
- * Zabbix has for settings, and open to the user.
+ * ZbxhistIsReadableColumn says whether a column is stored, of one of the types that
+ * Zabbix has for settings and names, and open to the user.
  */
-static bool
-IsReadableColumn(Relation rel, AttrNumber attnum)
+bool
+ZbxhistIsReadableColumn(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute att;
 
 	if (attnum <= 0)
 		return false;
 	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
-	return (att->atttypid == INT4OID || att->atttypid == TEXTOID ||
-			att->atttypid == VARCHAROID) &&
+	return (att->atttypid == INT4OID || att->atttypid == INT8OID ||
+			att->atttypid == TEXTOID || att->atttypid == VARCHAROID) &&
 		att->attgenerated == '\0' &&
 		(pg_class_aclcheck(RelationGetRelid(rel), GetUserId(),
 						   ACL_SELECT) == ACLCHECK_OK ||
@@ -55,10 +56,10 @@ IsReadableColumn(Relation rel, AttrNumber attnum)
 }
 
 /*
- * IsReadableTable says whether all rows of a table are open to the user.
+ * ZbxhistIsReadableTable says whether all rows of a table are open to the user.
  */
-static bool
-IsReadableTable(Relation rel)
+bool
+ZbxhistIsReadableTable(Relation rel)
 {
 	return rel->rd_rel->relkind == RELKIND_RELATION &&
 		rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
@@ -67,18 +68,21 @@ IsReadableTable(Relation rel)
 }
 
 /*
- * GetText returns a column's value as text, palloc'd, or NULL.
+ * ZbxhistGetStoredText returns a column's value as text, palloc'd, or NULL.
  */
-static char *
-GetText(TupleTableSlot *slot, AttrNumber attnum)
+char *
+ZbxhistGetStoredText(TupleTableSlot *slot, AttrNumber attnum)
 {
+	Oid			type = TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
 	bool		isnull;
 	Datum		value = slot_getattr(slot, attnum, &isnull);
 
 	if (isnull)
 		return NULL;
-	if (TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid == INT4OID)
+	if (type == INT4OID)
 		return psprintf("%d", DatumGetInt32(value));
+	if (type == INT8OID)
+		return psprintf(INT64_FORMAT, DatumGetInt64(value));
 	return TextDatumGetCString(value);
 }
 
@@ -98,12 +102,12 @@ FindValue(Relation rel, AttrNumber value, AttrNumber key, const char *wanted)
 		CHECK_FOR_INTERRUPTS();
 		if (wanted != NULL)
 		{
-			const char *found = GetText(slot, key);
+			const char *found = ZbxhistGetStoredText(slot, key);
 
 			if (found == NULL || strcmp(found, wanted) != 0)
 				continue;
 		}
-		result = GetText(slot, value);
+		result = ZbxhistGetStoredText(slot, value);
 		break;
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -131,8 +135,8 @@ zbxhist_stored_setting(PG_FUNCTION_ARGS)
 	value = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(1)));
 	if (has_key)
 		key = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(2)));
-	if (IsReadableTable(rel) && IsReadableColumn(rel, value) &&
-		(!has_key || IsReadableColumn(rel, key)))
+	if (ZbxhistIsReadableTable(rel) && ZbxhistIsReadableColumn(rel, value) &&
+		(!has_key || ZbxhistIsReadableColumn(rel, key)))
 		result = FindValue(rel, value, key,
 						   has_key ? text_to_cstring(PG_GETARG_TEXT_PP(3)) : NULL);
 	relation_close(rel, AccessShareLock);

@@ -73,7 +73,7 @@ SELECT bag_eq(
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
         span_seconds,split_ranges,check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
-        statistics,statistics,
+        statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
         format_time,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
@@ -82,7 +82,7 @@ SELECT bag_eq(
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
-        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner}'::text[])$$,
+        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
@@ -140,7 +140,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,
+        add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
