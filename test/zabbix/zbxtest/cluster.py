@@ -70,7 +70,10 @@ class Cluster:
         self.process = proc.start([f"{self.bin}/postgres", "-D", data], self.log)
         proc.wait_for("PostgreSQL to start", self._accepts)
         self.psql(
-            "postgres", "CREATE ROLE zabbix LOGIN; " "CREATE ROLE someone LOGIN;", user="postgres"
+            "postgres",
+            "CREATE ROLE zabbix LOGIN; CREATE ROLE someone LOGIN;"
+            " CREATE ROLE zbx_monitor LOGIN; GRANT pg_monitor TO zbx_monitor;",
+            user="postgres",
         )
 
     def _accepts(self):

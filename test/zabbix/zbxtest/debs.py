@@ -25,11 +25,10 @@ SUITES = {
 }
 
 # 6.0 ships zabbix_sender in the agent's package
-PACKAGES = {
-    "6.0": ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-agent"),
-    "7.0": ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-sender"),
-}
-SHARED = ("fonts-dejavu-core",)  # the frontend links to it, charts need it
+COMMON = ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-agent2")
+PACKAGES = {"6.0": COMMON + ("zabbix-agent",), "7.0": COMMON + ("zabbix-sender",)}
+# the frontend links to fonts, charts need them; templates need ODBC
+SHARED = ("fonts-dejavu-core", "odbc-postgresql")
 
 
 class Unavailable(Exception):
@@ -44,6 +43,8 @@ class Release:
         self.tree = tree
         self.server = f"{tree}/usr/sbin/zabbix_server"
         self.sender = f"{tree}/usr/bin/zabbix_sender"
+        self.agent = f"{tree}/usr/sbin/zabbix_agent2"
+        self.odbc_driver = _odbc_driver(tree)
         self.environment = _environment(tree)
         self.frontend = f"{tree}/usr/share/zabbix"
         self.sql = f"{tree}/usr/share/zabbix-server-pgsql"
@@ -129,13 +130,14 @@ class Store:
         if not suite:
             raise Unavailable(f"no packages of Zabbix {version} for " f"Debian {self.codename}")
         tree = f"{self.directory}/zabbix-{version}"
-        if not os.path.exists(f"{tree}/.complete"):
-            self._extract(
-                suite, SHARED + tuple(f"{package}/{suite}" for package in PACKAGES[version]), tree
-            )
+        packages = SHARED + tuple(f"{package}/{suite}" for package in PACKAGES[version])
+        if not _is_complete(tree, packages):
+            shutil.rmtree(tree, ignore_errors=True)
+            self._extract(suite, packages, tree)
             _relocate(f"{tree}/usr/share/zabbix")
             self._complete_libraries(suite, tree)
-            open(f"{tree}/.complete", "w").close()
+            with open(f"{tree}/.complete", "w") as complete:
+                complete.write(" ".join(packages))
         return Release(version, tree)
 
     def _complete_libraries(self, suite, tree):
@@ -143,20 +145,25 @@ class Store:
         need in turn."""
         os.makedirs(f"{tree}/libraries", exist_ok=True)
         source = f"{self.directory}/libraries-{suite}"
+        is_new = False
         while True:
             missing = _missing_libraries(tree)
             if not missing:
                 return
-            if not os.path.exists(source):
+            found = {name: glob.glob(f"{source}/**/{name}", recursive=True) for name in missing}
+            if not all(found.values()):
+                if is_new:
+                    raise Unavailable(f"no package has all of {missing}")
+                # kept from a run that wanted less, or nothing yet
+                shutil.rmtree(source, ignore_errors=True)
                 self._extract(suite, self._libraries(suite), source)
-            for name in missing:
-                found = glob.glob(f"{source}/**/{name}", recursive=True)
-                if not found:
-                    raise Unavailable(f"no package has {name}")
-                shutil.copy(found[0], f"{tree}/libraries/{name}")
+                is_new = True
+                continue
+            for name, files in found.items():
+                shutil.copy(files[0], f"{tree}/libraries/{name}")
 
     def _libraries(self, suite):
-        """The packages of libraries that the server depends on, all the way
+        """The packages of libraries that all of it depends on, all the way
         down, without the C library, which must be the system's."""
         listed = self._call(
             suite,
@@ -165,9 +172,25 @@ class Store:
             "--print-uris",
             "install",
             f"zabbix-server-pgsql/{suite}",
+            f"zabbix-agent2/{suite}",
+            "odbc-postgresql",
         )
         names = re.findall(r"^'\S+' (lib[^_\s]+)_", listed, re.M)
         return [name for name in names if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)]
+
+
+def _is_complete(tree, packages):
+    """Has this tree been made, of these packages?"""
+    try:
+        with open(f"{tree}/.complete") as complete:
+            return complete.read() == " ".join(packages)
+    except FileNotFoundError:
+        return False
+
+
+def _odbc_driver(tree):
+    """PostgreSQL's driver for ODBC."""
+    return glob.glob(f"{tree}/usr/lib/*/odbc/psqlodbcw.so")[0]
 
 
 def _environment(tree):
@@ -178,6 +201,7 @@ def _environment(tree):
 def _missing_libraries(tree):
     """The sonames which the binaries and our libraries do not find."""
     files = [f"{tree}/usr/sbin/zabbix_server", f"{tree}/usr/bin/zabbix_sender"]
+    files += [f"{tree}/usr/sbin/zabbix_agent2", _odbc_driver(tree)]
     text = "".join(
         proc.run(["ldd", path], check=False, env=_environment(tree))[1]
         for path in files + glob.glob(f"{tree}/libraries/*")

@@ -23,6 +23,7 @@ ALL_PARTS = (
     "housekeeper",
     "retention",
     "undo",
+    "monitoring",
     "check_logs",
 )
 # ... and what of it must be seen again on 7.0's own schema, after the story of

@@ -1,10 +1,11 @@
 """The whole story of a Zabbix: set-up, values of all kinds, duplicates, and
-a look at the logs at the end; the rest is in reading, packing and upkeep."""
+a look at the logs at the end; the rest is in reading, packing, upkeep and
+monitoring."""
 
 import re
 
 from . import proc
-from .upkeep import Upkeep
+from .monitoring import Monitoring
 from .values import DAY, HOUR
 
 # zabbix_server's log: every query it complains about, and what may be there
@@ -24,7 +25,7 @@ POSTGRES_ALLOWED = (
 )
 
 
-class Scenario(Upkeep):
+class Scenario(Monitoring):
     """Each method is one part of the story; plan says in which order."""
 
     def set_up(self, site):

@@ -60,13 +60,16 @@ class Server:
                 )
             )
 
+        with open(f"{directory}/odbcinst.ini", "w") as drivers:
+            drivers.write(f"[PostgreSQL Unicode]\nDriver={release.odbc_driver}\n")
+
     def start(self, timeout=60):
         """Starts the server; ready() tells when it takes values."""
         self.mark = len(self.read_log())
         self.process = proc.start(
             [self.release.server, "-f", "-c", self.conf],
             f"{self.directory}/server.out",
-            env={**self.release.environment, "TZ": "UTC"},
+            env={**self.release.environment, "TZ": "UTC", "ODBCSYSINI": self.directory},
         )
         proc.wait_for(f"zabbix_server on {self.database}", self._is_up, timeout)
 

@@ -172,7 +172,12 @@ class Site:
 
     def problems(self):
         """The open problems' names: what the triggers made of the values."""
-        return sorted(row[0] for row in self.query("SELECT name FROM problem WHERE source = 0"))
+        return sorted(
+            row[0]
+            for row in self.query(
+                "SELECT name FROM problem WHERE source = 0 AND name NOT LIKE 'zbxhist:%'"
+            )
+        )
 
     def misplaced(self):
         """Rows which lie elsewhere than list_partitions() says, by table."""

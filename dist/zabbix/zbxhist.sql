@@ -1,0 +1,1 @@
+SELECT zbxhist.metrics()::text AS metrics
