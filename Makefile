@@ -71,6 +71,7 @@ OBJS = \
 	src/packed/day/day_write.o \
 	src/packed/day/layout.o \
 	src/packed/day/missing_value.o \
+	src/packed/day/open_days.o \
 	src/packed/day/row_buffer.o \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
@@ -137,7 +138,6 @@ OBJS = \
 	src/read/last_values.o \
 	src/read/open_source.o \
 	src/read/parent.o \
-	src/read/partition_walk.o \
 	src/read/range.o \
 	src/read/range_support.o \
 	src/read/reader.o \
@@ -149,6 +149,7 @@ OBJS = \
 	src/rows/item_range.o \
 	src/rows/move_lock.o \
 	src/rows/moving.o \
+	src/rows/partition_walk.o \
 	src/rows/row_type.o \
 	src/rows/stray.o \
 	src/rows/target.o \

@@ -25,7 +25,7 @@
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
-#include "rows/source.h"
+#include "packed/day/open_days.h"
 
 /*
  * HasColumn says whether a key is on the parent's column that days have as
@@ -104,10 +104,11 @@ HasRow(Relation parent, Relation day, const TableKey *key,
 	   const ItemRange *range, TupleTableSlot *slot)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	ItemSource *source = ZbxhistOpenPackedSource(day, parent, snapshot,
+	ItemSource *source = ZbxhistOpenPackedSource(parent, snapshot, NoLock,
 												 NoLock);
 	bool		result = false;
 
+	ZbxhistEnterOpenDay(ZbxhistSourceDays(source), day);
 	source->methods->start(source, range);
 	while (!result && source->methods->next(source))
 		result = IsSame(key, slot, source->slot);

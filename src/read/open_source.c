@@ -12,7 +12,6 @@
 
 #include "utils/rel.h"
 
-#include "packed/day/scan.h"
 #include "read/open_source.h"
 
 /*
@@ -44,35 +43,6 @@ ZbxhistOpenTable(Relation rel, Relation parent, Snapshot snapshot)
 												   &TTSOpsVirtual);
 	open->source = ZbxhistOpenHeapSource(rel, snapshot);
 	return open;
-}
-
-/*
- * ZbxhistOpenDaySource makes a source of a packed day's table.  lockmode is
- * what ZbxhistOpenPackedSource may give back.
- */
-OpenSource *
-ZbxhistOpenDaySource(Relation rel, Relation parent, Snapshot snapshot,
-					 LOCKMODE lockmode)
-{
-	OpenSource *open = palloc0(sizeof(OpenSource));
-
-	open->relid = RelationGetRelid(rel);
-	open->is_day = true;
-	open->source = ZbxhistOpenPackedSource(rel, parent, snapshot, lockmode);
-	return open;
-}
-
-/*
- * ZbxhistMoveToDay makes the source of a packed day one of another day's
- * table; returns false if it cannot be.
- */
-bool
-ZbxhistMoveToDay(OpenSource *open, Relation rel)
-{
-	if (!ZbxhistMovePackedSource(open->source, rel))
-		return false;
-	open->relid = RelationGetRelid(rel);
-	return true;
 }
 
 /*

@@ -20,8 +20,8 @@
 typedef struct OpenSource
 {
 	ItemSource *source;
-	Oid			relid;
-	bool		is_day;			/* a packed day */
+	Oid			relid;			/* InvalidOid: packed days, whose rows are of
+								 * the parent's row type */
 	bool		is_behind;		/* its next row has not been asked for yet */
 	bool		is_converted;	/* rows go through converted */
 	TupleConversionMap *map;	/* NULL: same columns at the same places */
@@ -45,9 +45,6 @@ has_row(OpenSource *open)
 
 extern OpenSource *ZbxhistOpenTable(Relation rel, Relation parent,
 									Snapshot snapshot);
-extern OpenSource *ZbxhistOpenDaySource(Relation rel, Relation parent,
-										Snapshot snapshot, LOCKMODE lockmode);
-extern bool ZbxhistMoveToDay(OpenSource *open, Relation rel);
 extern void ZbxhistStartSource(OpenSource *open, const ItemRange *range);
 extern TupleTableSlot *ZbxhistSourceSlot(OpenSource *open, TupleDesc desc);
 extern void ZbxhistCloseSource(OpenSource *open);

@@ -7,7 +7,7 @@
  * with them are merged the rows that are in the parent itself and in children
  * that are neither.  A partition is opened when the rows before it have been read,
  * so whoever stops early has not touched the rest, but for pages of packed days
- * asked for beforehand (day_prefetch.c).  The usual parent is empty, which its
+ * asked for beforehand (open_days.c).  The usual parent is empty, which its
  * size tells at once.
  *
  * Locks: the caller has locked the parent.  Each partition is locked when it
@@ -40,10 +40,8 @@
 #include "catalog/partition_set.h"
 #include "ingest/frame.h"
 #include "packed/day/day_conflicts.h"
-#include "packed/day/day_prefetch.h"
-#include "packed/day/scan.h"
+#include "packed/day/open_days.h"
 #include "read/open_source.h"
-#include "read/partition_walk.h"
 #include "read/reader.h"
 
 struct ItemReader
@@ -54,20 +52,18 @@ struct ItemReader
 	LOCKMODE	lockmode;		/* for partitions */
 	bool		keeps_sources;	/* for more items to come */
 	bool		is_in_change;	/* rows may come while it reads */
-	uint64		nopened;		/* tables that have been read */
+	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
 	List	   *kept;			/* of OpenSource: partitions read before */
 	int			kept_hint;		/* where in kept the next one probably is */
-	OpenSource *partition;		/* being read, or NULL */
-	OpenSource *idle;			/* a packed day that has been read, or NULL */
+	LOCKMODE	release;		/* lock of packed days that are left */
+	OpenSource *packed;			/* packed days, one at a time; NULL: none yet */
+	OpenDays   *days;			/* those of packed */
+	OpenSource *partition;		/* being read, maybe packed, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
-
 	PartitionWalk walk;			/* over partitions and packed days */
-	DayPrefetch prefetch;
-	PartitionWalk ahead;		/* over packed days that were prefetched */
-	int			nahead;			/* how many it is ahead of walk */
 
 	MemoryContext context;		/* owns all this */
 };
@@ -89,28 +85,28 @@ AddSource(ItemReader *reader, Relation rel)
 }
 
 /*
- * AddDay makes a source of a packed day's table, of the idle one if it can be.
+ * EnterDay goes to the packed day that the walk has come to, and returns the
+ * source of packed days; NULL if the day is not there any more.
  */
 static OpenSource *
-AddDay(ItemReader *reader, Relation rel)
+EnterDay(ItemReader *reader, const WalkStep *step)
 {
-	OpenSource *open = reader->idle;
-	MemoryContext old;
-
-	reader->nopened++;
-	if (open != NULL && ZbxhistMoveToDay(open, rel))
+	if (reader->packed == NULL)
 	{
-		reader->idle = NULL;
-		return open;
+		MemoryContext old = MemoryContextSwitchTo(reader->context);
+		ItemSource *source = ZbxhistOpenPackedSource(reader->parent,
+													 reader->snapshot,
+													 reader->lockmode,
+													 reader->release);
+
+		reader->packed = palloc0(sizeof(OpenSource));
+		reader->packed->source = source;
+		reader->days = ZbxhistSourceDays(source);
+		MemoryContextSwitchTo(old);
 	}
-	old = MemoryContextSwitchTo(reader->context);
-	/* the lock on the foreign table keeps the day from being dropped */
-	open = ZbxhistOpenDaySource(rel, reader->parent, reader->snapshot,
-								OidIsValid(reader->set->packed) &&
-								reader->lockmode == AccessShareLock ?
-								AccessShareLock : NoLock);
-	MemoryContextSwitchTo(old);
-	return open;
+	reader->days->keeps_days = reader->keeps_sources;
+	return ZbxhistEnterDay(reader->days, &reader->walk, step) ?
+		reader->packed : NULL;
 }
 
 /*
@@ -206,29 +202,13 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 	{
 		LockRelationOid(reader->set->packed, lockmode);
 		ZbxhistNotePackedRead(parent, snapshot);
+		/* that lock keeps days from being dropped */
+		if (lockmode == AccessShareLock)
+			reader->release = AccessShareLock;
 	}
 	OpenFixedSources(reader);
 	MemoryContextSwitchTo(old);
 	return reader;
-}
-
-/*
- * ZbxhistCloseReader closes all that the reader has opened; locks stay.
- */
-void
-ZbxhistCloseReader(ItemReader *reader)
-{
-	ListCell   *lc;
-
-	foreach(lc, reader->fixed)
-		ZbxhistCloseSource(lfirst(lc));
-	foreach(lc, reader->kept)
-		ZbxhistCloseSource(lfirst(lc));
-	if (reader->partition != NULL && !reader->keeps_sources)
-		ZbxhistCloseSource(reader->partition);
-	if (reader->idle != NULL)
-		ZbxhistCloseSource(reader->idle);
-	MemoryContextDelete(reader->context);
 }
 
 /* ---- partition after partition ---- */
@@ -283,19 +263,16 @@ IsFixed(const ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenTable opens the table of a partition or a packed day; returns NULL if
- * it is not there any more.
+ * OpenTable opens the table of a partition; returns NULL if it is not one any
+ * more.
  */
 static Relation
-OpenTable(ItemReader *reader, Oid relid, bool is_day)
+OpenTable(ItemReader *reader, Oid relid)
 {
-	Relation	rel = is_day ?
-		ZbxhistOpenDay(relid, InvalidOid, reader->lockmode, ACL_SELECT) :
-		try_table_open(relid, reader->lockmode);
+	Relation	rel = try_table_open(relid, reader->lockmode);
 
 	/* the lock took in what happened meanwhile */
-	if (rel != NULL && !ZbxhistPartitionSetIsValid(reader->set) &&
-		!ZbxhistWalkKnows(&reader->walk, relid))
+	if (rel != NULL && !ZbxhistWalkKnows(&reader->walk, relid))
 	{
 		table_close(rel, NoLock);
 		return NULL;
@@ -304,12 +281,11 @@ OpenTable(ItemReader *reader, Oid relid, bool is_day)
 }
 
 /*
- * OpenPartition opens a partition or a packed day, or finds it among those
- * that are open; returns NULL if it is not there any more, or read already, or
- * empty.
+ * OpenPartition opens a partition, or finds it among those that are open;
+ * returns NULL if it is not there any more, or read already, or empty.
  */
 static OpenSource *
-OpenPartition(ItemReader *reader, Oid relid, bool is_day)
+OpenPartition(ItemReader *reader, Oid relid)
 {
 	OpenSource *open = FindKept(reader, relid);
 	Relation	rel;
@@ -318,15 +294,15 @@ OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 		return open;
 	if (IsFixed(reader, relid))
 		return NULL;
-	rel = OpenTable(reader, relid, is_day);
+	rel = OpenTable(reader, relid);
 	if (rel == NULL)
 		return NULL;
-	if (!is_day && !HasRows(reader, rel))
+	if (!HasRows(reader, rel))
 	{
 		table_close(rel, NoLock);
 		return NULL;
 	}
-	open = is_day ? AddDay(reader, rel) : AddSource(reader, rel);
+	open = AddSource(reader, rel);
 	if (reader->keeps_sources)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
@@ -338,8 +314,8 @@ OpenPartition(ItemReader *reader, Oid relid, bool is_day)
 }
 
 /*
- * LeavePartition closes the partition in hand, unless sources are kept open;
- * the source of a packed day is for the next one.
+ * LeavePartition leaves the partition or packed day in hand, and closes a
+ * partition unless sources are kept open.
  */
 static void
 LeavePartition(ItemReader *reader)
@@ -347,45 +323,12 @@ LeavePartition(ItemReader *reader)
 	OpenSource *open = reader->partition;
 
 	reader->partition = NULL;
-	if (open == NULL || reader->keeps_sources)
+	if (open == NULL)
 		return;
-	if (open->is_day)
-		ZbxhistPrefetchLeaveDay(&reader->prefetch,
-								ZbxhistPackedSourceHasRead(open->source));
-	if (open->is_day && reader->idle == NULL)
-		reader->idle = open;
-	else
+	if (open == reader->packed)
+		ZbxhistLeaveDay(reader->days);
+	else if (!reader->keeps_sources)
 		ZbxhistCloseSource(open);
-}
-
-/*
- * PrefetchDays asks for pages of the packed days after the one in hand, which
- * the reader has just come to.  A reader of many items finds those of the next
- * one where it has been already.
- */
-static void
-PrefetchDays(ItemReader *reader)
-{
-	int			distance;
-	WalkStep	step;
-
-	if (reader->nahead > 0)
-		reader->nahead--;
-	distance = ZbxhistPrefetchDistance(&reader->prefetch,
-									   reader->partition->source->rel);
-	if (distance == 0 || reader->keeps_sources)
-		return;
-	if (reader->nahead == 0)
-		reader->ahead = reader->walk;
-	while (reader->nahead < distance &&
-		   ZbxhistWalkNext(&reader->ahead, &step))
-	{
-		ZbxhistWalkArrived(&reader->ahead, &step);
-		if (!step.is_day)
-			continue;
-		ZbxhistPrefetchDay(step.relid, reader->lockmode, &reader->range);
-		reader->nahead++;
-	}
 }
 
 /*
@@ -402,13 +345,14 @@ OpenNext(ItemReader *reader)
 	while (ZbxhistWalkNext(&reader->walk, &step))
 	{
 		CHECK_FOR_INTERRUPTS();
-		reader->partition = OpenPartition(reader, step.relid, step.is_day);
+		reader->partition = step.is_day ? EnterDay(reader, &step) :
+			OpenPartition(reader, step.relid);
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, &step);
 		ZbxhistStartSource(reader->partition, &reader->range);
-		if (step.is_day)
-			PrefetchDays(reader);
+		if (step.is_day && !reader->keeps_sources)
+			ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
 		return true;
 	}
 	return false;
@@ -446,7 +390,8 @@ ZbxhistKeepSources(ItemReader *reader)
 uint64
 ZbxhistCountSources(const ItemReader *reader)
 {
-	return reader->nopened;
+	return reader->nopened +
+		(reader->days == NULL ? 0 : reader->days->counters.days);
 }
 
 /* ---- reading ---- */
@@ -467,8 +412,8 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 		return;
 
 	ZbxhistBeginWalk(&reader->walk, reader->parent, range);
-	memset(&reader->prefetch, 0, sizeof(DayPrefetch));
-	reader->nahead = 0;
+	if (reader->days != NULL)
+		ZbxhistRestartDays(reader->days);
 	foreach(lc, reader->fixed)
 		ZbxhistStartSource(lfirst(lc), &reader->range);
 }
@@ -630,4 +575,24 @@ ZbxhistReadDatum(ItemReader *reader)
 	if (should_free)
 		heap_freetuple(tuple);
 	return result;
+}
+
+/* ---- ending ---- */
+
+/*
+ * ZbxhistCloseReader closes all that the reader has opened; locks stay.
+ */
+void
+ZbxhistCloseReader(ItemReader *reader)
+{
+	ListCell   *lc;
+
+	LeavePartition(reader);
+	foreach(lc, reader->fixed)
+		ZbxhistCloseSource(lfirst(lc));
+	foreach(lc, reader->kept)
+		ZbxhistCloseSource(lfirst(lc));
+	if (reader->packed != NULL)
+		ZbxhistCloseSource(reader->packed);
+	MemoryContextDelete(reader->context);
 }

@@ -56,9 +56,5 @@ typedef struct ItemSource
 } ItemSource;
 
 extern ItemSource *ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot);
-extern ItemSource *ZbxhistOpenPackedSource(Relation day, Relation parent,
-										   Snapshot snapshot, LOCKMODE release);
-extern bool ZbxhistMovePackedSource(ItemSource *base, Relation day);
-extern bool ZbxhistPackedSourceHasRead(const ItemSource *base);
 
 #endif							/* ZBXHIST_SOURCE_H */

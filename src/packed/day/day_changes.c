@@ -23,7 +23,7 @@
 #include "catalog/partition_set.h"
 #include "packed/day/day_changes.h"
 #include "packed/day/day_conflicts.h"
-#include "packed/day/scan.h"
+#include "packed/day/open_days.h"
 
 /* days that are open at a time */
 #define MAX_OPEN_DAYS 8

@@ -5,9 +5,7 @@
  *
  * Whoever reads an item from day to day needs a page or two of each.  If they
  * are not in shared buffers the kernel is asked for those of the next days, so
- * that it reads many at once.  As in a bitmap heap scan, the days asked for
- * grow in number only while pages really come from disk, so that reads of
- * shared buffers pay nothing and whoever stops early has asked for few.
+ * that it reads many at once.  How many days open_days.c decides.
  *
  * A hint is all that this is.  What it finds need not be what the reader will
  * see, and a day that is not to be had at once is passed over.
@@ -33,41 +31,7 @@
 
 #include "compat.h"
 #include "packed/day/day_index.h"
-#include "packed/day/day_prefetch.h"
-#include "packed/day/layout.h"
-
-/* beyond any effective_io_concurrency */
-#define MAX_DISTANCE 1024
-
-/* ---- how far ---- */
-
-/*
- * ZbxhistPrefetchLeaveDay is told of each day that has been read whether any
- * of its pages had to be read into shared buffers.
- */
-void
-ZbxhistPrefetchLeaveDay(DayPrefetch *prefetch, bool has_read)
-{
-	if (has_read)
-		prefetch->distance = Min(Max(prefetch->distance * 2, 1), MAX_DISTANCE);
-	else
-		prefetch->distance /= 2;
-}
-
-/*
- * ZbxhistPrefetchDistance returns how many days after the one in hand are to
- * be asked for.
- */
-int
-ZbxhistPrefetchDistance(const DayPrefetch *prefetch, Relation day)
-{
-	if (prefetch->distance == 0)
-		return 0;
-	return Min(prefetch->distance,
-			   get_tablespace_io_concurrency(day->rd_rel->reltablespace));
-}
-
-/* ---- a day ---- */
+#include "packed/day/open_days.h"
 
 /*
  * TryOpenIndex opens the index on (first_itemid, first_clock) if it is free;

@@ -11,8 +11,7 @@
 #include "port/atomics.h"
 
 #include "catalog/packed_days.h"
-#include "packed/day/day_prefetch.h"
-#include "packed/day/day_reader.h"
+#include "packed/day/open_days.h"
 #include "packed/day/packed_tid.h"
 
 /* which rows are asked for */
@@ -53,29 +52,18 @@ typedef struct SharedDays
 
 typedef struct PackedScan
 {
-	DayReaderSpec spec;
+	OpenDays	open;			/* open.reader is the one of the present row */
 	Oid			parent;			/* whose days they are */
-	Oid			user;			/* who must be allowed to read the days */
-	bool		keeps_days;		/* open, for more items to come */
 	ScanBounds	bounds;
-	ScanCounters counters;
+	ItemRange	range;			/* the same, of the item in hand or all items */
+	int			item;			/* index in bounds.items */
 
 	/* the days there are, sorted by clock */
 	int			ndays;
 	PackedDay  *days;
-	DayReader **readers;		/* of days that are open, or NULL */
-	DayReader  *idle;			/* of a day that has been read, or NULL */
 	SharedDays *shared;			/* NULL: not a parallel scan */
-
-	/* what is being read */
-	int			day;			/* index of the next one */
-	int			current;		/* index of the reader's */
-	DayReader  *reader;			/* NULL: none yet, or no more */
-	int			item;			/* index in bounds.items */
-
-	/* days that are asked for before they are read */
-	DayPrefetch prefetch;
-	int			prefetch_day;	/* index of the next one */
+	PartitionWalk walk;			/* over those that are wanted */
+	WalkStep	day;			/* the one in hand */
 
 	MemoryContext context;		/* owns all this */
 } PackedScan;
@@ -85,18 +73,16 @@ extern PackedScan *ZbxhistBeginPackedScan(Relation table, Oid parent,
 										  const bool *wanted,
 										  bool wants_row_id);
 extern void ZbxhistPackedScanDays(PackedScan *scan);
+extern void ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range);
 extern void ZbxhistStartPackedScan(PackedScan *scan,
 								   const ScanBounds *bounds);
 extern const SegmentInfo *ZbxhistPackedScanFind(PackedScan *scan);
 extern bool ZbxhistPackedScanNextSegment(PackedScan *scan);
 extern bool ZbxhistPackedScanHasTid(PackedScan *scan);
 extern void ZbxhistEndPackedScan(PackedScan *scan);
-extern Oid	ZbxhistDaysUser(Relation foreign);
-extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
-							   AclMode privilege);
 
 /*
- * packed_scan_next goes to the next row, which is the one of scan->reader;
+ * packed_scan_next goes to the next row, which is the one of scan->open.reader;
  * returns false if there is none.  With tids, wants_row_id must be set.
  */
 static inline bool
@@ -104,7 +90,7 @@ packed_scan_next(PackedScan *scan)
 {
 	do
 	{
-		if ((scan->reader == NULL || !day_reader_next(scan->reader)) &&
+		if ((scan->open.reader == NULL || !day_reader_next(scan->open.reader)) &&
 			!ZbxhistPackedScanNextSegment(scan))
 			return false;
 	} while (scan->bounds.tids != NULL && !ZbxhistPackedScanHasTid(scan));

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * source.c
- *	  A packed day as a source of an item's rows.
+ *	  Packed days, one at a time, as a source of an item's rows.
  *
  * The rows come in the parent's row type, in either direction.  A row is good
- * until the next one is asked for.
+ * until the next one is asked for.  The rows are those of the day that the
+ * caller has in hand of the source's days (open_days.c).
  *
- * Locks: the caller has locked the day's table.  Everything is allocated in a
- * context of the source's own, below the current one when it is opened.
+ * Everything is allocated in a context of the source's own, below the current
+ * one when it is opened.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,15 +18,12 @@
 #include "utils/rel.h"
 
 #include "catalog/columns.h"
-#include "packed/day/day_reader.h"
-#include "rows/source.h"
+#include "packed/day/open_days.h"
 
 typedef struct PackedSource
 {
 	ItemSource	base;			/* must be first */
-	DayReaderSpec spec;
-	ScanCounters counters;
-	DayReader  *reader;
+	OpenDays	days;
 	bool		has_statistics; /* they are of the parent's values */
 	MemoryContext row_context;	/* owns values of the row */
 	MemoryContext context;		/* owns all this */
@@ -65,12 +63,12 @@ HasStatistics(const DayLayout *layout, Relation parent)
 }
 
 /*
- * ZbxhistOpenPackedSource makes a source of a day's table, whose reference it
- * takes over.  The parent and the snapshot must stay as long as the source is
- * open.  release is the lock to be given up with the day, or NoLock.
+ * ZbxhistOpenPackedSource makes a source of a parent's days, which are locked
+ * in lockmode; release of it is given up with each day.  The parent and the
+ * snapshot must stay as long as the source is open.
  */
 ItemSource *
-ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot,
+ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 						LOCKMODE release)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -80,52 +78,28 @@ ZbxhistOpenPackedSource(Relation day, Relation parent, Snapshot snapshot,
 	PackedSource *source = palloc0(sizeof(PackedSource));
 
 	source->base.methods = &packed_methods;
-	source->base.rel = day;
 	source->base.slot = MakeSingleTupleTableSlot(RelationGetDescr(parent),
 												 &TTSOpsVirtual);
 	memset(source->base.slot->tts_isnull, true,
 		   sizeof(bool) * RelationGetDescr(parent)->natts);
-	source->spec.table = parent;
-	source->spec.snapshot = snapshot;
-	source->spec.wants_position = true;
-	source->spec.release = release;
-	source->spec.counters = &source->counters;
+	ZbxhistInitOpenDays(&source->days, parent, snapshot, lockmode, release);
+	source->days.spec.wants_position = true;
 	source->context = context;
 	source->row_context = AllocSetContextCreate(context, "zbxhist packed row",
 												ALLOCSET_SMALL_SIZES);
-	source->reader = ZbxhistOpenDayReader(day, &source->spec);
-	source->has_statistics = HasStatistics(source->reader->layout, parent);
 	MemoryContextSwitchTo(old);
 	return &source->base;
 }
 
 /*
- * ZbxhistMovePackedSource makes a source that ZbxhistOpenPackedSource has made
- * one of another day, whose reference it takes over.  Returns false, having
- * done nothing, if that has other columns.
+ * ZbxhistSourceDays returns the days of a source that ZbxhistOpenPackedSource
+ * has made; the source is started again for each that is entered.
  */
-bool
-ZbxhistMovePackedSource(ItemSource *base, Relation day)
-{
-	PackedSource *source = (PackedSource *) base;
-
-	Assert(base->methods == &packed_methods);
-	if (!ZbxhistMoveDayReader(source->reader, day))
-		return false;
-	base->rel = day;
-	base->has_row = false;
-	return true;
-}
-
-/*
- * ZbxhistPackedSourceHasRead says whether pages of the day had to be read into
- * shared buffers since the source was started.
- */
-bool
-ZbxhistPackedSourceHasRead(const ItemSource *base)
+OpenDays *
+ZbxhistSourceDays(ItemSource *base)
 {
 	Assert(base->methods == &packed_methods);
-	return ((const PackedSource *) base)->reader->has_read;
+	return &((PackedSource *) base)->days;
 }
 
 /*
@@ -137,7 +111,7 @@ ClosePackedSource(ItemSource *base)
 	PackedSource *source = (PackedSource *) base;
 
 	ExecDropSingleTupleTableSlot(base->slot);
-	ZbxhistCloseDayReader(source->reader);
+	ZbxhistCloseDays(&source->days);
 	MemoryContextDelete(source->context);
 }
 
@@ -151,7 +125,10 @@ StartPackedSource(ItemSource *base, const ItemRange *range)
 
 	ExecClearTuple(base->slot);
 	base->has_row = false;
-	ZbxhistDayReaderStart(source->reader, range);
+	base->rel = source->days.reader->rel;
+	source->has_statistics = HasStatistics(source->days.reader->layout,
+										   source->days.spec.table);
+	ZbxhistDayReaderStart(source->days.reader, range);
 }
 
 /*
@@ -161,7 +138,7 @@ static bool
 NextOfPackedSource(ItemSource *base)
 {
 	PackedSource *source = (PackedSource *) base;
-	DayReader  *reader = source->reader;
+	DayReader  *reader = source->days.reader;
 	MemoryContext old;
 
 	ExecClearTuple(base->slot);
@@ -186,15 +163,15 @@ PeekSegment(ItemSource *base, const SegmentInfo **segment,
 			SegmentStats *stats)
 {
 	PackedSource *source = (PackedSource *) base;
-	DayReader  *reader = source->reader;
+	DayReader  *reader = source->days.reader;
 	const SegmentInfo *info;
 
 	*segment = NULL;
 	if (reader->row < reader->last_row)
 		return true;
 	info = ZbxhistDayReaderFind(reader);
-	if (info == NULL || !source->has_statistics ||
-		!ZbxhistIsWithinRange(info, &reader->range))
+	if (info == NULL || !ZbxhistIsWithinRange(info, &reader->range) ||
+		!source->has_statistics)
 		return info != NULL;
 	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
 		(stats->is_set &&
@@ -211,5 +188,5 @@ PeekSegment(ItemSource *base, const SegmentInfo **segment,
 static void
 SkipSegment(ItemSource *base)
 {
-	ZbxhistDayReaderSkip(((PackedSource *) base)->reader);
+	ZbxhistDayReaderSkip(((PackedSource *) base)->days.reader);
 }

@@ -29,7 +29,7 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
-#include "packed/day/scan.h"
+#include "packed/day/open_days.h"
 #include "packed/fdw/fdw.h"
 
 /* rows that a page of a heap has */

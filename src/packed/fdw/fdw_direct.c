@@ -99,19 +99,16 @@ BeginDirectModify(ForeignScanState *node, int eflags)
 static uint64
 DeleteItems(DayChanges *changes, const ScanBounds *bounds)
 {
-	int64		from_clock = Max(bounds->from_clock, PG_INT32_MIN);
-	int64		to_clock = Min(bounds->to_clock, PG_INT32_MAX);
 	ItemRange  *ranges = palloc(sizeof(ItemRange) * Max(bounds->nitems, 1));
+	ItemRange	range;
 
-	if (from_clock > to_clock)
+	ZbxhistBoundsRange(bounds, &range);
+	if (item_range_is_empty(&range))
 		return 0;
 	for (int i = 0; i < bounds->nitems; i++)
 	{
-		ZbxhistWholeItem(&ranges[i], bounds->items[i]);
-		ZbxhistStartAt(&ranges[i], make_position((int32) from_clock,
-												 PG_INT32_MIN));
-		ZbxhistEndAt(&ranges[i], make_position((int32) to_clock,
-											   PG_INT32_MAX));
+		ranges[i] = range;
+		ranges[i].itemid = bounds->items[i];
 	}
 	return ZbxhistDeleteFromDays(changes, ranges, bounds->nitems);
 }
@@ -140,7 +137,7 @@ FindItems(ForeignScanState *node, FdwScanState *state, ScanBounds *bounds)
 			items = repalloc_huge(items, sizeof(int64) * capacity);
 		}
 		items[nitems++] = segment->itemid;
-		ZbxhistDayReaderSkip(scan->reader);
+		ZbxhistDayReaderSkip(scan->open.reader);
 	}
 	ZbxhistEndPackedScan(scan);
 

@@ -70,7 +70,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainConditions(node, es);
 	if (!es->analyze || state == NULL || state->scan == NULL)
 		return;
-	counters = state->scan->counters;
+	counters = state->scan->open.counters;
 	counters.days += state->parallel.days;
 	counters.segments_read += state->parallel.segments_read;
 	counters.segments_skipped += state->parallel.segments_skipped;

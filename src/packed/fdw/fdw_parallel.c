@@ -105,7 +105,7 @@ void
 ZbxhistAddSharedCounters(FdwScanState *state)
 {
 	SharedDays *shared = state->scan->shared;
-	const ScanCounters *counters = &state->scan->counters;
+	const ScanCounters *counters = &state->scan->open.counters;
 
 	if (shared == NULL || !IsParallelWorker())
 		return;
@@ -125,7 +125,7 @@ static void
 ReportCounters(ForeignScanState *node, FdwScanState *state)
 {
 	Instrumentation *instrument = node->ss.ps.instrument;
-	const ScanCounters *counters = &state->scan->counters;
+	const ScanCounters *counters = &state->scan->open.counters;
 	ScanCounters *reported = &state->reported;
 
 	if (instrument == NULL)
@@ -177,7 +177,6 @@ ShutdownForeignScan(ForeignScanState *node)
 	state->parallel.values_decoded +=
 		pg_atomic_read_u64(&shared->values_decoded);
 	state->scan->shared = NULL;
-	state->scan->day = state->scan->ndays;
 }
 
 /*

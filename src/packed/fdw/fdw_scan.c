@@ -178,14 +178,14 @@ IterateForeignScan(ForeignScanState *node)
 	if (!packed_scan_next(scan))
 		return slot;
 
-	ZbxhistMapRow(scan->reader->map, scan->reader->row, slot->tts_values,
+	ZbxhistMapRow(scan->open.reader->map, scan->open.reader->row, slot->tts_values,
 				  slot->tts_isnull);
-	if (!scan->spec.wants_row_id)
+	if (!scan->open.spec.wants_row_id)
 		return ExecStoreVirtualTuple(slot);
-	ZbxhistDayReaderRowId(scan->reader, &id);
+	ZbxhistDayReaderRowId(scan->open.reader, &id);
 	set_packed_tid(&tid, &id);
 	if (state->wants_tuple)
-		StoreTuple(slot, RelationGetRelid(scan->spec.table), &tid);
+		StoreTuple(slot, RelationGetRelid(scan->open.spec.table), &tid);
 	else
 	{
 		ExecStoreVirtualTuple(slot);
@@ -204,7 +204,8 @@ ReScanForeignScan(ForeignScanState *node)
 	FdwScanState *state = node->fdw_state;
 
 	state->has_started = false;
-	state->scan->keeps_days = true;
+	ZbxhistLeaveDay(&state->scan->open);
+	state->scan->open.keeps_days = true;
 }
 
 /*

@@ -24,13 +24,17 @@ typedef struct WalkStep
 
 typedef struct PartitionWalk
 {
-	Relation	parent;
+	Relation	parent;			/* NULL: the days below are all, and stay */
 	PartitionSet *set;
+	uint32		generation;		/* of the set that these are of */
+	int			npartitions;
+	const PartitionBounds *partitions;
+	int			ndays;
+	const PackedDay *days;
 	int64		first_clock;	/* of those that are wanted */
 	int64		last_clock;
 	bool		is_descending;
 	bool		skips_days;		/* packed days are not wanted */
-	uint32		generation;		/* of the set that these are of */
 	int			next;			/* index of a partition; -1 or npartitions:
 								 * none */
 	int			next_day;		/* index of a packed day, likewise */
@@ -40,8 +44,10 @@ typedef struct PartitionWalk
 
 extern void ZbxhistBeginWalk(PartitionWalk *walk, Relation parent,
 							 const ItemRange *range);
+extern void ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days,
+								int ndays, const ItemRange *range);
 extern bool ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step);
 extern void ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step);
-extern bool ZbxhistWalkKnows(PartitionWalk *walk, Oid relid);
+extern bool ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid);
 
 #endif							/* ZBXHIST_PARTITION_WALK_H */

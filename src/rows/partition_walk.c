@@ -11,11 +11,14 @@
  * While a day is being unpacked, it and its partition are there both, and are
  * walked to one after the other.
  *
+ * A walk may also be over packed days alone that somebody has listed: whose
+ * snapshot or lock sees to it that no others matter.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "read/partition_walk.h"
+#include "rows/partition_walk.h"
 
 /*
  * GetPlace orders partitions and packed days by clock.
@@ -27,28 +30,26 @@ GetPlace(const WalkStep *step)
 }
 
 /*
- * GetStep sets step to a partition or packed day of the present set; returns
- * false if there is none of that index.
+ * GetStep sets step to a partition or packed day of that index; returns false
+ * if there is none.
  */
 static bool
 GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 {
-	const PartitionSet *set = walk->set;
-
-	if (index < 0 || index >= (is_day ? set->npacked_days : set->npartitions))
+	if (index < 0 || index >= (is_day ? walk->ndays : walk->npartitions))
 		return false;
 	step->is_day = is_day;
 	if (is_day)
 	{
-		step->relid = set->packed_days[index].relid;
-		step->from_clock = set->packed_days[index].from_clock;
-		step->to_clock = set->packed_days[index].to_clock;
+		step->relid = walk->days[index].relid;
+		step->from_clock = walk->days[index].from_clock;
+		step->to_clock = walk->days[index].to_clock;
 	}
 	else
 	{
-		step->relid = set->partitions[index].relid;
-		step->from_clock = set->partitions[index].from_clock;
-		step->to_clock = set->partitions[index].to_clock;
+		step->relid = walk->partitions[index].relid;
+		step->from_clock = walk->partitions[index].from_clock;
+		step->to_clock = walk->partitions[index].to_clock;
 	}
 	return true;
 }
@@ -60,7 +61,7 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 static int
 FindNextOf(const PartitionWalk *walk, bool is_day)
 {
-	int			n = is_day ? walk->set->npacked_days : walk->set->npartitions;
+	int			n = is_day ? walk->ndays : walk->npartitions;
 	int			increment = walk->is_descending ? -1 : 1;
 	int			next = walk->is_descending ? n - 1 : 0;
 	WalkStep	step;
@@ -81,9 +82,33 @@ FindNext(PartitionWalk *walk)
 	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
 
 	walk->set = set;
-	walk->next = FindNextOf(walk, false);
-	walk->next_day = walk->skips_days ? -1 : FindNextOf(walk, true);
 	walk->generation = set->generation;
+	walk->npartitions = set->npartitions;
+	walk->partitions = set->partitions;
+	walk->ndays = walk->skips_days ? 0 : set->npacked_days;
+	walk->days = set->packed_days;
+	walk->next = FindNextOf(walk, false);
+	walk->next_day = FindNextOf(walk, true);
+}
+
+/*
+ * ZbxhistBeginDayWalk begins a walk over those of the days, which must stay,
+ * that may have rows of the range.
+ */
+void
+ZbxhistBeginDayWalk(PartitionWalk *walk, const PackedDay *days, int ndays,
+					const ItemRange *range)
+{
+	walk->parent = NULL;
+	walk->npartitions = 0;
+	walk->days = days;
+	walk->ndays = item_range_is_empty(range) ? 0 : ndays;
+	walk->first_clock = position_clock(range->first);
+	walk->last_clock = position_clock(range->last);
+	walk->is_descending = range->is_descending;
+	walk->has_begun = false;
+	walk->next = FindNextOf(walk, false);
+	walk->next_day = FindNextOf(walk, true);
 }
 
 /*
@@ -92,11 +117,8 @@ FindNext(PartitionWalk *walk)
 void
 ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
 {
+	ZbxhistBeginDayWalk(walk, NULL, 0, range);
 	walk->parent = parent;
-	walk->first_clock = position_clock(range->first);
-	walk->last_clock = position_clock(range->last);
-	walk->is_descending = range->is_descending;
-	walk->has_begun = false;
 	FindNext(walk);
 }
 
@@ -128,8 +150,9 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 {
 	int			increment = walk->is_descending ? -1 : 1;
 
-	if (!ZbxhistPartitionSetIsValid(walk->set) ||
-		walk->generation != walk->set->generation)
+	if (walk->parent != NULL &&
+		(!ZbxhistPartitionSetIsValid(walk->set) ||
+		 walk->generation != walk->set->generation))
 		FindNext(walk);
 	while (ChooseNext(walk, step))
 	{
@@ -155,14 +178,17 @@ ZbxhistWalkArrived(PartitionWalk *walk, const WalkStep *step)
 }
 
 /*
- * ZbxhistWalkKnows says whether relid is a partition or packed day in the
- * present set.
+ * ZbxhistWalkKnows says whether relid is still what the walk has found: a
+ * partition or packed day in the present set.
  */
 bool
-ZbxhistWalkKnows(PartitionWalk *walk, Oid relid)
+ZbxhistWalkKnows(const PartitionWalk *walk, Oid relid)
 {
-	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
+	PartitionSet *set = walk->set;
 
+	if (walk->parent == NULL || ZbxhistPartitionSetIsValid(set))
+		return true;
+	set = ZbxhistGetPartitions(walk->parent);
 	for (int i = 0; i < set->npartitions; i++)
 	{
 		if (set->partitions[i].relid == relid)

@@ -1,0 +1,270 @@
+/*-------------------------------------------------------------------------
+ *
+ * open_days.c
+ *	  The packed days that somebody reads, one after the other.
+ *
+ * All who read many days (scan.c, source.c) open, leave and close them here.
+ * Which comes next a walk says (partition_walk.c).  A day that has been left is
+ * kept open if it will be read again, for another item; else its reader is
+ * moved to the next day, which mostly has the same columns.
+ *
+ * While days come from disk, pages of those after the one in hand are asked
+ * for beforehand (day_prefetch.c).  As in a bitmap heap scan, their number grows
+ * only as long as pages really are read, so that reads of shared buffers pay
+ * nothing and whoever stops early has asked for few.
+ *
+ * Locks: the caller has locked the parent, and the foreign table, which keeps
+ * maintenance from dropping a day.  Each day is locked when it is entered; if
+ * spec.release says so, until it is closed: to the end of the transaction,
+ * hundreds would fill the server's table of locks.
+ *
+ * Rights: whoever reads needs them on the parent or the foreign table only.
+ * The days that a parent has are a part of it, whoever owns their tables: who
+ * writes into zbxhist.packed_day must have the rights of both owners
+ * (sql/tables/require_owners.sql).  But the owner of a foreign table that only
+ * names a parent needs them on the days.  Otherwise whoever may create foreign
+ * tables could read the days of anybody.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/objectaddress.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/spccache.h"
+
+#include "packed/day/open_days.h"
+
+/* beyond any effective_io_concurrency */
+#define MAX_DISTANCE 1024
+
+/* ---- a day's table ---- */
+
+/*
+ * ZbxhistDaysUser returns who must have privileges on the days that a foreign
+ * table stands for; InvalidOid if it is a part of their parent.
+ */
+Oid
+ZbxhistDaysUser(Relation foreign)
+{
+	return ZbxhistIsPackedTable(RelationGetRelid(foreign)) ? InvalidOid :
+		foreign->rd_rel->relowner;
+}
+
+/*
+ * TryOpen does what try_table_open does.  That looks into pg_class whether there
+ * is such a relation, and again what it is like: of the pages that a query touches
+ * for a day to which its session comes for the first time, it is a tenth.
+ */
+static Relation
+TryOpen(Oid relid, LOCKMODE lockmode)
+{
+	Relation	rel;
+
+	LockRelationOid(relid, lockmode);
+	rel = RelationIdGetRelation(relid);
+	if (RelationIsValid(rel) && rel->rd_rel->relkind == RELKIND_RELATION)
+	{
+		pgstat_init_relation(rel);
+		return rel;
+	}
+	if (RelationIsValid(rel))
+		RelationClose(rel);
+	UnlockRelationOid(relid, lockmode);
+	return try_table_open(relid, lockmode);
+}
+
+/*
+ * ZbxhistOpenDay opens and locks a day's table, on which user, if there is
+ * one, must have the privilege; returns NULL if it has been dropped.
+ */
+Relation
+ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode, AclMode privilege)
+{
+	Relation	rel = TryOpen(day, lockmode);
+	AclResult	result;
+
+	/* what owners lack they may give themselves */
+	if (rel == NULL || !OidIsValid(user) || rel->rd_rel->relowner == user)
+		return rel;
+	result = pg_class_aclcheck(day, user, privilege);
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, get_relkind_objtype(rel->rd_rel->relkind),
+					   RelationGetRelationName(rel));
+	return rel;
+}
+
+/* ---- entering and leaving ---- */
+
+/*
+ * ZbxhistInitOpenDays prepares to read days of a table's, whose row type is
+ * given out.  The snapshot must stay registered.  Days are locked in lockmode;
+ * of that, release is given up when they are closed (NoLock: nothing).  Readers
+ * are allocated in the current context, and belong to the current resource owner
+ * or those of later calls.
+ */
+void
+ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
+					LOCKMODE lockmode, LOCKMODE release)
+{
+	memset(days, 0, sizeof(OpenDays));
+	days->spec.table = table;
+	days->spec.snapshot = snapshot;
+	days->spec.release = release;
+	days->spec.counters = &days->counters;
+	days->lockmode = lockmode;
+	days->context = CurrentMemoryContext;
+}
+
+/*
+ * ZbxhistRestartDays leaves the day in hand, before days are read from the
+ * first one on, for another range.
+ */
+void
+ZbxhistRestartDays(OpenDays *days)
+{
+	ZbxhistLeaveDay(days);
+	days->kept_hint = 0;
+	days->distance = 0;
+	days->nahead = 0;
+}
+
+/*
+ * FindKept returns the reader of a day that is open already, or NULL.  One item
+ * after the other reads them in the same order.
+ */
+static DayReader *
+FindKept(OpenDays *days, Oid relid)
+{
+	int			nkept = list_length(days->kept);
+
+	for (int i = 0; i < nkept; i++)
+	{
+		int			place = (days->kept_hint + i) % nkept;
+		DayReader  *reader = list_nth(days->kept, place);
+
+		if (RelationGetRelid(reader->rel) == relid)
+		{
+			days->kept_hint = place + 1;
+			return reader;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * ZbxhistEnterOpenDay takes a day in hand whose table the caller has opened and
+ * locked, and takes over the reference.
+ */
+void
+ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
+{
+	MemoryContext old = MemoryContextSwitchTo(days->context);
+
+	Assert(days->reader == NULL);
+	if (days->idle != NULL && ZbxhistMoveDayReader(days->idle, rel))
+	{
+		days->reader = days->idle;
+		days->idle = NULL;
+	}
+	else
+		days->reader = ZbxhistOpenDayReader(rel, &days->spec);
+	if (days->keeps_days)
+		days->kept = lappend(days->kept, days->reader);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistEnterDay takes the day in hand that the walk has come to; returns
+ * false if it has been dropped.
+ */
+bool
+ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
+{
+	Relation	rel;
+
+	days->reader = FindKept(days, step->relid);
+	if (days->reader != NULL)
+		return true;
+	rel = ZbxhistOpenDay(step->relid, days->user, days->lockmode, ACL_SELECT);
+	if (rel == NULL)
+		return false;
+	/* the lock took in what happened meanwhile */
+	if (!ZbxhistWalkKnows(walk, step->relid))
+	{
+		table_close(rel, NoLock);
+		return false;
+	}
+	ZbxhistEnterOpenDay(days, rel);
+	return true;
+}
+
+/*
+ * ZbxhistLeaveDay leaves the day in hand, if there is one.  Unless it is kept
+ * open its reader is for the next one.
+ */
+void
+ZbxhistLeaveDay(OpenDays *days)
+{
+	DayReader  *reader = days->reader;
+
+	if (reader == NULL)
+		return;
+	days->reader = NULL;
+	days->distance = reader->has_read ?
+		Min(Max(days->distance * 2, 1), MAX_DISTANCE) : days->distance / 2;
+	if (days->keeps_days)
+		return;
+	if (days->idle != NULL)
+		ZbxhistCloseDayReader(days->idle);
+	days->idle = reader;
+}
+
+/*
+ * ZbxhistPrefetchDays asks for pages of the days that walk will come to after
+ * the one in hand, for whoever reads a range of a single item.
+ */
+void
+ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,
+					const ItemRange *range)
+{
+	Oid			tablespace = days->reader->rel->rd_rel->reltablespace;
+	int			distance;
+	WalkStep	step;
+
+	if (days->nahead > 0)
+		days->nahead--;
+	if (days->distance == 0)
+		return;
+	distance = Min(days->distance, get_tablespace_io_concurrency(tablespace));
+	if (days->nahead == 0)
+		days->ahead = *walk;
+	while (days->nahead < distance && ZbxhistWalkNext(&days->ahead, &step))
+	{
+		ZbxhistWalkArrived(&days->ahead, &step);
+		if (!step.is_day)
+			continue;
+		ZbxhistPrefetchDay(step.relid, days->lockmode, range);
+		days->nahead++;
+	}
+}
+
+/*
+ * ZbxhistCloseDays closes all days.
+ */
+void
+ZbxhistCloseDays(OpenDays *days)
+{
+	ListCell   *lc;
+
+	ZbxhistLeaveDay(days);
+	foreach(lc, days->kept)
+		ZbxhistCloseDayReader(lfirst(lc));
+	if (days->idle != NULL)
+		ZbxhistCloseDayReader(days->idle);
+}

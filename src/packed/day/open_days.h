@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * open_days.h
+ *	  The packed days that somebody reads, one after the other.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_OPEN_DAYS_H
+#define ZBXHIST_OPEN_DAYS_H
+
+#include "packed/day/day_reader.h"
+#include "rows/partition_walk.h"
+#include "rows/source.h"
+
+/* all zeros but for what ZbxhistInitOpenDays sets, and what is noted here */
+typedef struct OpenDays
+{
+	DayReaderSpec spec;			/* whoever opens days says what he wants */
+	Oid			user;			/* who must be allowed to read them; may be
+								 * set */
+	LOCKMODE	lockmode;
+	bool		keeps_days;		/* open, for more items to come; may be set
+								 * while none is in hand */
+	ScanCounters counters;
+
+	DayReader  *reader;			/* of the day in hand, or NULL */
+	DayReader  *idle;			/* of one that has been left, or NULL */
+	List	   *kept;			/* of DayReader: of days that are kept open */
+	int			kept_hint;		/* where in kept the next one probably is */
+
+	/* days that are asked for before they are read */
+	int			distance;		/* how many; 0 unless days come from disk */
+	PartitionWalk ahead;		/* over those that have been asked for */
+	int			nahead;			/* how many it is ahead */
+
+	MemoryContext context;		/* owns readers */
+} OpenDays;
+
+extern void ZbxhistInitOpenDays(OpenDays *days, Relation table,
+								Snapshot snapshot, LOCKMODE lockmode,
+								LOCKMODE release);
+extern void ZbxhistRestartDays(OpenDays *days);
+extern void ZbxhistEnterOpenDay(OpenDays *days, Relation rel);
+extern bool ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk,
+							const WalkStep *step);
+extern void ZbxhistLeaveDay(OpenDays *days);
+extern void ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,
+								const ItemRange *range);
+extern void ZbxhistCloseDays(OpenDays *days);
+extern Oid	ZbxhistDaysUser(Relation foreign);
+extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
+							   AclMode privilege);
+
+/* day_prefetch.c */
+extern void ZbxhistPrefetchDay(Oid relid, LOCKMODE lockmode,
+							   const ItemRange *range);
+
+/* source.c: days as a source of an item's rows */
+extern ItemSource *ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot,
+										   LOCKMODE lockmode, LOCKMODE release);
+extern OpenDays *ZbxhistSourceDays(ItemSource *base);
+
+#endif							/* ZBXHIST_OPEN_DAYS_H */
