@@ -61,6 +61,7 @@ OBJS = \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_decode.o \
 	src/packed/day/day_delete.o \
+	src/packed/day/day_index.o \
 	src/packed/day/day_key.o \
 	src/packed/day/day_modify.o \
 	src/packed/day/day_newest.o \

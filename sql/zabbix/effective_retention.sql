@@ -19,6 +19,7 @@ DECLARE
     option       text;
     overrides    record;
     period       record;
+    length       interval;
 BEGIN
     IF policy_retention IS NOT NULL THEN
         retention := policy_retention;
@@ -37,6 +38,7 @@ BEGIN
     END IF;
     overrides := zbxhist_internal.zabbix_setting(table_schema, option || '_global');
     period := zbxhist_internal.zabbix_setting(table_schema, option);
+    length := zbxhist_internal.parse_period(period.value);
     IF overrides.source IS NULL THEN
         problem := format('schema %I has no Zabbix settings', table_schema);
     ELSIF overrides.value IS NULL OR period.value IS NULL THEN
@@ -44,12 +46,12 @@ BEGIN
     ELSIF overrides.value <> '1' THEN
         problem := format('%s is %s: Zabbix does not override the storage periods of the items',
                           overrides.source, overrides.value);
-    ELSIF zbxhist_internal.parse_period(period.value) IS NULL THEN
+    ELSIF length IS NULL THEN
         problem := format('%s is "%s", which is not a period', period.source, period.value);
-    ELSIF zbxhist_internal.parse_period(period.value) = interval '0' THEN
+    ELSIF length = interval '0' THEN
         problem := format('%s is 0, which says nothing about rows already stored', period.source);
     ELSE
-        retention := justify_hours(zbxhist_internal.parse_period(period.value));
+        retention := justify_hours(length);
         source := 'zabbix: ' || period.source;
     END IF;
 END

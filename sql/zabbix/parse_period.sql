@@ -5,15 +5,17 @@
 
 CREATE FUNCTION zbxhist_internal.parse_period(period text)
 RETURNS interval
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT make_interval(secs => p.seconds)
-      FROM regexp_match(btrim(period), '^0*([0-9]{1,12})([smhdw]?)$') AS m,
-           LATERAL (SELECT m[1]::bigint
-                           * CASE m[2] WHEN 'm' THEN 60 WHEN 'h' THEN 3600 WHEN 'd' THEN 86400
-                                       WHEN 'w' THEN 604800 ELSE 1 END AS seconds) p
-     WHERE p.seconds <= 200 * 366 * 86400::bigint
+DECLARE
+    parts   CONSTANT text[] := regexp_match(btrim(period), '^0*([0-9]{1,12})([smhdw]?)$');
+    seconds CONSTANT bigint := parts[1]::bigint
+                               * CASE parts[2] WHEN 'm' THEN 60 WHEN 'h' THEN 3600 WHEN 'd' THEN 86400
+                                               WHEN 'w' THEN 604800 ELSE 1 END;
+BEGIN
+    RETURN CASE WHEN seconds <= 200 * 366 * 86400::bigint THEN make_interval(secs => seconds) END;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.parse_period(text) IS

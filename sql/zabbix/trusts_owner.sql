@@ -6,14 +6,17 @@
 
 CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid)
 RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT EXISTS (SELECT FROM pg_roles r WHERE r.oid = owner AND r.rolsuper)
-        OR owner = 'pg_database_owner'::regrole
-        OR EXISTS (SELECT FROM pg_database d
-                    WHERE d.datname = current_database() AND d.datdba = owner)
-        OR EXISTS (
+BEGIN
+    -- (a function in SQL would be planned anew in each call)
+    IF owner = 'pg_database_owner'::regrole
+       OR EXISTS (SELECT FROM pg_roles r WHERE r.oid = owner AND r.rolsuper)
+       OR EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database() AND d.datdba = owner) THEN
+        RETURN true;
+    END IF;
+    RETURN EXISTS (
            SELECT FROM pg_class k
              JOIN pg_namespace n ON n.oid = k.relnamespace
              LEFT JOIN zbxhist.parent_config c ON c.parent = k.oid
@@ -22,7 +25,8 @@ AS $$
                                       JOIN pg_class p ON p.oid = o.parent
                                      WHERE p.relnamespace = n.oid)
                        THEN c.parent IS NOT NULL
-                       ELSE k.relname = 'history' AND k.relkind IN ('r', 'p') END)
+                       ELSE k.relname = 'history' AND k.relkind IN ('r', 'p') END);
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.trusts_owner(name, oid) IS

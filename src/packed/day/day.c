@@ -27,14 +27,13 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
+#include "access/xact.h"
 #include "common/int.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "compat.h"
 #include "packed/day/day.h"
@@ -49,6 +48,7 @@ typedef enum ScanPhase
 	SCAN_FIRST,					/* ascending: find the first group */
 	SCAN_REST,					/* ascending: those that begin after it */
 	SCAN_BACKWARD,				/* descending */
+	SCAN_PAGE,					/* by looking through the only page */
 	SCAN_HEAP,					/* all groups */
 	SCAN_BLOCKS,				/* those in some blocks of the heap */
 	SCAN_DONE
@@ -72,6 +72,9 @@ struct DayScan
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */
+	bool		is_reader;		/* places are not asked for, nor changed */
+	bool		is_descending;
+	DayGroup	past;			/* of SCAN_PAGE: the group before */
 	bool		has_hint;
 	int64		hint;			/* where a group found lately begins */
 	ScanKeyData keys[NUM_KEYS];
@@ -80,82 +83,6 @@ struct DayScan
 	MemoryContext context;		/* owns all this */
 	MemoryContext group_context;	/* what belongs to the group */
 };
-
-/* ---- the index ---- */
-
-/*
- * ZbxhistIsGroupIndex says whether an index has the order of groups.
- */
-bool
-ZbxhistIsGroupIndex(Relation index)
-{
-	Form_pg_index form = index->rd_index;
-
-	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
-		!form->indisunique || form->indnkeyatts != 2 ||
-		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
-		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
-			index->rd_indoption[i] != 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid,
- * first_clock).
- */
-Relation
-ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
-{
-	List	   *indexes = RelationGetIndexList(day);
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), lockmode);
-
-		if (ZbxhistIsGroupIndex(index))
-		{
-			list_free(indexes);
-			return index;
-		}
-		index_close(index, lockmode);
-	}
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
-				   RelationGetRelationName(day)),
-			errhint("Add its primary key again."),
-			errtable(day));
-	return NULL;				/* keep compiler quiet */
-}
-
-/*
- * ZbxhistInitGroupKey makes key the comparison of (first_itemid, first_clock)
- * with a place; members are two keys that belong to it.
- */
-void
-ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
-					int64 itemid, int32 clock)
-{
-	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 1, strategy,
-						   INT8OID, InvalidOid, F_BTINT8CMP,
-						   Int64GetDatum(itemid));
-	ScanKeyEntryInitialize(&members[1], SK_ROW_MEMBER | SK_ROW_END, 2,
-						   strategy, INT4OID, InvalidOid, F_BTINT4CMP,
-						   Int32GetDatum(clock));
-	memset(key, 0, sizeof(*key));
-	key->sk_flags = SK_ROW_HEADER;
-	key->sk_attno = 1;
-	key->sk_strategy = strategy;
-	key->sk_argument = PointerGetDatum(members);
-}
 
 /* ---- life of a scan ---- */
 
@@ -238,6 +165,19 @@ ZbxhistEndDayScan(DayScan *scan)
 }
 
 /*
+ * HasOnePage says whether a reader had better look through the table: to open
+ * the index of a day that is new to a session takes more pages of the catalogs
+ * than the table itself.  A serializable transaction would lock all items.
+ */
+static bool
+HasOnePage(const DayScan *scan)
+{
+	return scan->is_reader && !IsolationIsSerializable() &&
+		IsMVCCSnapshot(scan->snapshot) &&
+		RelationGetNumberOfBlocks(scan->day) == 1;
+}
+
+/*
  * ZbxhistDayScanItem begins, or begins again, with the groups that overlap a
  * range.  Only its clocks count: rows of a second are together.
  */
@@ -257,14 +197,28 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	scan->itemid = range->itemid;
 	scan->first_clock = position_clock(range->first);
 	scan->last_clock = position_clock(range->last);
-	if (scan->index_scan != NULL)
+	scan->is_descending = range->is_descending;
+	if (scan->index_scan == NULL && HasOnePage(scan))
+		scan->phase = SCAN_PAGE;
+	if (scan->index_scan != NULL || scan->phase == SCAN_PAGE)
 		return;
-
 	old = MemoryContextSwitchTo(scan->context);
 	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
 	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
 											  scan->snapshot, NUM_KEYS);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * StartHeap starts the scan of the heap, or starts it again.
+ */
+static void
+StartHeap(DayScan *scan)
+{
+	if (scan->table_scan != NULL)
+		table_rescan(scan->table_scan, NULL);
+	else
+		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
 }
 
 /*
@@ -277,10 +231,7 @@ ZbxhistDayScanAll(DayScan *scan)
 
 	ExecClearTuple(scan->slot);
 	scan->phase = SCAN_HEAP;
-	if (scan->table_scan != NULL)
-		table_rescan(scan->table_scan, NULL);
-	else
-		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
+	StartHeap(scan);
 	MemoryContextSwitchTo(old);
 }
 
@@ -370,12 +321,14 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted.
+ * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted,
+ * and nothing but to read them.
  */
 void
 ZbxhistDayScanOnlyItem(DayScan *scan)
 {
 	scan->only_item = true;
+	scan->is_reader = true;
 }
 
 /*
@@ -429,6 +382,17 @@ StartForward(DayScan *scan)
 }
 
 /*
+ * ReadTuple reads the place of the group whose row is in the slot.
+ */
+static void
+ReadTuple(DayScan *scan, DayGroup *group)
+{
+	if (!ZbxhistReadPlace(scan->slot, group) ||
+		!ZbxhistHasPayload(scan->day, scan->slot))
+		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
+}
+
+/*
  * NextTuple puts the next group's row into the slot and reads its place;
  * returns false at the end of the scan that has been started.
  */
@@ -438,7 +402,7 @@ NextTuple(DayScan *scan, DayGroup *group)
 	bool		found;
 
 	CHECK_FOR_INTERRUPTS();
-	if (scan->phase == SCAN_HEAP)
+	if (scan->phase == SCAN_HEAP || scan->phase == SCAN_PAGE)
 		found = table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
 									   scan->slot);
 	else if (scan->phase == SCAN_BLOCKS)
@@ -450,11 +414,51 @@ NextTuple(DayScan *scan, DayGroup *group)
 								   scan->phase == SCAN_REST ?
 								   ForwardScanDirection : BackwardScanDirection,
 								   scan->slot);
-	if (!found)
+	if (found)
+		ReadTuple(scan, group);
+	return found;
+}
+
+/*
+ * OverlapsRange says whether a group may have rows of the scan's range.
+ */
+static bool
+OverlapsRange(const DayScan *scan, const DayGroup *group)
+{
+	return !IsBefore(scan, group->last_itemid, group->last_clock,
+					 scan->first_clock) &&
+		(group->first_itemid < scan->itemid ||
+		 (group->first_itemid == scan->itemid &&
+		  group->first_clock <= scan->last_clock));
+}
+
+/*
+ * NextInPage finds the next group of a range in the table's only page, in
+ * which groups that have been changed are at the end.
+ */
+static bool
+NextInPage(DayScan *scan, DayGroup *group)
+{
+	DayGroup	seen;
+	int			nleft = 0;
+
+	StartHeap(scan);
+	while (NextTuple(scan, &seen))
+	{
+		if (!OverlapsRange(scan, &seen) ||
+			(scan->is_started && !ZbxhistComesAfter(&seen, &scan->past, scan->is_descending)))
+			continue;
+		if (nleft++ == 0 || ZbxhistComesAfter(group, &seen, scan->is_descending))
+			*group = seen;
+	}
+	if (nleft <= 1)
+		scan->phase = SCAN_DONE;
+	if (nleft == 0 || !table_tuple_fetch_row_version(scan->day, &group->tid,
+													 scan->snapshot, scan->slot))
 		return false;
-	if (!ZbxhistReadPlace(scan->slot, group) ||
-		!ZbxhistHasPayload(scan->day, scan->slot))
-		ZbxhistRaiseCorrupt(scan->day, scan->itemid);
+	ReadTuple(scan, group);
+	scan->past = *group;
+	scan->is_started = true;
 	return true;
 }
 
@@ -548,6 +552,8 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 
 	if (scan->phase == SCAN_BACKWARD)
 		found = NextDescending(scan, group);
+	else if (scan->phase == SCAN_PAGE)
+		found = NextInPage(scan, group);
 	else if (scan->phase == SCAN_HEAP || scan->phase == SCAN_BLOCKS)
 		found = NextTuple(scan, group);
 	else if (scan->phase != SCAN_DONE)
@@ -662,36 +668,33 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 	MemoryContext old = MemoryContextSwitchTo(scan->context);
 	bool		found = NextTuple(scan, group);
 
+	MemoryContextSwitchTo(old);
 	if (found)
 		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
-	MemoryContextSwitchTo(old);
 	return found;
+}
+
+/* returns a system column of the group found last */
+static TransactionId
+GetTransaction(DayScan *scan, int attnum)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot, attnum, &isnull));
 }
 
 /*
  * ZbxhistDayScanXmin returns the transaction that has stored the group found
- * last.
+ * last, ZbxhistDayScanXmax that which has deleted it or is about to.
  */
 TransactionId
 ZbxhistDayScanXmin(DayScan *scan)
 {
-	bool		isnull;
-
-	return DatumGetTransactionId(slot_getsysattr(scan->slot,
-												 MinTransactionIdAttributeNumber,
-												 &isnull));
+	return GetTransaction(scan, MinTransactionIdAttributeNumber);
 }
 
-/*
- * ZbxhistDayScanXmax returns the transaction that has deleted, or is about to
- * delete, the group found last.
- */
 TransactionId
 ZbxhistDayScanXmax(DayScan *scan)
 {
-	bool		isnull;
-
-	return DatumGetTransactionId(slot_getsysattr(scan->slot,
-												 MaxTransactionIdAttributeNumber,
-												 &isnull));
+	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
 }

@@ -140,7 +140,10 @@ ZbxhistPrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 		UnlockRelationOid(relid, lockmode);
 		return;
 	}
-	if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
+	/* its index is not read, see day.c */
+	if (RelationGetNumberOfBlocks(day) == 1)
+		PrefetchBuffer(day, MAIN_FORKNUM, 0);
+	else if (day->rd_rel->relam == HEAP_TABLE_AM_OID)
 	{
 		Relation	index = TryOpenIndex(day);
 

@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_index.c
+ *	  The index of a day's table on (first_itemid, first_clock).
+ *
+ * Locks: the caller has locked the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/skey.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "packed/day/day.h"
+#include "packed/day/day_index.h"
+
+/*
+ * ZbxhistIsGroupIndex says whether an index has the order of groups.
+ */
+bool
+ZbxhistIsGroupIndex(Relation index)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
+		!form->indisunique || form->indnkeyatts != 2 ||
+		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
+		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ZbxhistOpenGroupIndex opens the index of a day's table on (first_itemid,
+ * first_clock).
+ */
+Relation
+ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode)
+{
+	List	   *indexes = RelationGetIndexList(day);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), lockmode);
+
+		if (ZbxhistIsGroupIndex(index))
+		{
+			list_free(indexes);
+			return index;
+		}
+		index_close(index, lockmode);
+	}
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("packed day \"%s\" has no valid index on (first_itemid, first_clock)",
+				   RelationGetRelationName(day)),
+			errhint("Add its primary key again."),
+			errtable(day));
+	return NULL;				/* keep compiler quiet */
+}
+
+/*
+ * ZbxhistInitGroupKey makes key the comparison of (first_itemid, first_clock)
+ * with a place; members are two keys that belong to it.
+ */
+void
+ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
+					int64 itemid, int32 clock)
+{
+	ScanKeyEntryInitialize(&members[0], SK_ROW_MEMBER, 1, strategy,
+						   INT8OID, InvalidOid, F_BTINT8CMP,
+						   Int64GetDatum(itemid));
+	ScanKeyEntryInitialize(&members[1], SK_ROW_MEMBER | SK_ROW_END, 2,
+						   strategy, INT4OID, InvalidOid, F_BTINT4CMP,
+						   Int32GetDatum(clock));
+	memset(key, 0, sizeof(*key));
+	key->sk_flags = SK_ROW_HEADER;
+	key->sk_attno = 1;
+	key->sk_strategy = strategy;
+	key->sk_argument = PointerGetDatum(members);
+}
+
+/*
+ * ZbxhistComesAfter says whether group a comes after b in a scan of the index.
+ */
+bool
+ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
+{
+	if (a->first_itemid != b->first_itemid)
+		return (a->first_itemid > b->first_itemid) != is_descending;
+	return is_descending ? a->first_clock < b->first_clock :
+		a->first_clock > b->first_clock;
+}
