@@ -51,6 +51,7 @@ OBJS = \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
 	src/maintenance/move.o \
+	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
 	src/maintenance/worker.o \

@@ -13,20 +13,7 @@ BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     PERFORM zbxhist_internal.verify_table(policy.parent);
     PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), policy.parent::oid::integer);
-    INSERT INTO zbxhist.parent_config AS c
-        (parent, partition_interval, retention, premake, pack_after, move_existing)
-    VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
-            policy.pack_after, policy.move_existing)
-    ON CONFLICT (parent) DO UPDATE
-       SET partition_interval = excluded.partition_interval, retention = excluded.retention,
-           premake = excluded.premake, pack_after = excluded.pack_after,
-           move_existing = excluded.move_existing, routing = true
-     WHERE NOT c.routing;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent
-            USING ERRCODE = 'duplicate_object',
-                  HINT = 'To change its policy, call zbxhist.alter_parent.';
-    END IF;
+    PERFORM zbxhist_internal.write_new_policy(policy);
     -- each is some entries in the server's table of locks until this transaction
     -- ends, in setup those of all tables; maintenance creates the others one by one
     FOR gap IN

@@ -31,7 +31,7 @@ BEGIN
         RAISE EXCEPTION 'cannot manage %: it is %', parent, kind
             USING ERRCODE = 'wrong_object_type',
                   HINT = CASE relation.relkind
-                      WHEN 'p' THEN 'Create a plain table like it, copy the rows, rename the two, and call this again.'
+                      WHEN 'p' THEN format('CALL zbxhist.adopt_partitions(%L);', parent)
                       ELSE 'zbxhist manages plain tables.' END;
     END IF;
     IF relation.relpersistence = 't' THEN

@@ -38,6 +38,7 @@ INSERT INTO wanted VALUES
     ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
     ('undo', 'IN parent regclass', NULL, 'p', 'v', 'u', false),
+    ('adopt_partitions', 'IN parent regclass, IN dry_run boolean DEFAULT false, IN accept_deletion boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
     ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
     ('check', '', 'TABLE(severity text, code text, object text, message text, hint text)', 'f', 'v', 'r', true),
     ('route', '', 'trigger', 'f', 'v', 'u', false),
@@ -82,6 +83,8 @@ SELECT bag_eq(
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
+        adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,partman_config,
+        partman_entry,verify_native,verify_native_partitions,verify_partman,
         catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
@@ -140,7 +143,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,item_usage,
+        add,adopt_partitions,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');

@@ -140,6 +140,22 @@ INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM
 SQL
 }
 
+# Its history partitioned by hand, with the same rows; those of the last days
+# are left to fill().
+sub partition_history
+{
+	my ($database) = @_;
+
+	$node->safe_psql($database, <<"SQL");
+ALTER TABLE history RENAME TO former;
+CREATE TABLE history (LIKE former INCLUDING ALL) PARTITION BY RANGE (clock);
+CREATE TABLE history_old PARTITION OF history FOR VALUES FROM (MINVALUE) TO (@{[ day(-7) ]});
+CREATE TABLE history_new PARTITION OF history FOR VALUES FROM (@{[ day(0) ]}) TO (@{[ day(2) ]});
+INSERT INTO history SELECT * FROM former;
+DROP TABLE former;
+SQL
+}
+
 # Rows of the last days, in partitions; those of one day in two.
 sub fill
 {
@@ -260,6 +276,7 @@ cmp_ok(
 
 my %least = (
 	'README.md' => 5,
+	'docs/from-partitions.md' => 1,
 	'UPGRADING.md' => 1,
 	'docs/functions.md' => 1,
 	'docs/operations.md' => 4,
@@ -277,6 +294,7 @@ for my $file (@documents)
 	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION/ } @$blocks)
 	{
 		make_zabbix('zabbix');
+		partition_history('zabbix') if $file eq 'docs/from-partitions.md';
 	}
 	else
 	{
