@@ -1,0 +1,89 @@
+"""How large a table becomes with the retention that is set.
+
+A day to come takes what the last full days took when they were packed, if the
+policy packs at all; a day goes when its last value is past retention.
+"""
+
+DAY = 86400
+
+# full days that the rate is the mean of
+RATE_DAYS = 7
+
+# points of the forecast, and how far it looks where nothing is ever dropped
+POINTS = 60
+HORIZON = 365
+
+
+def full_days(table):
+    """The days that are over and have values."""
+    return [d for d in table["days"] if not d["is_current"] and d["bytes"] > 0]
+
+
+def packed_size(table):
+    """Bytes of a value in packed days; None if there is none or none will be."""
+    days = table["days"]
+    values = sum(d["packed_values"] for d in days)
+    if table["pack_after"] is None or values == 0:
+        return None
+    return sum(d["packed_bytes"] for d in days) / values
+
+
+def settled_bytes(day, size):
+    """What a day takes, or will when it is packed."""
+    if size is None:
+        return day["bytes"]
+    return day["packed_bytes"] + day["heap_values"] * size
+
+
+def rate(table, size):
+    """Bytes and values of a day to come; (0, 0) if there is no full day."""
+    recent, seconds = [], 0
+    for day in reversed(full_days(table)):
+        recent.append(day)
+        seconds += day["to"] - day["from"]
+        if seconds >= RATE_DAYS * DAY:
+            break
+    if not recent:
+        return 0, 0
+    return (
+        sum(settled_bytes(d, size) for d in recent) * DAY / seconds,
+        sum(d["heap_values"] + d["packed_values"] for d in recent) * DAY / seconds,
+    )
+
+
+def fixed_bytes(table, size):
+    """What does not go with the days: the table itself, and what is unpacked at
+    any time beyond what it will be when packed."""
+    unpacked = sum(d["bytes"] - settled_bytes(d, size) for d in table["days"])
+    return table["parent_bytes"] + max(0, unpacked)
+
+
+def bytes_at(table, moment, now, size, daily):
+    """Bytes of all days at a moment to come."""
+    since = moment - table["retention"] if table["retention"] else None
+    kept = [d for d in table["days"] if since is None or d["to"] > since]
+    new_days = (moment - now) / DAY
+    if since is not None:
+        new_days = min(new_days, table["retention"] / DAY)
+    return fixed_bytes(table, size) + sum(settled_bytes(d, size) for d in kept) + new_days * daily
+
+
+def forecast(table, now):
+    """The rate, the size in the end and when that is reached, and points on the way."""
+    size = packed_size(table)
+    daily, values = rate(table, size)
+    end = table["retention"] // DAY + 1 if table["retention"] else HORIZON
+    step = max(1, end // POINTS)
+    points = [
+        [now + days * DAY, round(bytes_at(table, now + days * DAY, now, size, daily))]
+        for days in range(0, end + step, step)
+    ]
+    return {
+        "bytes_per_day": round(daily),
+        "values_per_day": round(values),
+        "is_packed": size is not None,
+        "ends_at": now + end * DAY if table["retention"] else None,
+        "bytes_at_end": points[-1][1] if table["retention"] else None,
+        "most_bytes": max(p[1] for p in points) if daily else table["bytes"],
+        "points": points if daily else [],
+    }

@@ -1,0 +1,322 @@
+# scripts/report: its figures are those of the database, nobody's name becomes
+# HTML, what a role may not see is left out, and a browser shows all of the page
+# on a phone and on a desktop.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use JSON::PP ();
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ZbxhistTest;
+
+my $directory = PostgreSQL::Test::Utils::tempdir();
+my $script = "$FindBin::RealBin/../../scripts/report";
+my $node = test_server('report');
+create_database($node, 'zabbix');
+
+# Runs the report; exit code, output, errors.
+sub report
+{
+	my (@arguments) = @_;
+	my ($out, $err) = ('', '');
+
+	local %ENV = %ENV;
+	$ENV{PGHOST} = $node->host;
+	$ENV{PGPORT} = $node->port;
+	IPC::Run::run([ $script, @arguments ], '>', \$out, '2>', \$err);
+	return ($? >> 8, $out, $err);
+}
+
+# The report as data; dies if there is none.
+sub report_data
+{
+	my ($status, $out, $err) = report('--json', @_);
+
+	die "report: $err" if $status != 0;
+	return JSON::PP->new->utf8->decode($out);
+}
+
+sub value_of { return $node->safe_psql('zabbix', $_[0]); }
+
+# ---- a database without tables, and none at all ----
+
+like(
+	(report('--database', 'zabbix'))[1],
+	qr/No table is managed/,
+	'nothing is managed');
+is_deeply(report_data('--database', 'zabbix')->{tables},
+	[], '... in JSON as well');
+my ($status, undef, $err) = report('--database', 'postgres');
+is($status, 1, 'without the extension it fails');
+like(
+	$err,
+	qr/has no extension zbxhist\nhint: psql -d 'postgres' -c 'CREATE EXTENSION zbxhist'\n\z/,
+	'... and says why');
+($status, undef, $err) = report('--database', 'nowhere');
+like(
+	"$status $err",
+	qr/\A1 report: .*database "nowhere" does not exist\n\z/,
+	'no such database');
+($status, undef, $err) =
+  report('--database', 'zabbix', '--output', "$directory/none/x.html");
+like(
+	"$status $err",
+	qr/\A1 report: there is no directory .*\nhint: mkdir/,
+	'no such directory');
+is((report('--database', 'zabbix', '--usage-days', '-1'))[0],
+	2, 'a number of days that is none');
+is((report('--what'))[0], 2, 'an option that is none');
+
+# ---- real data ----
+
+set_up($node, 'zabbix');
+$node->safe_psql('zabbix', <<'SQL');
+CREATE TABLE hosts (hostid bigint PRIMARY KEY, host varchar(128) NOT NULL, name varchar(128) NOT NULL);
+CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name varchar(255) NOT NULL, key_ varchar(2048) NOT NULL);
+INSERT INTO hosts VALUES (1, 'a', '<script>document.title="taken"</script>'), (2, 'b', repeat('wide', 30)), (3, 'c', 'it''s & "quoted"');
+INSERT INTO items SELECT i, i % 3 + 1,
+       CASE i % 3 WHEN 0 THEN '<img src=x onerror=alert(1)>' WHEN 1 THEN repeat('W', 250) ELSE '</td></table><h1>big' END,
+       'key[' || repeat('x', 300) || ']' FROM generate_series(1, 30) i;
+SQL
+for my $ago (reverse 1 .. 4)
+{
+	$node->safe_psql('zabbix',
+			"SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');"
+		  . "INSERT INTO history SELECT i, ${\ day(-$ago)} + s * 60, (i * s % 77) / 7.0, i"
+		  . " FROM generate_series(1, 20) i, generate_series(1, 200) s");
+}
+$node->safe_psql('zabbix', "CALL zbxhist.pack('history', '${\ date(-$_)}')")
+  for 2 .. 4;
+$node->safe_psql('zabbix', insert_values('history_uint', 5000, 200, day(0)));
+
+# a row of no partition, and a step that failed
+$node->safe_psql('zabbix', insert_values('history', 6000, 10, day(-20)));
+$node->safe_psql('zabbix', <<'SQL');
+ANALYZE;
+INSERT INTO zbxhist.maintenance_log (started_at, parent, action, relation, duration, lock_wait, sqlstate, message)
+VALUES (now() - interval '2 days', 'history', 'pack', 'p<b>', '75 s', '3 s', '55P03', '<b>could not lock</b>'),
+       (now() - interval '1 days', 'history', 'compact', 'day', '5 s', NULL, 'XX001', 'packed values are corrupt');
+INSERT INTO zbxhist.lost_values (parent, day, is_end, rows, problem) VALUES ('history', 'history_p<i>', true, 42, 'damaged <i>row');
+SQL
+
+my $data = report_data('--database', 'zabbix', '--usage-days', '0');
+my %table = map { $_->{table} => $_ } @{ $data->{tables} };
+is_deeply($data->{unreadable}, {}, 'everything can be read');
+is($data->{format}, 1, 'the format');
+is( join(' ', sort keys %table),
+	value_of(
+		'SELECT string_agg(\'public.\' || parent::text, \' \' ORDER BY parent::text) FROM zbxhist.parents'
+	),
+	'all tables');
+
+my $history = $table{'public.history'};
+is( join(' ',
+		map { $_->{from} . ($_->{packed_bytes} ? ' packed' : ' heap') }
+		  @{ $history->{days} }),
+	join(' ',
+		(map { day(-$_) . ' packed' } 4, 3, 2),
+		(map { day(-$_) . ' heap' } 1, 0)),
+	'days by kind');
+is( $history->{days}[0]{packed_values} . ' '
+	  . $history->{days}[0]{packed_bytes},
+	value_of(
+		"SELECT rows || ' ' || bytes FROM zbxhist.partitions WHERE kind = 'packed' ORDER BY from_clock LIMIT 1"
+	),
+	'values and bytes of a packed day');
+is($history->{days}[3]{heap_values}, 4000, '... and of a partition');
+is( $history->{bytes},
+	value_of(
+		"SELECT sum(bytes) FILTER (WHERE state <> 'future') + pg_total_relation_size('history') FROM zbxhist.partitions WHERE parent = 'history'::regclass"
+	),
+	'bytes of the table');
+is($history->{rows_waiting}, 10, 'rows in the table itself');
+is( $history->{usage}{total_values},
+	value_of('SELECT count(*) FROM history'),
+	'item_usage has them all');
+is( join(' ',
+		map { "$_->{itemid}:$_->{values}" }
+		  @{ $history->{usage}{items} }[ 0 .. 4 ]),
+	value_of(
+		"SELECT string_agg(itemid || ':' || values, ' ' ORDER BY bytes DESC, itemid) FROM (SELECT * FROM zbxhist.item_usage('history', max_items => 5)) u"
+	),
+	'the largest items');
+is( join(' ', map { "$_->{host}:$_->{items}" } @{ $history->{usage}{hosts} }),
+	value_of(
+		"SELECT string_agg(host || ':' || n, ' ' ORDER BY b DESC, host) FROM (SELECT host, count(*) AS n, sum(bytes) AS b FROM zbxhist.item_usage('history', max_items => NULL) WHERE host IS NOT NULL GROUP BY host) u"
+	),
+	'the largest hosts');
+
+# 4 full days of 4000 values, 30 days of retention
+my $plan = $history->{forecast};
+is($plan->{values_per_day}, 4000, 'values a day');
+ok($plan->{bytes_per_day} > 4000 && $plan->{bytes_per_day} < 300000,
+	'bytes a day, packed');
+cmp_ok(abs($plan->{ends_at} - $data->{server}{time} - 31 * 86400),
+	'<', 2, 'when retention is reached');
+cmp_ok(
+	abs($plan->{bytes_at_end} /
+		  ($plan->{bytes_per_day} * 30 + $history->{bytes}) - 1),
+	'<', 0.6,
+	'the size then');
+my ($pack) =
+  grep { $_->{action} eq 'pack' } @{ $data->{maintenance}{actions} };
+is("$pack->{times} $pack->{failed} @{[ $pack->{longest} + 0 ]}",
+	'4 1 75', 'steps of maintenance');
+is_deeply(
+	[ map { $_->{message} } @{ $data->{maintenance}{problems} } ],
+	[ 'packed values are corrupt', '<b>could not lock</b>' ],
+	'what failed');
+is($data->{damage}{lost}[0]{values}, 42, 'lost values');
+is($data->{damage}{met}[0]{sqlstate}, 'XX001', 'damage that maintenance met');
+is($data->{damage}{verified}, undef, 'verify is asked for, or not done');
+ok((grep { $_->{name} eq 'zbxhist.enable_routing' } @{ $data->{settings} }),
+	'settings');
+is( join(' ', sort map { $_->{code} } @{ $data->{check} }),
+	value_of(
+		"SELECT string_agg(code, ' ' ORDER BY code) FROM zbxhist.check()"),
+	'check()');
+is( scalar @{
+		report_data('--database', 'zabbix', '--usage-days', '2')
+		  ->{tables}[0]{usage}{items}
+	},
+	15,
+	'items of some days');
+
+# ---- damage ----
+
+is_deeply(report_data('--database', 'zabbix', '--verify')->{damage}{verified},
+	[], 'verify finds nothing');
+$node->safe_psql('zabbix',
+	"UPDATE zbxhist_packed.history_p${\ (date(-3) =~ tr/-//dr)} SET payload = set_byte(payload, 20, get_byte(payload, 20) # 1)"
+);
+$data = report_data('--database', 'zabbix', '--verify', '--usage-days', '0');
+like(
+	$data->{damage}{verified}[0]{problem},
+	qr/damaged directory/,
+	'verify finds damage');
+like(
+	$data->{unreadable}{'items of public.history'},
+	qr/are corrupt/,
+	'items of a damaged table are left out, the rest is there');
+
+# ---- the page ----
+
+my $page = "$directory/report.html";
+is( (report('--database', 'zabbix', '--usage-days', '2', '--output', $page))
+	[0],
+	0, 'a page');
+my $html = slurp_file($page);
+unlike(
+	$html,
+	qr/<script|<img|<b>could|<h1>big|<i>row|p<i>/,
+	'nobody\'s name is HTML');
+ok(index($html, '&lt;script&gt;document') > 0, '... but text');
+unlike(
+	$html,
+	qr{https?://|<link|<[a-z]+[^>]* src=|url\(|\@import},
+	'it needs no other file');
+my $modes = sprintf '%04o', (stat $page)[2] & oct('777');
+is( $modes,
+	sprintf('%04o', oct('666') & ~umask),
+	'others may read the file as umask says');
+my @left = glob("$directory/.report.*");
+is(scalar @left, 0, 'nothing else is left');
+
+# ---- somebody who may see little ----
+
+$node->safe_psql('zabbix',
+	'CREATE ROLE little LOGIN; GRANT SELECT ON history_uint TO little');
+{
+	local $ENV{PGUSER} = 'little';
+	$data = report_data('--database', 'zabbix');
+	is( join(' ', sort grep { !/^items of/ } keys %{ $data->{unreadable} }),
+		'damage lost values maintenance metrics',
+		'what he may not see is named');
+	like(
+		$data->{unreadable}{'items of public.history'},
+		qr/permission denied/,
+		'... items as well');
+	is( scalar @{ $data->{tables} },
+		scalar keys %table,
+		'... and all else is there');
+	like(
+		(report('--database', 'zabbix'))[1],
+		qr/Cannot be read: permission denied/,
+		'... on the page, too');
+}
+
+# ---- in a browser ----
+
+my ($browser) =
+  grep { -x } map { ("/usr/bin/$_") } qw(chromium chromium-browser);
+
+# What a script finds in the page as a browser has it, at that width.
+sub look
+{
+	my ($width) = @_;
+	my ($out, $err) = ('', '');
+	my $copy = "$directory/look.html";
+	my $probe = <<'HTML';
+<script>
+const wide = [...document.querySelectorAll("body *")].filter(e => {
+  const b = e.getBoundingClientRect();
+  return b.width > 0 && (b.right > innerWidth + 0.5 || b.left < -0.5) && !e.closest("svg");
+});
+const cut = [...document.querySelectorAll("td, .tile b, h1, h2, code")].filter(e => e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1);
+const small = [...document.querySelectorAll("td, p, span, code")].filter(e => e.textContent.trim() && parseFloat(getComputedStyle(e).fontSize) < 12);
+const probe = document.createElement("pre");
+probe.id = "probe";
+probe.textContent = `width=${innerWidth} scroll=${document.documentElement.scrollWidth} wide=${wide.length} cut=${cut.length} small=${small.length} bars=${document.querySelectorAll("svg rect").length} title=${document.title}`;
+parent.document.body.append(probe);
+</script>
+HTML
+
+	# the page itself runs no script
+	(my $open = $html) =~
+	  s/<meta http-equiv="Content-Security-Policy"[^>]*>//;
+	$open =~ s{</body>}{$probe</body>};
+	$open =~ s/&/&amp;/g;
+	$open =~ s/"/&quot;/g;
+
+	# a window is not as narrow as a phone
+	open(my $file, '>:raw', $copy) or die "$copy: $!";
+	print $file
+	  '<!DOCTYPE html><meta charset="utf-8"><body style="margin: 0">'
+	  . qq(<iframe style="border: 0; width: ${width}px; height: 2000px" srcdoc="$open"></iframe></body>);
+	close $file;
+	IPC::Run::run(
+		[
+			$browser, '--headless',
+			'--no-sandbox', '--disable-gpu',
+			"--user-data-dir=$directory/browser", '--hide-scrollbars',
+			'--window-size=1400,2000', '--dump-dom',
+			"file://$copy"
+		],
+		'>',
+		\$out,
+		'2>',
+		\$err,
+		IPC::Run::timeout(180));
+	my ($found) = $out =~ m{<pre id="probe">(.*?)</pre>};
+	return $found // "nothing: $err";
+}
+
+SKIP:
+{
+	skip 'chromium is not here: it is in Debian\'s chromium', 3
+	  unless $browser;
+	for my $width (390, 768, 1280)
+	{
+		like(
+			look($width),
+			qr/\Awidth=$width scroll=$width wide=0 cut=0 small=0 bars=[1-9]\d* title=zabbix: zbxhist \d{4}-\d\d-\d\d\z/,
+			"$width pixels: nothing overflows, everything is readable, no script was run"
+		);
+	}
+}
+
+$node->stop;
+done_testing();
