@@ -31,8 +31,8 @@
 #include "packed/day/day_conflicts.h"
 #include "packed/day/scan.h"
 #include "read/parent.h"
-#include "read/partition_walk.h"
 #include "read/usage_tables.h"
+#include "rows/partition_walk.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_item_usage);
 
