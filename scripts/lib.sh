@@ -334,6 +334,12 @@ configure_server() {
 	} >>"$1/postgresql.conf"
 }
 
+# The library $2 that shows servers another clock, of the source tree $1.
+build_clock() {
+	quietly gcc -shared -fPIC -O2 -Wall -o "$2" "$1/test/clock/clock.c"
+	chmod 755 "$2"
+}
+
 # Runs a command as the unprivileged user of the scratch servers.
 as_user() {
 	if is_root; then

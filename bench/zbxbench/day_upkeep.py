@@ -18,7 +18,7 @@ class DayUpkeep:
             return
         connection = self.store.connect()
         try:
-            self.clock.wait(connection)
+            self.clock.check(connection)
             with connection.cursor() as cursor:
                 cursor.execute(self.statement)
         finally:

@@ -63,7 +63,7 @@ class Clock:
 
     def environment(self):
         """What a server's processes need to go by it."""
-        return {"LD_PRELOAD": self.library, "SOAK_CLOCK": self.path}
+        return {"LD_PRELOAD": self.library, "ZBXHIST_CLOCK": self.path}
 
 
 class Server:

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * clock.c
- *	  Preloaded into a server, shows a clock that is ahead by the seconds in the
- *	  file that SOAK_CLOCK names, an int64.
+ *	  Preloaded into a server, shows a clock that is ahead by ZBXHIST_CLOCK: a
+ *	  number of seconds with its sign, or a file that holds one, an int64.
  *
  * Not libfaketime: while a process waits, that shows its signal handlers the
  * true time, so no timeout ever comes (of a lock, for a deadlock).
@@ -19,17 +19,25 @@
 #include <time.h>
 #include <unistd.h>
 
-static const volatile int64_t *ahead;
+static int64_t constant;
+static const volatile int64_t *ahead = &constant;
 
 __attribute__((constructor))
 static void
 open_clock(void)
 {
-	const char *path = getenv("SOAK_CLOCK");
-	int			fd = path != NULL ? open(path, O_RDONLY) : -1;
+	const char *name = getenv("ZBXHIST_CLOCK");
 	void	   *place;
+	int			fd;
 
-	if (fd < 0)
+	if (name == NULL)
+		return;
+	if (*name == '+' || *name == '-')
+	{
+		constant = strtoll(name, NULL, 10);
+		return;
+	}
+	if ((fd = open(name, O_RDONLY)) < 0)
 		return;
 	place = mmap(NULL, sizeof(*ahead), PROT_READ, MAP_SHARED, fd, 0);
 	if (place != MAP_FAILED)
@@ -42,7 +50,7 @@ clock_gettime(clockid_t clock, struct timespec *now)
 {
 	int			result = (int) syscall(SYS_clock_gettime, clock, now);
 
-	if (result == 0 && clock == CLOCK_REALTIME && ahead != NULL)
+	if (result == 0 && clock == CLOCK_REALTIME)
 		now->tv_sec += *ahead;
 	return result;
 }
