@@ -1,8 +1,8 @@
 -- sql/maintenance/step_attach.sql
 --
--- A dump does not hold the dependencies.  What a column contains that has been
--- added since a day was packed is known to the parent only until it is
--- rewritten.  Who deletes packed rows says how many.
+-- A dump does not hold the dependencies.  What a new column contains in packed
+-- rows is noted by an event trigger, which may be disabled.  Who deletes packed
+-- rows says how many.
 
 CREATE FUNCTION zbxhist_internal.step_attach(parent regclass)
 RETURNS text
@@ -10,8 +10,9 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    packed regclass := zbxhist_internal.packed_table(parent);
-    item   record;
+    packed  regclass := zbxhist_internal.packed_table(parent);
+    options text;
+    item    record;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     WITH known AS (
@@ -39,19 +40,11 @@ BEGIN
         AND NOT EXISTS (SELECT FROM pg_depend p
                          WHERE p.classid = 'pg_class'::regclass AND p.objid = d.day
                            AND p.refclassid = 'pg_class'::regclass AND p.refobjid = packed);
-    FOR item IN
-        SELECT a.attname, (a.attmissingval::text::text[])[1] AS missing
-          FROM pg_attribute a
-          JOIN pg_attribute f ON f.attrelid = packed AND f.attname = a.attname
-                             AND f.attnum > 0 AND NOT f.attisdropped
-         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.atthasmissing
-           AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
-    LOOP
+    options := zbxhist_internal.missing_options(parent, packed);
+    IF options IS NOT NULL THEN
         PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
-        PERFORM zbxhist_internal.execute_as_owner(packed, format(
-            'ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (ADD missing %L)',
-            packed, item.attname, item.missing));
-    END LOOP;
+        PERFORM zbxhist_internal.execute_as_owner(packed, options);
+    END IF;
     -- before 1.1 the names were not noted
     FOR item IN
         SELECT a.attname

@@ -11,7 +11,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    cutoff CONSTANT bigint := floor(extract(epoch FROM clock_timestamp() AT TIME ZONE 'UTC' - retention));
+    cutoff CONSTANT bigint := zbxhist_internal.clock_before(retention);
     own    record;
 BEGIN
     SELECT count(*), sum(CASE WHEN p.is_packed THEN d.nrows

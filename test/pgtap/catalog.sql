@@ -62,7 +62,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
-        harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_route_triggers,object_list,
+        harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
         describe_planned_policy,foreign_children,planned_retention,verify_retention,
         ask_consent,changed_policy,deletion,describe_deletion,merged_options,new_retention,plan_setup,
@@ -174,6 +174,7 @@ SELECT columns_are('zbxhist', 'status', '{parent,partitions,packed_days,partitio
 SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_at,rows,percent}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');
+SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_after_change'), 'Oddl_command_end', 'another one notes what new columns contain in them');
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
 SELECT schema_privs_are('zbxhist_packed', 'public', '{USAGE}'::text[]);
 SELECT schema_owner_is('zbxhist', 'pg_database_owner');

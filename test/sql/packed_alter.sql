@@ -82,8 +82,18 @@ BEGIN;
 ALTER TABLE history ALTER value SET DEFAULT random();
 SELECT count(value) FROM history;
 ROLLBACK;
--- the value of ADD COLUMN is forgotten when the table is rewritten, unless it has been noted
+-- the value of ADD COLUMN is forgotten when the table is rewritten, but has been noted
 BEGIN;
+SET LOCAL datestyle = 'SQL, DMY';
+ALTER TABLE history ADD COLUMN extra integer NOT NULL DEFAULT 5, ADD COLUMN moment date DEFAULT DATE '2026-02-01';
+SET LOCAL datestyle = 'ISO, MDY';
+ALTER TABLE history ALTER value TYPE double precision;
+SELECT extra, moment, count(*) FROM history GROUP BY 1, 2;
+SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
+ROLLBACK;
+-- ... by maintenance, if it was not at once
+BEGIN;
+ALTER EVENT TRIGGER zbxhist_after_change DISABLE;
 ALTER TABLE history ADD COLUMN extra integer DEFAULT 5;
 ALTER TABLE history ALTER value TYPE double precision;
 SAVEPOINT s;
@@ -100,6 +110,7 @@ SELECT extra, count(*) FROM history GROUP BY 1;
 SELECT * FROM zbxhist.range(NULL::history, 2, 0, 100000);
 ROLLBACK;
 BEGIN;
+ALTER EVENT TRIGGER zbxhist_after_change DISABLE;
 ALTER TABLE history ADD COLUMN extra integer NOT NULL DEFAULT 5;
 SELECT zbxhist_internal.step_attach('history');
 ALTER TABLE history ALTER value TYPE double precision;

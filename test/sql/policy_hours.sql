@@ -104,7 +104,10 @@ SELECT count(*) FROM zbxhist.partitions_by_day WHERE parent = 'history'::regclas
 SELECT from_time, to_time, packed, rows FROM zbxhist.partitions_by_day WHERE parent = 'history'::regclass ORDER BY from_time LIMIT 3;
 
 -- a retention that ends within a day keeps what is younger
+SET client_min_messages = warning;
 SELECT zbxhist.alter_parent('history', retention => '4 days 3 hours');
+RESET client_min_messages;
+SELECT partitions, rows, name_free(oldest) FROM zbxhist_internal.deletion('history', '4 days 3 hours');
 SELECT action, partition, from_time, to_time FROM zbxhist.preview('history') WHERE action = 'drop';
 CALL zbxhist.run_maintenance('history');
 SELECT name_free(min(clock)) FROM history;
