@@ -1,7 +1,5 @@
 """Everything that reads and compares."""
 
-import time
-
 from .worker import TABLES, Worker
 from .writers import ITEMS
 
@@ -21,7 +19,7 @@ class Comparer(Worker):
 
     def step(self):
         self.attempt("comparisons", self.compare, self.random.choice(TABLES))
-        time.sleep(self.random.random() * self.plan.pause * 10)
+        self.pause(self.plan.pause * 10)
 
     def compare(self, table):
         horizon = self.horizon()
@@ -37,7 +35,7 @@ class Comparer(Worker):
             ]
             self.run("COMMIT")
         if rows[0] != rows[1]:
-            self.tally.fault("%s, %s, from %d: %s and %s" % (table, self.level, horizon, *rows))
+            self.differ(horizon, "%s, %s, from %d: %s and %s" % (table, self.level, horizon, *rows))
         self.tally.add("rows compared", int(rows[0][0]))
 
 
@@ -59,7 +57,7 @@ class RandomReader(Worker):
 
     def step(self):
         self.attempt("random SELECTs", self.compare)
-        time.sleep(self.random.random() * self.plan.pause)
+        self.pause(self.plan.pause)
 
     def clocks(self):
         begin = self.random.randrange(self.horizon(), self.now())
@@ -116,7 +114,7 @@ class RandomReader(Worker):
         return shape.replace("{w}", where)
 
     def compare(self):
-        table = self.random.choice(TABLES)
+        table, horizon = self.random.choice(TABLES), self.horizon()
         query = self.query(table)
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         managed, plain = (
@@ -124,16 +122,17 @@ class RandomReader(Worker):
             for name in (table, "plain_" + table)
         )
         if managed != plain:
-            self.tally.fault(
+            self.differ(
+                horizon,
                 "%s: %d rows and %d: %s"
-                % (query, len(managed), len(plain), sorted(set(managed) ^ set(plain))[:3])
+                % (query, len(managed), len(plain), sorted(set(managed) ^ set(plain))[:3]),
             )
         if table == "history":
-            self.compare_functions()
+            self.compare_functions(horizon)
         self.run("COMMIT")
         self.tally.add("rows read", len(managed))
 
-    def compare_functions(self):
+    def compare_functions(self, horizon):
         """The functions give what SQL gives on the plain table."""
         item = self.random.randrange(1, ITEMS)
         begin = self.random.randrange(self.horizon(), self.now())
@@ -160,7 +159,7 @@ class RandomReader(Worker):
         ):
             managed, plain = self.run(function), self.run(sql)
             if repr(sorted(managed)) != repr(sorted(plain)):
-                self.tally.fault("%s: %s, plain %s" % (function, managed[:3], plain[:3]))
+                self.differ(horizon, "%s: %s, plain %s" % (function, managed[:3], plain[:3]))
         self.tally.add("functions compared", 3)
 
 

@@ -15,6 +15,8 @@ unix_socket_directories = '{socket}'
 port = {port}
 max_connections = 60
 max_prepared_transactions = 10
+# readers of whole tables with partitions of a quarter of an hour
+max_locks_per_transaction = 512
 shared_buffers = 64MB
 maintenance_work_mem = 32MB
 max_wal_size = 512MB
@@ -40,7 +42,7 @@ def _runs(pid):
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 
@@ -142,12 +144,14 @@ class Server:
     def is_running(self):
         try:
             return _runs(self.pid())
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return False
 
     def crash(self):
         """kill -9 of the postmaster and, so that nothing lingers, of all."""
         pid = self.pid()
+        # it makes no process that we would not see
+        os.kill(pid, signal.SIGSTOP)
         children = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(pid)], stdout=subprocess.PIPE, check=False
         ).stdout.split()
@@ -169,7 +173,7 @@ class Server:
         self.start_again()
 
     def start_again(self):
-        """Starts once a process is gone that was made after we looked for all."""
+        """Starts once nothing of before is left; a standby may be about to stop."""
         for _ in range(30):
             try:
                 return self.start()
@@ -183,9 +187,9 @@ class Server:
         )
         return " ".join("%s='%s'" % item for item in options.items())
 
-    def connect(self, name, database="soak"):
+    def connect(self, name, database="soak", patience=300):
         """An autocommit connection; waits for a server that is coming up."""
-        deadline = time.monotonic() + 300
+        deadline = time.monotonic() + patience
         while True:
             try:
                 connection = psycopg2.connect(self.dsn(database, application_name=name))
@@ -195,6 +199,34 @@ class Server:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
+
+    def connect_or_start(self, name):
+        """The same for a server that may have stopped, or be about to."""
+        for _ in range(30):
+            if not self.is_running():
+                self.start_again()
+            try:
+                return self.connect(name, patience=10)
+            except psycopg2.OperationalError:
+                pass
+        return self.connect(name)
+
+    def cancel_all(self, name):
+        """Cancels what clients have running; a server that is down has nothing."""
+        try:
+            connection = self.connect(name, patience=0)
+        except psycopg2.OperationalError:
+            return
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active'"
+                    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+                )
+        except psycopg2.Error:
+            pass
+        finally:
+            connection.close()
 
     def alarming_lines(self):
         """Lines of the log that no fault explains.

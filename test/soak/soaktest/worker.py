@@ -12,7 +12,7 @@ TABLES = ("history", "history_uint", "history_text")
 RETENTION_DAYS = 6
 
 # repeated, cancelled, terminated, crashed, full disk, lock timeout
-EXPECTED = {"40P01", "40001", "57014", "57P01", "57P02", "57P03", "53100", "55P03"}
+EXPECTED = {"40P01", "40001", "57014", "57P01", "57P02", "57P03", "53100", "55P03", "connection"}
 
 
 class Lost(Exception):
@@ -38,7 +38,9 @@ class Worker:
             self.tally.add("connections")
             try:
                 self.prepare()
-            except psycopg2.Error:
+            except psycopg2.Error as error:
+                if self.code(error) not in self.expected:
+                    raise
                 self.connection.close()
 
     def prepare(self):
@@ -52,42 +54,44 @@ class Worker:
 
     def forget(self):
         """Ends the transaction, or the connection if it cannot."""
+        if self.connection is None or self.connection.closed:
+            return
         try:
-            if not self.connection.closed:
-                self.run("ROLLBACK")
-                return
+            self.run("ROLLBACK")
         except psycopg2.Error:
-            pass
-        try:
             self.connection.close()
-        except psycopg2.Error:
-            pass
 
-    def attempt(self, what, function, *arguments):
-        """Runs a transaction; expected errors are counted, others are faults."""
+    def attempt(self, what, function, *arguments, also=()):
+        """Runs a transaction; expected errors, and those of codes that are given
+        also, are counted, others are faults."""
         try:
             self.connect()
             result = function(*arguments)
             self.tally.add(what)
             return result
         except psycopg2.Error as error:
-            code = error.pgcode or ("connection" if self.gone(error) else "client")
-            if code in self.expected or code == "connection":
+            code = self.code(error)
+            if code in self.expected or code in also:
                 self.tally.add("%s: %s" % (what, code))
             else:
-                self.tally.fault("%s: %s %s" % (what, code, str(error).strip()))
+                self.tally.fault(
+                    "%s %s: %s %s" % (what, " ".join(map(str, arguments)), code, str(error).strip())
+                )
             self.forget()
         except Lost:
             self.tally.add("%s: undone" % what)
             self.forget()
         return None
 
-    def gone(self, error):
-        """Is it that the server went away?"""
-        text = str(error)
-        return self.connection.closed or any(
-            part in text for part in ("server closed", "connection", "SSL", "terminat")
+    def code(self, error):
+        """Its SQLSTATE, or "connection" if the server went away."""
+        if error.pgcode:
+            return error.pgcode
+        gone = self.connection is None or self.connection.closed
+        gone = gone or any(
+            part in str(error) for part in ("server closed", "connection", "SSL", "terminat")
         )
+        return "connection" if gone else "client"
 
     def now(self):
         """The servers' clock."""
@@ -96,6 +100,22 @@ class Worker:
     def horizon(self):
         """Rows before this may have been dropped by retention already."""
         return self.now() - (RETENTION_DAYS - 1) * 86400 + 3600
+
+    def differ(self, horizon, text):
+        """A fault: rows from that horizon on are not the same in both tables.
+
+        Unless a whole day has gone by in between, as the clock jumps and the
+        machine may be busy: then retention may have dropped some of them.
+        """
+        if self.horizon() - horizon > 86400:
+            self.tally.add("comparisons that retention has overtaken")
+        else:
+            self.tally.fault(text)
+
+    def pause(self, seconds):
+        """Some of that time, but not beyond the end."""
+        seconds *= self.random.random()
+        time.sleep(max(0, min(seconds, self.plan.end - time.monotonic())))
 
     def loop(self):
         while not self.plan.over():
