@@ -13,6 +13,8 @@ FAILED=0
 SKIPPED=0
 SUMMARY=()
 FAILURES=()
+# the processes of lanes by name
+declare -A LANES=()
 
 # What a suite returns that cannot run here; the last line it printed says why.
 readonly CANNOT_RUN=77
@@ -79,16 +81,37 @@ skipped_tests() {
 	' "$1"
 }
 
-# Runs a suite: name, then the command.  Its output goes to a log, of which is
-# shown what failed.  A suite without a single test has failed.
+# Runs a suite: name, then the command.  In a lane it is told of when others
+# wait for the lane.
 run_suite() {
-	local name=$1 log status=0 passed failed before=$SECONDS
+	if [ -n "${LANE-}" ]; then
+		log_suite "$@"
+		echo "$1" >>"$LANE"
+	else
+		printf '   %-20s ' "$1"
+		log_suite "$@"
+		report_suite "$1"
+	fi
+}
+
+# The output goes to a log, exit code and seconds beside it.
+log_suite() {
+	local name=$1 log status=0 before=$SECONDS
 	shift
 	log=$PLACE/logs/${name// /-}.log
-	printf '   %-20s ' "$name"
 	# in the background, or a signal would wait for its end
 	"$@" >"$log" 2>&1 </dev/null &
 	wait $! || status=$?
+	echo "$status $((SECONDS - before))" >"$log.end"
+}
+
+# Counts a suite that has ended and shows what failed of it.  One without a
+# single test has failed.
+report_suite() {
+	local name=$1 log status seconds passed failed
+	log=$PLACE/logs/${name// /-}.log
+	read -r status seconds <"$log.end"
+	rm "$log.end"
 	if [ "$status" -eq "$CANNOT_RUN" ]; then
 		SKIPPED=$((SKIPPED + 1))
 		SUMMARY+=("$(printf '%-20s skipped: %s' "$name" "$(tail -n 1 "$log")")")
@@ -106,11 +129,52 @@ run_suite() {
 	FAILED=$((FAILED + failed))
 	SKIPPED=$((SKIPPED + $(count_skipped "$log")))
 	SUMMARY+=("$(printf '%-20s %5d passed %5d failed %6d s' \
-		"$name" "$passed" "$failed" $((SECONDS - before)))")
-	printf '%5d passed %5d failed %6d s\n' \
-		"$passed" "$failed" $((SECONDS - before))
+		"$name" "$passed" "$failed" "$seconds")")
+	printf '%5d passed %5d failed %6d s\n' "$passed" "$failed" "$seconds"
 	skipped_tests "$log" | sed 's/^/      skipped: /'
 	if [ "$failed" -gt 0 ]; then show_failure "$name" "$log"; fi
+}
+
+# Begins a lane: a command that calls run_suite, time and again, beside what
+# follows; $1 is its name.
+begin_lane() {
+	local name=$1
+	shift
+	if [ ${#LANES[@]} -eq 0 ]; then undo_at_exit kill_lanes; fi
+	(
+		trap - EXIT INT TERM HUP
+		LANE=$PLACE/logs/$name.lane
+		: >"$LANE"
+		"$@"
+	) &
+	LANES[$name]=$!
+}
+
+# Waits for lane $1 and tells of its suites, of each as soon as it has ended.
+end_lane() {
+	local process=${LANES[$1]} lane=$PLACE/logs/$1.lane ended='' told=0 names=()
+	while [ -z "$ended" ]; do
+		# before looking what it has written
+		kill -0 "$process" 2>/dev/null || ended=1
+		mapfile -t names < <(cat "$lane" 2>/dev/null)
+		for ((; told < ${#names[@]}; told++)); do
+			printf '   %-20s ' "${names[told]}"
+			report_suite "${names[told]}"
+		done
+		sleep 1 &
+		wait $!
+	done
+	unset "LANES[$1]"
+	rm "$lane"
+	wait "$process" && return
+	printf '   %-20s ended early\n' "$1"
+	FAILED=$((FAILED + 1))
+	FAILURES+=("$1: it ended early")
+}
+
+# Ends the lanes that still are; their suites' processes end like all others.
+kill_lanes() {
+	if [ ${#LANES[@]} -gt 0 ]; then kill "${LANES[@]}" 2>/dev/null; fi
 }
 
 # What one needs to see of a failed suite: its failed tests, and the

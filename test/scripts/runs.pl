@@ -120,12 +120,17 @@ my $held = join ' ', held();
 for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 {
 	my ($name, $signal, $code, $whom) = @$_;
-	my $run = start('test', @VERSION, qw(build regress));
+	my $run = start('test', @VERSION, qw(build regress isolation));
 
 	ok( wait_for(
 			$run,
-			sub { output($run) =~ /build \d+ +1 passed/ && servers($base) }),
-		"$name: a server runs") or diag(output($run));
+			sub {
+				2 == (
+					my @logs = glob(
+						"$base/zbxhist-test.*/logs/{isolation,regress}*.log")
+				);
+			}),
+		"$name: servers run") or diag(output($run));
 	kill $signal, $whom * $run->{pid};
 	is(finish($run), $code, "$name: the exit code says so");
 	is(join(' ', processes($base)), '', "$name: no process is left");
