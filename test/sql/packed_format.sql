@@ -437,7 +437,7 @@ SELECT * FROM differences();
 
 \set VERBOSITY default
 \set SHOW_CONTEXT never
-UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 3);
+UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 4);
 SELECT * FROM double_values WHERE itemid = 1;
 SELECT count(*) FROM double_values;
 SELECT * FROM zbxhist.verify('double_values');
