@@ -62,6 +62,7 @@ OBJS = \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_decode.o \
 	src/packed/day/day_delete.o \
+	src/packed/day/day_found.o \
 	src/packed/day/day_index.o \
 	src/packed/day/day_key.o \
 	src/packed/day/day_modify.o \
@@ -69,6 +70,7 @@ OBJS = \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
 	src/packed/day/day_stream.o \
+	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
 	src/packed/day/layout.o \
@@ -80,6 +82,7 @@ OBJS = \
 	src/packed/day/row_map.o \
 	src/packed/day/scan.o \
 	src/packed/day/settled.o \
+	src/packed/day/shared_items.o \
 	src/packed/day/source.o \
 	src/packed/day/unsigned_numeric.o \
 	src/packed/day/value_check.o \
@@ -111,6 +114,7 @@ OBJS = \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
 	src/packed/format/segment_stats.o \
+	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/merge_group.o \

@@ -3,7 +3,8 @@
  *		Writes the values of monitored items as COPY text, in the order of time.
  *
  * Each item has a value every "interval" seconds, at the item's own second of
- * the interval, as Zabbix's pollers have it.  Every value is a pure function
+ * the interval, as Zabbix's pollers have it; items that depend on a master all
+ * have the master's second and ns.  Every value is a pure function
  * of item and pass, so that a data set can be written day by day, and is the
  * same for every store.  Columns are those of Zabbix's tables, in their order.
  */
@@ -17,6 +18,10 @@
 
 #define FIRST_ITEMID 100000
 
+/* of so many items in a row the first ones depend on one master */
+#define ITEMS_A_BLOCK 15
+#define DEPENDENTS_A_BLOCK 10
+
 typedef struct Options
 {
 	long		items;
@@ -25,6 +30,7 @@ typedef struct Options
 	long		interval;
 	long		clock;			/* of the first pass */
 	bool		is_ns_constant;
+	bool		has_dependents;
 } Options;
 
 /* values as somebody has measured them, one file's lines */
@@ -49,7 +55,8 @@ static const char usage_text[] =
 "  --first-pass=N       go on there (0)\n"
 "  --interval=N         seconds between two values of an item (300)\n"
 "  --clock=N            time of pass 0 (1795132800)\n"
-"  --ns-constant        ns is 0, as with many senders, instead of random\n";
+"  --ns-constant        ns is 0, as with many senders, instead of random\n"
+"  --dependents         10 of 15 items depend on a master, and have its clock and ns\n";
 
 static Series *series_list;
 static int	series_count;
@@ -206,17 +213,38 @@ writer_of(const char *name)
 	fail("unrecognized kind");
 }
 
+/* Whose clock and ns an item has. */
+static long
+master_of(const Options *options, long item)
+{
+	long		place = item % ITEMS_A_BLOCK;
+
+	return options->has_dependents && place < DEPENDENTS_A_BLOCK ?
+		item - place : item;
+}
+
 /* Writes one row. */
 static void
 write_row(const Options *options, Writer writer, long item, long pass)
 {
-	uint64_t	random = hash(hash(item + 1) + pass);
+	long		master = master_of(options, item);
+	uint64_t	ns = hash(hash(master + 1) + pass);
 
 	printf("%ld\t%ld\t", FIRST_ITEMID + item, options->clock +
-		   pass * options->interval + item % options->interval);
-	writer(item, pass, hash(random));
+		   pass * options->interval + master % options->interval);
+	writer(item, pass, hash(hash(hash(item + 1) + pass)));
 	printf("\t%d\n",
-		   options->is_ns_constant ? 0 : (int) (random % 1000000000));
+		   options->is_ns_constant ? 0 : (int) (ns % 1000000000));
+}
+
+/* Writes the rows of a second: its masters' items. */
+static void
+write_second(const Options *options, Writer writer, long second, long pass)
+{
+	for (long item = second; item < options->items; item += options->interval)
+		for (long next = item;
+			 next < options->items && master_of(options, next) == item; next++)
+			write_row(options, writer, next, pass);
 }
 
 /* Writes all rows: pass after pass, second after second. */
@@ -225,9 +253,7 @@ write_rows(const Options *options, Writer writer)
 {
 	for (long pass = 0; pass < options->passes; pass++)
 		for (long second = 0; second < options->interval; second++)
-			for (long item = second; item < options->items;
-				 item += options->interval)
-				write_row(options, writer, item, options->first_pass + pass);
+			write_second(options, writer, second, options->first_pass + pass);
 	if (fflush(stdout) != 0 || ferror(stdout))
 	{
 		fprintf(stderr, "dataset: could not write: %s\n", strerror(errno));
@@ -246,6 +272,7 @@ parse_options(int argc, char **argv, Options *options)
 		{"interval", required_argument, NULL, 's'},
 		{"clock", required_argument, NULL, 'c'},
 		{"ns-constant", no_argument, NULL, 'n'},
+		{"dependents", no_argument, NULL, 'd'},
 		{NULL, 0, NULL, 0}
 	};
 	int			option;
@@ -260,6 +287,8 @@ parse_options(int argc, char **argv, Options *options)
 
 		if (option == 'n')
 			options->is_ns_constant = true;
+		else if (option == 'd')
+			options->has_dependents = true;
 		else if (number != NULL)
 			*number = atol(optarg);
 		else

@@ -8,6 +8,7 @@ from . import environment, periods
 
 INTERVAL = 300
 PASSES_A_DAY = periods.DAY // INTERVAL
+DEPENDENTS = ("--dependents",)
 
 
 class Dataset(NamedTuple):
@@ -20,12 +21,22 @@ class Dataset(NamedTuple):
     days: int
     options: tuple = ()
     target: float = None  # bytes a value, packed
+    interval: int = INTERVAL
+
+    def passes_a_day(self):
+        """Values of an item."""
+        return periods.DAY // self.interval
 
 
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
     Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",), 3),
+    Dataset(
+        "float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS, 4.8
+    ),
+    Dataset("float-minute", "the same, a minute", "history", "decimal", 6, DEPENDENTS, 4.8, 60),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
+    Dataset("nab-dependents", "NAB, 2/3 dependent", "history", "series", 30, DEPENDENTS, 3.8),
     Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
     Dataset("str", "repeated strings", "history_str", "state", 10, target=6),
     Dataset("text", "program output", "history_text", "text", 1),
@@ -55,10 +66,10 @@ def command(dataset, items, day, first_day):
         program(),
         dataset.kind,
         "--items=%d" % items,
-        "--interval=%d" % INTERVAL,
-        "--passes=%d" % PASSES_A_DAY,
+        "--interval=%d" % dataset.interval,
+        "--passes=%d" % dataset.passes_a_day(),
         "--clock=%d" % first_day.start,
-        "--first-pass=%d" % ((day.start - first_day.start) // INTERVAL),
+        "--first-pass=%d" % ((day.start - first_day.start) // dataset.interval),
     ]
     words += dataset.options
     return words + (series_files() if dataset.kind == "series" else [])
@@ -82,4 +93,4 @@ def fill(store, dataset, items, days, first_day):
     store.copy_periods(
         dataset.table, [(day, opener(command(dataset, items, day, first_day))) for day in days]
     )
-    return items * PASSES_A_DAY * len(days)
+    return items * dataset.passes_a_day() * len(days)

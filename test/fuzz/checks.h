@@ -18,4 +18,7 @@ extern uint64 random_number(void);
 /* damage.c */
 extern void test_damage(void);
 
+/* shared.c */
+extern void test_shared(void);
+
 #endif							/* ZBXHIST_CHECKS_H */

@@ -24,6 +24,34 @@ extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 
 static volatile uint8 sink;
 
+/* rows of a vector, at most */
+#define MAX_TIMES 5000
+
+/* whose times are asked for */
+static const SegmentInfo *decoded;
+
+/*
+ * Finds a vector: as many rows as its number says, from the segment's first
+ * clock to its last or beyond it, or in no order; some are damaged.
+ */
+static bool
+find_times(TimesSource *source, uint64 number, SharedTimes *times)
+{
+	int			n = number % MAX_TIMES;
+	int64	   *clocks = palloc((n + 1) * sizeof(int64));
+	int64		span = (int64) decoded->last_clock - decoded->first_clock;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		clocks[i] = number % 11 == 3 ? (int64) (number * i % 1000003) :
+			decoded->first_clock + (n > 1 ? span * i / (n - 1) : 0);
+	times->number = number;
+	times->ntimes = n;
+	times->clocks = clocks;
+	times->ns = clocks;
+	return number % 13 != 5;
+}
+
 /* Touches every byte of the strings; returns their length. */
 static size_t
 touch_strings(const SegmentRows *rows)
@@ -68,6 +96,7 @@ check_again(const SegmentRows *rows, int stats_column)
 int
 LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 {
+	TimesSource source = {find_times};
 	GroupReader reader;
 	int			i;
 
@@ -79,7 +108,11 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 		{
 			SegmentRows rows;
 			SegmentStats stats;
+			uint64		number;
 
+			reader.times = (data[0] & 16) == 0 ? &source : NULL;
+			decoded = &reader.segments[i];
+			(void) ZbxhistHasSharedTimes(&reader, i, &number);
 			(void) ZbxhistReadStats(&reader, reader.nsegments - 1 - i, &stats);
 			(void) ZbxhistReadStats(&reader, i, &stats);
 			(void) ZbxhistFindSegment(&reader, reader.segments[i].itemid, 0);
@@ -94,6 +127,16 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 
 		for (i = 0; i < reader.nsegments; i++)
 			(void) ZbxhistReadStats(&reader, i, &stats);
+	}
+	if (ZbxhistOpenTimes(&reader, data + 1, size - 1, NULL))
+	{
+		for (i = 0; i < reader.nsegments; i++)
+		{
+			SegmentRows rows;
+
+			if (ZbxhistDecodeSegment(&reader, i, NULL, &rows))
+				check_again(&rows, -1);
+		}
 	}
 	if (shim_peak() > MAX_MEMORY)
 		abort();

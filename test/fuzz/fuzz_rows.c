@@ -203,6 +203,7 @@ make_item(Input *input, SegmentRows *rows, int64 itemid,
 	bool		is_many = max_size > 1000 && (n >> 8) % 16 == 0;
 	int			i;
 
+	memset(rows, 0, sizeof(*rows));
 	rows->itemid = itemid;
 	rows->nrows = n % (is_many ? MAX_ROWS : FEW_ROWS) + 1;
 	rows->ncolumns = ncolumns;

@@ -504,7 +504,7 @@ test_groups(void)
 {
 	static const int sizes[] = {1, 64, 100, 150, 300, 1000, 8060, 20000};
 	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE};
-	SegmentRows items[50];
+	SegmentRows items[50] = {{0}};
 	PackedSize	size;
 	int			s,
 				k,
@@ -586,6 +586,7 @@ main(void)
 	test_groups();
 	test_limits();
 	test_damage();
+	test_shared();
 	(void) printf("# %d round trips and damages, %d wrong\n", ntests, nfailed);
 	return nfailed > 0;
 }

@@ -24,6 +24,8 @@ typedef struct Cursor
 	int			stats_column;
 } Cursor;
 
+TimesSource *times_source = NULL;
+
 static double
 seconds(void)
 {
@@ -250,6 +252,7 @@ check_group(Cursor *cursor, const uint8 *data, size_t length,
 	if (!ZbxhistOpenGroup(&reader, data, length, ncolumns))
 		return "a group cannot be opened";
 	size->decode_seconds += seconds() - start;
+	reader.times = times_source;
 	if (ZbxhistFindSegment(&reader, PG_INT64_MIN, PG_INT32_MIN) != 0)
 		return "the first segment is not found";
 	for (i = 0; i < reader.nsegments && error == NULL; i++)

@@ -21,6 +21,9 @@ typedef struct PackedSize
 	double		decode_seconds;
 } PackedSize;
 
+/* where groups that are checked have shared times from; null: none have any */
+extern TimesSource *times_source;
+
 extern PackedColumn *make_columns(const PackedKind *kinds, int ncolumns,
 								  int nrows);
 extern const char *round_trip(const SegmentRows *items, int nitems,

@@ -120,6 +120,7 @@ make_day(SegmentRows *rows, Series series, int item, const double *values,
 	double		last = 50;
 	int			i;
 
+	memset(rows, 0, sizeof(*rows));
 	rows->itemid = 30000 + item;
 	rows->nrows = n;
 	rows->ncolumns = 3;

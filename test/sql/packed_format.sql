@@ -1,5 +1,5 @@
 -- Packed bytes are read for ever: those below are of format 2, as version 1.0 has
--- written them from the rows below.  They hold each form that a column, a stream
+-- written them from the rows below, and of format 3, as 1.1 has.  They hold each form that a column, a stream
 -- of integers, a string and statistics have (docs/on-disk-format.md).  Never change
 -- them; another format gets bytes of its own, besides these.
 \set VERBOSITY terse
@@ -59,6 +59,12 @@ SELECT item AS itemid, 1000000000 + 30 * i + pick(i, 3) AS clock,
        pick(i + item, 1000000000)::integer AS ns
   FROM generate_series(1, 7) item, generate_series(1, 50) i;
 
+-- items that share their times, all and some of them
+CREATE VIEW wanted_shared AS
+SELECT item AS itemid, 1000000000 + 60 * i AS clock, (item * i / 4.0)::float8 AS value, pick(i * 7, 1000000000)::integer AS ns
+  FROM generate_series(1, 4) item, generate_series(1, 80) i
+ WHERE item <> 3 OR i % 5 > 0;
+
 -- strings: distinct, repeated, empty, long ones of one second; other types
 CREATE VIEW wanted_log AS
 SELECT item AS itemid, 1000000000 + 10 * i AS clock,
@@ -87,7 +93,9 @@ CREATE TABLE unsigned_values (itemid bigint NOT NULL, clock integer NOT NULL, va
 CREATE TABLE log_values (itemid bigint NOT NULL, clock integer NOT NULL, severity smallint,
     source varchar(64), value text, seen boolean, origin uuid, logged timestamptz,
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
-CREATE VIEW name AS SELECT unnest('{double,unsigned,log}'::text[]) AS name;
+CREATE TABLE shared_values (itemid bigint NOT NULL, clock integer NOT NULL, value double precision,
+    ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+CREATE VIEW name AS SELECT unnest('{double,unsigned,log,shared}'::text[]) AS name;
 
 SELECT format('SELECT zbxhist.create_parent(%1$L), zbxhist.create_partition(%1$L, %2$L)',
               name || '_values', '2001-09-09') FROM name \gexec
@@ -121,7 +129,7 @@ END
 $$;
 SELECT * FROM formats();
 
--- ---- the bytes of 1.0 in their place ----
+-- ---- the bytes of 1.0, and of 1.1 where items share times, in their place ----
 
 CREATE TEMP TABLE frozen (name text, first_itemid bigint, first_clock integer, last_itemid bigint,
                           last_clock integer, nrows integer, payload text);
@@ -380,11 +388,24 @@ H0OhNs/eKH15TonrunU1aMhl5nWj4RaBP9VfWIQnh6y5c0/8wYQkEnBpcX+kTLQqrrWfNbZ/rKFRcoVy
 LOtjFZXECwMq8WFOpAYuzN5eVj5ufi4inXJCUoogzu94hpVP4tWb/dCdJv73wFz3wV7tbkLndfScVUixHMjOFPXh4KkzSDoD9V
 539DX5TVsxD2rD4YBYHVEoKwBh5ARJICK/xuOGcyElX9ztUgdbuBT2hnGB0KGtYeNKeB/kF51eAQABIAIEACAgxMpCOKC5I4IN
 zFCab3WEm8geco2dTC9jbwZ/icwUhizsy8h+S1zi/igwj9nyp7rzqH/2eaLz5x2RgaZ7dUISLOTaO3+7ziNF13crBnSjGNUWeQ
-kcWogPr2+15gh+sbLcjxTkX87qFnpaNt7dS+olQ8nw+JX7mKuRWfUf0Cl+I20JAiACASECAg==');
+kcWogPr2+15gh+sbLcjxTkX87qFnpaNt7dS+olQ8nw+JX7mKuRWfUf0Cl+I20JAiACASECAg=='),
+('shared_values', 1, 1000000060, 4, 1000004800, 304, '
+emgDAKkPmLIDBDICAQC8lOvcCwDIJAY8D/BABRACCA8FAEAAIzLuHgAAEwqWBgAAI5YBtFsAAAMC
+ngEAAN5fUroDBQcBAAICITIyIUqGjIYDBQcBAAIBIQoKIYxThBQOCgcBAU/vvffee++99957AgJo
+S5YBroMKACGbFNgbAwUHAQACACECAiE='),
+('shared_values', 9223372028264841217, 2147418112, 9223372028264841217, -2147483648, 0, '
+emgDARU1AVACARmCgICAwP////8BvJTr3AsAhCUAUAC3AgAAuZ91LQKheAEAHgBnqY5LiQMjLrBz
+o24AjNmYRAGwTDyAhzjcnM7g0QWbTsFhPI71Y1L5ofHKd8pJTKeSb9mZuutjCSMIHeMWKncevB9Z
+bhNrfpF6TW80HfHQUNlVMfEFj07zKzIDEyObwWSueZnoFLX/pwuM3UN5hlVxPHyu+P4dXZMKpkNe
++cNWsMxvsyMkqZM6NPW38R9rjv3FWwOclQZr9eej4mBmqK8OCrrl2up2tw3q22r4OQ+/26Z6T0O6
+OnFOGzD5Qci0h/Oj6X40JmwDZRLlpPtXyojHDUK9JmasBidNw2UHoRIhrnapqprEVBpDeHc+jBaT
+yEP38XPp9pXnKuAHIPbq59L5QXt6FPx5rOYOLMoSs1beS9pceoz2cslhHoV1YR64IfNiggnOoo5m
+AkzQZEY=');
 \set ECHO all
 DELETE FROM zbxhist_packed.double_values_p20010909;
 DELETE FROM zbxhist_packed.unsigned_values_p20010909;
 DELETE FROM zbxhist_packed.log_values_p20010909;
+DELETE FROM zbxhist_packed.shared_values_p20010909;
 SELECT format('INSERT INTO zbxhist_packed.%1$s_values_p20010909'
               ' SELECT first_itemid, first_clock, last_itemid, last_clock, nrows, decode(payload, %2$L)'
               ' FROM frozen WHERE name = %3$L', name, 'base64', name || '_values') FROM name \gexec
@@ -437,7 +458,7 @@ SELECT * FROM differences();
 
 \set VERBOSITY default
 \set SHOW_CONTEXT never
-UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 3);
+UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 4);
 SELECT * FROM double_values WHERE itemid = 1;
 SELECT count(*) FROM double_values;
 SELECT * FROM zbxhist.verify('double_values');

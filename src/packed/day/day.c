@@ -21,10 +21,8 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/skey.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -36,53 +34,8 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "packed/day/day.h"
 #include "packed/day/day_index.h"
-
-/* comparisons with where groups begin: two bounds */
-#define NUM_KEYS 2
-
-/* how far a scan for an item has come */
-typedef enum ScanPhase
-{
-	SCAN_FIRST,					/* ascending: find the first group */
-	SCAN_REST,					/* ascending: those that begin after it */
-	SCAN_BACKWARD,				/* descending */
-	SCAN_PAGE,					/* by looking through the only page */
-	SCAN_HEAP,					/* all groups */
-	SCAN_BLOCKS,				/* those in some blocks of the heap */
-	SCAN_DONE
-} ScanPhase;
-
-struct DayScan
-{
-	Relation	day;
-	const DayLayout *layout;
-	Snapshot	snapshot;
-
-	Relation	index;			/* opened when it is needed */
-	IndexScanDesc index_scan;
-	TableScanDesc table_scan;
-	TableScanDesc block_scan;
-	TupleTableSlot *slot;
-
-	ScanPhase	phase;
-	bool		is_started;		/* the index scan of this phase is */
-	int64		itemid;
-	int32		first_clock;
-	int32		last_clock;
-	bool		only_item;		/* other segments are not wanted */
-	bool		is_reader;		/* places are not asked for, nor changed */
-	bool		is_descending;
-	DayGroup	past;			/* of SCAN_PAGE: the group before */
-	bool		has_hint;
-	int64		hint;			/* where a group found lately begins */
-	ScanKeyData keys[NUM_KEYS];
-	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
-
-	MemoryContext context;		/* owns all this */
-	MemoryContext group_context;	/* what belongs to the group */
-};
+#include "packed/day/day_private.h"
 
 /* ---- life of a scan ---- */
 
@@ -107,6 +60,7 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->snapshot = snapshot;
 	scan->phase = SCAN_DONE;
 	scan->slot = table_slot_create(day, NULL);
+	scan->times = ZbxhistBeginDayTimes(day, snapshot);
 	MemoryContextSwitchTo(old);
 	return scan;
 }
@@ -141,6 +95,7 @@ void
 ZbxhistMoveDayScan(DayScan *scan, Relation day)
 {
 	CloseScans(scan);
+	ZbxhistMoveDayTimes(scan->times, day);
 	scan->day = day;
 	scan->phase = SCAN_DONE;
 	if (scan->slot->tts_ops != table_slot_callbacks(day))
@@ -160,6 +115,7 @@ void
 ZbxhistEndDayScan(DayScan *scan)
 {
 	CloseScans(scan);
+	ZbxhistEndDayTimes(scan->times);
 	ExecDropSingleTupleTableSlot(scan->slot);
 	MemoryContextDelete(scan->context);
 }
@@ -271,9 +227,12 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
 		scan->phase != SCAN_BLOCKS;
 
-	return only_item ?
-		ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
-		ZbxhistOpenGroup(reader, data, length, npacked);
+	if (only_item ?
+		!ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
+		!ZbxhistOpenGroup(reader, data, length, npacked))
+		return false;
+	reader->times = ZbxhistTimesSource(scan->times);
+	return true;
 }
 
 /*
@@ -393,30 +352,41 @@ ReadTuple(DayScan *scan, DayGroup *group)
 }
 
 /*
- * NextTuple puts the next group's row into the slot and reads its place;
- * returns false at the end of the scan that has been started.
+ * NextSlot puts the next row of the day's table into the slot; returns false
+ * at the end of the scan that has been started.
+ */
+static bool
+NextSlot(DayScan *scan)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (scan->phase == SCAN_HEAP || scan->phase == SCAN_PAGE)
+		return table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
+									  scan->slot);
+	if (scan->phase == SCAN_BLOCKS)
+		return table_scan_getnextslot_tidrange(scan->block_scan,
+											   ForwardScanDirection,
+											   scan->slot);
+	return index_getnext_slot(scan->index_scan,
+							  scan->phase == SCAN_REST ?
+							  ForwardScanDirection : BackwardScanDirection,
+							  scan->slot);
+}
+
+/*
+ * NextTuple puts the next group's row into the slot and reads its place,
+ * passing over shared times; returns false at the end.
  */
 static bool
 NextTuple(DayScan *scan, DayGroup *group)
 {
-	bool		found;
-
-	CHECK_FOR_INTERRUPTS();
-	if (scan->phase == SCAN_HEAP || scan->phase == SCAN_PAGE)
-		found = table_scan_getnextslot(scan->table_scan, ForwardScanDirection,
-									   scan->slot);
-	else if (scan->phase == SCAN_BLOCKS)
-		found = table_scan_getnextslot_tidrange(scan->block_scan,
-												ForwardScanDirection,
-												scan->slot);
-	else
-		found = index_getnext_slot(scan->index_scan,
-								   scan->phase == SCAN_REST ?
-								   ForwardScanDirection : BackwardScanDirection,
-								   scan->slot);
-	if (found)
+	while (NextSlot(scan))
+	{
 		ReadTuple(scan, group);
-	return found;
+		if (!ZbxhistHoldsTimes(group))
+			return true;
+		scan->ntimes++;
+	}
+	return false;
 }
 
 /*
@@ -672,29 +642,4 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 	if (found)
 		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
 	return found;
-}
-
-/* returns a system column of the group found last */
-static TransactionId
-GetTransaction(DayScan *scan, int attnum)
-{
-	bool		isnull;
-
-	return DatumGetTransactionId(slot_getsysattr(scan->slot, attnum, &isnull));
-}
-
-/*
- * ZbxhistDayScanXmin returns the transaction that has stored the group found
- * last, ZbxhistDayScanXmax that which has deleted it or is about to.
- */
-TransactionId
-ZbxhistDayScanXmin(DayScan *scan)
-{
-	return GetTransaction(scan, MinTransactionIdAttributeNumber);
-}
-
-TransactionId
-ZbxhistDayScanXmax(DayScan *scan)
-{
-	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
 }

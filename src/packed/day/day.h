@@ -62,6 +62,8 @@ extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
+extern int64 ZbxhistDayScanNumTimes(const DayScan *scan);
+extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern void ZbxhistEndDayScan(DayScan *scan);
@@ -92,6 +94,53 @@ pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
 pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
 											  const GroupReader *reader);
 extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
+
+/* ---- day_times.c: clocks and ns that segments share ---- */
+
+/*
+ * A day's table has rows with vectors of them besides those with groups of
+ * values.  Vectors have numbers from 1 on.  A row's key is that of its first
+ * vector's number, in items that nobody has, and a clock that no day has, for
+ * as long as there are clocks; of rows that continue a vector the clock is by
+ * one more each.  Its number of rows is 0, and its last clock before all days.
+ *
+ * Such rows are written with the table, and never changed or deleted.
+ */
+typedef struct DayTimes DayTimes;
+
+/* the item of vector 0, and the greatest number */
+#define TIMES_ITEM INT64CONST(0x7FFFFFFE00000000)
+#define TIMES_MAX_NUMBER PG_UINT32_MAX
+
+/* the clock of rows that begin with the beginning of a vector */
+#define TIMES_CLOCK (PG_INT32_MAX - 0xFFFF)
+
+extern DayTimes *ZbxhistBeginDayTimes(Relation day, Snapshot snapshot);
+extern DayTimes *ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot);
+extern void ZbxhistMoveDayTimes(DayTimes *times, Relation day);
+extern void ZbxhistEndDayTimes(DayTimes *times);
+extern TimesSource *ZbxhistTimesSource(DayTimes *times);
+extern const char *ZbxhistWhyNotTimes(const DayGroup *place,
+									  const uint8 *data, size_t length);
+
+/*
+ * whether a row, of which the place has been read, has shared times
+ */
+static inline bool
+ZbxhistHoldsTimes(const DayGroup *group)
+{
+	return group->nrows == 0;
+}
+
+/*
+ * whether a place, as the index has it, is that of such a row
+ */
+static inline bool
+ZbxhistIsPlaceOfTimes(int64 itemid, int32 clock)
+{
+	return itemid > TIMES_ITEM && itemid <= TIMES_ITEM + TIMES_MAX_NUMBER &&
+		clock >= TIMES_CLOCK;
+}
 
 /* ---- changing rows ---- */
 

@@ -283,8 +283,26 @@ ZbxhistFindWrong(const LayoutColumn *column, const SegmentRows *rows,
 }
 
 /*
- * ZbxhistWhyNotDecoded decodes a segment of a day's group, all columns, and
- * returns what prevents that, or NULL; values are not looked at.
+ * WhyNotDecoded says why a segment, whose checksum is right, could not be
+ * decoded.
+ */
+static const char *
+WhyNotDecoded(const GroupReader *reader, int segment)
+{
+	SharedTimes times;
+	uint64		number;
+
+	if (ZbxhistHasSharedTimes(reader, segment, &number) &&
+		!reader->times->find(reader->times, number, &times))
+		return psprintf("times " UINT64_FORMAT ", which it shares with other items, cannot be read",
+						number);
+	return "values cannot be decoded";
+}
+
+/*
+ * ZbxhistWhyNotDecoded decodes a segment of a day's group, which has a source of
+ * shared times, all columns, and returns what prevents that, or NULL; values are
+ * not looked at.
  */
 const char *
 ZbxhistWhyNotDecoded(const DayLayout *layout, const GroupReader *reader,
@@ -294,7 +312,7 @@ ZbxhistWhyNotDecoded(const DayLayout *layout, const GroupReader *reader,
 		return "wrong checksum";
 	if (!ZbxhistDecodeSegment(reader, segment, NULL, rows) ||
 		rows->ncolumns != layout->npacked)
-		return "values cannot be decoded";
+		return WhyNotDecoded(reader, segment);
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
 		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))

@@ -18,8 +18,8 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "packed/day/day.h"
 #include "packed/day/day_index.h"
+#include "packed/day/layout.h"
 
 /*
  * ZbxhistIsGroupIndex says whether an index has the order of groups.

@@ -53,6 +53,7 @@ OpenGroup(DayStream *stream, Datum payload)
 		!ZbxhistGroupHasRightCount(group))
 		ZbxhistRaiseNotOpened(stream->day, group->first_itemid,
 							  &group->reader);
+	group->reader.times = ZbxhistDayScanTimes(stream->scan);
 	MemoryContextSwitchTo(old);
 	stream->nbytes += group->reader.length;
 }

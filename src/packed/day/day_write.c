@@ -12,7 +12,9 @@
  * what is written between two breaks must belong between groups that stay.
  *
  * In a table made by the same transaction rows can be written frozen, which
- * older snapshots see.
+ * older snapshots see.  There, items that have the same times share them
+ * (shared_items.c); in groups that are changed later, segments that stay as they
+ * are still do.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,15 +34,30 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "guc.h"
 #include "packed/day/day.h"
 #include "packed/day/day_write.h"
+#include "packed/day/shared_items.h"
 
 /* rows, and bytes of their values, that are collected before packing */
 #define BUFFER_ROWS			ZBXHIST_MAX_SEGMENT_ROWS
 #define BUFFER_BYTES		((size_t) 1024 * 1024)
 
+/* what a row of shared times takes, about, if it has any ns */
+#define TIMES_ROW_BYTES 4
+
 /* of the columns besides payload, and its length word */
 #define OWN_COLUMNS_SIZE	(8 + 4 + 4 + 8 + 4 + 4 + VARHDRSZ)
+
+/* what the row of a group says of it */
+typedef struct RowPlace
+{
+	int64		first_itemid;
+	int32		first_clock;
+	int64		last_itemid;
+	int32		last_clock;
+	int64		nrows;
+} RowPlace;
 
 struct DayWriter
 {
@@ -49,19 +66,24 @@ struct DayWriter
 
 	/* rows of one item that are not in the group yet */
 	RowBuffer  *buffer;
+	int			min_rows;		/* of the next */
 	int			enough_rows;	/* in the buffer to begin with packing */
 	size_t		enough_bytes;	/* likewise */
+
+	/* items before it that are not in the group yet; NULL: none ever */
+	SharedItems *items;
+	bool		is_begun;		/* rows of the item in the buffer are */
 
 	/* the group being filled */
 	GroupWriter *group;
 	size_t		limit;			/* its bytes */
 	size_t		page_limit;		/* what fits into a page */
-	int64		first_itemid;
-	int32		first_clock;
-	int64		last_itemid;
-	int32		last_clock;
-	int64		group_rows;
+	RowPlace	place;
 	double		row_bytes;		/* bytes that a row took lately */
+
+	/* shared times being written */
+	GroupWriter *times;
+	RowPlace	times_place;
 
 	/* storing */
 	EState	   *estate;
@@ -138,7 +160,11 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->day = day;
 	writer->layout = layout;
 	writer->buffer = ZbxhistCreateRowBuffer(layout);
-	writer->enough_rows = BUFFER_ROWS;
+	if (is_frozen && zbxhist_enable_shared_times)
+		writer->items = ZbxhistBeginSharedItems(layout);
+	writer->times = ZbxhistCreateTimesWriter();
+	writer->min_rows = writer->items != NULL ? SHARED_MAX_ROWS : BUFFER_ROWS;
+	writer->enough_rows = writer->min_rows;
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout));
@@ -176,21 +202,6 @@ CloseStorage(DayWriter *writer)
 }
 
 /*
- * ZbxhistEndDayWrite writes what is left and says how many rows, in how many
- * bytes, have been written.  Locks stay.
- */
-void
-ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows, uint64 *nbytes)
-{
-	ZbxhistDayWriteBreak(writer);
-	*nrows = writer->nrows;
-	*nbytes = writer->nbytes;
-	CloseStorage(writer);
-	ZbxhistFreeGroupWriter(writer->group);
-	MemoryContextDelete(writer->context);
-}
-
-/*
  * ZbxhistDayWriteLimit makes groups of up to so many bytes, if a page has
  * room for them.
  */
@@ -198,6 +209,16 @@ void
 ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes)
 {
 	writer->limit = Min(bytes, writer->page_limit);
+}
+
+/*
+ * ZbxhistDaySharesTimes says whether items of the day share their times with
+ * others, if they are written row by row.
+ */
+bool
+ZbxhistDaySharesTimes(const DayWriter *writer)
+{
+	return writer->items != NULL;
 }
 
 /*
@@ -212,10 +233,10 @@ ZbxhistDayPageLimit(const DayWriter *writer)
 /* ---- groups ---- */
 
 /*
- * FillSlot makes the slot the row of the group, whose bytes are payload.
+ * FillSlot makes the slot the row of a group, whose bytes are payload.
  */
 static void
-FillSlot(DayWriter *writer, Datum payload)
+FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
 {
 	TupleTableSlot *slot = writer->slot;
 
@@ -226,26 +247,26 @@ FillSlot(DayWriter *writer, Datum payload)
 	memset(slot->tts_values, 0,
 		   sizeof(Datum) * slot->tts_tupleDescriptor->natts);
 	slot->tts_values[DAY_ATTNUM_FIRST_ITEMID - 1] =
-		Int64GetDatum(writer->first_itemid);
+		Int64GetDatum(place->first_itemid);
 	slot->tts_values[DAY_ATTNUM_FIRST_CLOCK - 1] =
-		Int32GetDatum(writer->first_clock);
+		Int32GetDatum(place->first_clock);
 	slot->tts_values[DAY_ATTNUM_LAST_ITEMID - 1] =
-		Int64GetDatum(writer->last_itemid);
+		Int64GetDatum(place->last_itemid);
 	slot->tts_values[DAY_ATTNUM_LAST_CLOCK - 1] =
-		Int32GetDatum(writer->last_clock);
+		Int32GetDatum(place->last_clock);
 	slot->tts_values[DAY_ATTNUM_ROWS - 1] =
-		Int32GetDatum((int32) writer->group_rows);
+		Int32GetDatum((int32) place->nrows);
 	slot->tts_values[DAY_ATTNUM_PAYLOAD - 1] = payload;
 	ExecStoreVirtualTuple(slot);
 }
 
 /*
- * StoreGroup inserts the group's row into the table and its indexes.
+ * StoreRow inserts a group's row into the table and its indexes.
  */
 static void
-StoreGroup(DayWriter *writer, Datum payload)
+StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
 {
-	FillSlot(writer, payload);
+	FillSlot(writer, place, payload);
 	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
 	table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
 					   writer->options, writer->bistate);
@@ -259,31 +280,49 @@ StoreGroup(DayWriter *writer, Datum payload)
 }
 
 /*
- * FlushGroup stores the group and begins a new one.
+ * Flush stores a group and begins a new one.
  */
 static void
-FlushGroup(DayWriter *writer)
+Flush(DayWriter *writer, GroupWriter *group, RowPlace *place)
 {
 	MemoryContext old;
 	uint8	   *data;
 	size_t		length;
 	struct varlena *payload;
 
-	if (ZbxhistGroupNumSegments(writer->group) == 0)
+	if (ZbxhistGroupNumSegments(group) == 0)
 		return;
 	CHECK_FOR_INTERRUPTS();
 	old = MemoryContextSwitchTo(writer->scratch);
-	data = ZbxhistGroupFinish(writer->group, &length);
+	data = ZbxhistGroupFinish(group, &length);
 	payload = palloc(VARHDRSZ + length);
 	SET_VARSIZE(payload, VARHDRSZ + length);
 	memcpy(VARDATA(payload), data, length);
-	StoreGroup(writer, PointerGetDatum(payload));
+	StoreRow(writer, place, PointerGetDatum(payload));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(writer->scratch);
 
-	writer->nrows += writer->group_rows;
+	writer->nrows += place->nrows;
 	writer->nbytes += length;
-	writer->group_rows = 0;
+	place->nrows = 0;
+}
+
+/*
+ * FlushGroup stores the group of values.
+ */
+static void
+FlushGroup(DayWriter *writer)
+{
+	Flush(writer, writer->group, &writer->place);
+}
+
+/*
+ * FlushTimes stores the group of shared times.
+ */
+static void
+FlushTimes(DayWriter *writer)
+{
+	Flush(writer, writer->times, &writer->times_place);
 }
 
 /*
@@ -293,14 +332,16 @@ static void
 NoteSegment(DayWriter *writer, int64 itemid, int32 first_clock,
 			int32 last_clock, int nrows)
 {
-	if (writer->group_rows == 0)
+	RowPlace   *place = &writer->place;
+
+	if (place->nrows == 0)
 	{
-		writer->first_itemid = itemid;
-		writer->first_clock = first_clock;
+		place->first_itemid = itemid;
+		place->first_clock = first_clock;
 	}
-	writer->last_itemid = itemid;
-	writer->last_clock = last_clock;
-	writer->group_rows += nrows;
+	place->last_itemid = itemid;
+	place->last_clock = last_clock;
+	place->nrows += nrows;
 }
 
 /*
@@ -328,10 +369,8 @@ ZbxhistDeleteGroup(Relation day, ItemPointer tid, Snapshot crosscheck)
  * together.
  */
 static void
-RefuseRows(DayWriter *writer, int row)
+RefuseRows(const DayWriter *writer, const SegmentRows *rows, int row)
 {
-	const SegmentRows *rows = &writer->buffer->rows;
-
 	ereport(ERROR,
 			errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			errmsg("values of item " INT64_FORMAT " at clock %d are too many or too long to be packed",
@@ -390,16 +429,84 @@ PackSome(DayWriter *writer, const SegmentRows *rows, int first)
 					(int32) clocks[first + count - 1], count);
 	}
 	else if (count < 0)
-		RefuseRows(writer, first);
+		RefuseRows(writer, rows, first);
 	else
 		FlushGroup(writer);
 	return count;
 }
 
 /*
- * PackBuffer packs the buffer's rows.  Unless the item ends, the last ones
- * stay there: those of the last clock, as there may be more of it, and those
- * that do not fill a group.
+ * WriteTimes writes times that items are going to share.  A page has all of them
+ * if they are not large; large ones leave no page half empty.
+ */
+static void
+WriteTimes(DayWriter *writer, const SharedTimes *times)
+{
+	PackedColumn columns[] = {
+		{.kind = PACKED_INT,.ints = unconstify(int64 *, times->clocks)},
+		{.kind = PACKED_INT,.ints = unconstify(int64 *, times->ns)}
+	};
+	SegmentRows rows = {TIMES_ITEM + (int64) times->number, times->ntimes,
+	lengthof(columns), columns};
+	RowPlace   *place = &writer->times_place;
+	size_t		size = (size_t) times->ntimes * TIMES_ROW_BYTES;
+	int			nrests = 0;
+	int			first = 0;
+
+	if (size <= writer->page_limit / 2 &&
+		ZbxhistGroupSize(writer->times) + size > writer->page_limit)
+		FlushTimes(writer);
+	while (first < rows.nrows)
+	{
+		bool		is_empty = ZbxhistGroupNumSegments(writer->times) == 0;
+		int			count = ZbxhistGroupAdd(writer->times, &rows, first,
+											writer->page_limit);
+
+		if (count < 0)
+			RefuseRows(writer, &rows, first);
+		if (count == 0)
+		{
+			FlushTimes(writer);
+			continue;
+		}
+		if (is_empty)
+		{
+			place->first_itemid = rows.itemid;
+			place->first_clock = TIMES_CLOCK + (first == 0 ? 0 : ++nrests);
+		}
+		place->last_itemid = rows.itemid;
+		place->last_clock = PG_INT32_MIN;
+		first += count;
+	}
+}
+
+/*
+ * PackItems packs items that have waited to share their times; unless that is
+ * the end, some may go on waiting.
+ */
+static void
+PackItems(DayWriter *writer, bool is_end)
+{
+	RowBuffer  *buffer;
+	const SharedTimes *fresh;
+
+	while (writer->items != NULL &&
+		   (buffer = ZbxhistTakeItem(writer->items, is_end, &fresh)) != NULL)
+	{
+		int			first = 0;
+
+		if (fresh != NULL)
+			WriteTimes(writer, fresh);
+		while (first < buffer->rows.nrows)
+			first += PackSome(writer, &buffer->rows, first);
+		ZbxhistReleaseItem(writer->items, buffer);
+	}
+}
+
+/*
+ * PackBuffer packs the buffer's rows, after those of the items before.  Unless
+ * the item ends, the last ones stay there: those of the last clock, as there may
+ * be more of it, and those that do not fill a group.
  */
 static void
 PackBuffer(DayWriter *writer, bool is_end)
@@ -408,6 +515,8 @@ PackBuffer(DayWriter *writer, bool is_end)
 	SegmentRows rows = buffer->rows;
 	int			first = 0;
 
+	PackItems(writer, true);
+	writer->is_begun = !is_end;
 	if (!is_end)
 	{
 		const int64 *clocks = rows.columns[0].ints;
@@ -426,8 +535,35 @@ PackBuffer(DayWriter *writer, bool is_end)
 	}
 	if (first > 0)
 		ZbxhistRemoveRows(buffer, first);
-	writer->enough_rows = Max(BUFFER_ROWS, buffer->rows.nrows * 2);
+	writer->enough_rows = Max(writer->min_rows, buffer->rows.nrows * 2);
 	writer->enough_bytes = Max(BUFFER_BYTES, buffer->nbytes * 2);
+}
+
+/*
+ * EndItem packs the buffer's rows, or lets them wait for items that may have the
+ * same times, if they are all that the item has.
+ */
+static void
+EndItem(DayWriter *writer)
+{
+	if (writer->items == NULL || writer->is_begun ||
+		writer->buffer->rows.nrows == 0)
+		PackBuffer(writer, true);
+	else
+	{
+		writer->buffer = ZbxhistQueueItem(writer->items, writer->buffer);
+		PackItems(writer, false);
+	}
+}
+
+/*
+ * EndItems packs all rows that have been given.
+ */
+static void
+EndItems(DayWriter *writer)
+{
+	EndItem(writer);
+	PackItems(writer, true);
 }
 
 /* ---- what callers give ---- */
@@ -444,7 +580,7 @@ ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 
 	if (rows->nrows == 0 || rows->itemid != itemid)
 	{
-		PackBuffer(writer, true);
+		EndItem(writer);
 		ZbxhistBeginRows(writer->buffer, itemid);
 	}
 	else if (rows->nrows >= writer->enough_rows ||
@@ -454,7 +590,7 @@ ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 		if (rows->nrows > 0 && rows->columns[0].ints[0] == clock &&
 			(rows->nrows > ZBXHIST_MAX_CLOCK_ROWS ||
 			 writer->buffer->nbytes > MaxAllocSize))
-			RefuseRows(writer, 0);
+			RefuseRows(writer, rows, 0);
 	}
 	*buffer = writer->buffer;
 	return ZbxhistAddRow(writer->buffer, clock);
@@ -488,7 +624,7 @@ ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
 {
 	const SegmentInfo *info = &reader->segments[segment];
 
-	PackBuffer(writer, true);
+	EndItems(writer);
 	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 		return false;
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
@@ -516,6 +652,23 @@ ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 void
 ZbxhistDayWriteBreak(DayWriter *writer)
 {
-	PackBuffer(writer, true);
+	EndItems(writer);
 	FlushGroup(writer);
+}
+
+/*
+ * ZbxhistEndDayWrite writes what is left and says how many rows, in how many
+ * bytes, have been written.  Locks stay.
+ */
+void
+ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows, uint64 *nbytes)
+{
+	ZbxhistDayWriteBreak(writer);
+	FlushTimes(writer);
+	*nrows = writer->nrows;
+	*nbytes = writer->nbytes;
+	CloseStorage(writer);
+	ZbxhistFreeGroupWriter(writer->group);
+	ZbxhistFreeGroupWriter(writer->times);
+	MemoryContextDelete(writer->context);
 }

@@ -27,6 +27,7 @@ extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
 extern void ZbxhistDayWriteSegment(DayWriter *writer,
 								   const GroupReader *reader, int segment);
 extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
+extern bool ZbxhistDaySharesTimes(const DayWriter *writer);
 extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
 extern void ZbxhistDayWriteBreak(DayWriter *writer);
 extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,

@@ -39,6 +39,15 @@ typedef struct SegmentStats
 	uint64		sum_low;
 } SegmentStats;
 
+/* when rows of several items are from: a vector, sorted by clock */
+typedef struct SharedTimes
+{
+	uint64		number;			/* by which segments refer to it */
+	int			ntimes;
+	const int64 *clocks;
+	const int64 *ns;
+} SharedTimes;
+
 /* rows to be packed, or unpacked, sorted by clock */
 typedef struct SegmentRows
 {
@@ -46,7 +55,20 @@ typedef struct SegmentRows
 	int			nrows;
 	int			ncolumns;		/* those besides itemid */
 	PackedColumn *columns;		/* the first is clock: PACKED_INT, no nulls */
+
+	/* only if they are to be packed; null: with times of their own */
+	const SharedTimes *shared;
+	const int  *places;			/* of each row among those; null: the same */
+	int			ns_column;
 } SegmentRows;
+
+/* where a reader finds vectors by their number; false: they are damaged */
+typedef struct TimesSource TimesSource;
+struct TimesSource
+{
+	bool		(*find) (TimesSource *source, uint64 number,
+						 SharedTimes *times);
+};
 
 /* what a group's directory says of a segment */
 typedef struct SegmentInfo
@@ -79,6 +101,9 @@ typedef struct GroupReader
 	int32		first_clock;	/* of the first item */
 	int32		last_clock;		/* of the last item */
 	StatsReader *stats;			/* palloc'd */
+
+	/* whoever has opened the group sets it; null: shared times are damage */
+	TimesSource *times;
 } GroupReader;
 
 /* rows in a segment, unless all have the same clock */
@@ -89,6 +114,7 @@ typedef struct GroupReader
 
 /* segment_writer.c */
 extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column);
+extern GroupWriter *ZbxhistCreateTimesWriter(void);
 extern int	ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows,
 							int from, size_t max_size);
 extern bool ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader,
@@ -103,12 +129,18 @@ extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,
 							 size_t length, int ncolumns);
 extern bool ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data,
 								 size_t length, int ncolumns, int64 itemid);
+extern bool ZbxhistOpenTimes(GroupReader *reader, const uint8 *data,
+							 size_t length, const int64 *itemid);
 extern int	ZbxhistNewerFormat(const GroupReader *reader);
 extern int	ZbxhistFindSegment(const GroupReader *reader, int64 itemid,
 							   int32 clock);
 extern bool ZbxhistCheckSegment(const GroupReader *reader, int segment);
 extern bool ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 								 const bool *wanted, SegmentRows *rows);
+
+/* segment_times.c */
+extern bool ZbxhistHasSharedTimes(const GroupReader *reader, int segment,
+								  uint64 *number);
 
 /* segment_directory.c */
 extern bool ZbxhistReadStats(const GroupReader *reader, int segment,

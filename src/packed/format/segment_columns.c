@@ -182,7 +182,11 @@ ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n,
 	{
 		size_t		begin = columns.length;
 
-		if (i == 0)
+		if (rows->shared != NULL && i == 0)
+			ZbxhistPutTimes(&columns, rows, from, n);
+		else if (rows->shared != NULL && i == rows->ns_column)
+			codec_put_byte(&columns, PACKED_INT | COLUMN_SHARED);
+		else if (i == 0)
 			put_clocks(&columns, rows->columns[0].ints + from, n);
 		else
 			put_column(&columns, &rows->columns[i], from, n,
@@ -304,7 +308,7 @@ get_flags(ByteReader *bytes, const GroupReader *reader, int segment,
 /* Takes a column of the segment's rows, to the end of the bytes. */
 static bool
 get_column(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
-		   int segment)
+		   int segment, TimesReader *times)
 {
 	int			n = reader->segments[segment].nrows;
 	int			count = n;
@@ -314,6 +318,14 @@ get_column(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
 
 	if (!get_flags(bytes, reader, segment, column, &flags, &stats))
 		return false;
+	if ((flags & COLUMN_SHARED) != 0)
+	{
+		if (flags != (PACKED_INT | COLUMN_SHARED) || codec_left(bytes) != 0 ||
+			!ZbxhistGetTimes(times, reader, segment))
+			return false;
+		column->ints = times->rows[1];
+		return true;
+	}
 	if ((flags & COLUMN_NULLS) != 0)
 	{
 		if (!get_nulls(bytes, column, n))
@@ -351,14 +363,24 @@ restore_clocks(int64 *clocks, const SegmentInfo *info)
 	return true;
 }
 
-/* Takes the column of clocks, to the reader's end. */
+/* Takes the column of clocks, to the bytes' end. */
 static bool
-get_clocks(ByteReader *reader, PackedColumn *column, const SegmentInfo *info)
+get_clocks(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
+		   int segment, TimesReader *times)
 {
+	const SegmentInfo *info = &reader->segments[segment];
+
 	column->kind = PACKED_INT;
-	return ZbxhistDecodeIntegers(reader, make_array(column, info->nrows),
+	if (codec_left(bytes) > 0 && *bytes->next == CLOCKS_SHARED)
+	{
+		if (!ZbxhistGetTimes(times, reader, segment))
+			return false;
+		column->ints = times->rows[0];
+		return true;
+	}
+	return ZbxhistDecodeIntegers(bytes, make_array(column, info->nrows),
 								 info->nrows) &&
-		codec_left(reader) == 0 && restore_clocks(column->ints, info);
+		codec_left(bytes) == 0 && restore_clocks(column->ints, info);
 }
 
 /*
@@ -371,6 +393,7 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 				  const bool *wanted, SegmentRows *rows)
 {
 	ByteReader	lengths = *bytes;
+	TimesReader times = {{0}};
 	uint64		length = 0;
 	int			i;
 
@@ -390,11 +413,13 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 			column.end = column.next + length;
 			bytes->next = column.end;
 		}
+		if (i == 0)
+			times.clocks = column;
 		if (wanted != NULL && !wanted[i])
 			continue;
-		if (!(i == 0 ? get_clocks(&column, &rows->columns[0],
-								  &reader->segments[segment]) :
-			  get_column(&column, &rows->columns[i], reader, segment)))
+		if (!(i == 0 ? get_clocks(&column, &rows->columns[0], reader, segment,
+								  &times) :
+			  get_column(&column, &rows->columns[i], reader, segment, &times)))
 			return false;
 	}
 	return true;

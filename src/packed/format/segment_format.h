@@ -3,7 +3,7 @@
  * segment_format.h
  *	  The bytes of a group of segments.
  *
- *		magic (2 bytes), version (1), zero (1)
+ *		magic (2 bytes), version (1), GROUP_ kind (1)
  *		CRC-32C (4) of the bytes before it and of all to the directory's end
  *		varints: columns, segments, length of the directory
  *		the directory:
@@ -24,6 +24,15 @@
  * have statistics less the smallest: the directory says what these are.  A
  * segment that is damaged does not hinder those beside it.
  *
+ * A segment may have its clocks and ns from a vector that is stored elsewhere:
+ * instead of the stream of clocks it has CLOCKS_SHARED, the number of the
+ * vector (a varint), and which of the vector's rows between the segment's first
+ * and last clock it has: 0, all of them, or 1, their number and a bit for each.
+ * Of ns there is the byte of flags alone.  Groups of vectors are such as have two columns,
+ * whose items are their numbers.
+ *
+ * Groups without any of that have version 2, which older readers know.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_SEGMENT_FORMAT_H
@@ -36,7 +45,10 @@
 
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
-#define GROUP_VERSION 2
+#define GROUP_VERSION 3
+#define GROUP_VERSION_PLAIN 2	/* without shared times */
+#define GROUP_VALUES 0			/* the kind */
+#define GROUP_TIMES 1
 #define GROUP_CRC_OFFSET 4
 #define GROUP_FIXED_LENGTH 8	/* up to the varints */
 
@@ -45,7 +57,14 @@
 #define COLUMN_KIND 0x07		/* PackedKind */
 #define COLUMN_NULLS 0x08
 #define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
-#define COLUMN_ALL 0x1F
+#define COLUMN_SHARED 0x20		/* as the clocks are */
+#define COLUMN_ALL 0x3F
+
+/* no stream of integers begins with it */
+#define CLOCKS_SHARED 0x07
+
+/* the columns of a vector: clock, ns */
+#define TIMES_COLUMNS 2
 
 /* columns of the directory */
 #define DIRECTORY_NUMBERS 5
@@ -76,6 +95,19 @@ struct StatsReader
 	const uint8 *next;			/* those of: */
 	int			segment;
 };
+
+/* rows of a segment that has shared times, as far as they have been read */
+typedef struct TimesReader
+{
+	ByteReader	clocks;			/* the column */
+	int64	   *rows[TIMES_COLUMNS];	/* palloc'd; null: not read yet */
+} TimesReader;
+
+/* segment_times.c */
+extern void ZbxhistPutTimes(ByteBuffer *buffer, const SegmentRows *rows,
+							int from, int n);
+extern bool ZbxhistGetTimes(TimesReader *times, const GroupReader *reader,
+							int segment);
 
 /* segment_columns.c */
 extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,

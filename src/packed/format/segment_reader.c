@@ -45,16 +45,26 @@ ZbxhistSegmentChecksum(const uint8 *data, size_t length)
 	return crc;
 }
 
+/* Does a group begin as one of a kind does, in a version that is known? */
+static bool
+is_group(const uint8 *data, size_t length, uint8 kind)
+{
+	return length >= GROUP_FIXED_LENGTH && data[0] == GROUP_MAGIC_0 &&
+		data[1] == GROUP_MAGIC_1 && data[3] == kind &&
+		(data[2] == GROUP_VERSION ||
+		 (data[2] == GROUP_VERSION_PLAIN && kind == GROUP_VALUES));
+}
+
 /* Takes the numbers before the directory, and the directory's bytes. */
 static bool
-get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
+get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader,
+		   uint8 kind)
 {
 	const uint8 *data = reader->data;
 	uint64		ncolumns,
 				nsegments;
 
-	if (reader->length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
-		data[1] != GROUP_MAGIC_1 || data[2] != GROUP_VERSION || data[3] != 0)
+	if (!is_group(data, reader->length, kind))
 		return false;
 	bytes->next = data + GROUP_FIXED_LENGTH;
 	bytes->end = data + reader->length;
@@ -73,7 +83,7 @@ get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader)
 /* Opens a group for an item, or all if item is null. */
 static bool
 open_group(GroupReader *reader, const uint8 *data, size_t length, int ncolumns,
-		   const int64 *item)
+		   uint8 kind, const int64 *item)
 {
 	ByteReader	bytes;
 	ByteReader	directory;
@@ -86,7 +96,7 @@ open_group(GroupReader *reader, const uint8 *data, size_t length, int ncolumns,
 	reader->length = length;
 	reader->ncolumns = ncolumns;
 	reader->is_whole = item == NULL;
-	if (!get_header(&bytes, &directory, reader))
+	if (!get_header(&bytes, &directory, reader, kind))
 		return false;
 	header = bytes.next - data;
 	return codec_load32(data + GROUP_CRC_OFFSET) ==
@@ -103,7 +113,7 @@ bool
 ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 				 int ncolumns)
 {
-	return open_group(reader, data, length, ncolumns, NULL);
+	return open_group(reader, data, length, ncolumns, GROUP_VALUES, NULL);
 }
 
 /*
@@ -114,7 +124,19 @@ bool
 ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,
 					 int ncolumns, int64 itemid)
 {
-	return open_group(reader, data, length, ncolumns, &itemid);
+	return open_group(reader, data, length, ncolumns, GROUP_VALUES, &itemid);
+}
+
+/*
+ * Opens a group of vectors, as the two above: for one, or if itemid is null,
+ * for all of them.
+ */
+bool
+ZbxhistOpenTimes(GroupReader *reader, const uint8 *data, size_t length,
+				 const int64 *itemid)
+{
+	return open_group(reader, data, length, TIMES_COLUMNS, GROUP_TIMES,
+					  itemid);
 }
 
 /*
@@ -176,6 +198,7 @@ ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 		return false;
 	bytes.next = reader->data + info->offset + SEGMENT_CRC_LENGTH;
 	bytes.end = reader->data + info->offset + info->length;
+	memset(rows, 0, sizeof(*rows));
 	rows->itemid = info->itemid;
 	rows->nrows = info->nrows;
 	rows->ncolumns = reader->ncolumns;

@@ -50,6 +50,8 @@ struct GroupWriter
 {
 	int			ncolumns;
 	int			stats_column;	/* -1: none */
+	uint8		kind;			/* GROUP_ */
+	bool		is_shared;		/* a segment has shared times */
 	Directory	directory;
 	ByteBuffer	segments;
 	Trial		trials[2];
@@ -73,6 +75,16 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 		ZbxhistInitBuffer(&writer->trials[i].bytes, 8192);
 		ZbxhistInitBuffer(&writer->trials[i].stats, 64);
 	}
+	return writer;
+}
+
+/* Makes an empty writer for vectors, whose number is their rows' itemid. */
+GroupWriter *
+ZbxhistCreateTimesWriter(void)
+{
+	GroupWriter *writer = ZbxhistCreateGroupWriter(TIMES_COLUMNS, -1);
+
+	writer->kind = GROUP_TIMES;
 	return writer;
 }
 
@@ -324,6 +336,7 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
 		 size_of(trial) < MIN_PART_SIZE))
 		return 0;
 	add_trial(writer, trial);
+	writer->is_shared |= rows->shared != NULL;
 	return trial->info.nrows;
 }
 
@@ -331,13 +344,15 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
  * Adds a segment of another group as it is.  Returns false, having added
  * nothing, if the group is not empty and would be larger than max_size.
  * The segment's checksum must have been found right.  The same if its
- * statistics are damaged.
+ * statistics are damaged.  If it has shared times, the other group must find
+ * the same vector by their number.
  */
 bool
 ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 				 size_t max_size)
 {
 	Trial	   *trial = &writer->trials[0];
+	uint64		number;
 
 	Assert(reader->ncolumns == writer->ncolumns);
 	trial->info = reader->segments[segment];
@@ -352,6 +367,7 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 		ZbxhistGroupSize(writer) + size_of(trial) > max_size)
 		return false;
 	add_trial(writer, trial);
+	writer->is_shared |= ZbxhistHasSharedTimes(reader, segment, &number);
 	return true;
 }
 
@@ -370,7 +386,9 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 		   GROUP_FIXED_LENGTH);
 	group.data[0] = GROUP_MAGIC_0;
 	group.data[1] = GROUP_MAGIC_1;
-	group.data[2] = GROUP_VERSION;
+	group.data[2] = writer->is_shared || writer->kind != GROUP_VALUES ?
+		GROUP_VERSION : GROUP_VERSION_PLAIN;
+	group.data[3] = writer->kind;
 	ZbxhistPutVarint(&group, writer->ncolumns);
 	ZbxhistPutVarint(&group, writer->directory.nsegments);
 	ZbxhistPutVarint(&group, ZbxhistDirectoryLength(&writer->directory));
@@ -381,6 +399,7 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 
 	ZbxhistResetDirectory(&writer->directory);
 	writer->segments.length = 0;
+	writer->is_shared = false;
 	*length = group.length;
 	return group.data;
 }

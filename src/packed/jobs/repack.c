@@ -11,7 +11,8 @@
  * and clock.
  *
  * What is an item's only segment is copied as it is, if the page has room for
- * it; all others are encoded anew, so that an item has as few as can be.
+ * it and items cannot share their times; all others are encoded anew, so that an
+ * item has as few as can be.
  *
  * The new groups are written frozen, so every snapshot must see the same groups
  * in the old days (settled.c).  These are not locked against changes, which
@@ -198,6 +199,23 @@ DecodeSegment(const DayStream *stream, SegmentRows *rows, uint64 *nrows,
 }
 
 /*
+ * MayCopy says whether a day's segment may be copied as it is.  Where items
+ * share their times, rows have to be looked at; and what is shared is not in the
+ * new day yet.
+ */
+static bool
+MayCopy(const RepackState *state, const OldDay *day)
+{
+	const DayStream *stream = day->stream;
+	uint64		number;
+
+	return !ZbxhistDaySharesTimes(state->writer) && IsOnly(state, day) &&
+		day_stream_segment(stream)->length <= state->page_limit &&
+		!ZbxhistHasSharedTimes(&stream->group.reader, stream->segment,
+							   &number);
+}
+
+/*
  * RepackSegment writes the segment in hand of a day.
  */
 static void
@@ -212,7 +230,7 @@ RepackSegment(RepackState *state, OldDay *day)
 		state->last_clock >= info->first_clock)
 		ZbxhistRaiseCorrupt(day->rel, info->itemid);
 	DecodeSegment(stream, &rows, &state->nrows, &state->checksum);
-	if (!IsOnly(state, day) || info->length > state->page_limit ||
+	if (!MayCopy(state, day) ||
 		!ZbxhistDayTrySegment(state->writer, &stream->group.reader,
 							  stream->segment))
 		ZbxhistDayWriteRows(state->writer, &rows, 0, rows.nrows);
@@ -320,7 +338,7 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
  * promised.
  */
 static void
-OpenDays(RepackState *state, ArrayType *relids, Oid new_day)
+OpenDays	(RepackState *state, ArrayType *relids, Oid new_day)
 {
 	Datum	   *values;
 	uint64		nbytes = 0;
@@ -388,7 +406,8 @@ RaiseMissing(const OldDay *day)
 static void
 CloseOldDay(OldDay *day)
 {
-	if (day->stream->ngroups != day->version.ngroups)
+	if (day->stream->ngroups + ZbxhistDayScanNumTimes(day->stream->scan) !=
+		day->version.ngroups)
 		RaiseMissing(day);
 	ZbxhistCloseDayStream(day->stream);
 	table_close(day->rel, NoLock);
@@ -449,7 +468,8 @@ zbxhist_repack_rows(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	OpenDays(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
+	OpenDays	(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
+
 	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);

@@ -38,6 +38,7 @@ typedef struct Salvage
 	Unpacking	unpacking;
 	Snapshot	snapshot;
 	Snapshot	crosscheck;
+	DayTimes   *times;			/* that segments share */
 	LossReport	report;
 	int64		kept;
 
@@ -301,8 +302,9 @@ KeepPlace(Salvage *salvage, const GroupReader *reader)
 static void
 KeepGroup(Salvage *salvage, DayGroup *group)
 {
-	const GroupReader *reader = &group->reader;
+	GroupReader *reader = &group->reader;
 
+	reader->times = ZbxhistTimesSource(salvage->times);
 	KeepPlace(salvage, reader);
 	ZbxhistDeleteGroup(salvage->unpacking.day, &group->tid,
 					   salvage->crosscheck);
@@ -340,13 +342,28 @@ RefuseNewer(const Salvage *salvage, const DayGroup *group)
 }
 
 /*
- * SalvageGroup keeps what can be read of a group.
+ * LoseTimes tells of a row of shared times that is damaged.  No value is in it;
+ * the segments that cannot be read without it tell which are lost.
+ */
+static void
+LoseTimes(Salvage *salvage, const char *problem)
+{
+	Loss		loss = {.problem = psprintf("shared times: %s", problem)};
+
+	ZbxhistReportLoss(&salvage->report, &loss);
+}
+
+/*
+ * SalvageGroup keeps what can be read of a group.  A row of shared times stays
+ * until the day is dropped, for whatever needs it.
  */
 static void
 SalvageGroup(Salvage *salvage, StoredGroup *stored)
 {
 	LossReport *report = &salvage->report;
 	DayGroup   *group = &stored->group;
+	bool		is_times = stored->has_place && ZbxhistHoldsTimes(group);
+	const char *problem;
 	struct varlena *payload = NULL;
 	char	   *error = "damaged row";
 
@@ -357,7 +374,14 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 		report->bytes = VARDATA_ANY(payload);
 		report->length = VARSIZE_ANY_EXHDR(payload);
 	}
-	if (payload == NULL)
+	if (is_times)
+	{
+		problem = payload == NULL ? error :
+			ZbxhistWhyNotTimes(group, (uint8 *) report->bytes, report->length);
+		if (problem != NULL)
+			LoseTimes(salvage, problem);
+	}
+	else if (payload == NULL)
 		LoseGroup(salvage, stored, error);
 	else if (!ZbxhistOpenGroup(&group->reader, (uint8 *) report->bytes,
 							   report->length,
@@ -408,6 +432,7 @@ SalvageDay(Salvage *salvage)
 	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
 
 	salvage->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	salvage->times = ZbxhistBeginCarefulTimes(day, salvage->snapshot);
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(salvage->block_context);

@@ -83,6 +83,9 @@ MakeLoss(const List *lost, int number, const DayGroup *readable,
 		after->clock == begin->clock)
 		return false;
 	memset(loss, 0, sizeof(*loss));
+	/* what shares these times tells which values are lost */
+	if (ZbxhistIsPlaceOfTimes(begin->itemid, begin->clock))
+		return true;
 	loss->has_begin = true;
 	loss->first_itemid = begin->itemid;
 	loss->first_clock = begin->clock;

@@ -44,6 +44,7 @@ typedef struct VerifyState
 	ReturnSetInfo *rsinfo;		/* gets the problems */
 	Snapshot	snapshot;
 	DayGroup	group;			/* the one that is looked at */
+	DayTimes   *times;			/* that segments share */
 
 	List	   *blocks;			/* LostBlock: that cannot be read */
 
@@ -233,6 +234,28 @@ KeepPlace(VerifyState *state)
 }
 
 /*
+ * VerifyTimes looks at a row with times that items share.  Which items they are
+ * their segments tell, which cannot be decoded if something is wrong.
+ */
+static void
+VerifyTimes(VerifyState *state, const StoredGroup *stored)
+{
+	struct varlena *payload = NULL;
+	char	   *error = "damaged row";
+	const char *problem;
+
+	if (stored->payload != NULL)
+		payload = ZbxhistFetchPayload(stored->payload, &error);
+	problem = payload == NULL ? error :
+		ZbxhistWhyNotTimes(&stored->group, (uint8 *) VARDATA_ANY(payload),
+						   VARSIZE_ANY_EXHDR(payload));
+	if (problem != NULL)
+		AddProblem(state, 0, 0, psprintf("shared times in page %u: %s",
+										 ItemPointerGetBlockNumber(&stored->group.tid),
+										 problem));
+}
+
+/*
  * VerifyGroup looks at a group.
  */
 static void
@@ -242,6 +265,11 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	struct varlena *payload;
 	char	   *error;
 
+	if (stored->has_place && ZbxhistHoldsTimes(&stored->group))
+	{
+		VerifyTimes(state, stored);
+		return;
+	}
 	*group = stored->group;
 	if (stored->has_place)
 		KeepPlace(state);
@@ -265,6 +293,7 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	}
 	if (!ZbxhistGroupHasRightPlace(group) || !ZbxhistGroupHasRightCount(group))
 		AddGroupProblem(state, "the row does not agree with the directory");
+	group->reader.times = ZbxhistTimesSource(state->times);
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);
 }
@@ -373,12 +402,15 @@ VerifyLost(VerifyState *state)
 	foreach(lc, groups)
 	{
 		const LostGroup *group = lfirst(lc);
+		bool		is_times = ZbxhistIsPlaceOfTimes(group->itemid,
+													 group->clock);
 
-		AddProblem(state, group->itemid, group->clock,
+		AddProblem(state, is_times ? 0 : group->itemid,
+				   is_times ? 0 : group->clock,
 				   psprintf(ZbxhistFindLostBlock(state->blocks, group->block) ?
-							"group in page %u, which cannot be read" :
-							"group in page %u, which does not have it",
-							group->block));
+							"%s in page %u, which cannot be read" :
+							"%s in page %u, which does not have it",
+							is_times ? "shared times" : "group", group->block));
 	}
 	return true;
 }
@@ -430,6 +462,7 @@ OpenState(VerifyState *state, Oid day)
 		state->from_clock = entry.from_clock;
 		state->to_clock = entry.to_clock;
 	}
+	state->times = ZbxhistBeginCarefulTimes(state->day, state->snapshot);
 	state->outer_context = CurrentMemoryContext;
 	state->max_places = 1024;
 	state->places = palloc(sizeof(DayGroup) * state->max_places);

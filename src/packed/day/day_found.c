@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_found.c
+ *	  What a scan of a day's table says besides the group found last.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+
+#include "packed/day/day_private.h"
+
+/*
+ * ZbxhistDayScanNumTimes returns how many rows of the table have been passed
+ * over because they have shared times.
+ */
+int64
+ZbxhistDayScanNumTimes(const DayScan *scan)
+{
+	return scan->ntimes;
+}
+
+/*
+ * ZbxhistDayScanTimes returns where segments that the scan has found have
+ * their shared times from, as long as it stays.
+ */
+TimesSource *
+ZbxhistDayScanTimes(const DayScan *scan)
+{
+	return ZbxhistTimesSource(scan->times);
+}
+
+/*
+ * GetTransaction returns a system column of the group found last.
+ */
+static TransactionId
+GetTransaction(DayScan *scan, int attnum)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot, attnum, &isnull));
+}
+
+/*
+ * ZbxhistDayScanXmin returns the transaction that has stored the group found
+ * last, ZbxhistDayScanXmax that which has deleted it or is about to.
+ */
+TransactionId
+ZbxhistDayScanXmin(DayScan *scan)
+{
+	return GetTransaction(scan, MinTransactionIdAttributeNumber);
+}
+
+TransactionId
+ZbxhistDayScanXmax(DayScan *scan)
+{
+	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
+}
