@@ -2,11 +2,12 @@
 
 CREATE FUNCTION zbxhist_internal.patient_lock_timeout()
 RETURNS integer
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT least(setting::bigint + 1500, 600000)::integer
-      FROM pg_settings WHERE name = 'deadlock_timeout'
+BEGIN
+    RETURN least(1000 * extract(epoch FROM current_setting('deadlock_timeout')::interval) + 1500, 600000)::integer;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout() IS

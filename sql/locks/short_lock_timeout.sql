@@ -8,8 +8,8 @@ AS $$
 BEGIN
     -- the setting exists once the library is loaded
     PERFORM zbxhist.version();
-    RETURN coalesce((SELECT greatest(1, setting::integer) FROM pg_settings
-                      WHERE name = 'zbxhist.maintenance_lock_timeout'), 500);
+    RETURN greatest(1, 1000 * extract(epoch FROM
+        coalesce(current_setting('zbxhist.maintenance_lock_timeout', true), '500ms')::interval))::integer;
 END
 $$;
 

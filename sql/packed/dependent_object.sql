@@ -1,23 +1,26 @@
 -- sql/packed/dependent_object.sql
 CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass)
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
-      FROM pg_depend d
-     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = dependent_object.partition
-       AND d.deptype = 'n'
-       AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
-       AND NOT EXISTS (SELECT FROM pg_constraint c
-                        WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
-                          AND c.conrelid = dependent_object.partition)
-       AND NOT EXISTS (SELECT FROM pg_rewrite r
-                        WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
-                          AND r.ev_class = dependent_object.partition)
-       AND NOT EXISTS (SELECT FROM pg_index x
-                        WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
-     LIMIT 1
+BEGIN
+    RETURN (
+        SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+          FROM pg_depend d
+         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = dependent_object.partition
+           AND d.deptype = 'n'
+           AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
+           AND NOT EXISTS (SELECT FROM pg_constraint c
+                            WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
+                              AND c.conrelid = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_rewrite r
+                            WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                              AND r.ev_class = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_index x
+                            WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
+         LIMIT 1);
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.dependent_object(regclass) IS

@@ -5,18 +5,21 @@
 
 CREATE FUNCTION zbxhist_internal.new_columns(packed regclass)
 RETURNS SETOF name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT f.attname
-      FROM (SELECT a.attname, a.attinhcount, a.attnum, o.is_packed, bool_or(o.is_packed) OVER () AS is_known
-              FROM pg_attribute a
-              CROSS JOIN LATERAL (
-                   SELECT EXISTS (SELECT FROM unnest(a.attfdwoptions) p
-                                   WHERE starts_with(p, 'packed=')) AS is_packed) o
-             WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped) f
-     WHERE f.is_known AND NOT f.is_packed AND f.attinhcount > 0
-     ORDER BY f.attnum
+BEGIN
+    RETURN QUERY
+        SELECT f.attname
+          FROM (SELECT a.attname, a.attinhcount, a.attnum, o.is_packed, bool_or(o.is_packed) OVER () AS is_known
+                  FROM pg_attribute a
+                  CROSS JOIN LATERAL (
+                       SELECT EXISTS (SELECT FROM unnest(a.attfdwoptions) p
+                                       WHERE starts_with(p, 'packed=')) AS is_packed) o
+                 WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped) f
+         WHERE f.is_known AND NOT f.is_packed AND f.attinhcount > 0
+         ORDER BY f.attnum;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.new_columns(regclass) IS

@@ -2,16 +2,19 @@
 
 CREATE FUNCTION zbxhist_internal.own_column(parent regclass, partition regclass)
 RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT a.attname
-      FROM pg_attribute a
-     WHERE a.attrelid = own_column.partition AND a.attnum > 0 AND NOT a.attisdropped
-       AND NOT EXISTS (SELECT FROM pg_attribute b
-                        WHERE b.attrelid = own_column.parent AND b.attname = a.attname
-                          AND NOT b.attisdropped)
-     ORDER BY a.attnum LIMIT 1
+BEGIN
+    RETURN (
+        SELECT a.attname
+          FROM pg_attribute a
+         WHERE a.attrelid = own_column.partition AND a.attnum > 0 AND NOT a.attisdropped
+           AND NOT EXISTS (SELECT FROM pg_attribute b
+                            WHERE b.attrelid = own_column.parent AND b.attname = a.attname
+                              AND NOT b.attisdropped)
+         ORDER BY a.attnum LIMIT 1);
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.own_column(regclass, regclass) IS

@@ -5,15 +5,19 @@ RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT p.partition
-      FROM zbxhist.parent_config c,
-           zbxhist.list_partitions(parent) p
-     WHERE c.parent = packable_partitions.parent AND c.routing
-       AND p.to_clock <= zbxhist_internal.clock_before(c.pack_after)
-       AND p.to_clock > coalesce(zbxhist_internal.cutoff_clock(parent), -2147483648)
-       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)
-       AND zbxhist_internal.not_packable(parent, p.partition) IS NULL
-     ORDER BY p.from_clock
+    -- first what is known at once
+    WITH due AS MATERIALIZED (
+        SELECT p.partition, p.from_clock
+          FROM zbxhist.parent_config c
+         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
+         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+         CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
+         WHERE c.parent = packable_partitions.parent AND c.routing
+           AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
+    SELECT d.partition FROM due d
+     WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
+     ORDER BY d.from_clock
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.packable_partitions(regclass) IS

@@ -5,14 +5,17 @@
 
 CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass)
 RETURNS TABLE (column_name name, packed_name name)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT a.attname, CASE WHEN o.option_value = 'true' THEN a.attname ELSE o.option_value::name END
-      FROM pg_attribute a
-     CROSS JOIN LATERAL pg_options_to_table(a.attfdwoptions) o
-     WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND o.option_name = 'packed'
-     ORDER BY a.attnum
+BEGIN
+    RETURN QUERY
+        SELECT a.attname, CASE WHEN o.option_value = 'true' THEN a.attname ELSE o.option_value::name END
+          FROM pg_attribute a
+         CROSS JOIN LATERAL pg_options_to_table(a.attfdwoptions) o
+         WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND o.option_name = 'packed'
+         ORDER BY a.attnum;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.packed_columns(regclass) IS

@@ -1,10 +1,12 @@
 -- sql/partitions/clock_before.sql
 CREATE FUNCTION zbxhist_internal.clock_before(age interval)
 RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT floor(extract(epoch FROM to_timestamp(zbxhist_internal.current_clock()) AT TIME ZONE 'UTC' - age))::bigint
+BEGIN
+    RETURN floor(extract(epoch FROM to_timestamp(zbxhist_internal.current_clock()) AT TIME ZONE 'UTC' - age))::bigint;
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.clock_before(interval) IS

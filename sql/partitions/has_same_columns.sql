@@ -4,20 +4,23 @@
 
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass)
 RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT coalesce(array_agg(format('%s %s', coalesce(c.packed_name, a.attname), a.atttypid) ORDER BY a.attnum)
-                        FILTER (WHERE a.attrelid = parent)
-                    = array_agg(format('%s %s', a.attname, a.atttypid) ORDER BY a.attnum)
-                        FILTER (WHERE a.attrelid = day), false)
-      FROM pg_attribute a
-      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
-                ON c.column_name = a.attname AND a.attrelid = parent
-     WHERE NOT a.attisdropped
-       AND (a.attrelid = parent AND a.attnum > 0
-            OR a.attrelid = day AND a.attnum > 6
-               AND a.attname NOT IN (SELECT zbxhist_internal.new_columns(zbxhist_internal.packed_table(parent))))
+BEGIN
+    RETURN (
+        SELECT coalesce(array_agg(format('%s %s', coalesce(c.packed_name, a.attname), a.atttypid) ORDER BY a.attnum)
+                            FILTER (WHERE a.attrelid = parent)
+                        = array_agg(format('%s %s', a.attname, a.atttypid) ORDER BY a.attnum)
+                            FILTER (WHERE a.attrelid = day), false)
+          FROM pg_attribute a
+          LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                    ON c.column_name = a.attname AND a.attrelid = parent
+         WHERE NOT a.attisdropped
+           AND (a.attrelid = parent AND a.attnum > 0
+                OR a.attrelid = day AND a.attnum > 6
+                   AND a.attname NOT IN (SELECT zbxhist_internal.new_columns(zbxhist_internal.packed_table(parent)))));
+END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.has_same_columns(regclass, regclass) IS
