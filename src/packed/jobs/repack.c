@@ -58,6 +58,7 @@
 #include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
 #include "packed/day/row_hash.h"
+#include "packed/jobs/kept_items.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
 
@@ -87,7 +88,9 @@ typedef struct RepackState
 	int64		last_itemid;
 	int32		last_clock;
 
-	/* what has been read */
+	KeptItems	kept;
+
+	/* what has been read, of items that are kept */
 	uint64		nrows;
 	uint64		checksum;
 
@@ -224,7 +227,7 @@ RepackSegment(RepackState *state, OldDay *day)
 }
 
 /*
- * WriteSegments writes all segments of the old days; returns the bytes that
+ * WriteSegments writes all segments of items that are kept; returns the bytes that
  * they take.
  */
 static uint64
@@ -241,7 +244,10 @@ WriteSegments(RepackState *state)
 		int64		ngroups = day->stream->ngroups;
 		uint64		before = day->stream->nbytes;
 
-		RepackSegment(state, day);
+		if (ZbxhistKeepsRows(&state->kept,
+							 day_stream_segment(day->stream)->itemid,
+							 day_stream_segment(day->stream)->nrows))
+			RepackSegment(state, day);
 		ZbxhistDayStreamNext(day->stream);
 		if (day->stream->ngroups == ngroups)
 			continue;
@@ -435,25 +441,27 @@ GetVersions(const RepackState *state)
 }
 
 /*
- * zbxhist_repack_rows(days, new_day) writes the rows of days into the table of
- * another one; see sql/packed/repack_rows.sql.
+ * zbxhist_repack_rows(days, new_day, items) writes the rows of days into the
+ * table of another one; see sql/packed/repack_rows.sql.
  */
 Datum
 zbxhist_repack_rows(PG_FUNCTION_ARGS)
 {
 	RepackState *state = palloc0(sizeof(RepackState));
 	TupleDesc	desc;
-	Datum		values[3];
-	bool		nulls[3] = {false};
+	Datum		values[4];
+	bool		nulls[4] = {false};
 	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenDays(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
 	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);
 	values[2] = GetVersions(state);
+	values[3] = Int64GetDatum((int64) state->kept.nleft_out);
 	pgstat_progress_end_command();
 	ZbxhistGiveBackRights(&before);
 	table_close(state->new_day, NoLock);
