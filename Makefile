@@ -116,6 +116,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/merge_group.o \
 	src/packed/jobs/pack.o \

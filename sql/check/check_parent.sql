@@ -13,6 +13,7 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_policy(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_deleted_items(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);

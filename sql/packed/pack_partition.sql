@@ -17,7 +17,8 @@ DECLARE
     packed  regclass := zbxhist_internal.packed_table(parent);
     covered record;
     day     regclass;
-    rows    bigint;
+    kept    record;
+    written record;
     before  bigint;
     waited  interval;
 BEGIN
@@ -52,7 +53,9 @@ BEGIN
     PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
     BEGIN
         day := zbxhist_internal.create_day(parent, partition);
-        SELECT r.rows INTO rows FROM zbxhist_internal.pack_rows(partition, day) r;
+        -- nobody has stored a value there since
+        kept := zbxhist_internal.kept_items(parent);
+        written := zbxhist_internal.pack_rows(partition, day, kept.items);
     EXCEPTION WHEN object_in_use THEN
         -- some transactions, an autovacuum's maybe, do not see its newest rows yet
         RETURN 'wait';
@@ -60,7 +63,7 @@ BEGIN
     before := pg_total_relation_size(partition);
     INSERT INTO zbxhist.packed_day
         (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_at, packed_rows, packed_bytes)
-    VALUES (parent, day, covered.from_clock, covered.to_clock, rows, before, clock_timestamp(), rows,
+    VALUES (parent, day, covered.from_clock, covered.to_clock, written.rows, before, clock_timestamp(), written.rows,
             zbxhist_internal.day_bytes(day));
     PERFORM zbxhist_internal.attach_day(day, packed);
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
@@ -70,10 +73,11 @@ BEGIN
     PERFORM zbxhist_internal.note_columns(parent, packed, day);
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'pack', label, rows, before - pg_total_relation_size(day),
+    PERFORM zbxhist_internal.log_action(parent, 'pack', label, written.rows, before - pg_total_relation_size(day),
                                started, waited, NULL,
-                               format('%s before, %s after', pg_size_pretty(before),
-                                      pg_size_pretty(pg_total_relation_size(day))));
+                               format('%s before, %s after%s', pg_size_pretty(before),
+                                      pg_size_pretty(pg_total_relation_size(day)),
+                                      zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
     RETURN 'done';
 END
 $$;

@@ -19,6 +19,7 @@ DECLARE
     entries zbxhist.packed_day[];
     covered record;
     new_day regclass;
+    kept    record;
     written record;
     waited  interval;
 BEGIN
@@ -46,7 +47,8 @@ BEGIN
       INTO covered FROM unnest(entries) e;
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
-        written := zbxhist_internal.repack_rows(days, new_day);
+        kept := zbxhist_internal.kept_items(parent);
+        written := zbxhist_internal.repack_rows(days, new_day, kept.items);
     EXCEPTION WHEN object_in_use THEN
         -- some transactions do not see their newest rows yet
         RETURN 'wait';
@@ -66,11 +68,12 @@ BEGIN
     PERFORM zbxhist_internal.log_action(parent, action, label, written.rows,
                                         covered.bytes - pg_total_relation_size(new_day),
                                         started, waited, NULL,
-                                        format('%s%s before, %s after',
+                                        format('%s%s before, %s after%s',
                                                CASE WHEN cardinality(days) > 1
                                                     THEN format('%s tables, ', cardinality(days)) END,
                                                pg_size_pretty(covered.bytes),
-                                               pg_size_pretty(pg_total_relation_size(new_day))));
+                                               pg_size_pretty(pg_total_relation_size(new_day)),
+                                               zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
     RETURN 'done';
 END
 $$;

@@ -8,7 +8,8 @@ CREATE FUNCTION zbxhist.alter_parent(
     pack_after interval DEFAULT NULL,
     move_existing boolean DEFAULT NULL,
     follow_zabbix boolean DEFAULT false,
-    never_pack boolean DEFAULT false)
+    never_pack boolean DEFAULT false,
+    deleted_items text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -36,13 +37,15 @@ BEGIN
     policy.move_existing := coalesce(move_existing, policy.move_existing);
     policy.retention := CASE WHEN follow_zabbix THEN NULL
                              ELSE coalesce(retention, policy.retention) END;
+    PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
+    policy.deleted_items := coalesce(deleted_items, policy.deleted_items);
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed';
 
-REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) TO pg_database_owner;

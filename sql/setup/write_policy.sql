@@ -10,7 +10,8 @@ BEGIN
     UPDATE zbxhist.parent_config c
        SET partition_interval = policy.partition_interval, retention = policy.retention,
            premake = policy.premake, pack_after = policy.pack_after,
-           move_existing = policy.move_existing
+           move_existing = policy.move_existing,
+           deleted_items = coalesce(policy.deleted_items, c.deleted_items)
      WHERE c.parent = policy.parent;
 END
 $$;

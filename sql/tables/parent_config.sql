@@ -12,7 +12,8 @@ CREATE TABLE zbxhist.parent_config (
     pack_after         interval,
     move_existing      boolean NOT NULL DEFAULT false,
     routing            boolean NOT NULL DEFAULT true,
-    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now()
+    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'))
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -33,6 +34,8 @@ COMMENT ON COLUMN zbxhist.parent_config.routing IS
 'False while an undo is in progress: every new row stays in the parent';
 COMMENT ON COLUMN zbxhist.parent_config.created_at IS
 'When the table was taken into care';
+COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
+'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

@@ -200,6 +200,8 @@ DROP FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean
 DROP FUNCTION zbxhist_internal.step_unpack(regclass, regclass);
 DROP FUNCTION zbxhist.day_to_unpack(regclass, date);
 DROP FUNCTION zbxhist.partition_to_pack(regclass, date);
+DROP FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean);
+DROP FUNCTION zbxhist_internal.pack_rows(regclass, regclass);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
@@ -207,6 +209,8 @@ ALTER TABLE zbxhist.packed_day
     ADD COLUMN merged_at timestamptz,
     ADD COLUMN repacked_at timestamptz,
     ADD COLUMN not_compacted text;
+ALTER TABLE zbxhist.parent_config
+    ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'));
 ALTER TABLE zbxhist.parent_state
     ADD COLUMN repack_after timestamptz;
 -- its tables keep their days until setup or alter_parent is called
@@ -220,6 +224,7 @@ COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacte
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 
+COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
 COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';

@@ -10,7 +10,8 @@ SELECT c.parent,
        c.pack_after,
        c.move_existing,
        c.routing,
-       c.created_at
+       c.created_at,
+       c.deleted_items
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -28,6 +29,7 @@ COMMENT ON COLUMN zbxhist.parents.pack_after IS 'Age at which a partition is pac
 COMMENT ON COLUMN zbxhist.parents.move_existing IS 'Whether maintenance moves rows older than the oldest partition, too';
 COMMENT ON COLUMN zbxhist.parents.routing IS 'False while an undo is in progress';
 COMMENT ON COLUMN zbxhist.parents.created_at IS 'When the table was taken into care';
+COMMENT ON COLUMN zbxhist.parents.deleted_items IS 'What becomes of values of items that Zabbix has deleted when days are packed: keep or drop';
 
 REVOKE ALL ON zbxhist.parents FROM PUBLIC;
 GRANT SELECT ON zbxhist.parents TO PUBLIC;

@@ -24,17 +24,40 @@ SELECT s.parent,
  WHERE s.action IS NOT NULL
    AND EXISTS (SELECT FROM pg_catalog.pg_stat_activity a
                 WHERE a.pid = s.action_pid
-                  AND a.datname = pg_catalog.current_database());
+                  AND a.datname = pg_catalog.current_database())
+UNION ALL
+-- what is one statement: verify and the rows of unpack and salvage; see
+-- src/packed/jobs/day_progress.h
+SELECT d.parent,
+       CASE i.param5 WHEN 101 THEN 'verify' WHEN 102 THEN 'unpack' ELSE 'salvage' END,
+       d.day::pg_catalog.text,
+       i.pid,
+       a.query_start,
+       i.param3,
+       pg_catalog.round(100.0 * least(1,
+           CASE WHEN i.param5 = 101
+                -- of all days, one after the other
+                THEN (v.before + v.this * i.param1 / nullif(i.param2, 0)) / nullif(v.total, 0)
+                ELSE i.param1::pg_catalog.numeric / nullif(i.param2, 0) END), 1)
+  FROM pg_catalog.pg_stat_get_progress_info('COPY') i
+  JOIN zbxhist.packed_day d ON d.day = i.relid::pg_catalog.regclass
+  JOIN pg_catalog.pg_stat_activity a ON a.pid = i.pid AND a.datname = pg_catalog.current_database()
+ CROSS JOIN LATERAL (
+       SELECT coalesce(pg_catalog.sum(o.packed_bytes) FILTER (WHERE o.from_clock < d.from_clock), 0) AS before,
+              coalesce(pg_catalog.sum(o.packed_bytes) FILTER (WHERE o.day = d.day), 0) AS this,
+              pg_catalog.sum(o.packed_bytes) AS total
+         FROM zbxhist.packed_day o WHERE o.parent = d.parent) v
+ WHERE i.param5 BETWEEN 101 AND 103;
 
 COMMENT ON VIEW zbxhist.progress IS
-'What maintenance is doing now, for actions of many batches';
+'What is being done now that takes long, by maintenance or by hand';
 COMMENT ON COLUMN zbxhist.progress.parent IS 'The managed table';
-COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack or undo';
-COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition concerned';
+COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage or verify';
+COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned';
 COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
 COMMENT ON COLUMN zbxhist.progress.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted or repacked, by the bytes read';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days';
 
 REVOKE ALL ON zbxhist.progress FROM PUBLIC;
 GRANT SELECT ON zbxhist.progress TO PUBLIC;

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * stored_texts.c
- *	  Reads rows of a table of Zabbix's, as its items or hosts, by their key.
+ *	  Reads rows of a table of Zabbix's, as its items or hosts, by their key,
+ *	  and all its keys.
  *
  * Without a query, for the reasons in stored_setting.c: the table is locked,
  * looked at and read here, by a plain index on its key.
@@ -36,6 +37,7 @@
 #include "compat.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_stored_texts);
+PG_FUNCTION_INFO_V1(zbxhist_stored_keys);
 
 /* the table and what is asked of it */
 typedef struct TextSource
@@ -74,20 +76,48 @@ FindKeyIndex(Relation rel, AttrNumber key)
 }
 
 /*
- * OpenSource opens a table; returns false if the user may not read all of it
- * that is asked for, or it is not what Zabbix has.
+ * OpenTable opens a table and an index on its key; returns false if the user may
+ * not read it, or it is not what Zabbix has.
  */
 static bool
-OpenSource	(TextSource *source, Oid relid, const char *key, ArrayType *columns)
+OpenTable(TextSource *source, Oid relid, const char *key)
 {
 	AttrNumber	attnum;
-	Datum	   *names;
 
 	source->rel = try_relation_open(relid, AccessShareLock);
 	if (source->rel == NULL || !ZbxhistIsReadableTable(source->rel))
 		return false;
 	attnum = get_attnum(relid, key);
 	if (!ZbxhistIsReadableColumn(source->rel, attnum))
+		return false;
+	source->index = FindKeyIndex(source->rel, attnum);
+	return source->index != NULL;
+}
+
+/*
+ * CloseTable closes what has been opened; locks stay.
+ */
+static void
+CloseTable(const TextSource *source)
+{
+	if (source->index != NULL)
+		index_close(source->index, NoLock);
+	if (source->rel != NULL)
+		relation_close(source->rel, NoLock);
+}
+
+/* ---- rows by their keys ---- */
+
+/*
+ * OpenSource opens a table; returns false if the user may not read all of it
+ * that is asked for, or it is not what Zabbix has.
+ */
+static bool
+OpenSource	(TextSource *source, Oid relid, const char *key, ArrayType *columns)
+{
+	Datum	   *names;
+
+	if (!OpenTable(source, relid, key))
 		return false;
 	deconstruct_array(columns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 					  &names, NULL, &source->ncolumns);
@@ -98,8 +128,7 @@ OpenSource	(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 		if (!ZbxhistIsReadableColumn(source->rel, source->columns[i]))
 			return false;
 	}
-	source->index = FindKeyIndex(source->rel, attnum);
-	return source->index != NULL;
+	return true;
 }
 
 /*
@@ -175,11 +204,58 @@ zbxhist_stored_texts(PG_FUNCTION_ARGS)
 					  TYPALIGN_DOUBLE, &keys, &nulls, &nkeys);
 	if (OpenSource (&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
 					PG_GETARG_ARRAYTYPE_P(3)))
-	{
 		FindRows(rsinfo, &source, keys, nulls, nkeys);
-		index_close(source.index, NoLock);
-	}
-	if (source.rel != NULL)
-		relation_close(source.rel, NoLock);
+	CloseTable(&source);
 	return (Datum) 0;
+}
+
+/* ---- all keys ---- */
+
+/*
+ * ReadKeys returns the keys of all rows, sorted, as an array.  Whatever
+ * snapshot the caller has, rows are those that are committed now.
+ */
+static ArrayType *
+ReadKeys(const TextSource *source)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	IndexScanDesc scan = index_beginscan_compat(source->rel, source->index,
+												snapshot, 0);
+	TupleTableSlot *slot = table_slot_create(source->rel, NULL);
+	AttrNumber	attnum = source->index->rd_index->indkey.values[0];
+	ArrayBuildState *keys = initArrayResult(INT8OID, CurrentMemoryContext,
+											false);
+
+	index_rescan(scan, NULL, 0, NULL, 0);
+	while (index_getnext_slot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		key = slot_getattr(slot, attnum, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnull)
+			accumArrayResult(keys, key, false, INT8OID, CurrentMemoryContext);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	index_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	return DatumGetArrayTypeP(makeArrayResult(keys, CurrentMemoryContext));
+}
+
+/*
+ * zbxhist_stored_keys(relation, key_column) returns the keys of all rows, sorted;
+ * null if the user may not read them, or no index has them.
+ */
+Datum
+zbxhist_stored_keys(PG_FUNCTION_ARGS)
+{
+	TextSource	source = {0};
+	ArrayType  *result = NULL;
+
+	if (OpenTable(&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1))))
+		result = ReadKeys(&source);
+	CloseTable(&source);
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(result);
 }

@@ -28,7 +28,7 @@ INSERT INTO wanted VALUES
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -85,7 +85,7 @@ SELECT bag_eq(
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,partman_config,
         partman_entry,verify_native,verify_native_partitions,verify_partman,
-        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item}'::text[])$$,
+        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
@@ -165,7 +165,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

@@ -360,13 +360,17 @@ END \$\$;
 CALL pack_many();
 SQL
 my $watcher = PgWire->new($node, 'zabbix');
-for my $action (qw(pack repack compact))
+for my $action (qw(pack repack compact verify unpack))
 {
 	my $which = $action eq 'compact' ? date(-2) : $day;
 	my $pid = start_psql(
 		$node, 'zabbix',
 		"$PostgreSQL::Test::Utils::tmp_check/$action.out",
-		sub { print { $_[0] } "CALL zbxhist.$action('many', '$which');\n" });
+		sub {
+			print { $_[0] } $action eq 'verify'
+			  ? "SELECT * FROM zbxhist.verify('many');\n"
+			  : "CALL zbxhist.$action('many', '$which');\n";
+		});
 	my @percent;
 	while (waitpid($pid, POSIX::WNOHANG()) == 0)
 	{

@@ -46,6 +46,7 @@
 #include "packed/day/row_map.h"
 #include "packed/day/settled.h"
 #include "packed/day/unsigned_numeric.h"
+#include "packed/jobs/kept_items.h"
 #include "packed/jobs/row_sort.h"
 #include "rows/item_range.h"
 
@@ -78,6 +79,7 @@ typedef struct PackState
 	RowSort    *sort;
 	StringInfoData record;
 	uint64		nread;
+	KeptItems	kept;
 } PackState;
 
 /* ---- a row on its way through the sort ---- */
@@ -452,7 +454,8 @@ OpenTables(PackState *state, Oid partition, Oid day)
 }
 
 /*
- * WriteDay writes the sorted rows; returns the bytes that they take.
+ * WriteDay writes the sorted rows of items that are kept; returns the bytes
+ * that they take.
  */
 static uint64
 WriteDay(PackState *state)
@@ -465,33 +468,36 @@ WriteDay(PackState *state)
 	ZbxhistRowSortPerform(state->sort);
 	while (ZbxhistRowSortNext(state->sort, &row))
 	{
+		if (!ZbxhistKeepsRows(&state->kept, row.itemid, 1))
+			continue;
 		WriteSorted(writer, &row);
 		if (++nrows % PROGRESS_ROWS == 0)
 			pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 										 (int64) nrows);
 	}
 	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
-	if (nrows != state->nread)
+	if (nrows + state->kept.nleft_out != state->nread)
 		elog(ERROR, "packed " UINT64_FORMAT " rows of " UINT64_FORMAT,
 			 nrows, state->nread);
 	return nbytes;
 }
 
 /*
- * zbxhist_pack_rows(partition, day) writes the rows of the partition into the
- * day's table; see sql/packed/pack_rows.sql.
+ * zbxhist_pack_rows(partition, day, items) writes the rows of the partition into
+ * the day's table; see sql/packed/pack_rows.sql.
  */
 Datum
 zbxhist_pack_rows(PG_FUNCTION_ARGS)
 {
 	PackState  *state = palloc0(sizeof(PackState));
 	TupleDesc	desc;
-	Datum		values[2];
-	bool		nulls[2] = {false};
+	Datum		values[3];		/* one less in 1.0 */
+	bool		nulls[3] = {false};
 	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenTables(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY,
@@ -502,7 +508,8 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	/* snapshots of standby servers may be older than any of ours */
 	log_snapshot_conflict(state->day, state->scan.newest);
 	values[1] = Int64GetDatum((int64) WriteDay(state));
-	values[0] = Int64GetDatum((int64) state->nread);
+	values[0] = Int64GetDatum((int64) (state->nread - state->kept.nleft_out));
+	values[2] = Int64GetDatum((int64) state->kept.nleft_out);
 	ZbxhistEndRowSort(state->sort);
 	pgstat_progress_end_command();
 	ZbxhistGiveBackRights(&before);

@@ -59,6 +59,7 @@
 #include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
 #include "packed/day/row_hash.h"
+#include "packed/jobs/kept_items.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
 
@@ -88,7 +89,9 @@ typedef struct RepackState
 	int64		last_itemid;
 	int32		last_clock;
 
-	/* what has been read */
+	KeptItems	kept;
+
+	/* what has been read, of items that are kept */
 	uint64		nrows;
 	uint64		checksum;
 
@@ -242,7 +245,7 @@ RepackSegment(RepackState *state, OldDay *day)
 }
 
 /*
- * WriteSegments writes all segments of the old days; returns the bytes that
+ * WriteSegments writes all segments of items that are kept; returns the bytes that
  * they take.
  */
 static uint64
@@ -259,7 +262,10 @@ WriteSegments(RepackState *state)
 		int64		ngroups = day->stream->ngroups;
 		uint64		before = day->stream->nbytes;
 
-		RepackSegment(state, day);
+		if (ZbxhistKeepsRows(&state->kept,
+							 day_stream_segment(day->stream)->itemid,
+							 day_stream_segment(day->stream)->nrows))
+			RepackSegment(state, day);
 		ZbxhistDayStreamNext(day->stream);
 		if (day->stream->ngroups == ngroups)
 			continue;
@@ -334,11 +340,11 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 }
 
 /*
- * OpenDays opens the tables and makes sure that they are what the caller has
+ * OpenSources opens the tables and makes sure that they are what the caller has
  * promised.
  */
 static void
-OpenDays	(RepackState *state, ArrayType *relids, Oid new_day)
+OpenSources(RepackState *state, ArrayType *relids, Oid new_day)
 {
 	Datum	   *values;
 	uint64		nbytes = 0;
@@ -454,26 +460,27 @@ GetVersions(const RepackState *state)
 }
 
 /*
- * zbxhist_repack_rows(days, new_day) writes the rows of days into the table of
- * another one; see sql/packed/repack_rows.sql.
+ * zbxhist_repack_rows(days, new_day, items) writes the rows of days into the
+ * table of another one; see sql/packed/repack_rows.sql.
  */
 Datum
 zbxhist_repack_rows(PG_FUNCTION_ARGS)
 {
 	RepackState *state = palloc0(sizeof(RepackState));
 	TupleDesc	desc;
-	Datum		values[3];
-	bool		nulls[3] = {false};
+	Datum		values[4];
+	bool		nulls[4] = {false};
 	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	OpenDays	(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
-
+	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
+	OpenSources(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
 	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);
 	values[2] = GetVersions(state);
+	values[3] = Int64GetDatum((int64) state->kept.nleft_out);
 	pgstat_progress_end_command();
 	ZbxhistGiveBackRights(&before);
 	table_close(state->new_day, NoLock);

@@ -28,6 +28,7 @@
 
 #include "compat.h"
 #include "packed/day/day_write.h"
+#include "packed/jobs/day_progress.h"
 #include "packed/jobs/salvage.h"
 #include "packed/jobs/unpack.h"
 
@@ -438,6 +439,8 @@ SalvageDay(Salvage *salvage)
 		MemoryContext old = MemoryContextSwitchTo(salvage->block_context);
 
 		CHECK_FOR_INTERRUPTS();
+		note_day_progress(RelationGetRelid(day), DAY_JOB_SALVAGE, block,
+						  nblocks, salvage->kept);
 		SalvageBlock(salvage, block);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(salvage->block_context);
@@ -475,6 +478,7 @@ zbxhist_salvage_rows(PG_FUNCTION_ARGS)
 													 "zbxhist salvaged segment",
 													 ALLOCSET_DEFAULT_SIZES);
 	SalvageDay(salvage);
+	pgstat_progress_end_command();
 	ZbxhistEndUnpacking(unpacking);
 	return (Datum) 0;
 }

@@ -28,6 +28,7 @@
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -37,6 +38,7 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "packed/day/day_write.h"
+#include "packed/jobs/day_progress.h"
 #include "packed/jobs/unpack.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_unpack_rows);
@@ -228,11 +230,15 @@ UnpackDay(UnpackState *state)
 										   snapshot);
 	Snapshot	crosscheck = IsolationUsesXactSnapshot() ?
 		GetActiveSnapshot() : InvalidSnapshot;
+	BlockNumber nblocks = RelationGetNumberOfBlocks(unpacking->day);
 	DayGroup	group;
 
 	ZbxhistDayScanAll(scan);
 	while (ZbxhistDayScanNext(scan, &group))
 	{
+		note_day_progress(RelationGetRelid(unpacking->day), DAY_JOB_UNPACK,
+						  ItemPointerGetBlockNumber(&group.tid), nblocks,
+						  state->nrows);
 		UnpackGroup(state, &group);
 		ZbxhistDeleteGroup(unpacking->day, &group.tid, crosscheck);
 	}
@@ -256,6 +262,7 @@ zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 												   "zbxhist unpacked segment",
 												   ALLOCSET_DEFAULT_SIZES);
 	UnpackDay(state);
+	pgstat_progress_end_command();
 	ZbxhistEndUnpacking(&state->unpacking);
 	PG_RETURN_INT64(state->nrows);
 }

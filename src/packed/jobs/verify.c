@@ -32,6 +32,7 @@
 #include "compat.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/row_compare.h"
+#include "packed/jobs/day_progress.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 
@@ -47,6 +48,7 @@ typedef struct VerifyState
 	DayTimes   *times;			/* that segments share */
 
 	List	   *blocks;			/* LostBlock: that cannot be read */
+	int64		nrows;			/* of groups that were looked at */
 
 	/* all groups: where they begin and end, and tid */
 	DayGroup   *places;
@@ -296,6 +298,7 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	group->reader.times = ZbxhistTimesSource(state->times);
 	for (int i = 0; i < group->reader.nsegments; i++)
 		VerifySegment(state, i);
+	state->nrows += group->nrows;
 }
 
 /*
@@ -431,6 +434,8 @@ VerifyBlocks(VerifyState *state)
 		MemoryContext old = MemoryContextSwitchTo(state->block_context);
 
 		CHECK_FOR_INTERRUPTS();
+		note_day_progress(RelationGetRelid(state->day), DAY_JOB_VERIFY, block,
+						  nblocks, state->nrows);
 		VerifyBlock(state, block);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->block_context);
@@ -487,6 +492,7 @@ zbxhist_verify_day(PG_FUNCTION_ARGS)
 	state->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	OpenState(state, PG_GETARG_OID(0));
 	VerifyBlocks(state);
+	pgstat_progress_end_command();
 	/* of hundreds in one statement */
 	table_close(state->day, AccessShareLock);
 	return (Datum) 0;

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_items.c
+ *	  The items whose rows are written when a day is packed or written anew.
+ *
+ * Values of items that Zabbix has deleted may be left out then.  No items at
+ * all are taken for all of them: an empty list is more likely a mistake than
+ * a Zabbix without items.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "binary_search.h"
+#include "packed/jobs/kept_items.h"
+
+/*
+ * ZbxhistGetKeptItems takes the items of an argument, a sorted array; all are
+ * kept if the function has no such argument, as those of 1.0.
+ */
+void
+ZbxhistGetKeptItems(FunctionCallInfo fcinfo, int argument, KeptItems *kept)
+{
+	ArrayType  *array;
+
+	memset(kept, 0, sizeof(*kept));
+	if (PG_NARGS() <= argument)
+		return;
+	array = PG_GETARG_ARRAYTYPE_P(argument);
+	if (ARR_HASNULL(array) || ARR_NDIM(array) > 1 ||
+		ARR_ELEMTYPE(array) != INT8OID)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("items must be an array of bigint without nulls"));
+	if (ARR_NDIM(array) == 0)
+		return;
+	kept->items = (const int64 *) ARR_DATA_PTR(array);
+	kept->nitems = ARR_DIMS(array)[0];
+	for (int i = 1; i < kept->nitems; i++)
+	{
+		if (kept->items[i - 1] >= kept->items[i])
+			ereport(ERROR,
+					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("items must be sorted"));
+	}
+}
+
+/*
+ * ZbxhistKeepsRows says whether an item's rows, of which there are nrows now,
+ * are to be written; otherwise counts them.  One item after the other is quick.
+ */
+bool
+ZbxhistKeepsRows(KeptItems *kept, int64 itemid, uint64 nrows)
+{
+	if (kept->nitems == 0)
+		return true;
+	if (!kept->has_last || kept->last_itemid != itemid)
+	{
+		int			i;
+
+		find_first(i, kept->nitems, kept->items[i] >= itemid);
+		kept->is_last_kept = i < kept->nitems && kept->items[i] == itemid;
+		kept->last_itemid = itemid;
+		kept->has_last = true;
+	}
+	if (!kept->is_last_kept)
+		kept->nleft_out += nrows;
+	return kept->is_last_kept;
+}
