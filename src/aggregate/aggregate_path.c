@@ -40,8 +40,9 @@
 #include "guc.h"
 #include "packed/fdw/fdw_plan.h"
 
-/* what of a scan's cost per row is left without rows */
+/* what of a scan's cost per row is left without rows, and with them */
 #define SEGMENT_COST 0.1
+#define ROW_COST 0.8
 
 /* as many passes over all rows may be expected */
 #define MAX_PASSES 2
@@ -359,7 +360,8 @@ static const CustomPathMethods aggregate_path_methods = {
  * the packed segments, and a little for each packed row.
  */
 static void
-SetCost(CustomPath *path, const AggregateChoice *choice, double ngroups)
+SetCost(CustomPath *path, RelOptInfo *output, const AggregateChoice *choice,
+		double ngroups)
 {
 	const ScanEstimate *estimate =
 		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
@@ -369,7 +371,8 @@ SetCost(CustomPath *path, const AggregateChoice *choice, double ngroups)
 	ListCell   *lc;
 
 	cost = estimate->total_cost -
-		estimate->cpu_cost * (choice->local == NIL ? 1 - SEGMENT_COST : 0);
+		estimate->cpu_cost *
+		(1 - (choice->local == NIL ? SEGMENT_COST : ROW_COST));
 	foreach(lc, path->custom_paths)
 	{
 		Path	   *input = lfirst(lc);
@@ -377,6 +380,9 @@ SetCost(CustomPath *path, const AggregateChoice *choice, double ngroups)
 		cost += input->total_cost +
 			input->rows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
 	}
+	/* paths are compared by what is before the groups, as many as they are */
+	if (output->pathlist != NIL)
+		ngroups = ((Path *) linitial(output->pathlist))->rows;
 	path->path.rows = ngroups;
 	path->path.startup_cost = cost;
 	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
@@ -471,7 +477,7 @@ ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
 	if (NeedsManyPasses(ngroups, &choice->query))
 		return;
 	path = MakePath(root, output, choice);
-	SetCost(path, choice, ngroups);
+	SetCost(path, output, choice, ngroups);
 	add_path(output, &path->path);
 }
 

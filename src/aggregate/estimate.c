@@ -26,7 +26,7 @@
 #include "aggregate/estimate.h"
 #include "packed/fdw/fdw_plan.h"
 
-/* seconds that a function has the same result which is not known here */
+/* seconds that something has the same result that is not known here */
 #define USUAL_PERIOD 60
 
 /* what an expression makes of clocks */
@@ -108,8 +108,10 @@ FindStepsOfTwo(Oid function, Node *left, Node *right, Steps *steps)
 		Steps		other;
 
 		FindSteps(right, &other);
-		/* clock - clock % 300 */
+		/* clock - clock % 300, or a parameter */
 		steps->period = Max(steps->period, other.period);
+		if (IsA(right, Param) && strstr(name, "div") != NULL)
+			steps->period = Max(steps->period, USUAL_PERIOD);
 	}
 	else if (strstr(name, "mul") != NULL)
 		steps->slope *= constant;
