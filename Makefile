@@ -7,6 +7,14 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 # explicit and sorted: a new file is a decision
 OBJS = \
 	$(WIN32RES) \
+	src/aggregate/aggregate_path.o \
+	src/aggregate/aggregate_query.o \
+	src/aggregate/aggregate_scan.o \
+	src/aggregate/clock_keys.o \
+	src/aggregate/estimate.o \
+	src/aggregate/groups.o \
+	src/aggregate/packed_groups.o \
+	src/aggregate/total.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
@@ -143,6 +151,7 @@ OBJS = \
 	src/read/heap_source.o \
 	src/read/item_usage.o \
 	src/read/last_values.o \
+	src/read/numbers.o \
 	src/read/open_source.o \
 	src/read/parent.o \
 	src/read/range.o \

@@ -15,6 +15,7 @@
 #include "guc.h"
 
 bool		zbxhist_allow_packed_drop = false;
+bool		zbxhist_enable_aggregate_scan = true;
 bool		zbxhist_enable_batching = true;
 bool		zbxhist_enable_fast_insert = true;
 bool		zbxhist_enable_item_scan = true;
@@ -91,6 +92,11 @@ DefineDropSettings(void)
 static void
 DefineEnableSettings(void)
 {
+	DefineSwitch("zbxhist.enable_aggregate_scan",
+				 gettext_noop("Aggregates packed values without making rows of them."),
+				 gettext_noop("When off, PostgreSQL aggregates the rows that a scan of packed days gives."),
+				 &zbxhist_enable_aggregate_scan);
+
 	DefineSwitch("zbxhist.enable_batching",
 				 gettext_noop("Buffers a statement's rows and inserts them together."),
 				 gettext_noop("When off, each row is inserted by itself as it comes."),

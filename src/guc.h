@@ -9,6 +9,7 @@
 #define ZBXHIST_GUC_H
 
 extern bool zbxhist_allow_packed_drop;
+extern bool zbxhist_enable_aggregate_scan;
 extern bool zbxhist_enable_batching;
 extern bool zbxhist_enable_fast_insert;
 extern bool zbxhist_enable_item_scan;

@@ -14,6 +14,7 @@
  *						a relation that is left out then
  *	set_rel_pathlist	after the others, since the item scan replaces the
  *						paths of the table that it is for
+ *	create_upper_paths	after the others; any order would do
  *	ExecutorStart		before the others: the query may get another plan
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
@@ -41,6 +42,7 @@
 #include "optimizer/planner.h"
 #include "tcop/utility.h"
 
+#include "aggregate/aggregate.h"
 #include "compat.h"
 #include "hooks.h"
 #include "ingest/batch.h"
@@ -59,6 +61,7 @@
 static planner_hook_type prev_planner = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
+static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
 static ExecutorRun_hook_type prev_executor_run = NULL;
 static ExecutorFinish_hook_type prev_executor_finish = NULL;
@@ -119,6 +122,20 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderOrderedAppend(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
+}
+
+/*
+ * CreateUpperPathsHook is called when the planner has the paths of what is
+ * done with the rows of all relations.
+ */
+static void
+CreateUpperPathsHook(PlannerInfo *root, UpperRelationKind stage,
+					 RelOptInfo *input, RelOptInfo *output, void *extra)
+{
+	if (prev_create_upper_paths)
+		(*prev_create_upper_paths) (root, stage, input, output, extra);
+	if (stage == UPPERREL_GROUP_AGG)
+		ZbxhistConsiderAggregateScan(root, input, output);
 }
 
 /* ---- executing ---- */
@@ -263,6 +280,8 @@ ZbxhistHooksInit(void)
 	get_relation_info_hook = GetRelationInfoHook;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = SetRelPathlistHook;
+	prev_create_upper_paths = create_upper_paths_hook;
+	create_upper_paths_hook = CreateUpperPathsHook;
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = ExecutorStartHook;
 	prev_executor_run = ExecutorRun_hook;

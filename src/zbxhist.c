@@ -16,6 +16,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "aggregate/aggregate.h"
 #include "compat.h"
 #include "guc.h"
 #include "hooks.h"
@@ -56,6 +57,7 @@ _PG_init(void)
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
 	ZbxhistItemScanInit();
+	ZbxhistAggregateScanInit();
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();
 }

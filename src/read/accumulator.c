@@ -26,9 +26,9 @@
 #include "utils/rel.h"
 
 #include "catalog/columns.h"
-#include "packed/day/unsigned_numeric.h"
 #include "packed/format/segment.h"
 #include "read/accumulator.h"
+#include "read/numbers.h"
 
 /* rows after which leftovers are freed */
 #define SCRATCH_ROWS 256
@@ -148,55 +148,6 @@ AddFloats(Accumulator *acc, Datum min, Datum max, Datum value, int32 num)
 /* ---- unsigned integers ---- */
 
 /*
- * get_unsigned reads a numeric that is an unsigned integer; false if it is
- * another one.
- */
-static inline bool
-get_unsigned(Datum number, uint64 *result)
-{
-	struct varlena *image = (struct varlena *) DatumGetPointer(number);
-
-	return !(VARATT_IS_COMPRESSED(image) || VARATT_IS_EXTERNAL(image)) &&
-		ZbxhistImageToUnsigned(VARDATA_ANY(image), VARSIZE_ANY_EXHDR(image),
-							   result);
-}
-
-/*
- * unsigned_to_numeric makes a numeric of an integer.
- */
-static Numeric
-unsigned_to_numeric(uint64 number)
-{
-	char		image[UNSIGNED_IMAGE_SIZE];
-	int			length = ZbxhistUnsignedToImage(number, image);
-	struct varlena *result = palloc(VARHDRSZ + length);
-
-	SET_VARSIZE(result, VARHDRSZ + length);
-	memcpy(VARDATA(result), image, length);
-	return (Numeric) result;
-}
-
-/*
- * sum_to_numeric makes a numeric of an integer of 128 bits.
- */
-static Numeric
-sum_to_numeric(uint64 high, uint64 low)
-{
-	Datum		result = NumericGetDatum(unsigned_to_numeric(high));
-
-	if (high == 0)
-		return unsigned_to_numeric(low);
-	/* high * 2^64 + low, where 2^64 is one more than there is */
-	result = DirectFunctionCall2(numeric_mul, result,
-								 DirectFunctionCall2(numeric_add,
-													 NumericGetDatum(unsigned_to_numeric(PG_UINT64_MAX)),
-													 NumericGetDatum(unsigned_to_numeric(1))));
-	result = DirectFunctionCall2(numeric_add, result,
-								 NumericGetDatum(unsigned_to_numeric(low)));
-	return DatumGetNumeric(result);
-}
-
-/*
  * AddUnsigned adds a row if all its numbers are unsigned integers; returns
  * false otherwise.
  */
@@ -207,11 +158,11 @@ AddUnsigned(Accumulator *acc, Datum min, Datum max, Datum value)
 	uint64		lowest;
 	uint64		highest;
 
-	if (!get_unsigned(value, &number))
+	if (!ZbxhistNumericToUnsigned(value, &number))
 		return false;
 	lowest = highest = number;
 	if (acc->columns->num != InvalidAttrNumber &&
-		(!get_unsigned(min, &lowest) || !get_unsigned(max, &highest)))
+		(!ZbxhistNumericToUnsigned(min, &lowest) || !ZbxhistNumericToUnsigned(max, &highest)))
 		return false;
 
 	if (acc->rows == 0 || lowest < acc->unsigned_min)
@@ -238,26 +189,14 @@ LeaveUnsigned(Accumulator *acc)
 	if (acc->rows == 0)
 		return;
 	old = MemoryContextSwitchTo(acc->context);
-	acc->min = unsigned_to_numeric(acc->unsigned_min);
-	acc->max = unsigned_to_numeric(acc->unsigned_max);
+	acc->min = ZbxhistUnsignedToNumeric(acc->unsigned_min);
+	acc->max = ZbxhistUnsignedToNumeric(acc->unsigned_max);
 	MemoryContextSwitchTo(acc->scratch);
-	acc->sum = sum_to_numeric(acc->sum_high, acc->sum_low);
+	acc->sum = ZbxhistWideToNumeric(acc->sum_high, acc->sum_low);
 	MemoryContextSwitchTo(old);
 }
 
 /* ---- other numerics ---- */
-
-/*
- * copy_numeric copies a number to the current context.
- */
-static Numeric
-copy_numeric(Numeric number)
-{
-	Numeric		result = palloc(VARSIZE(number));
-
-	memcpy(result, number, VARSIZE(number));
-	return result;
-}
 
 /*
  * IsLess says whether a < b, where not a number is above all numbers.
@@ -282,7 +221,7 @@ KeepExtreme(Accumulator *acc, Numeric *extreme, Numeric number, bool is_beyond)
 	if (*extreme != NULL)
 		pfree(*extreme);
 	old = MemoryContextSwitchTo(acc->context);
-	*extreme = copy_numeric(number);
+	*extreme = ZbxhistCopyNumeric(number);
 	MemoryContextSwitchTo(old);
 }
 
@@ -293,7 +232,7 @@ static void
 AddToSum(Accumulator *acc, Numeric number)
 {
 	if (acc->sum == NULL)
-		acc->sum = copy_numeric(number);
+		acc->sum = ZbxhistCopyNumeric(number);
 	else
 		acc->sum = DatumGetNumeric(DirectFunctionCall2(numeric_add,
 													   NumericGetDatum(acc->sum),
@@ -311,10 +250,10 @@ RefreshScratch(Accumulator *acc)
 	if (++acc->nscratch < SCRATCH_ROWS)
 		return;
 	MemoryContextSwitchTo(acc->context);
-	sum = copy_numeric(acc->sum);
+	sum = ZbxhistCopyNumeric(acc->sum);
 	MemoryContextReset(acc->scratch);
 	MemoryContextSwitchTo(acc->scratch);
-	acc->sum = copy_numeric(sum);
+	acc->sum = ZbxhistCopyNumeric(sum);
 	pfree(sum);
 	acc->nscratch = 0;
 }
@@ -464,8 +403,8 @@ ZbxhistAccumulatedMin(const Accumulator *acc)
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_min);
 	if (acc->is_unsigned)
-		return NumericGetDatum(unsigned_to_numeric(acc->unsigned_min));
-	return NumericGetDatum(copy_numeric(acc->min));
+		return NumericGetDatum(ZbxhistUnsignedToNumeric(acc->unsigned_min));
+	return NumericGetDatum(ZbxhistCopyNumeric(acc->min));
 }
 
 /*
@@ -477,8 +416,8 @@ ZbxhistAccumulatedMax(const Accumulator *acc)
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_max);
 	if (acc->is_unsigned)
-		return NumericGetDatum(unsigned_to_numeric(acc->unsigned_max));
-	return NumericGetDatum(copy_numeric(acc->max));
+		return NumericGetDatum(ZbxhistUnsignedToNumeric(acc->unsigned_max));
+	return NumericGetDatum(ZbxhistCopyNumeric(acc->max));
 }
 
 /*
@@ -490,8 +429,8 @@ ZbxhistAccumulatedSum(const Accumulator *acc)
 	if (acc->columns->is_float)
 		return FloatToNumeric(acc->float_sum);
 	if (acc->is_unsigned)
-		return NumericGetDatum(sum_to_numeric(acc->sum_high, acc->sum_low));
-	return NumericGetDatum(copy_numeric(acc->sum));
+		return NumericGetDatum(ZbxhistWideToNumeric(acc->sum_high, acc->sum_low));
+	return NumericGetDatum(ZbxhistCopyNumeric(acc->sum));
 }
 
 /*

@@ -3,6 +3,7 @@
 -- table is asked for, in which order, and how much of it is read.
 --
 LOAD 'zbxhist';
+SET zbxhist.enable_aggregate_scan = off;
 SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 -- see item_scan.sql

@@ -577,3 +577,21 @@ ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
 			*value = CastValue(map, mapped, *value, null);
 	}
 }
+
+/*
+ * ZbxhistDirectColumn returns the day's column whose values are those of an
+ * attribute of the table, counted from 0, as they are; NULL if they are
+ * another type's or come from elsewhere.
+ */
+const LayoutColumn *
+ZbxhistDirectColumn(const RowMap *map, int attribute)
+{
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		const MappedColumn *mapped = &map->columns[i];
+
+		if (mapped->attribute == attribute)
+			return mapped->cast == NULL ? mapped->column : NULL;
+	}
+	return NULL;
+}

@@ -17,6 +17,8 @@ extern void ZbxhistMarkReplaced(DayLayout *layout, Relation table);
 extern RowMap *ZbxhistCreateRowMap(Relation day, const DayLayout *layout,
 								   Relation table, const bool *wanted);
 extern void ZbxhistAddPackedWanted(const RowMap *map, bool *packed);
+extern const LayoutColumn *ZbxhistDirectColumn(const RowMap *map,
+											   int attribute);
 extern void ZbxhistMapSegment(RowMap *map, const SegmentRows *rows);
 extern void ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull);
 

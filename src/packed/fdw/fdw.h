@@ -24,6 +24,9 @@ extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 /* fdw_plan.c */
 extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
+/* fdw_explain.c */
+extern Node *ZbxhistAsExternal(Node *expr);
+
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);
 

@@ -18,22 +18,31 @@
 #include "packed/fdw/fdw_scan.h"
 
 /*
- * AsExternal makes the executor's parameters in an expression ones from
+ * as_external is the mutator that makes the executor's parameters in an expression ones from
  * outside.  The nodes that set them are not known here, and PostgreSQL takes
  * it for a mistake if it cannot find them.
  */
 static Node *
-AsExternal(Node *node, void *context)
+as_external(Node *node, void *context)
 {
 	Param	   *param;
 
 	if (node == NULL)
 		return NULL;
 	if (!IsA(node, Param))
-		return expression_tree_mutator(node, AsExternal, context);
+		return expression_tree_mutator(node, as_external, context);
 	param = copyObject((Param *) node);
 	param->paramkind = PARAM_EXTERN;
 	return (Node *) param;
+}
+
+/*
+ * ZbxhistAsExternal returns an expression in which they are.
+ */
+Node *
+ZbxhistAsExternal(Node *expr)
+{
+	return as_external(expr, NULL);
 }
 
 /*
@@ -51,8 +60,7 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
 	if (plan->fdw_recheck_quals == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, NIL);
-	conditions = AsExternal((Node *) make_ands_explicit(plan->fdw_recheck_quals),
-							NULL);
+	conditions = ZbxhistAsExternal((Node *) make_ands_explicit(plan->fdw_recheck_quals));
 	ExplainPropertyText("Packed Cond",
 						deparse_expression(conditions, context, with_names, false),
 						es);

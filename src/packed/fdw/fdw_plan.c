@@ -38,13 +38,13 @@
 /* ---- conditions ---- */
 
 /*
- * SplitConditions divides RestrictInfos into those that the scan takes care
- * of, whose clauses go to exact, and local ones; conds gets what the scan is
- * to do.
+ * ZbxhistSplitConditions divides RestrictInfos into those that the scan takes
+ * care of, whose clauses go to exact, and local ones; conds gets what the scan
+ * is to do.
  */
-static void
-SplitConditions(const PackedRel *packed, List *restrictions, List **conds,
-				List **exact, List **local)
+void
+ZbxhistSplitConditions(const PackedRel *packed, List *restrictions,
+					   List **conds, List **exact, List **local)
 {
 	ListCell   *lc;
 
@@ -73,7 +73,8 @@ Estimate(PlannerInfo *root, RelOptInfo *rel, List *restrictions,
 	List	   *exact = NIL;
 	List	   *local = NIL;
 
-	SplitConditions(rel->fdw_private, restrictions, &conds, &exact, &local);
+	ZbxhistSplitConditions(rel->fdw_private, restrictions, &conds, &exact,
+						   &local);
 	ZbxhistEstimateScan(root, rel, conds, local, estimate);
 }
 
@@ -258,8 +259,8 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 	List	   *pathkeys = NIL;
 	bool		is_descending = false;
 
-	SplitConditions(rel->fdw_private, rel->baserestrictinfo, &conds, &exact,
-					&local);
+	ZbxhistSplitConditions(rel->fdw_private, rel->baserestrictinfo, &conds,
+						   &exact, &local);
 	if (ZbxhistIsOneItem(conds))
 		pathkeys = FindPathKeys(root, rel, 0, HasOneClock(conds),
 								&is_descending);
@@ -427,7 +428,7 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	List	   *private;
 	ListCell   *lc;
 
-	SplitConditions(packed, restrictions, &conds, &exact, &local);
+	ZbxhistSplitConditions(packed, restrictions, &conds, &exact, &local);
 	local = extract_actual_clauses(local, false);
 	foreach(lc, conds)
 	{
@@ -447,6 +448,18 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);
+}
+
+/*
+ * ZbxhistPackedRelOf returns what is known of a foreign table of packed days,
+ * NULL if rel is another relation.
+ */
+const PackedRel *
+ZbxhistPackedRelOf(const RelOptInfo *rel)
+{
+	return rel->fdwroutine != NULL &&
+		rel->fdwroutine->GetForeignPlan == GetForeignPlan ?
+		rel->fdw_private : NULL;
 }
 
 /*

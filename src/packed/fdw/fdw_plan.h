@@ -62,6 +62,13 @@ enum PackedOrderPart
 	ORDER_IS_DESCENDING			/* newest first */
 };
 
+/* fdw_plan.c */
+extern void ZbxhistSplitConditions(const PackedRel *packed,
+								   List *restrictions, List **conds,
+								   List **exact, List **local);
+extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
+
+/* fdw_estimate.c */
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
 									   Relation table);
 extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,

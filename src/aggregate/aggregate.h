@@ -1,0 +1,77 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate.h
+ *	  Aggregates over packed days, without rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_AGGREGATE_H
+#define ZBXHIST_AGGREGATE_H
+
+#include "nodes/pathnodes.h"
+
+/* a query that is aggregated; expressions are in columns of relation rti */
+typedef struct AggregateQuery
+{
+	Index		rti;
+	AttrNumber	itemid;
+	AttrNumber	clock;
+	List	   *keys;			/* Exprs to group by */
+	List	   *equals;			/* Oids of their equality operators */
+	bool		follows_clock;	/* keys are the same between two clocks if
+								 * they and breaks are at both */
+	List	   *breaks;			/* Exprs */
+	List	   *inputs;			/* Exprs that are added up */
+	List	   *kinds;			/* IntList: a TotalKind for each */
+	List	   *sums;			/* IntList: is its sum asked for? */
+	List	   *aggrefs;		/* of the query, each once */
+	List	   *parts;			/* IntList: a TotalPart for each */
+	List	   *sources;		/* IntList: which input, or -1 */
+} AggregateQuery;
+
+/* members of the plan's custom_private */
+typedef enum AggregatePrivate
+{
+	AGGREGATE_KEYS,
+	AGGREGATE_EQUALS,
+	AGGREGATE_BREAKS,
+	AGGREGATE_INPUTS,
+	AGGREGATE_KINDS,
+	AGGREGATE_SUMS,
+	AGGREGATE_PARTS,
+	AGGREGATE_SOURCES,
+	AGGREGATE_FUNCTIONS,		/* OidList: the aggregates */
+	AGGREGATE_PLACES,			/* IntList, see below */
+	AGGREGATE_TABLES,			/* OidList: packed table and parent */
+	AGGREGATE_ATTRIBUTES,		/* IntList: the packed table's column of each
+								 * column of the input */
+	AGGREGATE_CONDS,			/* IntList: kinds of the conditions whose
+								 * values custom_exprs are */
+	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns of
+								 * relation 1, the packed table */
+	AGGREGATE_LOCAL,			/* conditions on each packed row */
+	AGGREGATE_FILTER			/* the same for EXPLAIN */
+} AggregatePrivate;
+
+/* members of AGGREGATE_PLACES; columns of the input are counted from 1 */
+enum AggregatePlace
+{
+	PLACE_ITEMID,				/* 0: not among them */
+	PLACE_CLOCK,
+	PLACE_FOLLOWS_CLOCK			/* bool */
+};
+
+/* aggregate_query.c */
+extern bool ZbxhistIsUsable(Node *node);
+extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, PathTarget *target,
+									  AggregateQuery *query);
+
+/* aggregate_path.c */
+extern void ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
+										 RelOptInfo *output);
+
+/* aggregate_scan.c */
+extern const struct CustomScanMethods zbxhist_aggregate_scan_methods;
+extern void ZbxhistAggregateScanInit(void);
+
+#endif							/* ZBXHIST_AGGREGATE_H */

@@ -1,0 +1,590 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_path.c
+ *	  Plans aggregates over packed days without rows.
+ *
+ * When the planner has the paths of a query's grouping, it is offered one
+ * more for a query on one relation of which packed days are a part, be it a
+ * parent, what stands for it (plan/select.c), or the packed table itself: a
+ * custom scan that aggregates the segments of packed days and, row by row,
+ * what the plans of all other tables give.  It takes the place of scans,
+ * Append and Aggregate, and leaves HAVING, ORDER BY and whatever is computed
+ * of the results to the executor.
+ *
+ * Privileges are checked and tables locked by the query's range table, which
+ * stays as it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/selfuncs.h"
+
+#include "aggregate/aggregate.h"
+#include "aggregate/estimate.h"
+#include "aggregate/groups.h"
+#include "compat.h"
+#include "guc.h"
+#include "packed/fdw/fdw_plan.h"
+
+/* what of a scan's cost per row is left without rows, and with them */
+#define SEGMENT_COST 0.1
+#define ROW_COST 0.8
+
+/* as many passes over all rows may be expected */
+#define MAX_PASSES 2
+
+/* the tables of a relation */
+typedef struct Tables
+{
+	RelOptInfo *packed;			/* a packed table; NULL: there is none */
+	AppendRelInfo *appinfo;		/* how it is a part; NULL: it is all */
+	List	   *others;			/* RelOptInfos */
+	List	   *appinfos;		/* of others */
+} Tables;
+
+/* ---- tables ---- */
+
+/*
+ * HasStrangeCondition says whether a relation has conditions that are not
+ * checked row by row.
+ */
+static bool
+HasStrangeCondition(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * AddTable adds a table; returns false if it is in the way.
+ */
+static bool
+AddTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
+		 Tables *tables)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+
+	if (rte->tablesample != NULL || HasStrangeCondition(rel))
+		return false;
+	if (tables->packed == NULL && ZbxhistPackedRelOf(rel) != NULL)
+	{
+		tables->packed = rel;
+		tables->appinfo = appinfo;
+		return true;
+	}
+	if (rel->cheapest_total_path == NULL ||
+		rel->cheapest_total_path->param_info != NULL)
+		return false;
+	tables->others = lappend(tables->others, rel);
+	tables->appinfos = lappend(tables->appinfos, appinfo);
+	return true;
+}
+
+/*
+ * FindTables finds the tables of a relation and says whether packed days are
+ * among them, and none is in the way.
+ */
+static bool
+FindTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	ListCell   *lc;
+
+	memset(tables, 0, sizeof(Tables));
+	if (rte->tablesample != NULL || HasStrangeCondition(rel))
+		return false;
+	if (!rte->inh)
+		return AddTable(root, rel, NULL, tables) && tables->packed != NULL;
+	foreach(lc, root->append_rel_list)
+	{
+		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child;
+
+		if (appinfo->parent_relid != rel->relid)
+			continue;
+		child = root->simple_rel_array[appinfo->child_relid];
+		if (child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (!AddTable(root, child, appinfo, tables))
+			return false;
+	}
+	return tables->packed != NULL;
+}
+
+/*
+ * ColumnOf returns a table's expression for a column of the relation that it
+ * is a part of.
+ */
+static Expr *
+ColumnOf(const AppendRelInfo *appinfo, Var *column)
+{
+	return appinfo == NULL ? (Expr *) column :
+		list_nth(appinfo->translated_vars, column->varattno - 1);
+}
+
+/*
+ * FindParentAttribute returns the relation's column that is a column of a
+ * table, or 0.
+ */
+static AttrNumber
+FindParentAttribute(const Tables *tables, AttrNumber attnum)
+{
+	AttrNumber	result = 0;
+	ListCell   *lc;
+
+	if (tables->appinfo == NULL)
+		return attnum;
+	foreach(lc, tables->appinfo->translated_vars)
+	{
+		Var		   *var = lfirst(lc);
+
+		result++;
+		if (var != NULL && IsA(var, Var) &&
+			var->varno == tables->packed->relid && var->varattno == attnum)
+			return result;
+	}
+	return InvalidAttrNumber;
+}
+
+/* ---- columns of the input ---- */
+
+/*
+ * AddColumns adds the columns of a relation in expressions to a list, each
+ * once.
+ */
+static List *
+AddColumns(List *columns, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause((Node *) exprs, 0))
+		columns = list_append_unique(columns, lfirst(lc));
+	return columns;
+}
+
+/* columns that take the place of others */
+typedef struct Placing
+{
+	List	   *columns;		/* Vars */
+	Index		varno;			/* what they become one of */
+	List	   *attnums;		/* IntList; NULL: counted from 1 */
+} Placing;
+
+/*
+ * place_columns is a mutator that replaces columns.
+ */
+static Node *
+place_columns(Node *node, Placing *placing)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, place_columns, placing);
+	foreach(lc, placing->columns)
+	{
+		Var		   *column = lfirst(lc);
+		Var		   *result;
+
+		n++;
+		if (!equal(column, node))
+			continue;
+		result = makeVar(placing->varno, n, column->vartype,
+						 column->vartypmod, column->varcollid, 0);
+		return (Node *) result;
+	}
+	elog(ERROR, "column %d of relation %d is not in the input",
+		 ((Var *) node)->varattno, ((Var *) node)->varno);
+}
+
+/*
+ * PlaceColumns returns expressions in columns of the input, ready to be
+ * executed.
+ */
+static List *
+PlaceColumns(List *exprs, List *columns)
+{
+	Placing		placing = {.columns = columns,.varno = OUTER_VAR};
+	List	   *result = (List *) place_columns((Node *) exprs, &placing);
+
+	fix_opfuncids((Node *) result);
+	return result;
+}
+
+/*
+ * PlaceOf returns where a column of relation rti is in the input, or 0.
+ */
+static int
+PlaceOf(List *columns, AttrNumber attnum)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		n++;
+		if (lfirst_node(Var, lc)->varattno == attnum)
+			return n;
+	}
+	return 0;
+}
+
+/* ---- the path ---- */
+
+/* what a path carries to its plan; custom_private has one */
+typedef struct AggregateChoice
+{
+	AggregateQuery query;
+	List	   *columns;		/* of the input: Vars of the relation */
+	List	   *attributes;		/* IntList: the packed table's, and more of it
+								 * for local conditions */
+	Tables		tables;
+	Oid			relid;			/* of the packed table */
+	List	   *conds;			/* what is read of packed days */
+	List	   *exact;
+	List	   *filter;			/* other conditions on packed rows */
+	List	   *local;			/* the same in columns of the input */
+} AggregateChoice;
+
+/*
+ * MakeInput makes a path of a table's rows with the columns of the input.
+ */
+static Path *
+MakeInput(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
+		  List *columns)
+{
+	PathTarget *target = create_empty_pathtarget();
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		add_column_to_pathtarget(target, ColumnOf(appinfo, lfirst(lc)), 0);
+	set_pathtarget_cost_width(root, target);
+	return (Path *) create_projection_path(root, rel, rel->cheapest_total_path,
+										   target);
+}
+
+/*
+ * SetPackedColumns finds the packed table's columns for those of the input;
+ * returns false if there are none for some.  Local conditions may have more.
+ */
+static bool
+SetPackedColumns(AggregateChoice *choice, List *locals)
+{
+	const Tables *tables = &choice->tables;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, choice->columns)
+	{
+		Var		   *var = (Var *) ColumnOf(tables->appinfo, lfirst(lc));
+
+		if (!IsA(var, Var) || var->varno != tables->packed->relid ||
+			var->varattno <= 0 ||
+			var->vartype != lfirst_node(Var, lc)->vartype)
+			return false;
+		columns = lappend(columns, var);
+	}
+	columns = AddColumns(columns, locals);
+	foreach(lc, columns)
+	{
+		AttrNumber	attnum = lfirst_node(Var, lc)->varattno;
+
+		if (attnum <= 0)
+			return false;
+		choice->attributes = lappend_int(choice->attributes, attnum);
+	}
+	choice->filter = locals;
+	choice->local = PlaceColumns(locals, columns);
+	return true;
+}
+
+/*
+ * SetPackedConditions takes the conditions on packed days apart; returns
+ * false if there are some that we do not evaluate.
+ */
+static bool
+SetPackedConditions(AggregateChoice *choice)
+{
+	RelOptInfo *packed = choice->tables.packed;
+	List	   *local = NIL;
+	ListCell   *lc;
+
+	ZbxhistSplitConditions(ZbxhistPackedRelOf(packed),
+						   packed->baserestrictinfo, &choice->conds,
+						   &choice->exact, &local);
+	local = extract_actual_clauses(local, false);
+	foreach(lc, choice->conds)
+	{
+		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
+
+		if (kind == COND_TID || kind == COND_TIDS)
+			return false;
+	}
+	return ZbxhistIsUsable((Node *) local) &&
+		SetPackedColumns(choice, local);
+}
+
+static Plan *PlanAggregate(PlannerInfo *root, RelOptInfo *rel,
+						   CustomPath *path, List *tlist, List *clauses,
+						   List *custom_plans);
+
+static const CustomPathMethods aggregate_path_methods = {
+	.CustomName = "ZbxhistAggregate",
+	.PlanCustomPath = PlanAggregate
+};
+
+/*
+ * SetCost estimates what the path costs: reading the other tables' rows and
+ * the packed segments, and a little for each packed row.
+ */
+static void
+SetCost(CustomPath *path, RelOptInfo *output, const AggregateChoice *choice,
+		double ngroups)
+{
+	const ScanEstimate *estimate =
+		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
+	double		nexprs = list_length(choice->query.keys) +
+		list_length(choice->query.inputs);
+	Cost		cost;
+	ListCell   *lc;
+
+	cost = estimate->total_cost -
+		estimate->cpu_cost *
+		(1 - (choice->local == NIL ? SEGMENT_COST : ROW_COST));
+	foreach(lc, path->custom_paths)
+	{
+		Path	   *input = lfirst(lc);
+
+		cost += input->total_cost +
+			input->rows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
+	}
+	/* paths are compared by what is before the groups, as many as they are */
+	if (output->pathlist != NIL)
+		ngroups = ((Path *) linitial(output->pathlist))->rows;
+	path->path.rows = ngroups;
+	path->path.startup_cost = cost;
+	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
+}
+
+/*
+ * MakePath makes the path.
+ */
+static CustomPath *
+MakePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
+{
+	CustomPath *path = makeNode(CustomPath);
+	ListCell   *rel;
+	ListCell   *appinfo;
+
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output;
+	path->path.pathtarget = output->reltarget;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_private = list_make1(choice);
+	path->methods = &aggregate_path_methods;
+	forboth(rel, choice->tables.others, appinfo, choice->tables.appinfos)
+		path->custom_paths = lappend(path->custom_paths,
+									 MakeInput(root, lfirst(rel),
+											   lfirst(appinfo),
+											   choice->columns));
+	return path;
+}
+
+/*
+ * NeedsManyPasses says whether there will be more groups than memory holds.
+ */
+static bool
+NeedsManyPasses(double ngroups, const AggregateQuery *query)
+{
+	Size		size = ZbxhistGroupBytes(list_length(query->keys),
+										 list_length(query->inputs));
+
+	return ngroups * size > (double) get_hash_memory_limit() * MAX_PASSES;
+}
+
+/*
+ * Consider returns what can be planned for a query, or NULL.
+ */
+static AggregateChoice *
+Consider(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+{
+	AggregateChoice *choice = palloc0(sizeof(AggregateChoice));
+	AggregateQuery *query = &choice->query;
+	const PackedRel *packed;
+
+	if (!FindTables(root, input, &choice->tables))
+		return NULL;
+	packed = ZbxhistPackedRelOf(choice->tables.packed);
+	query->rti = input->relid;
+	query->itemid = FindParentAttribute(&choice->tables,
+										packed->columns.itemid);
+	query->clock = FindParentAttribute(&choice->tables, packed->columns.clock);
+	if (query->itemid == InvalidAttrNumber ||
+		query->clock == InvalidAttrNumber ||
+		!ZbxhistReadAggregateQuery(root, output->reltarget, query))
+		return NULL;
+	choice->columns = AddColumns(AddColumns(NIL, query->keys), query->inputs);
+	choice->relid =
+		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
+	return SetPackedConditions(choice) ? choice : NULL;
+}
+
+/*
+ * ZbxhistConsiderAggregateScan adds a path to those of a query's grouping, if
+ * it is one that we understand.
+ */
+void
+ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
+							 RelOptInfo *output)
+{
+	AggregateChoice *choice;
+	CustomPath *path;
+	double		ngroups;
+
+	if (!zbxhist_enable_aggregate_scan ||
+		input->reloptkind != RELOPT_BASEREL ||
+		output->reloptkind != RELOPT_UPPER_REL || IS_DUMMY_REL(input) ||
+		!bms_is_empty(input->lateral_relids) ||
+		root->parse->commandType != CMD_SELECT)
+		return;
+	choice = Consider(root, input, output);
+	if (choice == NULL)
+		return;
+	ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
+									&choice->query, choice->conds);
+	if (NeedsManyPasses(ngroups, &choice->query))
+		return;
+	path = MakePath(root, output, choice);
+	SetCost(path, output, choice, ngroups);
+	add_path(output, &path->path);
+}
+
+/* ---- the plan ---- */
+
+/*
+ * MakeScanList returns the target list of what the scan gives: the keys, and
+ * then the aggregates.
+ */
+static List *
+MakeScanList(const AggregateQuery *query)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->keys)
+		result = lappend(result,
+						 makeTargetEntry(copyObject(lfirst(lc)),
+										 list_length(result) + 1, NULL, false));
+	foreach(lc, query->aggrefs)
+		result = lappend(result,
+						 makeTargetEntry(copyObject(lfirst(lc)),
+										 list_length(result) + 1, NULL, false));
+	return result;
+}
+
+/*
+ * MakePlaces returns AGGREGATE_PLACES.
+ */
+static List *
+MakePlaces(const AggregateChoice *choice)
+{
+	return list_make3_int(PlaceOf(choice->columns, choice->query.itemid),
+						  PlaceOf(choice->columns, choice->query.clock),
+						  choice->query.follows_clock);
+}
+
+/*
+ * ForExplain returns conditions in columns of relation 1.
+ */
+static List *
+ForExplain(List *conditions, Index varno)
+{
+	List	   *result = copyObject(conditions);
+
+	ChangeVarNodes((Node *) result, varno, 1, 0);
+	return result;
+}
+
+/*
+ * MakePrivate returns the plan's custom_private and adds the values of
+ * conditions to exprs.
+ */
+static List *
+MakePrivate(const AggregateChoice *choice, List **exprs)
+{
+	const AggregateQuery *query = &choice->query;
+	RelOptInfo *packed = choice->tables.packed;
+	List	   *functions = NIL;
+	List	   *kinds = NIL;
+	List	   *result;
+	ListCell   *lc;
+
+	foreach(lc, query->aggrefs)
+		functions = lappend_oid(functions,
+								lfirst_node(Aggref, lc)->aggfnoid);
+	foreach(lc, choice->conds)
+	{
+		PackedCond *cond = lfirst(lc);
+
+		kinds = lappend_int(kinds, cond->kind);
+		*exprs = lappend(*exprs, cond->value);
+	}
+	result = list_make5(PlaceColumns(query->keys, choice->columns),
+						query->equals,
+						PlaceColumns(query->breaks, choice->columns),
+						PlaceColumns(query->inputs, choice->columns),
+						query->kinds);
+	result = list_concat(result,
+						 list_make5(query->sums, query->parts, query->sources,
+									functions, MakePlaces(choice)));
+	result = list_concat(result,
+						 list_make5(list_make2_oid(choice->relid,
+												 ZbxhistPackedRelOf(packed)->parent),
+								  choice->attributes, kinds,
+								  ForExplain(choice->exact, packed->relid),
+									choice->local));
+	return lappend(result, ForExplain(choice->filter, packed->relid));
+}
+
+/*
+ * PlanAggregate makes the plan of the path.
+ */
+static Plan *
+PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+			  List *tlist, List *clauses, List *custom_plans)
+{
+	const AggregateChoice *choice = linitial(path->custom_private);
+	CustomScan *scan = makeNode(CustomScan);
+
+	scan->scan.plan.targetlist = tlist;
+	/* preprocessed; implicitly ANDed */
+	scan->scan.plan.qual = (List *) copyObject(root->parse->havingQual);
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = MakeScanList(&choice->query);
+	scan->custom_private = MakePrivate(choice, &scan->custom_exprs);
+	scan->methods = &zbxhist_aggregate_scan_methods;
+	return &scan->scan.plan;
+}

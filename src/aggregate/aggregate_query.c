@@ -1,0 +1,306 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_query.c
+ *	  Which queries can be aggregated over packed days without rows.
+ *
+ * Grouping keys are expressions of itemid and clock; what they compute is
+ * left to the executor.  Aggregates are count, min, max, sum and avg of
+ * numbers.  All functions have to be PostgreSQL's own and not volatile: they
+ * are called less often than for each row, and in another order.  What is
+ * done with the results, and HAVING, is the executor's.  Whatever is not
+ * understood makes the query none of these.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+
+#include "aggregate/aggregate.h"
+#include "aggregate/clock_keys.h"
+#include "aggregate/total.h"
+
+/* ---- expressions ---- */
+
+/*
+ * is_others_function says whether a function did not come with PostgreSQL; a
+ * callback of check_functions_in_node.
+ */
+static bool
+is_others_function(Oid funcid, void *context)
+{
+	return funcid >= FirstNormalObjectId;
+}
+
+/*
+ * is_strange is a walker that says whether an expression has parts that are
+ * not evaluated as part of a row, or code of others.
+ */
+static bool
+is_strange(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) ||
+		IsA(node, PlaceHolderVar) || IsA(node, Aggref) ||
+		IsA(node, GroupingFunc) || IsA(node, NextValueExpr) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN) ||
+		(IsA(node, Var) && ((Var *) node)->varlevelsup > 0) ||
+		check_functions_in_node(node, is_others_function, NULL))
+		return true;
+	return expression_tree_walker(node, is_strange, context);
+}
+
+/*
+ * ZbxhistIsUsable says whether an expression can be evaluated by us.
+ */
+bool
+ZbxhistIsUsable(Node *node)
+{
+	return !is_strange(node, NULL) && !contain_volatile_functions(node) &&
+		!expression_returns_set(node);
+}
+
+/*
+ * IsOfKeys says whether an expression is one of itemid and clock, and of no
+ * other column.
+ */
+static bool
+IsOfKeys(const AggregateQuery *query, Node *node)
+{
+	List	   *vars = pull_var_clause(node, 0);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno != query->rti || (var->varattno != query->itemid &&
+										 var->varattno != query->clock))
+			return false;
+	}
+	return vars != NIL;
+}
+
+/*
+ * IsOfColumns says whether all variables of an expression are columns of the
+ * relation, none of the system's.
+ */
+static bool
+IsOfColumns(const AggregateQuery *query, Node *node)
+{
+	List	   *vars = pull_var_clause(node, 0);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno != query->rti || var->varattno <= 0)
+			return false;
+	}
+	return true;
+}
+
+/* ---- grouping keys ---- */
+
+/*
+ * ReadKeys takes the query's grouping keys.
+ */
+static bool
+ReadKeys(PlannerInfo *root, AggregateQuery *query)
+{
+	ListCell   *lc;
+
+	query->follows_clock = true;
+	if (!grouping_is_hashable(root->parse->groupClause))
+		return false;
+	foreach(lc, root->parse->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *key = get_sortgroupclause_expr(clause,
+												   root->processed_tlist);
+
+		if (!ZbxhistIsUsable(key) || !IsOfKeys(query, key))
+			return false;
+		query->keys = lappend(query->keys, key);
+		query->equals = lappend_oid(query->equals, clause->eqop);
+		if (query->follows_clock)
+			query->follows_clock = ZbxhistFollowsClock(key, query->rti,
+													   query->clock,
+													   &query->breaks);
+	}
+	return true;
+}
+
+/* ---- aggregates ---- */
+
+/*
+ * GetPart says what an aggregate function gives; PART_ROWS for those that are
+ * not known, as for count(*).
+ */
+static TotalPart
+GetPart(Oid function)
+{
+	switch (function)
+	{
+		case F_COUNT_ANY:
+			return PART_COUNT;
+		case F_MIN_INT4:
+		case F_MIN_INT8:
+		case F_MIN_FLOAT8:
+		case F_MIN_NUMERIC:
+			return PART_MIN;
+		case F_MAX_INT4:
+		case F_MAX_INT8:
+		case F_MAX_FLOAT8:
+		case F_MAX_NUMERIC:
+			return PART_MAX;
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_SUM_FLOAT8:
+		case F_SUM_NUMERIC:
+			return PART_SUM;
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+		case F_AVG_FLOAT8:
+		case F_AVG_NUMERIC:
+			return PART_AVG;
+		default:
+			return PART_ROWS;
+	}
+}
+
+/*
+ * GetKind says as what values of a type are added up.
+ */
+static TotalKind
+GetKind(Oid type)
+{
+	switch (type)
+	{
+		case INT4OID:
+		case INT8OID:
+			return TOTAL_INT;
+		case FLOAT8OID:
+			return TOTAL_DOUBLE;
+		case NUMERICOID:
+			return TOTAL_NUMERIC;
+		default:
+			return TOTAL_COUNT;
+	}
+}
+
+/*
+ * AddInput returns the index of an expression among the inputs, adding it if
+ * need be.
+ */
+static int
+AddInput(AggregateQuery *query, Node *expr, TotalPart part)
+{
+	bool		is_sum = part == PART_SUM || part == PART_AVG;
+	TotalKind	kind = part == PART_COUNT ? TOTAL_COUNT : GetKind(exprType(expr));
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->inputs)
+	{
+		if (equal(lfirst(lc), expr))
+			break;
+		n++;
+	}
+	if (lc == NULL)
+	{
+		query->inputs = lappend(query->inputs, expr);
+		query->kinds = lappend_int(query->kinds, kind);
+		query->sums = lappend_int(query->sums, is_sum);
+		return n;
+	}
+	if (kind != TOTAL_COUNT)
+		lfirst_int(list_nth_cell(query->kinds, n)) = kind;
+	if (is_sum)
+		lfirst_int(list_nth_cell(query->sums, n)) = true;
+	return n;
+}
+
+/*
+ * ReadAggregate takes an aggregate; returns false if it is not one of ours.
+ */
+static bool
+ReadAggregate(AggregateQuery *query, Aggref *aggref)
+{
+	TotalPart	part = GetPart(aggref->aggfnoid);
+	Node	   *expr = NULL;
+	int			source = -1;
+
+	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL ||
+		aggref->aggorder != NIL || aggref->aggfilter != NULL ||
+		aggref->aggdirectargs != NIL || aggref->aggvariadic ||
+		aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE)
+		return false;
+	if (part == PART_ROWS && aggref->aggfnoid != F_COUNT_)
+		return false;
+	if (part != PART_ROWS)
+		expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	if (part == PART_COUNT && IsA(expr, Const) &&
+		!((Const *) expr)->constisnull)
+		part = PART_ROWS;
+	if (part != PART_ROWS)
+	{
+		if (!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr))
+			return false;
+		source = AddInput(query, expr, part);
+	}
+	query->aggrefs = lappend(query->aggrefs, aggref);
+	query->parts = lappend_int(query->parts, part);
+	query->sources = lappend_int(query->sources, source);
+	return true;
+}
+
+/*
+ * is_not_result is a walker that takes the aggregates in an expression that
+ * the query wants of each group.  What else it has of the relation must be in
+ * grouping keys.  Returns true if something is not understood.
+ */
+static bool
+is_not_result(Node *node, AggregateQuery *query)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return !list_member(query->aggrefs, node) &&
+			!ReadAggregate(query, (Aggref *) node);
+	if (list_member(query->keys, node))
+		return false;
+	if (IsA(node, Var) || IsA(node, SubPlan) ||
+		IsA(node, AlternativeSubPlan) || IsA(node, PlaceHolderVar) ||
+		IsA(node, GroupingFunc))
+		return true;
+	return expression_tree_walker(node, is_not_result, query);
+}
+
+/*
+ * ZbxhistReadAggregateQuery takes a query apart whose relation, itemid and
+ * clock are set, and says whether it is understood.  target is what is wanted
+ * of each group.
+ */
+bool
+ZbxhistReadAggregateQuery(PlannerInfo *root, PathTarget *target,
+						  AggregateQuery *query)
+{
+	const Query *parse = root->parse;
+
+	if (parse->groupingSets != NIL || parse->hasTargetSRFs ||
+		parse->rowMarks != NIL || root->rowMarks != NIL ||
+		root->qual_security_level > 0 || !ReadKeys(root, query))
+		return false;
+	return !is_not_result((Node *) target->exprs, query) &&
+		!is_not_result(parse->havingQual, query);
+}

@@ -1,0 +1,517 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_scan.c
+ *	  Executes aggregates over packed days without rows.
+ *
+ * All groups are made before the first one is given out: the rows of plans
+ * below are added one by one, packed days by segment (packed_groups.c).  If
+ * memory does not hold them all, this is done again for those that it did
+ * not, in the same snapshot (groups.c).
+ *
+ * Packed days that are read are locked as by a foreign scan of them
+ * (packed/day/scan.c).  What is opened is in the query's memory context and is
+ * closed with the scan, or by the resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/extensible.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/ruleutils.h"
+
+#include "aggregate/aggregate.h"
+#include "aggregate/aggregate_scan.h"
+#include "compat.h"
+#include "packed/fdw/fdw.h"
+
+/* ---- beginning ---- */
+
+/*
+ * InitExprs prepares expressions of a list, and sets how many they are.
+ */
+static ExprState **
+InitExprs(AggregateScanState *state, List *exprs, int *n)
+{
+	ExprState **result = palloc(sizeof(ExprState *) *
+								Max(list_length(exprs), 1));
+	ListCell   *lc;
+
+	*n = 0;
+	foreach(lc, exprs)
+		result[(*n)++] = ExecInitExpr(lfirst(lc), &state->css.ss.ps);
+	return result;
+}
+
+/*
+ * refers_to_place is a walker that says whether an expression has a column of
+ * the input.
+ */
+static bool
+refers_to_place(Node *node, const int *place)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno == *place;
+	return expression_tree_walker(node, refers_to_place, (void *) place);
+}
+
+/*
+ * InitKeys prepares the grouping keys and the breaks.
+ */
+static void
+InitKeys(AggregateScanState *state)
+{
+	List	   *keys = list_nth(state->private, AGGREGATE_KEYS);
+	List	   *breaks = list_nth(state->private, AGGREGATE_BREAKS);
+	List	   *equals = list_nth(state->private, AGGREGATE_EQUALS);
+	List	   *all = list_concat_copy(keys, breaks);
+	int			n;
+
+	state->keys = InitExprs(state, all, &n);
+	state->table.nkeys = list_length(keys);
+	state->nbreaks = list_length(breaks);
+	state->table.keys = palloc0(sizeof(GroupKey) * Max(n, 1));
+	state->depends_on_clock = refers_to_place((Node *) keys, &state->clock);
+	for (int i = 0; i < n; i++)
+	{
+		GroupKey   *key = &state->table.keys[i];
+		Node	   *expr = list_nth(all, i);
+		Oid			left;
+		Oid			right;
+
+		key->type = exprType(expr);
+		key->collation = exprCollation(expr);
+		get_typlenbyval(key->type, &key->typlen, &key->typbyval);
+		if (i >= state->table.nkeys)
+			continue;
+		fmgr_info(get_opcode(list_nth_oid(equals, i)), &key->equal);
+		if (!get_op_hash_functions(list_nth_oid(equals, i), &left, &right))
+			elog(ERROR, "operator %u has no hash function",
+				 list_nth_oid(equals, i));
+		fmgr_info(left, &key->hash);
+	}
+}
+
+/*
+ * InitInputs prepares what is added up.
+ */
+static void
+InitInputs(AggregateScanState *state)
+{
+	List	   *exprs = list_nth(state->private, AGGREGATE_INPUTS);
+	List	   *kinds = list_nth(state->private, AGGREGATE_KINDS);
+	List	   *sums = list_nth(state->private, AGGREGATE_SUMS);
+
+	state->inputs = InitExprs(state, exprs, &state->table.ninputs);
+	state->table.inputs = palloc0(sizeof(GroupInput) *
+								  Max(state->table.ninputs, 1));
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		GroupInput *input = &state->table.inputs[i];
+
+		input->kind = list_nth_int(kinds, i);
+		input->type = exprType(list_nth(exprs, i));
+		input->wants_sum = list_nth_int(sums, i);
+	}
+}
+
+/*
+ * CheckFunctions raises an error if the user may not execute an aggregate.
+ */
+static void
+CheckFunctions(const AggregateScanState *state)
+{
+	ListCell   *lc;
+
+	foreach(lc, (List *) list_nth(state->private, AGGREGATE_FUNCTIONS))
+		check_function_execute(lfirst_oid(lc));
+}
+
+/*
+ * BeginAggregate prepares expressions and the plans below.
+ */
+static void
+BeginAggregate(CustomScanState *node, EState *estate, int eflags)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+	CustomScan *plan = (CustomScan *) node->ss.ps.plan;
+	List	   *places = list_nth(plan->custom_private, AGGREGATE_PLACES);
+	ListCell   *lc;
+
+	state->private = plan->custom_private;
+	state->itemid = list_nth_int(places, PLACE_ITEMID);
+	state->clock = list_nth_int(places, PLACE_CLOCK);
+	state->follows_clock = list_nth_int(places, PLACE_FOLLOWS_CLOCK);
+	/* rows of the input come in slots of several kinds */
+	node->ss.ps.outeropsset = true;
+	node->ss.ps.outeropsfixed = false;
+	CheckFunctions(state);
+	InitKeys(state);
+	InitInputs(state);
+	state->local = ExecInitQual(list_nth(state->private, AGGREGATE_LOCAL),
+								&node->ss.ps);
+	state->values = ExecInitExprList(plan->custom_exprs, &node->ss.ps);
+	state->econtext = CreateExprContext(estate);
+	foreach(lc, plan->custom_plans)
+		node->custom_ps = lappend(node->custom_ps,
+								  ExecInitNode(lfirst(lc), estate, eflags));
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+	ZbxhistInitGroups(&state->table);
+	ZbxhistBeginPackedGroups(state);
+}
+
+/* ---- adding ---- */
+
+/*
+ * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
+ */
+void
+ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->econtext;
+	KeyValues  *keys = &state->first;
+	MemoryContext old;
+	ValueGroup *group;
+
+	econtext->ecxt_outertuple = slot;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < state->table.nkeys; i++)
+		keys->values[i] = ExecEvalExpr(state->keys[i], econtext,
+									   &keys->nulls[i]);
+	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
+	for (int i = 0; group != NULL && i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		bool		isnull;
+		Datum		value = ExecEvalExpr(state->inputs[i], econtext, &isnull);
+
+		if (!isnull)
+			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
+							state->table.context);
+	}
+	if (group != NULL)
+		group->nrows++;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * AggregateOthers adds the rows of the plans below.
+ */
+static void
+AggregateOthers(AggregateScanState *state)
+{
+	ListCell   *lc;
+
+	foreach(lc, state->css.custom_ps)
+	{
+		PlanState  *plan = lfirst(lc);
+		TupleTableSlot *slot;
+
+		while (slot = ExecProcNode(plan), !TupIsNull(slot))
+		{
+			CHECK_FOR_INTERRUPTS();
+			ResetExprContext(state->econtext);
+			ZbxhistAggregateRow(state, slot);
+			state->counters.other_rows++;
+		}
+	}
+}
+
+/*
+ * RunPass makes the groups of a pass.
+ */
+static void
+RunPass(AggregateScanState *state)
+{
+	MemoryContext old =
+		MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+
+	/* without GROUP BY there is one group, if only of no rows */
+	if (state->table.nkeys == 0)
+		(void) ZbxhistFindGroup(&state->table, NULL, NULL);
+	AggregateOthers(state);
+	ZbxhistAggregatePacked(state);
+	state->is_done = true;
+	state->bucket = 0;
+	state->group = NULL;
+	state->counters.passes++;
+	state->counters.groups += state->table.ngroups;
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- giving out ---- */
+
+/*
+ * NextGroup returns the next group of the pass, or NULL.
+ */
+static const ValueGroup *
+NextGroup(AggregateScanState *state)
+{
+	const ValueGroup *result;
+
+	while (state->group == NULL && state->bucket < state->table.nbuckets)
+		state->group = state->table.buckets[state->bucket++];
+	result = state->group;
+	if (result != NULL)
+		state->group = result->next;
+	return result;
+}
+
+/*
+ * StoreGroup puts a group's keys and aggregates into the scan's slot.
+ */
+static TupleTableSlot *
+StoreGroup(AggregateScanState *state, const ValueGroup *group)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	List	   *parts = list_nth(state->private, AGGREGATE_PARTS);
+	List	   *sources = list_nth(state->private, AGGREGATE_SOURCES);
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	int			nkeys = state->table.nkeys;
+
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, group->keys, sizeof(Datum) * nkeys);
+	memcpy(slot->tts_isnull, group->nulls, sizeof(bool) * nkeys);
+	for (int i = 0; i < list_length(parts); i++)
+	{
+		TotalPart	part = list_nth_int(parts, i);
+		int			source = list_nth_int(sources, i);
+		Datum	   *value = &slot->tts_values[nkeys + i];
+		bool	   *isnull = &slot->tts_isnull[nkeys + i];
+
+		*isnull = false;
+		if (part == PART_ROWS)
+			*value = Int64GetDatum(group->nrows);
+		else
+			*value = ZbxhistTotalResult(&group->totals[source],
+										state->table.inputs[source].kind, part,
+										state->table.inputs[source].type,
+										isnull);
+	}
+	MemoryContextSwitchTo(old);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/*
+ * RestartInput begins with the rows of the plans below again.
+ */
+static void
+RestartInput(AggregateScanState *state)
+{
+	ListCell   *lc;
+
+	state->is_done = false;
+	foreach(lc, state->css.custom_ps)
+	{
+		PlanState  *plan = lfirst(lc);
+
+		/* if its parameters have changed it does so by itself */
+		if (plan->chgParam == NULL)
+			ExecReScan(plan);
+	}
+}
+
+/*
+ * NextRow puts the next group into the scan's slot, which is empty at the end.
+ */
+static TupleTableSlot *
+NextRow(ScanState *node)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+
+	for (;;)
+	{
+		const ValueGroup *group;
+
+		if (!state->is_done)
+			RunPass(state);
+		group = NextGroup(state);
+		if (group != NULL)
+			return StoreGroup(state, group);
+		if (!ZbxhistNextPass(&state->table))
+			return ExecClearTuple(node->ss_ScanTupleSlot);
+		RestartInput(state);
+	}
+}
+
+/*
+ * RecheckRow is asked for by ExecScan; no rows are locked, so there is nothing
+ * to check.
+ */
+static bool
+RecheckRow(ScanState *node, TupleTableSlot *slot)
+{
+	return true;
+}
+
+/*
+ * ExecAggregate gives out the next group for which HAVING holds.
+ */
+static TupleTableSlot *
+ExecAggregate(CustomScanState *node)
+{
+	return ExecScan(&node->ss, NextRow, RecheckRow);
+}
+
+/*
+ * EndAggregate closes what is open.
+ */
+static void
+EndAggregate(CustomScanState *node)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+	ListCell   *lc;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	ZbxhistEndPackedGroups(state);
+	foreach(lc, node->custom_ps)
+		ExecEndNode(lfirst(lc));
+}
+
+/*
+ * ReScanAggregate begins anew, with the values of then.
+ */
+static void
+ReScanAggregate(CustomScanState *node)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+	ListCell   *lc;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	foreach(lc, node->custom_ps)
+	{
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(lfirst(lc), node->ss.ps.chgParam);
+	}
+	RestartInput(state);
+	ZbxhistEmptyGroups(&state->table);
+	state->table.first_hash = 0;
+	state->table.last_hash = PG_UINT32_MAX;
+	ExecScanReScan(&node->ss);
+}
+
+/* ---- EXPLAIN ---- */
+
+/*
+ * ExplainKeys shows the grouping keys, as Aggregate does.
+ */
+static void
+ExplainKeys(const AggregateScanState *state, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
+	int			nkeys = list_length(list_nth(state->private, AGGREGATE_KEYS));
+	List	   *context = set_deparse_context_plan(es->deparse_cxt,
+												   (Plan *) plan, ancestors);
+	List	   *keys = NIL;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		Node	   *expr = (Node *) list_nth_node(TargetEntry,
+												  plan->custom_scan_tlist,
+												  i)->expr;
+		Var		   *var = makeVar(INDEX_VAR, i + 1, exprType(expr),
+								  exprTypmod(expr), exprCollation(expr), 0);
+
+		keys = lappend(keys, deparse_expression((Node *) var, context,
+												es->verbose, true));
+	}
+	if (keys != NIL)
+		ExplainPropertyList("Group Key", keys, es);
+}
+
+/*
+ * ExplainConditions shows conditions on packed days.
+ */
+static void
+ExplainConditions(const AggregateScanState *state, const char *label,
+				  List *conditions, ExplainState *es)
+{
+	Oid			relid = linitial_oid(list_nth(state->private,
+											  AGGREGATE_TABLES));
+	List	   *context = deparse_context_for(get_rel_name(relid), relid);
+
+	if (conditions != NIL)
+		ExplainPropertyText(label,
+							deparse_expression(ZbxhistAsExternal((Node *) make_ands_explicit(conditions)),
+											   context, false, false), es);
+}
+
+/*
+ * ExplainAggregate shows the packed table and the conditions on it, and with
+ * ANALYZE what was read.
+ */
+static void
+ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const AggregateScanState *state = (const AggregateScanState *) node;
+	const AggregateCounters *counters = &state->counters;
+	List	   *tables = list_nth(state->private, AGGREGATE_TABLES);
+
+	ExplainKeys(state, ancestors, es);
+	ExplainPropertyText("Packed Table", get_rel_name(linitial_oid(tables)), es);
+	ExplainConditions(state, "Packed Cond",
+					  list_nth(state->private, AGGREGATE_EXACT), es);
+	ExplainConditions(state, "Packed Filter",
+					  list_nth(state->private, AGGREGATE_FILTER), es);
+	if (!es->analyze || state->scan == NULL)
+		return;
+	ExplainPropertyInteger("Days", NULL, state->scan->counters.days, es);
+	ExplainPropertyInteger("Segments From Statistics", NULL,
+						   counters->segments_by_stats, es);
+	ExplainPropertyInteger("Segments Decoded", NULL,
+						   counters->segments_decoded, es);
+	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded,
+						   es);
+	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
+	if (counters->passes > 1)
+		ExplainPropertyInteger("Passes", NULL, counters->passes, es);
+}
+
+/* ---- the node ---- */
+
+static const CustomExecMethods aggregate_exec_methods = {
+	.CustomName = "ZbxhistAggregate",
+	.BeginCustomScan = BeginAggregate,
+	.ExecCustomScan = ExecAggregate,
+	.EndCustomScan = EndAggregate,
+	.ReScanCustomScan = ReScanAggregate,
+	.ExplainCustomScan = ExplainAggregate
+};
+
+/*
+ * CreateAggregateState makes the node's state.
+ */
+static Node *
+CreateAggregateState(CustomScan *scan)
+{
+	AggregateScanState *state =
+		(AggregateScanState *) newNode(sizeof(AggregateScanState),
+									   T_CustomScanState);
+
+	state->css.methods = &aggregate_exec_methods;
+	return (Node *) state;
+}
+
+const CustomScanMethods zbxhist_aggregate_scan_methods = {
+	.CustomName = "ZbxhistAggregate",
+	.CreateCustomScanState = CreateAggregateState
+};
+
+/*
+ * ZbxhistAggregateScanInit registers the scan; called by _PG_init.
+ */
+void
+ZbxhistAggregateScanInit(void)
+{
+	RegisterCustomScanMethods(&zbxhist_aggregate_scan_methods);
+}

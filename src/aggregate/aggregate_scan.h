@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_scan.h
+ *	  The state of an aggregation over packed days.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_AGGREGATE_SCAN_H
+#define ZBXHIST_AGGREGATE_SCAN_H
+
+#include "nodes/execnodes.h"
+
+#include "aggregate/groups.h"
+#include "packed/day/scan.h"
+
+/* what has been done; shown by EXPLAIN */
+typedef struct AggregateCounters
+{
+	uint64		segments_by_stats;	/* not decoded */
+	uint64		segments_decoded;
+	uint64		values_decoded; /* rows of these */
+	uint64		other_rows;		/* of tables that are not packed */
+	uint64		passes;
+	uint64		groups;
+} AggregateCounters;
+
+/* the values of keys and breaks at some clock */
+typedef struct KeyValues
+{
+	Datum	   *values;
+	bool	   *nulls;
+	MemoryContext context;		/* owns what is passed by reference */
+} KeyValues;
+
+typedef struct AggregateScanState
+{
+	CustomScanState css;		/* must be first */
+	List	   *private;		/* the plan's */
+	List	   *values;			/* ExprStates of conditions' values */
+
+	GroupTable	table;
+	ExprState **keys;			/* keys, then breaks */
+	int			nbreaks;
+	ExprState **inputs;
+	ExprContext *econtext;		/* for rows of the input */
+	TupleTableSlot *input;		/* a row of packed days */
+	TupleTableSlot *key_input;	/* itemid and clock only */
+
+	/* packed days */
+	Relation	packed;
+	PackedScan *scan;			/* NULL: not begun yet */
+	bool	   *wanted;			/* by attribute */
+	ExprState  *local;			/* NULL: all rows count */
+	int			ncolumns;		/* of input */
+	int		   *attributes;		/* of them, from 0 */
+	int			itemid;			/* in input, from 1; 0: not asked for */
+	int			clock;
+	bool		follows_clock;
+	bool		depends_on_clock;	/* keys do */
+	MemoryContext bounds_context;	/* owns the items */
+
+	/* of the day in hand */
+	const DayReader *reader;	/* whose it is */
+	bool		by_column;		/* rows need not be made */
+	const LayoutColumn **columns;	/* of inputs; NULL: none; allocated in the
+									 * query's context */
+	bool	   *wanted_packed;	/* for inputs only */
+	int			nwanted;		/* size of it */
+	MemoryContext segment_context;
+
+	/* keys at the beginning of the run of rows in hand, and at another one */
+	KeyValues	first;
+	KeyValues	other;
+	int			usual_run;		/* rows of the last run; 0: none yet */
+
+	/* results */
+	bool		is_done;		/* the groups of this pass are complete */
+	int			bucket;			/* the next one to give out */
+	ValueGroup *group;			/* the next one of it, or NULL */
+	AggregateCounters counters;
+} AggregateScanState;
+
+/* aggregate_scan.c */
+extern void ZbxhistAggregateRow(AggregateScanState *state,
+								TupleTableSlot *slot);
+
+/* packed_groups.c */
+extern void ZbxhistBeginPackedGroups(AggregateScanState *state);
+extern void ZbxhistAggregatePacked(AggregateScanState *state);
+extern void ZbxhistEndPackedGroups(AggregateScanState *state);
+
+#endif							/* ZBXHIST_AGGREGATE_SCAN_H */

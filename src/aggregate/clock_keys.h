@@ -1,0 +1,18 @@
+/*-------------------------------------------------------------------------
+ *
+ * clock_keys.h
+ *	  Grouping keys that rise or fall with the clock.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_CLOCK_KEYS_H
+#define ZBXHIST_CLOCK_KEYS_H
+
+#include "nodes/primnodes.h"
+
+extern Oid	ZbxhistCallOf(Node *node, List **args);
+extern bool ZbxhistGetNumber(Node *node, double *number);
+extern bool ZbxhistFollowsClock(Node *key, Index varno, AttrNumber clock,
+								List **breaks);
+
+#endif							/* ZBXHIST_CLOCK_KEYS_H */

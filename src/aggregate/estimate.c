@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * estimate.c
+ *	  How many groups there will be.
+ *
+ * PostgreSQL takes an expression of clock to have as many values as clock has.
+ * Here it is looked at what the expression divides by and rounds, so that
+ * there are as many groups as hours, or whatever it makes of clocks, between
+ * the clocks that are asked for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "aggregate/clock_keys.h"
+#include "aggregate/estimate.h"
+#include "packed/fdw/fdw_plan.h"
+
+/* seconds that something has the same result that is not known here */
+#define USUAL_PERIOD 60
+
+/* what an expression makes of clocks */
+typedef struct Steps
+{
+	double		slope;			/* how much it rises in a second, about */
+	double		period;			/* how many seconds it stays the same */
+} Steps;
+
+static void FindSteps(Node *node, Steps *steps);
+
+/*
+ * FindBounds sets the clocks that there may be: those of packed days, as far
+ * as conditions with constants leave them.
+ */
+static void
+FindBounds(const PackedRel *packed, List *conds, ScanBounds *bounds)
+{
+	ListCell   *lc;
+
+	ZbxhistInitBounds(bounds);
+	foreach(lc, conds)
+	{
+		PackedCond *cond = lfirst(lc);
+		Const	   *value = (Const *) cond->value;
+
+		if (IsA(value, Const))
+			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
+							 value->constvalue, value->constisnull);
+	}
+	if (packed->ndays > 0)
+	{
+		bounds->from_clock = Max(bounds->from_clock,
+								 packed->days[0].from_clock);
+		bounds->to_clock = Min(bounds->to_clock,
+							   packed->days[packed->ndays - 1].to_clock);
+	}
+}
+
+/*
+ * Round says that the result is an integer.
+ */
+static void
+Round(Steps *steps)
+{
+	if (steps->slope != 0)
+		steps->period = Max(steps->period, 1 / fabs(steps->slope));
+}
+
+/*
+ * IsInteger says whether a value is one.
+ */
+static bool
+IsInteger(Node *node)
+{
+	Oid			type = exprType(node);
+
+	return type == INT4OID || type == INT8OID;
+}
+
+/*
+ * FindStepsOfTwo handles functions of two expressions.
+ */
+static void
+FindStepsOfTwo(Oid function, Node *left, Node *right, Steps *steps)
+{
+	const char *name = get_func_name(function);
+	double		constant;
+
+	FindSteps(left, steps);
+	if (ZbxhistGetNumber(left, &constant))
+	{
+		FindSteps(right, steps);
+		if (strstr(name, "mul") != NULL)
+			steps->slope *= constant;
+	}
+	else if (!ZbxhistGetNumber(right, &constant) || constant == 0)
+	{
+		Steps		other;
+
+		FindSteps(right, &other);
+		/* clock - clock % 300, or a parameter */
+		steps->period = Max(steps->period, other.period);
+		if (IsA(right, Param) && strstr(name, "div") != NULL)
+			steps->period = Max(steps->period, USUAL_PERIOD);
+	}
+	else if (strstr(name, "mul") != NULL)
+		steps->slope *= constant;
+	else if (strstr(name, "div") != NULL)
+		steps->slope /= constant;
+	else if (strstr(name, "mod") != NULL)
+		steps->period = Max(steps->period, fabs(constant));
+}
+
+/*
+ * FindSteps says what an expression makes of clocks.
+ */
+static void
+FindSteps(Node *node, Steps *steps)
+{
+	List	   *args = NIL;
+	Oid			function = ZbxhistCallOf(node, &args);
+
+	steps->slope = 1;
+	steps->period = 1;
+	if (IsA(node, RelabelType))
+	{
+		FindSteps((Node *) ((RelabelType *) node)->arg, steps);
+		return;
+	}
+	if (list_length(args) == 0)
+		return;
+	switch (exprType(linitial(args)))
+	{
+		case INT4OID:
+		case INT8OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			if (list_length(args) == 1 || function == F_ROUND_NUMERIC_INT4 ||
+				function == F_TRUNC_NUMERIC_INT4)
+				FindSteps(linitial(args), steps);
+			else
+				FindStepsOfTwo(function, linitial(args), lsecond(args), steps);
+			break;
+		default:
+			steps->period = USUAL_PERIOD;
+			break;
+	}
+	if (IsInteger(node) || function == F_ROUND_NUMERIC_INT4 ||
+		function == F_TRUNC_NUMERIC_INT4 || function == F_FLOOR_NUMERIC ||
+		function == F_ROUND_NUMERIC || function == F_FLOOR_FLOAT8 ||
+		function == F_TRUNC_NUMERIC || function == F_CEIL_NUMERIC)
+		Round(steps);
+}
+
+/*
+ * EstimateKey returns how many values a key has between two clocks; keys that
+ * are not of the clock alone are left to PostgreSQL, with others.
+ */
+static double
+EstimateKey(const AggregateQuery *query, Node *key, const ScanBounds *bounds,
+			List **left)
+{
+	double		nclocks = (double) bounds->to_clock -
+		(double) bounds->from_clock + 1;
+	List	   *vars = pull_var_clause(key, 0);
+	Steps		steps;
+
+	if (IsA(key, Var) || list_length(vars) == 0 || nclocks < 1 ||
+		linitial_node(Var, vars)->varattno != query->clock)
+	{
+		*left = lappend(*left, key);
+		return 1;
+	}
+	FindSteps(key, &steps);
+	return 1 + nclocks / steps.period;
+}
+
+/*
+ * ZbxhistEstimateGroups returns how many groups there will be of nrows rows.
+ */
+double
+ZbxhistEstimateGroups(PlannerInfo *root, double nrows, RelOptInfo *packed,
+					  const AggregateQuery *query, List *conds)
+{
+	ScanBounds	bounds;
+	List	   *left = NIL;
+	double		result = 1;
+	ListCell   *lc;
+
+	FindBounds(ZbxhistPackedRelOf(packed), conds, &bounds);
+	foreach(lc, query->keys)
+		result *= EstimateKey(query, lfirst(lc), &bounds, &left);
+	if (left != NIL)
+		result *= estimate_num_groups(root, left, nrows, NULL, NULL);
+	return clamp_row_est(Min(result, nrows));
+}

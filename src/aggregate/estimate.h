@@ -1,0 +1,17 @@
+/*-------------------------------------------------------------------------
+ *
+ * estimate.h
+ *	  How many groups there will be.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_AGGREGATE_ESTIMATE_H
+#define ZBXHIST_AGGREGATE_ESTIMATE_H
+
+#include "aggregate/aggregate.h"
+
+extern double ZbxhistEstimateGroups(PlannerInfo *root, double nrows,
+									RelOptInfo *packed,
+									const AggregateQuery *query, List *conds);
+
+#endif							/* ZBXHIST_AGGREGATE_ESTIMATE_H */

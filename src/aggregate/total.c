@@ -1,0 +1,559 @@
+/*-------------------------------------------------------------------------
+ *
+ * total.c
+ *	  Count, least, greatest and sum of the values of a group.
+ *
+ * Results are those of PostgreSQL's aggregates.  Integers and numerics are
+ * exact, to the last digit and with the same scale.  So are the least and the
+ * greatest double.  A sum of doubles has another value in any other order,
+ * and rows come in no order here, so it is made independent of that: what
+ * rounding takes from it is added up, too (Neumaier), and the result, within
+ * 1 ulp of the exact sum, is rounded once.  A sum that exceeds the range
+ * raises 22003, as PostgreSQL's does, but only if it does so in the end.
+ *
+ * Numerics are mostly unsigned integers of 64 bits (Zabbix's history_uint),
+ * whose sum has 128; others are added up besides.
+ *
+ * Memory: numerics of a total are in the context that its caller names.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+
+#include "aggregate/total.h"
+#include "read/numbers.h"
+
+/* ---- doubles ---- */
+
+/*
+ * sum_double adds a number to a sum and what is lost of it to rest.
+ */
+static inline void
+sum_double(double *sum, double *rest, double number)
+{
+	double		result = *sum + number;
+
+	if (fabs(*sum) >= fabs(number))
+		*rest += (*sum - result) + number;
+	else
+		*rest += (number - result) + *sum;
+	*sum = result;
+}
+
+/*
+ * AddDouble adds a double.  Of equal ones the last is the least and the
+ * greatest, as in PostgreSQL.
+ */
+static inline void
+AddDouble(Total *total, double number)
+{
+	DoubleTotal *d = &total->u.d;
+
+	if (total->count++ == 0)
+	{
+		d->min = d->max = number;
+		d->sum = number;
+	}
+	else
+	{
+		if (!float8_lt(d->min, number))
+			d->min = number;
+		if (!float8_gt(d->max, number))
+			d->max = number;
+		sum_double(&d->sum, &d->rest, number);
+	}
+	if (unlikely(isinf(number)))
+		d->has_infinity = true;
+}
+
+/*
+ * DoubleSum returns the sum.
+ */
+static double
+DoubleSum(const DoubleTotal *d)
+{
+	if (isinf(d->sum) || isnan(d->sum))
+	{
+		/* it overflowed, or does the rest only say so? */
+		if (isinf(d->sum) && !d->has_infinity)
+			float_overflow_error();
+		return d->sum;
+	}
+	/* the sum of nothing but -0 is -0 */
+	return d->rest == 0 ? d->sum : d->sum + d->rest;
+}
+
+/* ---- integers ---- */
+
+/*
+ * AddInts adds count integers that sum up to a number of 128 bits.
+ */
+static inline void
+AddInts(Total *total, int64 min, int64 max, uint64 sum_low, int64 sum_high,
+		int64 count)
+{
+	IntTotal   *i = &total->u.i;
+
+	if (total->count == 0 || min < i->min)
+		i->min = min;
+	if (total->count == 0 || max > i->max)
+		i->max = max;
+	i->sum_low += sum_low;
+	i->sum_high += sum_high + (i->sum_low < sum_low);
+	total->count += count;
+}
+
+/*
+ * AddInt adds an integer.
+ */
+static inline void
+AddInt(Total *total, int64 number)
+{
+	AddInts(total, number, number, (uint64) number, number < 0 ? -1 : 0, 1);
+}
+
+/*
+ * ZbxhistTotalAddSame adds the same integer count times.
+ */
+void
+ZbxhistTotalAddSame(Total *total, TotalKind kind, int64 value, int64 count)
+{
+	uint64		magnitude = value < 0 ? -(uint64) value : (uint64) value;
+	uint64		low = (magnitude & PG_UINT32_MAX) * count;
+	uint64		middle = (magnitude >> 32) * count;
+	uint64		high = middle >> 32;
+
+	Assert(count <= PG_UINT32_MAX);
+	if (count == 0)
+		return;
+	if (kind == TOTAL_COUNT)
+	{
+		total->count += count;
+		return;
+	}
+	low += middle << 32;
+	if (low < middle << 32)
+		high++;
+	if (value < 0)
+	{
+		low = -low;
+		high = ~high + (low == 0);
+	}
+	AddInts(total, value, value, low, (int64) high, count);
+}
+
+/*
+ * ZbxhistTotalAddBounds adds count integers of which only the least and the
+ * greatest are known; the sum must not be asked for then.
+ */
+void
+ZbxhistTotalAddBounds(Total *total, int64 min, int64 max, int64 count)
+{
+	if (count > 0)
+		AddInts(total, min, max, 0, 0, count);
+}
+
+/* ---- numerics ---- */
+
+/*
+ * AddUnsigneds adds count unsigned integers.
+ */
+static inline void
+AddUnsigneds(Total *total, uint64 min, uint64 max, uint64 sum_low,
+			 uint64 sum_high, int64 count)
+{
+	NumericTotal *n = &total->u.n;
+
+	if (total->count == 0)
+		n->min = PG_UINT64_MAX;
+	if (min < n->min)
+		n->min = min;
+	if (max > n->max)
+		n->max = max;
+	n->sum_low += sum_low;
+	n->sum_high += sum_high + (n->sum_low < sum_low);
+	total->count += count;
+}
+
+/*
+ * Replace puts a copy of a number in owner in place of *place.
+ */
+static void
+Replace(Numeric *place, Datum number, MemoryContext owner)
+{
+	Numeric		old = *place;
+	MemoryContext before = MemoryContextSwitchTo(owner);
+
+	*place = ZbxhistCopyNumeric(DatumGetNumeric(number));
+	MemoryContextSwitchTo(before);
+	if (old != NULL)
+		pfree(old);
+}
+
+/*
+ * AddOtherNumeric adds a numeric that is no unsigned integer of 64 bits.
+ */
+static void
+AddOtherNumeric(Total *total, Datum number, MemoryContext owner)
+{
+	NumericTotal *n = &total->u.n;
+
+	/* the totals of unsigned integers begin with nothing */
+	if (total->count == 0)
+		n->min = PG_UINT64_MAX;
+	total->count++;
+	if (n->other_sum == NULL)
+	{
+		Replace(&n->other_min, number, owner);
+		Replace(&n->other_max, number, owner);
+		Replace(&n->other_sum, number, owner);
+		return;
+	}
+	if (!DatumGetBool(DirectFunctionCall2(numeric_lt,
+										  NumericGetDatum(n->other_min),
+										  number)))
+		Replace(&n->other_min, number, owner);
+	if (!DatumGetBool(DirectFunctionCall2(numeric_gt,
+										  NumericGetDatum(n->other_max),
+										  number)))
+		Replace(&n->other_max, number, owner);
+	Replace(&n->other_sum,
+			DirectFunctionCall2(numeric_add, NumericGetDatum(n->other_sum),
+								number), owner);
+}
+
+/*
+ * AddNumeric adds a numeric.
+ */
+static void
+AddNumeric(Total *total, Datum number, MemoryContext owner)
+{
+	uint64		integer;
+
+	if (ZbxhistNumericToUnsigned(number, &integer))
+		AddUnsigneds(total, integer, integer, integer, 0, 1);
+	else
+		AddOtherNumeric(total, number, owner);
+}
+
+/*
+ * HasUnsigned says whether there were unsigned integers.
+ */
+static inline bool
+HasUnsigned(const NumericTotal *n)
+{
+	return n->min <= n->max;
+}
+
+/*
+ * NumericPart returns the least, the greatest or the sum of the unsigned
+ * integers and the others.
+ */
+static Datum
+NumericPart(const NumericTotal *n, TotalPart part)
+{
+	PGFunction	combine = part == PART_MIN ? numeric_smaller :
+		part == PART_MAX ? numeric_larger : numeric_add;
+	Numeric		other = part == PART_MIN ? n->other_min :
+		part == PART_MAX ? n->other_max : n->other_sum;
+	Numeric		number;
+
+	if (!HasUnsigned(n))
+		return NumericGetDatum(ZbxhistCopyNumeric(other));
+	if (part == PART_MIN || part == PART_MAX)
+		number = ZbxhistUnsignedToNumeric(part == PART_MIN ? n->min : n->max);
+	else
+		number = ZbxhistWideToNumeric(n->sum_high, n->sum_low);
+	if (other == NULL)
+		return NumericGetDatum(number);
+	return DirectFunctionCall2(combine, NumericGetDatum(number),
+							   NumericGetDatum(other));
+}
+
+/* ---- adding ---- */
+
+/*
+ * ZbxhistTotalAdd adds a value that is not null.
+ */
+void
+ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value, Oid type,
+				MemoryContext owner)
+{
+	switch (kind)
+	{
+		case TOTAL_COUNT:
+			total->count++;
+			break;
+		case TOTAL_INT:
+			AddInt(total, type == INT4OID ? (int64) DatumGetInt32(value) :
+				   DatumGetInt64(value));
+			break;
+		case TOTAL_DOUBLE:
+			AddDouble(total, DatumGetFloat8(value));
+			break;
+		case TOTAL_NUMERIC:
+			AddNumeric(total, value, owner);
+			break;
+	}
+}
+
+/*
+ * AddDoubles adds doubles of which none is null.
+ */
+static void
+AddDoubles(Total *total, const double *values, int n)
+{
+	DoubleTotal *d = &total->u.d;
+	double		min;
+	double		max;
+	double		sum;
+	double		rest;
+
+	if (n == 0)
+		return;
+	AddDouble(total, values[0]);
+	min = d->min;
+	max = d->max;
+	sum = d->sum;
+	rest = d->rest;
+	for (int i = 1; i < n; i++)
+	{
+		min = min < values[i] ? min : values[i];
+		max = max > values[i] ? max : values[i];
+		sum_double(&sum, &rest, values[i]);
+	}
+	/* a NaN or an infinity shows in the sum; then each one is looked at */
+	if (unlikely(!isfinite(sum)))
+	{
+		for (int i = 1; i < n; i++)
+			AddDouble(total, values[i]);
+		return;
+	}
+	d->min = min;
+	d->max = max;
+	d->sum = sum;
+	d->rest = rest;
+	total->count += n - 1;
+}
+
+/*
+ * AddUnsignedColumn adds unsigned integers of which none is null.
+ */
+static void
+AddUnsignedColumn(Total *total, const uint64 *values, int n)
+{
+	uint64		min = PG_UINT64_MAX;
+	uint64		max = 0;
+	uint64		low = 0;
+	uint64		high = 0;
+
+	if (n == 0)
+		return;
+	for (int i = 0; i < n; i++)
+	{
+		min = Min(min, values[i]);
+		max = Max(max, values[i]);
+		low += values[i];
+		high += low < values[i];
+	}
+	AddUnsigneds(total, min, max, low, high, n);
+}
+
+/*
+ * CountColumn counts the values of a column that are not null.
+ */
+static int64
+CountColumn(const PackedColumn *packed, int from, int to)
+{
+	int64		count = to - from;
+
+	for (int i = from; packed->nulls != NULL && i < to; i++)
+		count -= packed->nulls[i];
+	return count;
+}
+
+/*
+ * AddEach adds the values of a column one by one.
+ */
+static void
+AddEach(Total *total, TotalKind kind, Oid type, const LayoutColumn *column,
+		const PackedColumn *packed, int from, int to, MemoryContext owner)
+{
+	for (int i = from; i < to; i++)
+	{
+		bool		isnull;
+		Datum		value = ZbxhistPackedDatum(column, packed, i, &isnull);
+
+		if (!isnull)
+			ZbxhistTotalAdd(total, kind, value, type, owner);
+	}
+}
+
+/*
+ * ZbxhistTotalAddColumn adds the values of the rows from one, included, to
+ * another, excluded, of a decoded column.  What that needs meanwhile is left in the current
+ * context.
+ */
+void
+ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
+					  const LayoutColumn *column, const PackedColumn *packed,
+					  int from, int to, MemoryContext owner)
+{
+	bool		has_nulls = packed->nulls != NULL;
+
+	if (kind == TOTAL_COUNT)
+		total->count += CountColumn(packed, from, to);
+	else if (kind == TOTAL_DOUBLE && packed->kind == PACKED_DOUBLE &&
+			 !has_nulls)
+		AddDoubles(total, packed->doubles + from, to - from);
+	else if (kind == TOTAL_NUMERIC && packed->kind == PACKED_UNSIGNED &&
+			 !has_nulls)
+		AddUnsignedColumn(total, packed->unsigneds + from, to - from);
+	else if (kind == TOTAL_INT && packed->kind == PACKED_INT && !has_nulls)
+	{
+		for (int i = from; i < to; i++)
+			AddInt(total, packed->ints[i]);
+	}
+	else
+		AddEach(total, kind, type, column, packed, from, to, owner);
+}
+
+/*
+ * ZbxhistTotalAddStats adds all values of a segment by its statistics; returns
+ * false, having done nothing, if they do not say what is asked for.
+ */
+bool
+ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
+					 const SegmentStats *stats, MemoryContext owner)
+{
+	DoubleTotal *d = &total->u.d;
+
+	if (!stats->is_set)
+		return false;
+	if (stats->count == 0)
+		return true;
+	if (kind == TOTAL_COUNT)
+		total->count += stats->count;
+	else if (kind == TOTAL_NUMERIC && stats->kind == PACKED_UNSIGNED)
+		AddUnsigneds(total, stats->min_unsigned, stats->max_unsigned,
+					 stats->sum_low, stats->sum_high, stats->count);
+	else if (kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
+			 !wants_sum)
+	{
+		if (total->count == 0 || !float8_lt(d->min, stats->min_double))
+			d->min = stats->min_double;
+		if (total->count == 0 || !float8_gt(d->max, stats->max_double))
+			d->max = stats->max_double;
+		total->count += stats->count;
+	}
+	else
+		return false;
+	return true;
+}
+
+/* ---- results, in the current context ---- */
+
+/*
+ * IntSum returns the sum of integers as a numeric.
+ */
+static Datum
+IntSum(const IntTotal *i)
+{
+	uint64		high = (uint64) i->sum_high;
+	uint64		low = i->sum_low;
+
+	if (i->sum_high >= 0)
+		return NumericGetDatum(ZbxhistWideToNumeric(high, low));
+	low = -low;
+	high = ~high + (low == 0);
+	return DirectFunctionCall1(numeric_uminus,
+							   NumericGetDatum(ZbxhistWideToNumeric(high, low)));
+}
+
+/*
+ * IntResult returns a part of a total of integers of a type.
+ */
+static Datum
+IntResult(const Total *total, TotalPart part, Oid type)
+{
+	const IntTotal *i = &total->u.i;
+	int64		extreme = part == PART_MIN ? i->min : i->max;
+
+	switch (part)
+	{
+		case PART_SUM:
+			/* sum(integer) is a bigint */
+			return type == INT4OID ? Int64GetDatum((int64) i->sum_low) :
+				IntSum(i);
+		case PART_AVG:
+			return DirectFunctionCall2(numeric_div, IntSum(i),
+									   NumericGetDatum(int64_to_numeric(total->count)));
+		default:
+			return type == INT4OID ? Int32GetDatum((int32) extreme) :
+				Int64GetDatum(extreme);
+	}
+}
+
+/*
+ * DoubleResult returns a part of a total of doubles.
+ */
+static Datum
+DoubleResult(const Total *total, TotalPart part)
+{
+	const DoubleTotal *d = &total->u.d;
+
+	switch (part)
+	{
+		case PART_SUM:
+			return Float8GetDatum(DoubleSum(d));
+		case PART_AVG:
+			/* PostgreSQL's begins with 0, so it is never -0 for -0 */
+			return Float8GetDatum((DoubleSum(d) + 0.0) / (double) total->count);
+		default:
+			return Float8GetDatum(part == PART_MIN ? d->min : d->max);
+	}
+}
+
+/*
+ * ZbxhistTotalResult returns what an aggregate of values of a type gives.
+ */
+Datum
+ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
+				   bool *isnull)
+{
+	*isnull = false;
+	if (part == PART_COUNT)
+		return Int64GetDatum(total->count);
+	*isnull = total->count == 0;
+	if (*isnull)
+		return (Datum) 0;
+	if (kind == TOTAL_INT)
+		return IntResult(total, part, type);
+	if (kind == TOTAL_DOUBLE)
+		return DoubleResult(total, part);
+	Assert(kind == TOTAL_NUMERIC);
+	if (part != PART_AVG)
+		return NumericPart(&total->u.n, part);
+	return DirectFunctionCall2(numeric_div, NumericPart(&total->u.n, PART_SUM),
+							   NumericGetDatum(int64_to_numeric(total->count)));
+}
+
+/*
+ * ZbxhistFreeTotal frees what a total has besides itself.
+ */
+void
+ZbxhistFreeTotal(Total *total, TotalKind kind)
+{
+	if (kind != TOTAL_NUMERIC || total->u.n.other_sum == NULL)
+		return;
+	pfree(total->u.n.other_min);
+	pfree(total->u.n.other_max);
+	pfree(total->u.n.other_sum);
+}

@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * total.h
+ *	  Count, least, greatest and sum of the values of a group.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_TOTAL_H
+#define ZBXHIST_TOTAL_H
+
+#include "utils/numeric.h"
+
+#include "packed/day/layout.h"
+
+/* what values are added up as */
+typedef enum TotalKind
+{
+	TOTAL_COUNT,				/* of any type; only counted */
+	TOTAL_INT,					/* integer or bigint */
+	TOTAL_DOUBLE,
+	TOTAL_NUMERIC
+} TotalKind;
+
+/* what of it is asked for */
+typedef enum TotalPart
+{
+	PART_ROWS,					/* count(*), which is no total's */
+	PART_COUNT,
+	PART_MIN,
+	PART_MAX,
+	PART_SUM,
+	PART_AVG
+} TotalPart;
+
+typedef struct DoubleTotal
+{
+	double		min;
+	double		max;
+	double		sum;
+	double		rest;			/* what rounding took from the sum */
+	bool		has_infinity;
+} DoubleTotal;
+
+/* the sum has 128 bits */
+typedef struct IntTotal
+{
+	int64		min;
+	int64		max;
+	uint64		sum_low;
+	int64		sum_high;
+} IntTotal;
+
+/* of unsigned integers first, and then of others */
+typedef struct NumericTotal
+{
+	uint64		min;
+	uint64		max;
+	uint64		sum_low;
+	uint64		sum_high;
+	Numeric		other_min;		/* NULL: all were unsigned integers */
+	Numeric		other_max;
+	Numeric		other_sum;
+} NumericTotal;
+
+typedef struct Total
+{
+	int64		count;			/* values that are not null */
+	union
+	{
+		DoubleTotal d;
+		IntTotal	i;
+		NumericTotal n;
+	}			u;
+} Total;
+
+extern void ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value,
+							Oid type, MemoryContext owner);
+extern void ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
+								  const LayoutColumn *column,
+								  const PackedColumn *packed, int from, int to,
+								  MemoryContext owner);
+extern void ZbxhistTotalAddSame(Total *total, TotalKind kind, int64 value,
+								int64 count);
+extern void ZbxhistTotalAddBounds(Total *total, int64 min, int64 max,
+								  int64 count);
+extern bool ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
+								 const SegmentStats *stats,
+								 MemoryContext owner);
+extern Datum ZbxhistTotalResult(const Total *total, TotalKind kind,
+								TotalPart part, Oid type, bool *isnull);
+extern void ZbxhistFreeTotal(Total *total, TotalKind kind);
+
+#endif							/* ZBXHIST_TOTAL_H */
