@@ -465,7 +465,7 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 					  list_nth(state->private, AGGREGATE_FILTER), es);
 	if (!es->analyze || state->scan == NULL)
 		return;
-	ExplainPropertyInteger("Days", NULL, state->scan->counters.days, es);
+	ExplainPropertyInteger("Days", NULL, state->scan->open.counters.days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,
 						   counters->segments_by_stats, es);
 	ExplainPropertyInteger("Segments Decoded", NULL,

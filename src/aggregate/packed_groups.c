@@ -202,7 +202,7 @@ WantInputs(AggregateScanState *state)
 static void
 EnterDay(AggregateScanState *state)
 {
-	state->reader = state->scan->reader;
+	state->reader = state->scan->open.reader;
 	state->by_column = state->local == NULL;
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 	{
@@ -535,7 +535,8 @@ AddPart(AggregateScanState *state)
 
 	Decode(state, true, &rows);
 	from = FindClock(&rows, bounds->from_clock);
-	to = FindClock(&rows, bounds->to_clock + 1);
+	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
+		FindClock(&rows, bounds->to_clock + 1);
 	if (state->by_column)
 		AddRuns(state, &rows, from, to);
 	else
@@ -591,7 +592,7 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 
 		CHECK_FOR_INTERRUPTS();
 		old = MemoryContextSwitchTo(state->segment_context);
-		if (RelationGetRelid(state->scan->reader->rel) != day)
+		if (RelationGetRelid(state->scan->open.reader->rel) != day)
 		{
 			EnterDay(state);
 			day = RelationGetRelid(state->reader->rel);
@@ -599,6 +600,6 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 		AddSegment(state, info);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->segment_context);
-		ZbxhistDayReaderSkip(state->scan->reader);
+		ZbxhistDayReaderSkip(state->scan->open.reader);
 	}
 }
