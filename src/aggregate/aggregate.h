@@ -47,8 +47,8 @@ typedef enum AggregatePrivate
 								 * column of the input */
 	AGGREGATE_CONDS,			/* IntList: kinds of the conditions whose
 								 * values custom_exprs are */
-	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns of
-								 * relation 1, the packed table */
+	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns
+								 * of relation 1, the packed table */
 	AGGREGATE_LOCAL,			/* conditions on each packed row */
 	AGGREGATE_FILTER			/* the same for EXPLAIN */
 } AggregatePrivate;

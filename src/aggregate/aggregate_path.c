@@ -561,9 +561,9 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 									functions, MakePlaces(choice)));
 	result = list_concat(result,
 						 list_make5(list_make2_oid(choice->relid,
-												 ZbxhistPackedRelOf(packed)->parent),
-								  choice->attributes, kinds,
-								  ForExplain(choice->exact, packed->relid),
+												   ZbxhistPackedRelOf(packed)->parent),
+									choice->attributes, kinds,
+									ForExplain(choice->exact, packed->relid),
 									choice->local));
 	return lappend(result, ForExplain(choice->filter, packed->relid));
 }

@@ -33,7 +33,7 @@ typedef struct GroupInput
 
 typedef struct ValueGroup
 {
-	struct ValueGroup *next;			/* with the same bucket */
+	struct ValueGroup *next;	/* with the same bucket */
 	uint32		hash;
 	int64		nrows;
 	Datum	   *keys;
@@ -64,7 +64,7 @@ extern void ZbxhistInitGroups(GroupTable *table);
 extern void ZbxhistEmptyGroups(GroupTable *table);
 extern bool ZbxhistNextPass(GroupTable *table);
 extern ValueGroup *ZbxhistFindGroup(GroupTable *table, const Datum *keys,
-							   const bool *nulls);
+									const bool *nulls);
 extern Size ZbxhistGroupBytes(int nkeys, int ninputs);
 
 #endif							/* ZBXHIST_GROUPS_H */

@@ -535,7 +535,8 @@ AddPart(AggregateScanState *state)
 
 	Decode(state, true, &rows);
 	from = FindClock(&rows, bounds->from_clock);
-	to = FindClock(&rows, bounds->to_clock + 1);
+	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
+		FindClock(&rows, bounds->to_clock + 1);
 	if (state->by_column)
 		AddRuns(state, &rows, from, to);
 	else
