@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * owned_table.c
- *	  Opens tables for their owner.
+ *	  Opens ordinary tables, for their owner.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/table.h"
+#include "access/relation.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -38,16 +38,14 @@ ZbxhistRequireOwner(Oid relid)
 }
 
 /*
- * ZbxhistOpenOwnedTable opens and locks a table for its owner; the lock lasts
- * until the transaction ends.
+ * ZbxhistOpenPlainTable opens and locks what must be an ordinary table; the
+ * lock lasts until the transaction ends.
  */
 Relation
-ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode)
+ZbxhistOpenPlainTable(Oid relid, LOCKMODE lockmode)
 {
-	Relation	rel;
+	Relation	rel = try_relation_open(relid, lockmode);
 
-	ZbxhistRequireOwner(relid);
-	rel = try_table_open(relid, lockmode);
 	if (rel == NULL)
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_TABLE),
@@ -58,6 +56,16 @@ ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode)
 				errmsg("\"%s\" is not a table", RelationGetRelationName(rel)),
 				errtable(rel));
 	return rel;
+}
+
+/*
+ * ZbxhistOpenOwnedTable does so for the owner of the table.
+ */
+Relation
+ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode)
+{
+	ZbxhistRequireOwner(relid);
+	return ZbxhistOpenPlainTable(relid, lockmode);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "utils/relcache.h"
 
 extern void ZbxhistRequireOwner(Oid relid);
+extern Relation ZbxhistOpenPlainTable(Oid relid, LOCKMODE lockmode);
 extern Relation ZbxhistOpenOwnedTable(Oid relid, LOCKMODE lockmode);
 extern void ZbxhistRequireSameOwner(Relation parent, Relation child);
 

@@ -11,9 +11,6 @@
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
-/* the foreign-data wrapper of packed days, a member of the extension */
-#define ZBXHIST_FDW_NAME "zbxhist"
-
 /* the schema of the days' tables */
 #define ZBXHIST_PACKED_SCHEMA "zbxhist_packed"
 

@@ -13,10 +13,8 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -27,6 +25,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/bounds.h"
+#include "catalog/owned_table.h"
 #include "catalog/privileges.h"
 #include "compat.h"
 #include "rows/item_index.h"
@@ -40,17 +39,8 @@ PG_FUNCTION_INFO_V1(zbxhist_own_items);
 static Relation
 OpenReadable(Oid relid)
 {
-	Relation	rel = try_relation_open(relid, AccessShareLock);
+	Relation	rel = ZbxhistOpenPlainTable(relid, AccessShareLock);
 
-	if (rel == NULL)
-		ereport(ERROR,
-				errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", relid));
-	if (rel->rd_rel->relkind != RELKIND_RELATION)
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table", RelationGetRelationName(rel)),
-				errtable(rel));
 	ZbxhistCheckPrivileges(rel, ACL_SELECT);
 	return rel;
 }

@@ -27,7 +27,6 @@
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
 
-#include "catalog/bounds.h"
 #include "compat.h"
 #include "packed/fdw/fdw.h"
 #include "plan/ordered_append.h"

@@ -25,7 +25,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
@@ -38,6 +37,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "rows/item_index.h"
 #include "rows/source.h"
 
 /* keys of an index scan: the item, the first and the last position */
@@ -99,18 +99,8 @@ IsUsableIndex(const HeapSource *source, Relation index)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
-		form->indnkeyatts < 2 ||
-		form->indkey.values[0] != source->itemid_attnum ||
-		form->indkey.values[1] != source->clock_attnum ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+	if (!ZbxhistHasOrder(index, source->itemid_attnum, source->clock_attnum))
 		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
-			index->rd_indoption[i] != 0)
-			return false;
-	}
 	/* as the planner does: rows that a HOT chain hid from the index */
 	return !form->indcheckxmin ||
 		TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),

@@ -56,14 +56,26 @@ typedef struct ClockSearch
 } ClockSearch;
 
 /*
- * IsIntegerKey says whether a key column of an index orders integers of a
- * type: what it is compared with below is one.
+ * ZbxhistHasOrder says whether an index of all rows begins with two columns of
+ * integers, in ascending order.
  */
-static bool
-IsIntegerKey(Relation index, int column, Oid type)
+bool
+ZbxhistHasOrder(Relation index, AttrNumber first, AttrNumber second)
 {
-	return index->rd_opcintype[column] == type &&
-		index->rd_opfamily[column] == INTEGER_BTREE_FAM_OID;
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
+		form->indnkeyatts < 2 || form->indkey.values[0] != first ||
+		form->indkey.values[1] != second ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -81,13 +93,11 @@ ZbxhistFindItemIndex(Relation rel)
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		Form_pg_index form = index->rd_index;
 
-		if (index->rd_rel->relam == BTREE_AM_OID && form->indisvalid &&
-			heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) &&
-			form->indnkeyatts >= 2 &&
-			form->indkey.values[0] == itemid && form->indkey.values[1] == clock &&
-			IsIntegerKey(index, 0, INT8OID) && IsIntegerKey(index, 1, INT4OID))
+		/* of those types are what they are compared with */
+		if (ZbxhistHasOrder(index, itemid, clock) &&
+			index->rd_opcintype[0] == INT8OID &&
+			index->rd_opcintype[1] == INT4OID)
 			return index;
 		index_close(index, AccessShareLock);
 	}

@@ -16,6 +16,8 @@
 /* keys of a scan for one item's rows: itemid =, clock >=, clock < */
 #define ITEM_SCAN_KEYS 3
 
+extern bool ZbxhistHasOrder(Relation index, AttrNumber first,
+							AttrNumber second);
 extern Relation ZbxhistFindItemIndex(Relation rel);
 extern bool ZbxhistNextItem(IndexScanDesc scan, TupleTableSlot *slot,
 							bool is_first, int64 *itemid);

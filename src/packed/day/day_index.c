@@ -10,16 +10,14 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/skey.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "packed/day/day_index.h"
 #include "packed/day/layout.h"
+#include "rows/item_index.h"
 
 /*
  * ZbxhistIsGroupIndex says whether an index has the order of groups.
@@ -27,21 +25,8 @@
 bool
 ZbxhistIsGroupIndex(Relation index)
 {
-	Form_pg_index form = index->rd_index;
-
-	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
-		!form->indisunique || form->indnkeyatts != 2 ||
-		form->indkey.values[0] != DAY_ATTNUM_FIRST_ITEMID ||
-		form->indkey.values[1] != DAY_ATTNUM_FIRST_CLOCK ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID ||
-			index->rd_indoption[i] != 0)
-			return false;
-	}
-	return true;
+	return index->rd_index->indisunique && index->rd_index->indnkeyatts == 2 &&
+		ZbxhistHasOrder(index, DAY_ATTNUM_FIRST_ITEMID, DAY_ATTNUM_FIRST_CLOCK);
 }
 
 /*

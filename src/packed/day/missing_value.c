@@ -22,7 +22,6 @@
 #include "utils/syscache.h"
 
 #include "catalog/owner_rights.h"
-#include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "packed/day/missing_value.h"

@@ -31,12 +31,11 @@ ZbxhistValueBytes(const PackedColumn *column, int row, char *image)
 }
 
 /*
- * ZbxhistSameValue says whether two values of the same column, maybe of
+ * SameValue says whether two values of the same column, maybe of
  * different segments, are the same.
  */
-bool
-ZbxhistSameValue(const PackedColumn *a, int row_a, const PackedColumn *b,
-				 int row_b)
+static bool
+SameValue(const PackedColumn *a, int row_a, const PackedColumn *b, int row_b)
 {
 	bool		null_a = a->nulls != NULL && a->nulls[row_a];
 	bool		null_b = b->nulls != NULL && b->nulls[row_b];
@@ -73,7 +72,7 @@ ZbxhistSameRow(const SegmentRows *a, int row_a, const SegmentRows *b,
 {
 	for (int i = 0; i < a->ncolumns; i++)
 	{
-		if (!ZbxhistSameValue(&a->columns[i], row_a, &b->columns[i], row_b))
+		if (!SameValue(&a->columns[i], row_a, &b->columns[i], row_b))
 			return false;
 	}
 	return true;

@@ -12,8 +12,6 @@
 
 extern PackedBytes ZbxhistValueBytes(const PackedColumn *column, int row,
 									 char *image);
-extern bool ZbxhistSameValue(const PackedColumn *a, int row_a,
-							 const PackedColumn *b, int row_b);
 extern bool ZbxhistSameRow(const SegmentRows *a, int row_a,
 						   const SegmentRows *b, int row_b);
 extern int	ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock);

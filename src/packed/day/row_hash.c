@@ -4,7 +4,7 @@
  *	  A checksum of rows, however they are divided into segments.
  *
  * It is the sum of a hash of each row, so it does not depend on their order.
- * Values that are the same by ZbxhistSameValue have the same hash.
+ * Values that are the same for ZbxhistSameRow have the same hash.
  *
  *-------------------------------------------------------------------------
  */

@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 #include "binary_search.h"
-#include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "packed/day/scan.h"
 

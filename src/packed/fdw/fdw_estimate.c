@@ -26,7 +26,6 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
-#include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_plan.h"
 
 /* rows of a group, one page, as most data give them */

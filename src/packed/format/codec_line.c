@@ -25,6 +25,7 @@
 
 #include <math.h>
 
+#include "packed/format/codec.h"
 #include "packed/format/codec_line.h"
 
 #define SLOPE_PLACES 16

@@ -8,8 +8,6 @@
 #ifndef ZBXHIST_CODEC_LINE_H
 #define ZBXHIST_CODEC_LINE_H
 
-#include "packed/format/codec.h"
-
 extern bool ZbxhistFindLine(const uint64 *values, int n, int width,
 							uint64 *slope);
 extern void ZbxhistSubtractLine(uint64 *distances, const uint64 *values, int n,

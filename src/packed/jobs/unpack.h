@@ -10,7 +10,6 @@
 
 #include "access/htup.h"
 
-#include "catalog/bounds.h"
 #include "catalog/owner_rights.h"
 #include "packed/day/day.h"
 #include "packed/day/row_map.h"
