@@ -79,7 +79,7 @@ BEGIN
     unpacked := zbxhist_internal.unpack_rows('day', 'back');
     different := differences(source, 'back');
     RAISE INFO '%: % rows, packed %, unpacked %, problems %, different %, left %',
-        source, nrows, packed, unpacked, problems, different, (SELECT count(*) FROM day);
+        source, nrows, packed, unpacked, problems, different, (SELECT count(*) FROM day d WHERE d.nrows > 0);
     DROP TABLE day, back;
 END
 $$;
