@@ -16,8 +16,10 @@ my $HOURS = $ENV{ZBXHIST_HOURS} || 192;
 my $KEPT = 72;       # hours; those of a day that is over are one packed day
 my $SETTLED = 5;     # days after which nothing grows any more
 my $DROPPED = 96;    # partitions and packed hours dropped in a day
-my @TABLES = (qw(history history_str history_uint history_text history_log
-	  history_bin trends trends_uint))[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
+my @TABLES = (
+	qw(history history_str history_uint history_text history_log
+	  history_bin trends trends_uint)
+)[ 0 .. ($ENV{ZBXHIST_TABLES} || 2) - 1 ];
 my %value =
   map { $_ => /^trends/ ? 'value_avg' : 'value' } @TABLES;
 my $START = 1795132800;    # 2026-11-20 00:00 UTC

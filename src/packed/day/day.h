@@ -70,6 +70,8 @@ extern void ZbxhistEndDayScan(DayScan *scan);
 
 /* day_decode.c: whether what is stored can be trusted */
 extern bool ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group);
+extern bool ZbxhistComesAfter(const DayGroup *a, const DayGroup *b,
+							  bool is_descending);
 extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
 extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
 extern bool ZbxhistGroupHasRightCount(const DayGroup *group);

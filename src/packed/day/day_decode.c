@@ -196,6 +196,18 @@ ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group)
 }
 
 /*
+ * ZbxhistComesAfter says whether group a comes after b in a scan by item.
+ */
+bool
+ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
+{
+	if (a->first_itemid != b->first_itemid)
+		return (a->first_itemid > b->first_itemid) != is_descending;
+	return is_descending ? a->first_clock < b->first_clock :
+		a->first_clock > b->first_clock;
+}
+
+/*
  * ZbxhistHasPayload says whether the payload of the day's row in slot, whose
  * place has been read, is within the row: a length word that is damaged would
  * have us read whatever follows in memory.

@@ -79,15 +79,3 @@ ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
 	key->sk_strategy = strategy;
 	key->sk_argument = PointerGetDatum(members);
 }
-
-/*
- * ZbxhistComesAfter says whether group a comes after b in a scan of the index.
- */
-bool
-ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
-{
-	if (a->first_itemid != b->first_itemid)
-		return (a->first_itemid > b->first_itemid) != is_descending;
-	return is_descending ? a->first_clock < b->first_clock :
-		a->first_clock > b->first_clock;
-}

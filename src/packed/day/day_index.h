@@ -13,14 +13,10 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
-#include "packed/day/day.h"
-
 extern bool ZbxhistIsGroupIndex(Relation index);
 extern Relation ZbxhistOpenGroupIndex(Relation day, LOCKMODE lockmode);
 extern void ZbxhistInitGroupKey(ScanKey key, ScanKey members,
 								StrategyNumber strategy, int64 itemid,
 								int32 clock);
-extern bool ZbxhistComesAfter(const DayGroup *a, const DayGroup *b,
-							  bool is_descending);
 
 #endif							/* ZBXHIST_DAY_INDEX_H */
