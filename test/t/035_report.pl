@@ -8,6 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
 use JSON::PP ();
+use PgWire;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
@@ -17,18 +18,20 @@ my $script = "$FindBin::RealBin/../../scripts/report";
 my $node = test_server('report');
 create_database($node, 'zabbix');
 
-# Runs the report; exit code, output, errors.
-sub report
+# Runs a script on the server; exit code, output, errors.
+sub run_script
 {
-	my (@arguments) = @_;
+	my (@command) = @_;
 	my ($out, $err) = ('', '');
 
 	local %ENV = %ENV;
 	$ENV{PGHOST} = $node->host;
 	$ENV{PGPORT} = $node->port;
-	IPC::Run::run([ $script, @arguments ], '>', \$out, '2>', \$err);
+	IPC::Run::run(\@command, '>', \$out, '2>', \$err);
 	return ($? >> 8, $out, $err);
 }
+
+sub report { return run_script($script, @_); }
 
 # The report as data; dies if there is none.
 sub report_data
@@ -317,6 +320,39 @@ SKIP:
 		);
 	}
 }
+
+# ---- scripts/progress ----
+
+my @progress =
+  ("$FindBin::RealBin/../../scripts/progress", '--database', 'zabbix');
+
+is( (run_script(@progress))[1],
+	"nothing that takes long is being done\n",
+	'scripts/progress: nothing');
+{
+	my $session = PgWire->new($node, 'zabbix');
+
+	$session->query(
+		"UPDATE zbxhist.parent_state SET action = 'undo', relation = 'p1', action_pid = pg_backend_pid(), action_started = now(), action_rows = 1234, action_percent = 50 WHERE parent = 'history'::regclass"
+	);
+	like(
+		(run_script(@progress))[1],
+		qr/\Aundo     \[#{15}\.{15}\]  50(?:\.0)? %  p1 since \d\d:\d\d:\d\d, 1234 rows\n\z/,
+		'... a bar');
+	like(
+		(report('--database', 'zabbix'))[1],
+		qr/undo of <bdi>p1</,
+		'... in the report, too');
+	$session->query(
+		"UPDATE zbxhist.parent_state SET action = NULL WHERE parent = 'history'::regclass"
+	);
+	is( (run_script(@progress, '--watch'))[1],
+		"nothing that takes long is being done\n",
+		'... and its end');
+}
+is((run_script($progress[0]))[0], 2, '... a database must be named');
+is((run_script($progress[0], '--database', 'nowhere'))[0] > 0,
+	1, '... that is there');
 
 $node->stop;
 done_testing();
