@@ -145,13 +145,16 @@ StartRows(DestReceiver *self, int operation, TupleDesc desc)
 }
 
 /*
- * EndRows and FreeReceiver have nothing to do.
+ * EndRows has nothing to do.
  */
 static void
 EndRows(DestReceiver *self)
 {
 }
 
+/*
+ * FreeReceiver has nothing to do.
+ */
 static void
 FreeReceiver(DestReceiver *self)
 {
