@@ -124,6 +124,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/import.o \
 	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/merge_group.o \
@@ -134,6 +135,7 @@ OBJS = \
 	src/packed/jobs/salvage.o \
 	src/packed/jobs/salvage_blocks.o \
 	src/packed/jobs/salvage_report.o \
+	src/packed/jobs/sorted_row.o \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \

@@ -15,6 +15,9 @@ AS $$
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
     DELETE FROM zbxhist.step_problem p
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = p.parent);
+    DELETE FROM zbxhist.import_slice i
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = i.source)
+        OR NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = i.parent);
     DELETE FROM zbxhist.lost_values v
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
     DELETE FROM zbxhist.stray_mark m

@@ -7,18 +7,7 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = 0
 AS $$
 BEGIN
-    -- a run of maintenance goes from step to step and is soon at its next
-    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
-    BEGIN
-        PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
-    EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'maintenance is at work on table %', parent
-            USING ERRCODE = 'lock_not_available',
-                  DETAIL = 'Repeat the call when that is done.',
-                  HINT = 'SELECT * FROM zbxhist.progress;';
-    END;
-    PERFORM zbxhist_internal.require_parent(parent);
-    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    PERFORM zbxhist_internal.lock_for_hand(parent);
     RETURN CASE step
         WHEN 'pack' THEN zbxhist_internal.pack_partition(parent, relation)
         WHEN 'repack' THEN zbxhist_internal.repack_day(parent, relation)

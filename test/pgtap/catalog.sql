@@ -39,6 +39,7 @@ INSERT INTO wanted VALUES
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
     ('undo', 'IN parent regclass', NULL, 'p', 'v', 'u', false),
     ('adopt_partitions', 'IN parent regclass, IN dry_run boolean DEFAULT false, IN accept_deletion boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
+    ('import', 'IN source regclass, IN parent regclass, IN rows_a_second integer DEFAULT NULL::integer, IN dry_run boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
     ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
     ('check', '', 'TABLE(severity text, code text, object text, message text, hint text)', 'f', 'v', 'r', true),
     ('route', '', 'trigger', 'f', 'v', 'u', false),
@@ -83,6 +84,7 @@ SELECT bag_eq(
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
+        import_columns,key_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,partman_config,
         partman_entry,verify_native,verify_native_partitions,verify_partman,
         catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,stored_keys,verify_deleted_items}'::text[])$$,
@@ -143,7 +145,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,adopt_partitions,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,insert_paths,item_usage,
+        add,adopt_partitions,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,import,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
@@ -156,13 +158,13 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('parents'), ('partitions'), ('partitions_by_day'),
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items}'::name[]);

@@ -135,6 +135,8 @@ CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NU
     hk_history varchar(32) NOT NULL, hk_trends_mode integer NOT NULL, hk_trends_global integer NOT NULL, hk_trends varchar(32) NOT NULL);
 INSERT INTO config VALUES (1, 1, 0, '31d', 1, 0, '365d');
 CREATE TABLE my_values (itemid bigint NOT NULL, clock integer NOT NULL, value text, PRIMARY KEY (itemid, clock));
+CREATE TABLE history_old (LIKE history);
+INSERT INTO history_old (itemid, clock, value, ns) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i, 0 FROM generate_series(8, 60) i;
 INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i FROM generate_series(8, 60) i;
 INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 60 * i, i FROM generate_series(1, 60) i;
 SQL
@@ -279,6 +281,7 @@ my %least = (
 	'docs/from-partitions.md' => 1,
 	'UPGRADING.md' => 1,
 	'docs/functions.md' => 1,
+	'docs/history-old.md' => 1,
 	'docs/operations.md' => 4,
 	'docs/packed-days.md' => 1,
 	'docs/setting-up.md' => 3);

@@ -1,0 +1,30 @@
+-- sql/migrate/begin_import.sql
+--
+-- A table that has got rows since it was planned, or lost some, is gone through
+-- again: rows that are there are left out.
+
+CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass)
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
+    IF NOT EXISTS (SELECT FROM zbxhist.import_slice s
+                    WHERE s.parent = begin_import.parent AND s.source = begin_import.source AND s.done_at IS NULL) THEN
+        DELETE FROM zbxhist.import_slice s
+         WHERE s.parent = begin_import.parent AND s.source = begin_import.source;
+        INSERT INTO zbxhist.import_slice SELECT * FROM zbxhist_internal.plan_import(source, parent);
+    END IF;
+    -- the newest first: what people look at
+    RETURN ARRAY(SELECT s.from_clock FROM zbxhist.import_slice s
+                  WHERE s.parent = begin_import.parent AND s.source = begin_import.source AND s.done_at IS NULL
+                  ORDER BY s.from_clock DESC);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.begin_import(regclass, regclass) IS
+'Plans an import, or goes on with one; returns where the slices begin that are not done (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.begin_import(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.begin_import(regclass, regclass) TO pg_database_owner;

@@ -1,0 +1,29 @@
+-- sql/migrate/describe_import.sql
+
+CREATE FUNCTION zbxhist_internal.describe_import(source regclass, parent regclass)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH slice AS MATERIALIZED (SELECT s FROM zbxhist_internal.plan_import(source, parent) s)
+    SELECT format('would import %s rows of table %s into table %s: %s to %s, %s parts, of which %s are packed straight away',
+                  zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source)), source, parent,
+                  to_char(to_timestamp(min((s).from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                  to_char(to_timestamp(max((s).to_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                  count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM zbxhist_internal.import_gaps(s))))
+      FROM slice
+     UNION ALL
+    SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
+                  e.retention, e.source, count(*))
+      FROM slice, zbxhist.parent_config c,
+           zbxhist_internal.effective_retention(c.parent, c.retention) e
+     WHERE c.parent = describe_import.parent
+       AND (s).to_clock <= zbxhist_internal.cutoff_clock(c.parent)
+     GROUP BY e.retention, e.source
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) IS
+'What an import would do, a line each (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) TO pg_database_owner;

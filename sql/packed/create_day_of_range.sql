@@ -1,0 +1,61 @@
+-- sql/packed/create_day_of_range.sql
+--
+-- The columns of the parent follow the six of a packed day; nothing is ever
+-- stored in them.  They say what the packed rows are made of, and stay as they
+-- are when the parent is altered: one that has been renamed has its former name.
+
+CREATE FUNCTION zbxhist_internal.create_day_of_range(
+    parent regclass,
+    stem name,
+    from_clock bigint,
+    to_clock bigint,
+    persistence "char")
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+AS $$
+DECLARE
+    new_name CONSTANT name := zbxhist_internal.free_name(stem);
+    source   record;
+    columns  text;
+    place    text;
+    result   regclass;
+BEGIN
+    SELECT k.relowner, t.spcname
+      INTO source
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+     WHERE k.oid = create_day_of_range.parent;
+    SELECT string_agg(format(', %I %s', coalesce(c.packed_name, a.attname),
+                             format_type(a.atttypid, a.atttypmod)), ''
+                      ORDER BY a.attnum)
+      INTO columns
+      FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day_of_range.parent)) c
+                ON c.column_name = a.attname
+     WHERE a.attrelid = create_day_of_range.parent AND a.attnum > 0 AND NOT a.attisdropped;
+    place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
+    EXECUTE format(
+        'CREATE %sTABLE zbxhist_packed.%I ('
+        'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
+        'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
+        'nrows integer NOT NULL, payload bytea NOT NULL%s, '
+        'PRIMARY KEY (first_itemid, first_clock) %s%s, %s) '
+        'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
+        CASE WHEN persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, columns,
+        'WITH (fillfactor = 100)', CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END,
+        zbxhist_internal.day_constraint(from_clock, to_clock), place);
+    result := format('zbxhist_packed.%I', new_name)::regclass;
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN payload SET STORAGE EXTERNAL', result);
+    PERFORM zbxhist_internal.own_alone(result, source.relowner);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint, bigint, "char") IS
+'Creates the empty table of a packed day for a range of clocks (internal)';
+
+REVOKE ALL ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint, bigint, "char") FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint, bigint, "char") TO pg_database_owner;

@@ -1,0 +1,345 @@
+/*-------------------------------------------------------------------------
+ *
+ * import.c
+ *	  Writes the rows of a query into a day's table.
+ *
+ * The rows come from any table, in any order, and some of them twice: they are
+ * sorted as those of a partition that is packed, and of rows with one key the
+ * first is kept.  Unlike those they are new to everybody, so they are not
+ * written frozen: a transaction that sees the day's list as it was does not see
+ * them either.
+ *
+ * What has been written is read once more and compared with what was to be
+ * written.  Memory: maintenance_work_mem for the sort, and one group.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/bounds.h"
+#include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
+#include "compat.h"
+#include "packed/day/day_reader.h"
+#include "packed/day/day_stream.h"
+#include "packed/day/day_write.h"
+#include "packed/day/row_hash.h"
+#include "packed/jobs/row_sort.h"
+#include "packed/jobs/sorted_row.h"
+#include "rows/item_range.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_import_rows);
+
+/* rows that are hashed together */
+#define HASHED_ROWS 1024
+
+typedef struct ImportState
+{
+	DestReceiver receiver;		/* must be first */
+	Relation	day;
+	DayLayout  *layout;
+	bool		is_unique;		/* a key may be there once */
+	ClockRange	range;			/* that rows must be of */
+
+	/* columns of the query: numbers less one, by packed column */
+	int			itemid;
+	int		   *sources;
+
+	RowSort    *sort;
+	StringInfoData record;
+	uint64		nread;
+	uint64		nwritten;
+
+	RowBuffer  *hashed;			/* rows written, of one item */
+	uint64		checksum;		/* of those before */
+}			ImportState;
+
+/* ---- reading ---- */
+
+/*
+ * ReceiveRow gives a row of the query to the sort.
+ */
+static bool
+ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
+{
+	ImportState *state = (ImportState *) self;
+	const DayLayout *layout = state->layout;
+	SortedRow	row;
+	int32		clock;
+	int32		ns = 0;
+
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[state->itemid] || slot->tts_isnull[state->sources[0]])
+		ereport(ERROR,
+				errcode(ERRCODE_NOT_NULL_VIOLATION),
+				errmsg("a row has no item or clock"));
+	clock = DatumGetInt32(slot->tts_values[state->sources[0]]);
+	if (clock < state->range.from_clock || clock >= state->range.to_clock)
+		elog(ERROR, "clock %d is not of the packed day", clock);
+	if (layout->ns >= 0)
+	{
+		int			source = state->sources[layout->columns[layout->ns].packed];
+
+		if (!slot->tts_isnull[source])
+			ns = DatumGetInt32(slot->tts_values[source]);
+	}
+	ZbxhistEncodeRow(&state->record, layout, state->sources, slot->tts_values,
+					 slot->tts_isnull);
+	row.itemid = DatumGetInt64(slot->tts_values[state->itemid]);
+	row.position = make_position(clock, ns);
+	row.data = state->record.data;
+	row.length = state->record.len;
+	ZbxhistRowSortAdd(state->sort, &row);
+	state->nread++;
+	return true;
+}
+
+/*
+ * StartRows finds the query's columns by the names of the day's; both must
+ * have the same.
+ */
+static void
+StartRows(DestReceiver *self, int operation, TupleDesc desc)
+{
+	ImportState *state = (ImportState *) self;
+	const DayLayout *layout = state->layout;
+
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		const LayoutColumn *column = &layout->columns[i];
+		int			source = -1;
+
+		for (int j = 0; j < desc->natts; j++)
+		{
+			Form_pg_attribute att = TupleDescAttr(desc, j);
+
+			if (strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
+				att->atttypid == column->type)
+				source = j;
+		}
+		if (source < 0)
+			ereport(ERROR,
+					errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("the rows have no column \"%s\" of type %s",
+						   NameStr(column->name),
+						   format_type_be(column->type)));
+		if (column->packed < 0)
+			state->itemid = source;
+		else
+			state->sources[column->packed] = source;
+	}
+}
+
+/*
+ * EndRows has nothing to do.
+ */
+static void
+EndRows(DestReceiver *self)
+{
+}
+
+/*
+ * FreeReceiver has nothing to do.
+ */
+static void
+FreeReceiver(DestReceiver *self)
+{
+}
+
+/*
+ * ReadQuery gives the rows of a query to the sort.
+ */
+static void
+ReadQuery(ImportState * state, const char *query)
+{
+	SPIExecuteOptions options = {0};
+	SPIPlanPtr	plan;
+	int			code;
+
+	state->receiver.receiveSlot = ReceiveRow;
+	state->receiver.rStartup = StartRows;
+	state->receiver.rShutdown = EndRows;
+	state->receiver.rDestroy = FreeReceiver;
+	state->receiver.mydest = DestNone;
+	options.dest = &state->receiver;
+	options.read_only = true;
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	plan = SPI_prepare(query, 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "could not plan query: %s", SPI_result_code_string(SPI_result));
+	code = SPI_execute_plan_extended(plan, &options);
+	if (code < 0)
+		elog(ERROR, "could not execute query: %s", SPI_result_code_string(code));
+	SPI_finish();
+}
+
+/* ---- writing ---- */
+
+/*
+ * HashRows adds the rows that are kept for it to the checksum.
+ */
+static void
+HashRows(ImportState * state)
+{
+	if (state->hashed->rows.nrows == 0)
+		return;
+	state->checksum += ZbxhistHashRows(&state->hashed->rows);
+	ZbxhistRemoveRows(state->hashed, state->hashed->rows.nrows);
+}
+
+/*
+ * WriteSorted gives a sorted row to the writer, and keeps it for the checksum.
+ */
+static void
+WriteSorted(ImportState * state, DayWriter *writer, const SortedRow *sorted)
+{
+	int32		clock = position_clock(sorted->position);
+	RowBuffer  *buffer;
+	int			row;
+
+	row = ZbxhistDayWriteRow(writer, sorted->itemid, clock, &buffer);
+	ZbxhistDecodeRow(buffer, row, sorted->data);
+
+	if (state->hashed->rows.nrows == HASHED_ROWS ||
+		state->hashed->rows.itemid != sorted->itemid)
+	{
+		HashRows(state);
+		ZbxhistBeginRows(state->hashed, sorted->itemid);
+	}
+	ZbxhistDecodeRow(state->hashed, ZbxhistAddRow(state->hashed, clock),
+					 sorted->data);
+}
+
+/*
+ * WriteDay writes the sorted rows; returns the bytes that they take.
+ */
+static uint64
+WriteDay(ImportState * state)
+{
+	DayWriter  *writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
+	SortedRow	row;
+	int64		itemid = 0;
+	int64		position = 0;
+	uint64		nbytes;
+
+	state->hashed = ZbxhistCreateRowBuffer(state->layout);
+	ZbxhistRowSortPerform(state->sort);
+	while (ZbxhistRowSortNext(state->sort, &row))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (state->is_unique && state->nwritten > 0 &&
+			row.itemid == itemid && row.position == position)
+			continue;
+		if (state->nwritten++ == 0)
+			ZbxhistBeginRows(state->hashed, row.itemid);
+		itemid = row.itemid;
+		position = row.position;
+		WriteSorted(state, writer, &row);
+	}
+	HashRows(state);
+	ZbxhistFreeRowBuffer(state->hashed);
+	ZbxhistEndDayWrite(writer, &state->nwritten, &nbytes);
+	return nbytes;
+}
+
+/*
+ * VerifyDay reads what has been written, and makes sure that it is what was to
+ * be.
+ */
+static void
+VerifyDay(ImportState * state)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist imported segment",
+												  ALLOCSET_DEFAULT_SIZES);
+	Snapshot	snapshot;
+	DayStream  *stream;
+	uint64		nrows = 0;
+	uint64		checksum = 0;
+
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	stream = ZbxhistOpenDayStream(state->day, state->layout, snapshot);
+	while (day_stream_segment(stream) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+		SegmentRows rows;
+
+		ZbxhistDecodeDaySegment(state->day, state->layout, &stream->group.reader,
+								stream->segment, NULL, &rows);
+		nrows += rows.nrows;
+		checksum += ZbxhistHashRows(&rows);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+		ZbxhistDayStreamNext(stream);
+	}
+	ZbxhistCloseDayStream(stream);
+	UnregisterSnapshot(snapshot);
+	MemoryContextDelete(context);
+	if (nrows != state->nwritten || checksum != state->checksum)
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("packed day \"%s\" has been written wrongly: " UINT64_FORMAT " rows of " UINT64_FORMAT,
+					   RelationGetRelationName(state->day), nrows,
+					   state->nwritten),
+				errtable(state->day));
+}
+
+/* ---- the function ---- */
+
+/*
+ * zbxhist_import_rows(query, day, from_clock, to_clock, is_unique) writes the
+ * rows of a query into the day's table; see sql/migrate/import_rows.sql.
+ */
+Datum
+zbxhist_import_rows(PG_FUNCTION_ARGS)
+{
+	ImportState *state = palloc0(sizeof(ImportState));
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+	OwnerRights before;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	state->day = ZbxhistOpenOwnedTable(PG_GETARG_OID(1), RowExclusiveLock);
+	if (RelationGetNumberOfBlocks(state->day) > 0)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("table \"%s\" is not empty",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
+	state->layout = ZbxhistDayLayout(state->day);
+	state->sources = palloc0(sizeof(int) * state->layout->npacked);
+	state->range.from_clock = PG_GETARG_INT64(2);
+	state->range.to_clock = PG_GETARG_INT64(3);
+	state->is_unique = PG_GETARG_BOOL(4);
+	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
+	initStringInfo(&state->record);
+	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
+	ReadQuery(state, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	values[2] = Int64GetDatum((int64) WriteDay(state));
+	VerifyDay(state);
+	values[0] = Int64GetDatum((int64) state->nread);
+	values[1] = Int64GetDatum((int64) state->nwritten);
+	ZbxhistEndRowSort(state->sort);
+	ZbxhistGiveBackRights(&before);
+	table_close(state->day, NoLock);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
+											 nulls));
+}

@@ -1,0 +1,20 @@
+/*-------------------------------------------------------------------------
+ *
+ * sorted_row.h
+ *	  The values of a row on its way through the sort.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_SORTED_ROW_H
+#define ZBXHIST_SORTED_ROW_H
+
+#include "lib/stringinfo.h"
+
+#include "packed/day/row_buffer.h"
+
+extern void ZbxhistEncodeRow(StringInfo record, const DayLayout *layout,
+							 const int *sources, const Datum *values,
+							 const bool *nulls);
+extern void ZbxhistDecodeRow(RowBuffer *buffer, int row, const char *data);
+
+#endif							/* ZBXHIST_SORTED_ROW_H */

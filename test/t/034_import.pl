@@ -1,0 +1,259 @@
+# Rows of other tables, such as history_old of Zabbix's own upgrade, are packed
+# straight into days while values are written: also after interruptions, with
+# keys that are there twice, and into days that have rows already.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PgWire;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes ();
+use ZbxhistTest;
+
+my $node = test_server('import');
+my $old_rows = 60000;
+
+$node->safe_psql('postgres',
+	'CREATE ROLE zabbix LOGIN; CREATE ROLE other LOGIN');
+create_database($node, 'zabbix', 'zabbix');
+create_zabbix_tables($node, 'zabbix', 'zabbix');
+
+# As the owner of the tables, who is no superuser.
+sub sql
+{
+	my ($statement) = @_;
+
+	return $node->safe_psql('zabbix',
+		"SET SESSION AUTHORIZATION zabbix; $statement");
+}
+
+# The same with its messages, for what may fail.
+sub messages_of
+{
+	my ($statement) = @_;
+	my (undef, undef, $messages) = psql_script($node, 'zabbix',
+		"SET SESSION AUTHORIZATION zabbix;\n$statement;\n");
+
+	return $messages;
+}
+
+# Everything that has been written, by whom ever, is in the plain table, too.
+sub is_like_plain
+{
+	my ($table, $name) = @_;
+
+	is( totals($node, 'zabbix', $table),
+		totals($node, 'zabbix', "plain_$table"),
+		"$name: every row is there once, as it was");
+}
+
+# ---- tables of before: without a key, in the order of time, mostly ----
+
+my %value = (
+	history => 'i / 8.0',
+	history_uint => '18446744073709551615 - i',
+	history_str => "'value ' || i % 9",
+	history_text =>
+	  "repeat(md5(i::text), CASE i % 5000 WHEN 0 THEN 900 ELSE 1 END)");
+for my $table (sort keys %value)
+{
+	sql(    "CREATE TABLE ${table}_old (LIKE $table INCLUDING DEFAULTS);"
+		  . "CREATE TABLE plain_$table (LIKE $table INCLUDING ALL);"
+		  . "INSERT INTO ${table}_old (itemid, clock, value, ns)"
+		  . " SELECT i % 70, ${\ day(-9)} + i * 13 + (i * 7919) % 900, $value{$table}, i % 1000000000"
+		  . " FROM generate_series(1, $old_rows) i;"
+		  . "INSERT INTO plain_$table SELECT * FROM ${table}_old");
+}
+sql(    "CREATE TABLE trends_old (LIKE trends INCLUDING DEFAULTS);"
+	  . 'CREATE TABLE plain_trends (LIKE trends INCLUDING ALL);'
+	  . "INSERT INTO trends_old SELECT i % 10, ${\ day(-100)} + i / 10 * 3600, 60, i, i + 1, i + 2 FROM generate_series(1, 20000) i;"
+	  . 'INSERT INTO plain_trends SELECT * FROM trends_old');
+sql("SELECT * FROM zbxhist.setup()");
+
+# keys that are there twice, and rows that are there already, some with others' values
+sql(    "INSERT INTO history_old SELECT * FROM history_old WHERE ns <= 300;"
+	  . 'INSERT INTO history SELECT itemid, clock, -1, ns FROM history_old WHERE ns BETWEEN 501 AND 600;'
+	  . 'INSERT INTO history SELECT itemid, clock, -1, ns FROM history_old WHERE ns BETWEEN 59901 AND 59910;'
+	  . 'UPDATE plain_history SET value = -1 WHERE ns BETWEEN 501 AND 600 OR ns BETWEEN 59901 AND 59910'
+);
+
+# ---- what is refused ----
+
+like(
+	messages_of("CALL zbxhist.import('history_old', 'history_old')"),
+	qr/table public\.history_old is not managed by zbxhist/,
+	'only managed tables get rows');
+like(
+	messages_of("CALL zbxhist.import('history', 'history')"),
+	qr/cannot import public\.history: it is managed by zbxhist/,
+	'... of tables that are not');
+like(
+	messages_of("CALL zbxhist.import('history_old', 'history_uint')"),
+	qr/column "value" of table public\.history_old is of type double precision, not numeric/,
+	'... with the same columns');
+like(
+	messages_of("CALL zbxhist.import('trends_old', 'history')"),
+	qr/table public\.trends_old has no column "value"/,
+	'... all of them');
+like(
+	messages_of("CALL zbxhist.import('history_old', 'history', 0)"),
+	qr/rows_a_second must be greater than zero/,
+	'... at a rate that is one');
+$node->safe_psql('zabbix',
+	'CREATE TABLE others (LIKE history); ALTER TABLE others OWNER TO other');
+like(
+	messages_of("CALL zbxhist.import('others', 'history')"),
+	qr/may not read table public\.others\nHINT:  GRANT SELECT ON public\.others TO zabbix;/,
+	'... and that the owner may read');
+
+# ---- the plan ----
+
+like(
+	messages_of(
+		"CALL zbxhist.import('history_old', 'history', dry_run => true)"),
+	qr/would import 60300 rows of table public\.history_old into table public\.history: ${\ date(-9)} to ${\ date(1)}, 1\d parts, of which \d+ are packed straight away/,
+	'a dry run says what there is');
+is(sql('SELECT count(*) FROM zbxhist.import_slice'),
+	0, '... and does nothing');
+
+# ---- while values are written ----
+
+my $item = 1000000;
+my $stream = in_background(
+	$node, 'zabbix', 'values', 15, 3,
+	sub {
+		my ($client, $counts) = @_;
+		my $rows =
+		  value_rows($item, 100, time() - (rand() < 0.3 ? 86400 * 5 : 0));
+
+		$item += 100;
+		my $result = $client->query(
+			"begin; insert into history (itemid,clock,ns,value) values $rows;"
+			  . " insert into plain_history (itemid,clock,ns,value) values $rows;"
+			  . ' commit');
+		$counts->{"error $_"}++ for @{ $result->{errors} };
+		$client->query('rollback') if @{ $result->{errors} };
+	});
+
+# cancelled, killed with its connection, and with the server
+my $slow =
+  "CALL zbxhist.import('history_old', 'history', rows_a_second => 6000)";
+for my $how ('cancel', 'terminate')
+{
+	my $file = $node->basedir . "/$how.out";
+	my $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
+	my $pid =
+	  start_psql($node, 'zabbix', $file, sub { print { $_[0] } "$slow;\n" });
+
+	ok( $node->poll_query_until(
+			'zabbix',
+			"SELECT count(done_at) >= $done + 2 FROM zbxhist.import_slice"),
+		"$how: days are imported");
+	$node->safe_psql('zabbix',
+		"SELECT pg_${how}_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CALL zbxhist.import%'"
+	);
+	isnt(wait_for_end($pid), 0, "... and no more after the ${how}ing");
+}
+wait_for_end($stream);
+unlike(outcome_of($node, 'values'),
+	qr/error|lost/, 'no INSERT has failed meanwhile');
+my $pid = start_psql(
+	$node, 'zabbix',
+	$node->basedir . '/kill.out',
+	sub { print { $_[0] } "$slow;\n" });
+my $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
+$node->poll_query_until('zabbix',
+	"SELECT count(done_at) > $done FROM zbxhist.import_slice");
+kill_server($node);
+wait_for_end($pid);
+start_after_crash($node);
+$done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
+cmp_ok($done, '>', 4, 'what is done is done, after a crash, too');
+my $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
+like(
+	$messages,
+	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already.*\nHINT:  DROP TABLE public\.history_old;/,
+	'the next call goes on, and compares');
+is( sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"
+	),
+	'60300|0',
+	'every row was read once');
+is_like_plain('history', 'imported');
+cmp_ok(
+	sql("SELECT count(*) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
+	),
+	'>=', 7,
+	'days are packed');
+maintain($node, 'zabbix', 'zabbix') for 1 .. 2;
+is_like_plain('history', 'after maintenance');
+is(rows_of($node, 'zabbix', "ONLY history WHERE clock < ${\ day(-1)}"),
+	0, '... which has merged what came meanwhile');
+is(sql("SELECT count(*) FROM zbxhist.verify('history')"),
+	0, 'all packed days are sound');
+like(
+	messages_of("INSERT INTO history SELECT * FROM history_old LIMIT 1"),
+	qr/duplicate key value/,
+	'keys are unique');
+
+# ---- again, and with rows that came later ----
+
+sql("INSERT INTO history_old VALUES (5, ${\ day(-4)}, 5, 5)");
+sql("INSERT INTO plain_history VALUES (5, ${\ day(-4)}, 5, 5)");
+$messages = messages_of("CALL zbxhist.import('history_old', 'history')");
+like(
+	$messages,
+	qr/all 60301 rows .*: 1 have been stored, 60300 had a key/,
+	'a second import stores what is new only');
+is_like_plain('history', 'again');
+
+# ---- the other types, and months ----
+
+for my $table (qw(history_uint history_str history_text))
+{
+	like(
+		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
+		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key/,
+		"$table is imported");
+	is_like_plain($table, $table);
+}
+like(
+	messages_of("CALL zbxhist.import('trends_old', 'trends')"),
+	qr/all 20000 rows .* 20000 have been stored/,
+	'trends are imported');
+is_like_plain('trends', 'trends');
+is( sql("SELECT count(*) > 1 FROM zbxhist.packed_day WHERE parent = 'trends'::regclass AND to_clock - from_clock > 27 * 86400"
+	),
+	't',
+	'... as months');
+
+# ---- a partitioned table; one whose rows are of far away ----
+
+sql("CREATE TABLE parted (LIKE history INCLUDING DEFAULTS) PARTITION BY RANGE (clock);"
+	  . 'CREATE TABLE parted_a PARTITION OF parted DEFAULT;'
+	  . "INSERT INTO parted SELECT 7, c, 7, 7 FROM unnest(ARRAY[-2147483648, -1, 0, 1000000000, 2147483647, ${\ day(-40)}]) c;"
+	  . 'INSERT INTO plain_history SELECT * FROM parted');
+like(
+	messages_of("CALL zbxhist.import('parted', 'history')"),
+	qr/all 6 rows .*: 6 have been stored/,
+	'a partitioned table, and clocks of all times');
+is_like_plain('history', 'clocks of all times');
+
+# ---- tables that are never packed get partitions ----
+
+sql("CREATE TABLE unpacked (itemid bigint NOT NULL, clock integer NOT NULL, value text);"
+	  . "CREATE TABLE unpacked_old (LIKE unpacked); CREATE TABLE plain_unpacked (LIKE unpacked);"
+	  . "SELECT zbxhist.create_parent('unpacked');"
+	  . "INSERT INTO unpacked_old SELECT i % 5, ${\ day(-3)} + i / 2, 'x' FROM generate_series(1, 9000) i;"
+	  . 'INSERT INTO plain_unpacked SELECT * FROM unpacked_old');
+like(
+	messages_of("CALL zbxhist.import('unpacked_old', 'unpacked')"),
+	qr/all 9000 rows .*: 9000 have been stored, 0 had/,
+	'without a key, every row is kept');
+is_like_plain('unpacked', 'without a key, and never packed');
+log_is_clean($node);
+$node->stop;
+
+done_testing();
