@@ -1,6 +1,6 @@
 -- A packed day of one page is read without its index, whose catalog entries a new
 -- connection would have to look up: with several groups in the page, in any
--- order, forwards and backwards.
+-- order, forwards and backwards.  (No two items have the same times, so that it is these groups alone.)
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';
 CREATE SCHEMA one_page;
@@ -8,7 +8,7 @@ SET search_path = one_page;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE history_rest (LIKE history INCLUDING ALL);
 CREATE TABLE plain AS
-SELECT i::bigint AS itemid, 86400 + j * 600 AS clock, (i * j)::double precision AS value, j AS ns
+SELECT i::bigint AS itemid, 86400 + j * 600 AS clock, (i * j)::double precision AS value, i * 1000 + j AS ns
   FROM generate_series(1, 9) i, generate_series(0, 100) j;
 SELECT zbxhist.create_parent(p, retention => '100 years', premake => 0), zbxhist.create_partition(p, '1970-01-02')
   FROM unnest('{history,history_rest}'::regclass[]) p;
