@@ -134,6 +134,15 @@ ZbxhistCreateRowBuffer(const DayLayout *layout)
 }
 
 /*
+ * ZbxhistFreeRowBuffer frees the buffer and what it holds.
+ */
+void
+ZbxhistFreeRowBuffer(RowBuffer *buffer)
+{
+	MemoryContextDelete(buffer->context);
+}
+
+/*
  * ZbxhistBeginRows empties the buffer, for rows of an item.
  */
 void

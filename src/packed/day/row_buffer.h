@@ -21,6 +21,7 @@ typedef struct RowBuffer
 } RowBuffer;
 
 extern RowBuffer *ZbxhistCreateRowBuffer(const DayLayout *layout);
+extern void ZbxhistFreeRowBuffer(RowBuffer *buffer);
 extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 
 /* adding a row: its clock, then each other column */
