@@ -31,9 +31,7 @@ class Dataset(NamedTuple):
 DATASETS = (
     Dataset("float", "floats of 4 decimals", "history", "decimal", 30, target=7),
     Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",), 3),
-    Dataset(
-        "float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS, 4.8
-    ),
+    Dataset("float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS, 4.8),
     Dataset("float-minute", "the same, a minute", "history", "decimal", 6, DEPENDENTS, 4.8, 60),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
     Dataset("nab-dependents", "NAB, 2/3 dependent", "history", "series", 30, DEPENDENTS, 3.8),

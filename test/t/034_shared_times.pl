@@ -46,10 +46,11 @@ sub is_whole
 {
 	my ($what) = @_;
 
-	is(sql("SELECT (SELECT count(*) FROM difference), (SELECT count(*) FROM history),"
+	is( sql("SELECT (SELECT count(*) FROM difference), (SELECT count(*) FROM history),"
 			  . " (SELECT count(*) FROM zbxhist.verify('history')),"
 			  . " (SELECT count(*) > 0 FROM $table WHERE nrows = 0)"),
-		'0|1416|0|t', $what);
+		'0|1416|0|t',
+		$what);
 	return;
 }
 
@@ -62,12 +63,15 @@ is_whole('after a crash');
 # ---- a dump ----
 
 my $file = PostgreSQL::Test::Utils::tempdir() . '/zabbix.dump';
-$node->command_ok(
-	[ 'pg_dump', '-Fc', '-f', $file, $node->connstr('zabbix') ],
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $file, $node->connstr('zabbix') ],
 	'dumped');
 $node->safe_psql('postgres', 'CREATE DATABASE restored');
 $node->command_ok(
-	[ 'pg_restore', '--exit-on-error', '-d', $node->connstr('restored'), $file ],
+	[
+		'pg_restore', '--exit-on-error',
+		'-d', $node->connstr('restored'),
+		$file
+	],
 	'restored');
 is( $node->safe_psql(
 		'restored',
@@ -79,7 +83,8 @@ is( $node->safe_psql(
 # ---- forged bytes ----
 
 my @rows = map { [ split /\|/ ] } split /\n/,
-  sql("SELECT ctid, encode(payload, 'hex'), nrows FROM $table ORDER BY nrows");
+  sql(
+	"SELECT ctid, encode(payload, 'hex'), nrows FROM $table ORDER BY nrows");
 is(scalar(grep { $_->[2] == 0 } @rows), 1, 'one row has times');
 my @all = map { pack('H*', $_->[1]) } @rows;
 sql(<<'SQL');
@@ -109,15 +114,18 @@ for (1 .. 60 * $much)
 	my $bytes =
 	  with_checksums(mutated(pack('H*', $row->[1]), \@all));
 	my $hex = unpack('H*', $bytes);
-	my $nrows = rand() < 0.1 ? 'CASE nrows WHEN 0 THEN 700 ELSE 0 END' : 'nrows';
+	my $nrows =
+	  rand() < 0.1 ? 'CASE nrows WHEN 0 THEN 700 ELSE 0 END' : 'nrows';
 	my $forged = join ', ', map { "state_of(\$s\$$_\$s\$)" } @statements;
 
-	$states{$_}++ for split /\|/, (split /\n/, sql(
-			"BEGIN; UPDATE $table SET payload = '\\x$hex', nrows = $nrows WHERE ctid = '$row->[0]';"
+	$states{$_}++
+	  for split /\|/,
+	  ( split /\n/,
+		sql("BEGIN; UPDATE $table SET payload = '\\x$hex', nrows = $nrows WHERE ctid = '$row->[0]';"
 			  . "SELECT $forged; ROLLBACK"))[-1];
 }
 note(join ', ', map { "$_: $states{$_}" } sort keys %states);
-is( join(' ', grep { !/^(?:00000|XX001|23505)$/ } sort keys %states),
+is(join(' ', grep { !/^(?:00000|XX001|23505)$/ } sort keys %states),
 	'', 'forged times give rows or XX001');
 ok($states{XX001}, '... and some are found to be damaged');
 is_whole('the day is as it was');

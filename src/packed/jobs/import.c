@@ -66,7 +66,7 @@ typedef struct ImportState
 
 	RowBuffer  *hashed;			/* rows written, of one item */
 	uint64		checksum;		/* of those before */
-}			ImportState;
+} ImportState;
 
 /* ---- reading ---- */
 
@@ -164,7 +164,7 @@ FreeReceiver(DestReceiver *self)
  * ReadQuery gives the rows of a query to the sort.
  */
 static void
-ReadQuery(ImportState * state, const char *query)
+ReadQuery(ImportState *state, const char *query)
 {
 	SPIExecuteOptions options = {0};
 	SPIPlanPtr	plan;
@@ -194,7 +194,7 @@ ReadQuery(ImportState * state, const char *query)
  * HashRows adds the rows that are kept for it to the checksum.
  */
 static void
-HashRows(ImportState * state)
+HashRows(ImportState *state)
 {
 	if (state->hashed->rows.nrows == 0)
 		return;
@@ -206,7 +206,7 @@ HashRows(ImportState * state)
  * WriteSorted gives a sorted row to the writer, and keeps it for the checksum.
  */
 static void
-WriteSorted(ImportState * state, DayWriter *writer, const SortedRow *sorted)
+WriteSorted(ImportState *state, DayWriter *writer, const SortedRow *sorted)
 {
 	int32		clock = position_clock(sorted->position);
 	RowBuffer  *buffer;
@@ -229,7 +229,7 @@ WriteSorted(ImportState * state, DayWriter *writer, const SortedRow *sorted)
  * WriteDay writes the sorted rows; returns the bytes that they take.
  */
 static uint64
-WriteDay(ImportState * state)
+WriteDay(ImportState *state)
 {
 	DayWriter  *writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
 	SortedRow	row;
@@ -262,7 +262,7 @@ WriteDay(ImportState * state)
  * be.
  */
 static void
-VerifyDay(ImportState * state)
+VerifyDay(ImportState *state)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist imported segment",
