@@ -29,8 +29,8 @@ SKIP:
 	skip 'extension_control_path came with PostgreSQL 18', 5
 	  if $node->pg_version < 18;
 	$node->append_conf('postgresql.conf',
-			"extension_control_path = '$image/share'\n"
-		  . "dynamic_library_path = '$image/lib'\n");
+			"extension_control_path = '$image/share:\$system'\n"
+		  . "dynamic_library_path = '$image/lib:\$libdir'\n");
 	$node->restart;
 	create_database($node, 'zabbix');
 	set_up($node, 'zabbix');
