@@ -1,6 +1,6 @@
 # Links in documents lead to files and headings that are there, every document
-# is in the index, plots in git are shown, and the figures of the README are
-# those of the benchmarks.
+# is in the index, every code of check() is explained, plots in git are shown,
+# and the figures of the README are those of the benchmarks.
 use strict;
 use warnings;
 
@@ -73,6 +73,19 @@ is_deeply(
 	[],
 	'every document is in the index');
 ok($linked{"$top/README.md"}{$index}, 'which the README names');
+
+# ---- what check() says ----
+
+my %codes;
+for my $file (glob "$top/sql/check/*.sql")
+{
+	$codes{$_} = 1
+	  for slurp($file) =~ /'(?:error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g;
+}
+cmp_ok(scalar keys %codes, '>', 50, 'codes of check() are found');
+my $red = slurp("$top/docs/something-is-red.md");
+is_deeply([ sort grep { $red !~ /`$_`/ } keys %codes ],
+	[], 'every code of check() is in docs/something-is-red.md');
 
 # ---- plots ----
 

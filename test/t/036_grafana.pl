@@ -34,6 +34,9 @@ cmp_ok(
 $node->safe_psql('postgres',
 	'CREATE ROLE monitor LOGIN; GRANT pg_monitor TO monitor; CREATE ROLE grafana LOGIN'
 );
+$node->safe_psql('zabbix',
+	"GRANT SELECT ON history, history_uint, trends, trends_uint TO $_")
+  for qw(monitor grafana);
 
 # ---- the dashboard ----
 
@@ -68,6 +71,8 @@ sub expand
 	  s/\$__timeFilter\(([^()]+)\)/"$1 BETWEEN " . iso($from) . ' AND ' . iso($to)/ge;
 	$sql =~ s/\$__timeFrom\(\)/iso($from)/ge;
 	$sql =~ s/\$__timeTo\(\)/iso($to)/ge;
+	$sql =~ s/\$__unixEpochFrom\(\)/$from/g;
+	$sql =~ s/\$__unixEpochTo\(\)/$to/g;
 	$sql =~ s/\$table\b/'history','history_uint','trends'/g;
 	return $sql;
 }
@@ -130,9 +135,6 @@ foreach my $variable (@{ $dashboard->{templating}{list} })
 }
 
 # ---- Grafana's Zabbix plugin ----
-
-$node->safe_psql('zabbix',
-	'GRANT SELECT ON history, history_uint, trends, trends_uint TO grafana');
 
 # A query of the plugin: the aggregate of a table's column by time.
 sub plugin_query

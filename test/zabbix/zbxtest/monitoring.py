@@ -2,9 +2,7 @@
 writes to, by ODBC and by Zabbix agent 2; their triggers fire when maintenance
 is stopped and when something is broken, and go away after."""
 
-import glob
 import os
-import time
 
 from . import proc
 from .upkeep import Upkeep
