@@ -63,7 +63,7 @@ OBJS = \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
 	src/maintenance/worker.o \
-	src/packed/day/day.o \
+	src/packed/day/day_groups.o \
 	src/packed/day/day_apply.o \
 	src/packed/day/day_changes.o \
 	src/packed/day/day_conflicts.o \

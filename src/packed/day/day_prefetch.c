@@ -140,7 +140,7 @@ ZbxhistPrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 		UnlockRelationOid(relid, lockmode);
 		return;
 	}
-	/* its index is not read, see day.c */
+	/* its index is not read, see day_groups.c */
 	if (RelationGetNumberOfBlocks(day) == 1)
 		PrefetchBuffer(day, MAIN_FORKNUM, 0);
 	else if (day->rd_rel->relam == HEAP_TABLE_AM_OID)

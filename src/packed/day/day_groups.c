@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * day.c
+ * day_groups.c
  *	  A day's table: finds groups of segments.
  *
  * For any snapshot groups do not overlap in (itemid, clock), and rows of one
