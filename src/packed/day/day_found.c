@@ -44,7 +44,7 @@ GetTransaction(DayScan *scan, int attnum)
 
 /*
  * ZbxhistDayScanXmin returns the transaction that has stored the group found
- * last, ZbxhistDayScanXmax that which has deleted it or is about to.
+ * last.
  */
 TransactionId
 ZbxhistDayScanXmin(DayScan *scan)
@@ -52,6 +52,10 @@ ZbxhistDayScanXmin(DayScan *scan)
 	return GetTransaction(scan, MinTransactionIdAttributeNumber);
 }
 
+/*
+ * ZbxhistDayScanXmax returns the transaction that has deleted, or is about to
+ * delete, the group found last.
+ */
 TransactionId
 ZbxhistDayScanXmax(DayScan *scan)
 {
