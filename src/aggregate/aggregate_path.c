@@ -234,18 +234,18 @@ PlaceColumns(List *exprs, List *columns)
 }
 
 /*
- * PlaceOf returns where a column of relation rti is in the input, or 0.
+ * PlaceOf returns where a column of the packed table is in the input, or 0.
  */
 static int
-PlaceOf(List *columns, AttrNumber attnum)
+PlaceOf(List *attributes, AttrNumber attnum)
 {
 	int			n = 0;
 	ListCell   *lc;
 
-	foreach(lc, columns)
+	foreach(lc, attributes)
 	{
 		n++;
-		if (lfirst_node(Var, lc)->varattno == attnum)
+		if (lfirst_int(lc) == attnum)
 			return n;
 	}
 	return 0;
@@ -510,8 +510,11 @@ MakeScanList(const AggregateQuery *query)
 static List *
 MakePlaces(const AggregateChoice *choice)
 {
-	return list_make3_int(PlaceOf(choice->columns, choice->query.itemid),
-						  PlaceOf(choice->columns, choice->query.clock),
+	const KeyColumns *columns =
+		&ZbxhistPackedRelOf(choice->tables.packed)->columns;
+
+	return list_make3_int(PlaceOf(choice->attributes, columns->itemid),
+						  PlaceOf(choice->attributes, columns->clock),
 						  choice->query.follows_clock);
 }
 

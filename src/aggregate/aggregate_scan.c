@@ -64,6 +64,20 @@ refers_to_place(Node *node, const int *place)
 }
 
 /*
+ * is_of_other_place is a walker that says whether an expression has other
+ * columns of the input than one.
+ */
+static bool
+is_of_other_place(Node *node, const int *place)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno != *place;
+	return expression_tree_walker(node, is_of_other_place, (void *) place);
+}
+
+/*
  * InitKeys prepares the grouping keys and the breaks.
  */
 static void
@@ -158,6 +172,9 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	InitInputs(state);
 	state->local = ExecInitQual(list_nth(state->private, AGGREGATE_LOCAL),
 								&node->ss.ps);
+	state->filters_items = state->local != NULL &&
+		!is_of_other_place(list_nth(state->private, AGGREGATE_LOCAL),
+						   &state->itemid);
 	state->values = ExecInitExprList(plan->custom_exprs, &node->ss.ps);
 	state->econtext = CreateExprContext(estate);
 	foreach(lc, plan->custom_plans)

@@ -51,6 +51,7 @@ typedef struct AggregateScanState
 	PackedScan *scan;			/* NULL: not begun yet */
 	bool	   *wanted;			/* by attribute */
 	ExprState  *local;			/* NULL: all rows count */
+	bool		filters_items;	/* it is about the item only */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
 	int			itemid;			/* in input, from 1; 0: not asked for */

@@ -203,7 +203,7 @@ static void
 EnterDay(AggregateScanState *state)
 {
 	state->reader = state->scan->open.reader;
-	state->by_column = state->local == NULL;
+	state->by_column = state->local == NULL || state->filters_items;
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 	{
 		state->columns[i] = FindColumn(state, i);
@@ -544,6 +544,21 @@ AddPart(AggregateScanState *state)
 }
 
 /*
+ * IsItemWanted says whether conditions on the item hold.
+ */
+static bool
+IsItemWanted(AggregateScanState *state, int64 itemid)
+{
+	TupleTableSlot *slot = state->key_input;
+
+	if (state->itemid > 0)
+		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
+	ResetExprContext(state->econtext);
+	state->econtext->ecxt_outertuple = slot;
+	return ExecQual(state->local, state->econtext);
+}
+
+/*
  * AddSegment adds the segment that has been found.
  */
 static void
@@ -553,6 +568,8 @@ AddSegment(AggregateScanState *state, const SegmentInfo *info)
 	SegmentRows rows;
 	ValueGroup *group;
 
+	if (state->filters_items && !IsItemWanted(state, info->itemid))
+		return;
 	if (!state->by_column || info->first_clock < bounds->from_clock ||
 		info->last_clock > bounds->to_clock)
 	{
