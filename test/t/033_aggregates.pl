@@ -21,7 +21,8 @@ sub one_of { return $_[ int rand @_ ] }
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf',
-	"session_preload_libraries = 'zbxhist'\ntimezone = 'America/St_Johns'\nfsync = off");
+	"session_preload_libraries = 'zbxhist'\ntimezone = 'America/St_Johns'\nfsync = off"
+);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION zbxhist; CREATE SCHEMA plain');
 my %type = (
@@ -30,10 +31,11 @@ my %type = (
 	history_any => 'numeric');
 for my $table (sort keys %type)
 {
-	my $value = $table eq 'history' ?
-	  q{CASE WHEN n % 97 = 0 THEN 'NaN' WHEN n % 89 = 0 THEN '-Infinity' ELSE (random() * 200000)::integer / 128.0 - 700 END} :
-	  $table eq 'history_uint' ? q{(random() * 10 ^ (i * 2.5))::numeric(20)} :
-	  q{((random() - 0.4) * 10 ^ i)::numeric * CASE WHEN n % 100 = 3 THEN 1e25 ELSE 1 END};
+	my $value =
+	  $table eq 'history'
+	  ? q{CASE WHEN n % 97 = 0 THEN 'NaN' WHEN n % 89 = 0 THEN '-Infinity' ELSE (random() * 200000)::integer / 128.0 - 700 END}
+	  : $table eq 'history_uint' ? q{(random() * 10 ^ (i * 2.5))::numeric(20)}
+	  : q{((random() - 0.4) * 10 ^ i)::numeric * CASE WHEN n % 100 = 3 THEN 1e25 ELSE 1 END};
 	$node->safe_psql('postgres', <<"SQL");
 CREATE TABLE $table (itemid bigint NOT NULL, clock integer NOT NULL, value $type{$table}, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 SELECT setseed($seed / 1e5);
@@ -51,9 +53,12 @@ CALL zbxhist_internal.merge_waiting('$table');
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 38 = 19;
 ANALYZE;
 SQL
-	is( $node->safe_psql('postgres',
-			"SELECT count(*) FROM ((TABLE $table EXCEPT ALL TABLE plain.$table) UNION ALL (TABLE plain.$table EXCEPT ALL TABLE $table)) x"),
-		0, "both tables have the rows of $table");
+	is( $node->safe_psql(
+			'postgres',
+			"SELECT count(*) FROM ((TABLE $table EXCEPT ALL TABLE plain.$table) UNION ALL (TABLE plain.$table EXCEPT ALL TABLE $table)) x"
+		),
+		0,
+		"both tables have the rows of $table");
 }
 
 # An expression of the clock, of random form and depth.
@@ -64,51 +69,83 @@ sub clock_expression
 	my $inner = clock_expression($depth - 1);
 	my $n = one_of(7, 60, 300, 3600, 7200, 86400, 100_000);
 	return one_of(
-		"($inner / $n)", "($inner % $n)", "($inner - $inner % $n)",
-		"($inner + $n)", "($n - $inner)", "($inner / -$n)",
-		"(($inner - $n) / $n * $n)", "mod($inner, $n)");
+		"($inner / $n)",
+		"($inner % $n)",
+		"($inner - $inner % $n)",
+		"($inner + $n)",
+		"($n - $inner)",
+		"($inner / -$n)",
+		"(($inner - $n) / $n * $n)",
+		"mod($inner, $n)");
 }
 
 sub key
 {
 	my $clock = clock_expression(1 + int rand 3);
 	return one_of(
-		'itemid', 'itemid', $clock, $clock, $clock,
+		'itemid',
+		'itemid',
+		$clock,
+		$clock,
+		$clock,
 		"round(${\int rand 900}.5 * ($clock - 90000) / 400000, ${\int rand 3})",
-		"to_timestamp($clock)", "floor($clock / 60.0)", "trunc($clock / -700.0)",
+		"to_timestamp($clock)",
+		"floor($clock / 60.0)",
+		"trunc($clock / -700.0)",
 		"date_trunc('${\one_of('minute', 'hour', 'day', 'week', 'month')}', to_timestamp($clock))",
 		"date_bin('${\one_of('90 seconds', '1 hour', '2 days')}', to_timestamp($clock), '1969-12-31 22:00')",
-		"to_char(itemid, 'FM99')", "($clock + itemid)", "(itemid * 10 - $clock / 3600)",
-		"${clock}::double precision / 7200", "CASE WHEN $clock > 100000 THEN $clock / 5000 END");
+		"to_char(itemid, 'FM99')",
+		"($clock + itemid)",
+		"(itemid * 10 - $clock / 3600)",
+		"${clock}::double precision / 7200",
+		"CASE WHEN $clock > 100000 THEN $clock / 5000 END");
 }
 
 sub where
 {
 	my @conditions;
-	push @conditions, one_of('itemid = ' . (1 + int rand 9), 'itemid IN (1, 3, 8)', q{itemid = ANY ('{2,5,99}')}, 'itemid > 4')
-	  if rand() < 0.6;
+	push @conditions,
+	  one_of(
+		'itemid = ' . (1 + int rand 9),
+		'itemid IN (1, 3, 8)',
+		q{itemid = ANY ('{2,5,99}')},
+		'itemid > 4') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
-	push @conditions, one_of("clock >= $from", "clock < $from", "clock BETWEEN $from AND $from + " . int rand 200_000)
-	  if rand() < 0.5;
-	push @conditions, one_of('value > 100', 'value IS NOT NULL', 'ns % 3 = 0', 'value <> 0 OR clock % 2 = 0')
-	  if rand() < 0.25;
+	push @conditions,
+	  one_of(
+		"clock >= $from",
+		"clock < $from",
+		"clock BETWEEN $from AND $from + " . int rand 200_000
+	  ) if rand() < 0.5;
+	push @conditions,
+	  one_of(
+		'value > 100',
+		'value IS NOT NULL',
+		'ns % 3 = 0',
+		'value <> 0 OR clock % 2 = 0') if rand() < 0.25;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
 my @script;
 my @aggregates = (
-	'count(*)', 'count(value)', 'min(value)', 'max(value)', 'sum(value)',
-	'avg(value)', 'min(clock)', 'max(clock)', 'avg(clock)', 'sum(ns)',
-	'max(itemid)', 'round(avg(itemid), 3)', 'sum(clock * 2)');
+	'count(*)', 'count(value)',
+	'min(value)', 'max(value)',
+	'sum(value)', 'avg(value)',
+	'min(clock)', 'max(clock)',
+	'avg(clock)', 'sum(ns)',
+	'max(itemid)', 'round(avg(itemid), 3)',
+	'sum(clock * 2)');
 for my $number (1 .. $queries)
 {
 	my $table = one_of(sort keys %type);
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys, map { one_of(@aggregates) } 1 .. 1 + int rand 4;
+	my $list = join ', ', @keys,
+	  map { one_of(@aggregates) } 1 .. 1 + int rand 4;
 	my $rest = where();
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
-	push @script, qq{SELECT compare(\$q\$SELECT $list FROM $table$rest\$q\$, \$q\$SELECT $list FROM plain.$table$rest\$q\$);};
+	push @script,
+	  qq{SELECT compare(\$q\$SELECT $list FROM $table$rest\$q\$, \$q\$SELECT $list FROM plain.$table$rest\$q\$);};
 }
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION compare(query text, plain text) RETURNS text LANGUAGE plpgsql AS $$
@@ -136,7 +173,11 @@ for my $answer (split /\n/, $node->safe_psql('postgres', join "\n", @script))
 	$seen{$answer}++ if $answer =~ /^\w+$/;
 }
 is_deeply(\@different, [], "the same answers (ZBXHIST_SEED=$seed)");
-cmp_ok($seen{scan} // 0, '>', $queries / 2, 'most queries are planned without rows');
+cmp_ok(
+	$seen{scan} // 0,
+	'>',
+	$queries / 2,
+	'most queries are planned without rows');
 note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
 
 $node->stop;
