@@ -31,7 +31,7 @@ ANALYZE;
 
 -- which tables a plan looks at
 CREATE FUNCTION tables_in(plan jsonb) RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg(DISTINCT replace(name #>> '{}', 'history_', ''), ' ' ORDER BY replace(name #>> '{}', 'history_', '')) FROM jsonb_path_query(plan, '$.**."Relation Name"') name
+    SELECT string_agg(DISTINCT replace(name #>> '{}', 'history_', ''), ' ' ORDER BY replace(name #>> '{}', 'history_', '')) FROM (SELECT jsonb_path_query(plan, '$.**."Relation Name"') UNION ALL SELECT jsonb_path_query(plan, '$.**."Packed Table"')) x (name)
      -- not those that create_parent made for the days to come
      WHERE name #>> '{}' !~ '_p[^1a]'
 $$;
