@@ -151,7 +151,7 @@ sub partition_history
 	$node->safe_psql($database, <<"SQL");
 ALTER TABLE history RENAME TO former;
 CREATE TABLE history (LIKE former INCLUDING ALL) PARTITION BY RANGE (clock);
-CREATE TABLE history_old PARTITION OF history FOR VALUES FROM (MINVALUE) TO (@{[ day(-7) ]});
+CREATE TABLE history_before PARTITION OF history FOR VALUES FROM (MINVALUE) TO (@{[ day(-7) ]});
 CREATE TABLE history_new PARTITION OF history FOR VALUES FROM (@{[ day(0) ]}) TO (@{[ day(2) ]});
 INSERT INTO history SELECT * FROM former;
 DROP TABLE former;
