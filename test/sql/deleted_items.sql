@@ -95,3 +95,4 @@ SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 DROP SCHEMA deleted CASCADE;
 DROP ROLE zbxhist_deleted_owner;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

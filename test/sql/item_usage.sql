@@ -132,3 +132,4 @@ SET zbxhist.allow_packed_drop = on;
 SET client_min_messages = warning;
 DROP SCHEMA usage CASCADE;
 DROP ROLE zbxhist_usage_reader;
+ALTER DATABASE :"DBNAME" RESET session_preload_libraries;
