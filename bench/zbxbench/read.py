@@ -7,7 +7,7 @@ a random item, of installations with 90, 5,610 and 27,690 items.
 import functools
 import math
 
-from . import plots, read_packed, read_parts, results, spread
+from . import plots, read_aggregates, read_packed, read_parts, results, spread
 from .experiment import bench
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
@@ -18,7 +18,7 @@ HELP = "rows per second and latency of reading items, by SQL and by functions, w
 
 DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
 REFERENCE = "native"
-PARTS = ("durations", "writes", "short", "latest", "cold", "packed", "planning")
+PARTS = ("durations", "writes", "short", "latest", "cold", "packed", "aggregates", "planning")
 
 # items, and seconds between two values of one: past days hold 13 to 17 million rows
 SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
@@ -157,7 +157,7 @@ def measure(cluster, installations, of_packed, arguments, answers):
         [read_parts.Asker(installation, answers) for installation in some]
         for some in (installations, of_packed)
     )
-    progress = Progress(len(askers) * len(warm) + len(askers + more) * 2 + 2, "read")
+    progress = Progress(len(askers) * len(warm) + len(askers + more) * 3 + 2, "read")
     runs = []
     for asker in askers:
         compare(asker, arguments, progress)
@@ -173,6 +173,9 @@ def measure(cluster, installations, of_packed, arguments, answers):
         progress.step()
     if "packed" in arguments.parts and read_packed.are_there(installations[0].stores):
         runs += read_packed.measure(cluster, askers + more, arguments, progress)
+    if read_aggregates.PART in arguments.parts and read_packed.are_there(installations[0].stores):
+        for asker in askers + more:
+            runs += read_aggregates.measure(asker, arguments, progress)
     progress.finish()
     return runs
 
@@ -199,7 +202,8 @@ def matches(run, key):
 
 def reference_of(part):
     """What the series of a part are compared with."""
-    return read_packed.REFERENCE if part in read_packed.PARTS else REFERENCE
+    of_packed = read_packed.PARTS + (read_aggregates.PART,)
+    return read_packed.REFERENCE if part in of_packed else REFERENCE
 
 
 def summarize_runs(runs):
@@ -354,6 +358,12 @@ def show(result):
                 lambda cell: cell["question"],
                 find_cells(summary, part=part, items=size.items),
             )
+        print_cells(
+            problems,
+            "%s, aggregates of past days" % size.label,
+            lambda cell: cell["question"],
+            find_cells(summary, part=read_aggregates.PART, items=size.items),
+        )
     print_cells(
         problems,
         "Planning time with a year of days",
@@ -468,11 +478,9 @@ def function_targets(summary, arguments):
 def packed_targets(summary, arguments):
     """Those of packed days; none without them."""
     items = arguments.sizes[min(1, len(arguments.sizes) - 1)].items
-    found = read_packed.targets(
-        functools.partial(ratio, summary),
-        list(dict.fromkeys(arguments.sizes + [arguments.packed_size])),
-        arguments,
-    )
+    sizes = list(dict.fromkeys(arguments.sizes + [arguments.packed_size]))
+    found = read_packed.targets(functools.partial(ratio, summary), sizes, arguments)
+    found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(
             (

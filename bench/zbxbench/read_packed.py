@@ -30,7 +30,11 @@ def are_there(stores):
 def more_installations(arguments, stores):
     """A list of the one that only this part reads; of copies of all stores."""
     size = arguments.packed_size
-    if "packed" not in arguments.parts or size in arguments.sizes or not are_there(stores):
+    if (
+        not {"packed", "aggregates"} & set(arguments.parts)
+        or size in arguments.sizes
+        or not are_there(stores)
+    ):
         return []
     return [Installation(size, [store for store in stores if store.name in STORES], arguments.days)]
 
