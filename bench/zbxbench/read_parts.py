@@ -450,7 +450,7 @@ def _number(value):
     return None if value is None else float("%.12g" % float(value))
 
 
-def comparable(rows):
+def _comparable(rows):
     """Rows whatever their order and the client's types."""
     return hash(tuple(sorted(tuple(_number(value) for value in row) for row in rows)))
 
@@ -468,12 +468,12 @@ def compare_contents(asker, days):
             asker.answers.note(
                 series,
                 ("contents", installation.size.items, question.name),
-                (len(rows), comparable(rows)),
+                (len(rows), _comparable(rows)),
             )
         items = installation.items(random.Random(1), 50)
         rows = LATEST_QUESTION.ask(reader, items, installation.now)
         asker.answers.note(
-            series, ("contents", installation.size.items, "latest"), (len(rows), comparable(rows))
+            series, ("contents", installation.size.items, "latest"), (len(rows), _comparable(rows))
         )
         reader.close()
 

@@ -216,6 +216,11 @@ my @cases = (
 		  "CREATE FUNCTION zbxhist.undo(text) RETURNS void LANGUAGE sql AS ''"
 	},
 	{
+		code => 'deleted_items',
+		provoke =>
+		  "SELECT zbxhist.alter_parent('history', deleted_items => 'drop'); ALTER TABLE items RENAME TO things"
+	},
+	{
 		code => 'parent_dropped',
 		provoke => 'DROP TABLE history_str CASCADE',
 		aged => 1
