@@ -35,7 +35,8 @@ BEGIN
     day := zbxhist_internal.create_day_of_range(target,
                zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to), gap_from, gap_to,
                (SELECT k.relpersistence FROM pg_class k WHERE k.oid = target));
-    written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL);
+    written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL,
+                   zbxhist_internal.required_columns(target));
     rows_read := written.rows_read + twice;
     rows_stored := written.rows_stored;
     IF rows_stored = 0 THEN

@@ -253,6 +253,46 @@ like(
 	qr/all 9000 rows .*: 9000 have been stored, 0 had/,
 	'without a key, every row is kept');
 is_like_plain('unpacked', 'without a key, and never packed');
+# ---- what an INSERT would refuse, or store twice, is not packed unseen ----
+
+sql("CREATE TABLE nulls (LIKE history); ALTER TABLE nulls ALTER value DROP NOT NULL, ALTER ns DROP NOT NULL;"
+	  . "INSERT INTO nulls VALUES (8, ${\ day(-50)}, NULL, 0)");
+like(
+	messages_of("CALL zbxhist.import('nulls', 'history')"),
+	qr/ERROR:  null value in column "value" of a row to be imported/,
+	'a null that the table may not have');
+is_like_plain('history', 'nothing of it');
+sql("CREATE TABLE other_key (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, ns integer, UNIQUE (itemid, clock, ns));"
+	  . 'CREATE TABLE limited (LIKE other_key, CHECK (value > 0));'
+	  . 'CREATE TABLE wide_key (LIKE other_key, UNIQUE (itemid, clock, ns, value))'
+);
+for my $table (qw(other_key wide_key limited))
+{
+	sql(    "CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
+		  . "SELECT zbxhist.create_parent('$table', pack_after => '1 day')");
+}
+sql("INSERT INTO other_key_old SELECT 1, ${\ day(-20)}, i, NULL FROM generate_series(1, 3) i");
+sql("INSERT INTO wide_key_old SELECT 1, ${\ day(-20)}, i, 0 FROM generate_series(1, 3) i");
+
+# no partition says why it could not be packed
+sql($node->safe_psql('zabbix',
+		"SELECT string_agg('DROP TABLE ' || partition, ';') FROM zbxhist.list_partitions('wide_key')"
+	));
+for my $table (qw(other_key wide_key))
+{
+	sql("INSERT INTO plain_$table SELECT * FROM ${table}_old");
+	like(
+		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
+		qr/all 3 rows .*: 3 have been stored, 0 had/,
+		"$table: rows that differ are all kept");
+	is_like_plain($table, $table);
+}
+sql("INSERT INTO limited_old VALUES (1, ${\ day(-20)}, -1, 0)");
+like(
+	messages_of("CALL zbxhist.import('limited_old', 'limited')"),
+	qr/ERROR: .* violates check constraint "limited_value_check"/,
+	'a row that the table may not have');
+is(sql('SELECT count(*) FROM limited'), 0, '... is not there');
 log_is_clean($node);
 $node->stop;
 

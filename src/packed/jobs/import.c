@@ -18,6 +18,7 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
@@ -25,6 +26,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "tcop/dest.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -59,6 +61,11 @@ typedef struct ImportState
 	int			itemid;
 	int		   *sources;
 
+	/* columns that the parent has without nulls: their names, and numbers */
+	Datum	   *required_names;
+	int		   *required;
+	int			nrequired;
+
 	RowSort    *sort;
 	StringInfoData record;
 	uint64		nread;
@@ -69,6 +76,22 @@ typedef struct ImportState
 } ImportState;
 
 /* ---- reading ---- */
+
+/*
+ * RefuseNulls raises an error for a null that an INSERT would not have stored.
+ */
+static void
+RefuseNulls(const ImportState *state, TupleTableSlot *slot)
+{
+	for (int i = 0; i < state->nrequired; i++)
+	{
+		if (slot->tts_isnull[state->required[i]])
+			ereport(ERROR,
+					errcode(ERRCODE_NOT_NULL_VIOLATION),
+					errmsg("null value in column \"%s\" of a row to be imported",
+						   NameStr(*DatumGetName(state->required_names[i]))));
+	}
+}
 
 /*
  * ReceiveRow gives a row of the query to the sort.
@@ -83,10 +106,7 @@ ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 	int32		ns = 0;
 
 	slot_getallattrs(slot);
-	if (slot->tts_isnull[state->itemid] || slot->tts_isnull[state->sources[0]])
-		ereport(ERROR,
-				errcode(ERRCODE_NOT_NULL_VIOLATION),
-				errmsg("a row has no item or clock"));
+	RefuseNulls(state, slot);
 	clock = DatumGetInt32(slot->tts_values[state->sources[0]]);
 	if (clock < state->range.from_clock || clock >= state->range.to_clock)
 		elog(ERROR, "clock %d is not of the packed day", clock);
@@ -106,6 +126,28 @@ ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 	ZbxhistRowSortAdd(state->sort, &row);
 	state->nread++;
 	return true;
+}
+
+/*
+ * FindRequired finds the columns that must not be null among the query's.
+ */
+static void
+FindRequired(ImportState *state, TupleDesc desc)
+{
+	for (int i = 0; i < state->nrequired; i++)
+	{
+		const char *name = NameStr(*DatumGetName(state->required_names[i]));
+		int			found = -1;
+
+		for (int j = 0; j < desc->natts; j++)
+		{
+			if (strcmp(NameStr(TupleDescAttr(desc, j)->attname), name) == 0)
+				found = j;
+		}
+		if (found < 0)
+			elog(ERROR, "the rows have no column \"%s\"", name);
+		state->required[i] = found;
+	}
 }
 
 /*
@@ -142,6 +184,7 @@ StartRows(DestReceiver *self, int operation, TupleDesc desc)
 		else
 			state->sources[column->packed] = source;
 	}
+	FindRequired(state, desc);
 }
 
 /*
@@ -303,8 +346,8 @@ VerifyDay(ImportState *state)
 /* ---- the function ---- */
 
 /*
- * zbxhist_import_rows(query, day, from_clock, to_clock, is_unique) writes the
- * rows of a query into the day's table; see sql/migrate/import_rows.sql.
+ * zbxhist_import_rows(query, day, from_clock, to_clock, is_unique, required)
+ * writes the rows of a query into the day's table; see sql/migrate/import_rows.sql.
  */
 Datum
 zbxhist_import_rows(PG_FUNCTION_ARGS)
@@ -329,6 +372,10 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 	state->range.from_clock = PG_GETARG_INT64(2);
 	state->range.to_clock = PG_GETARG_INT64(3);
 	state->is_unique = PG_GETARG_BOOL(4);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), NAMEOID, NAMEDATALEN, false,
+					  TYPALIGN_CHAR, &state->required_names, NULL,
+					  &state->nrequired);
+	state->required = palloc0(sizeof(int) * (state->nrequired + 1));
 	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
 	initStringInfo(&state->record);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
