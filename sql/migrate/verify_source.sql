@@ -21,8 +21,18 @@ BEGIN
             USING ERRCODE = 'wrong_object_type';
     END IF;
     IF source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))
-       OR EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = source) THEN
+       OR EXISTS (SELECT FROM zbxhist.parent_config c
+                   WHERE c.parent = source OR zbxhist_internal.packed_table(c.parent) = source)
+       OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = source) THEN
         RAISE EXCEPTION 'cannot import %: it is managed by zbxhist', source
+            USING ERRCODE = 'wrong_object_type';
+    END IF;
+    IF EXISTS (WITH RECURSIVE ancestor AS (
+                   SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = parent
+                    UNION
+                   SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.inhparent)
+               SELECT FROM ancestor a WHERE a.inhparent = source) THEN
+        RAISE EXCEPTION 'cannot import %: table % inherits from it', source, parent
             USING ERRCODE = 'wrong_object_type';
     END IF;
     IF NOT has_table_privilege(owner, source, 'SELECT') THEN

@@ -31,6 +31,8 @@ BEGIN
     ELSIF place.items_owner <> place.relowner THEN
         problem := format('table %s belongs to %I, and %s to %I', place.items, pg_get_userbyid(place.items_owner),
                           parent, pg_get_userbyid(place.relowner));
+    ELSIF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = place.items) THEN
+        problem := format('table %s has child tables, which may have items, too', place.items);
     ELSE
         items := coalesce(zbxhist_internal.stored_keys(place.items, 'itemid'), '{}');
         IF items = '{}' THEN

@@ -87,6 +87,9 @@ SELECT * FROM days WHERE ago = 2;
 ALTER TABLE items ADD PRIMARY KEY (itemid);
 SELECT * FROM zbxhist_internal.kept_items('history');
 SELECT * FROM doubt();
+CREATE TABLE items_child () INHERITS (items);
+SELECT * FROM zbxhist_internal.kept_items('history');
+DROP TABLE items_child;
 -- switched off again
 SELECT zbxhist.alter_parent('history', deleted_items => 'keep');
 SELECT * FROM zbxhist_internal.kept_items('history');

@@ -293,6 +293,25 @@ like(
 	qr/ERROR: .* violates check constraint "limited_value_check"/,
 	'a row that the table may not have');
 is(sql('SELECT count(*) FROM limited'), 0, '... is not there');
+
+# ---- what is the table itself under another name ----
+
+sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor');
+like(
+	messages_of("CALL zbxhist.import('ancestor', 'history')"),
+	qr/ERROR:  cannot import public.ancestor: table public.history inherits from it/,
+	'a table that the managed one inherits from');
+sql('ALTER TABLE history NO INHERIT ancestor');
+for my $query (
+	"zbxhist_internal.packed_table('history')",
+	"(SELECT day FROM zbxhist.packed_day WHERE parent = 'history'::regclass LIMIT 1)"
+  )
+{
+	like(
+		messages_of("CALL zbxhist.import($query, 'history_uint')"),
+		qr/ERROR:  cannot import \S+: it is managed by zbxhist/,
+		"packed rows are not imported: $query");
+}
 log_is_clean($node);
 $node->stop;
 
