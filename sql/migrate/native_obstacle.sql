@@ -57,7 +57,26 @@ AS $$
           FROM pg_inherits i
           JOIN pg_class k ON k.oid = i.inhrelid
           JOIN pg_class p ON p.oid = i.inhparent
-         WHERE i.inhparent = parent AND k.relowner <> p.relowner) AS o (problem, remedy)
+         WHERE i.inhparent = parent AND k.relowner <> p.relowner
+         UNION ALL
+        -- it becomes the table itself, and these would hold for all rows
+        SELECT format('its default partition %s, which has rows, has "%s" of its own', d.partdefid::regclass, w.name),
+               CASE WHEN w.constraint_name IS NULL THEN format('DROP INDEX %s;', w.index)
+                    ELSE format('ALTER TABLE %s DROP CONSTRAINT %I;', d.partdefid::regclass, w.constraint_name) END
+          FROM pg_partitioned_table d
+         CROSS JOIN LATERAL (
+               SELECT c.conname, c.conname, NULL FROM pg_constraint c
+                WHERE c.conrelid = d.partdefid AND c.contype IN ('c', 'f') AND c.coninhcount = 0
+                  AND c.conname <> 'zbxhist_clock'
+                UNION ALL
+               SELECT k.relname, c.conname, k.oid::regclass
+                 FROM pg_index x
+                 JOIN pg_class k ON k.oid = x.indexrelid
+                 LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+                WHERE x.indrelid = d.partdefid AND (x.indisunique OR x.indisexclusion)
+                  AND NOT EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = x.indexrelid)) AS w (name, constraint_name, index)
+         WHERE d.partrelid = parent AND d.partdefid <> 0
+           AND zbxhist_internal.has_own_rows(d.partdefid, NULL)) AS o (problem, remedy)
      LIMIT 1
 $$;
 

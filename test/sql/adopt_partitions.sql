@@ -132,6 +132,12 @@ CREATE TABLE w_rest PARTITION OF w DEFAULT;
 ALTER TABLE w_rest ALTER value SET DEFAULT 'wrong', ALTER extra SET DEFAULT 'more';
 GRANT INSERT ON w_rest TO native_other;
 INSERT INTO w SELECT i, i, 'v' || i, NULL FROM generate_series(990, 1009) i;
+ALTER TABLE w_rest ADD CONSTRAINT w_short CHECK (length(value) < 9);
+CALL zbxhist.adopt_partitions('w');
+ALTER TABLE w_rest DROP CONSTRAINT w_short;
+CREATE UNIQUE INDEX w_once ON w_rest (value);
+CALL zbxhist.adopt_partitions('w');
+DROP INDEX w_once;
 CALL zbxhist.adopt_partitions('w');
 \d w
 SELECT tableoid::regclass, count(*), min(clock), max(clock) FROM w GROUP BY 1 ORDER BY 2, 3;

@@ -302,15 +302,15 @@ like(
 	qr/ERROR:  cannot import public.ancestor: table public.history inherits from it/,
 	'a table that the managed one inherits from');
 sql('ALTER TABLE history NO INHERIT ancestor');
-for my $query (
-	"zbxhist_internal.packed_table('history')",
-	"(SELECT day FROM zbxhist.packed_day WHERE parent = 'history'::regclass LIMIT 1)"
+for my $packed (
+	sql("SELECT zbxhist_internal.packed_table('history')"),
+	sql("SELECT min(day::text) FROM zbxhist.packed_day WHERE parent = 'history'::regclass")
   )
 {
 	like(
-		messages_of("CALL zbxhist.import($query, 'history_uint')"),
+		messages_of("CALL zbxhist.import('$packed', 'history')"),
 		qr/ERROR:  cannot import \S+: it is managed by zbxhist/,
-		"packed rows are not imported: $query");
+		'packed rows are not imported');
 }
 log_is_clean($node);
 $node->stop;
