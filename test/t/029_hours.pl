@@ -166,7 +166,7 @@ sub allowed
 
 	# of each table that has a TOAST table PostgreSQL remembers for as long
 	# as the session lasts that there is no type of the latter's name
-	return (400 * $PACKED * @TABLES, 1)
+	return (16384 + 400 * $PACKED * @TABLES, 1)
 	  if $what eq 'memory of the maintenance';
 	return (16384, 1);
 }
