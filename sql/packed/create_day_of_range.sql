@@ -15,6 +15,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 SET default_tablespace = ''
 SET client_min_messages = warning
+SET max_parallel_maintenance_workers = 0
 AS $$
 DECLARE
     new_name CONSTANT name := zbxhist_internal.free_name(stem);

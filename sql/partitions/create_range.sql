@@ -12,6 +12,7 @@ SET search_path = pg_catalog, pg_temp
 SET default_tablespace = ''
 SET client_min_messages = warning
 SET lock_timeout = 0
+SET max_parallel_maintenance_workers = 0
 AS $$
 DECLARE
     policy    CONSTANT zbxhist.parent_config := (

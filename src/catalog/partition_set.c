@@ -52,7 +52,11 @@ typedef struct MemberEntry
 static HTAB *partition_sets = NULL;
 static HTAB *members = NULL;
 
+/* this transaction has built a set that has members to be forgotten */
+static bool forget_at_commit = false;
+
 static void InitPartitionSets(void);
+static void ForgetAtCommit(XactEvent event, void *arg);
 static void BuildPartitionSet(PartitionSet *set, Relation parent);
 static void ReadPolicy(PartitionSet *set, Relation parent);
 
@@ -201,6 +205,11 @@ InitPartitionSets(void)
 	partition_sets = hash_create("zbxhist partition sets", 16, &ctl,
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
+	RegisterXactCallback(ForgetAtCommit, NULL);
+
+	/* so that the cache has been set up when a transaction has ended */
+	(void) GetSysCacheHashValue3(STATRELATTINH, ObjectIdGetDatum(InvalidOid),
+								 Int16GetDatum(0), BoolGetDatum(false));
 }
 
 /*
@@ -219,21 +228,44 @@ AddMember(PartitionSet *set, Oid relid)
 }
 
 /*
- * ForgetDropped removes the members of a set just built that are no part of it
- * any more, when they have become more than the others.  One that is missing
- * may come back when its DROP is rolled back, but not where this transaction
- * has changed nothing.
+ * ForgetStatistics removes from the catalog cache that the columns of a table
+ * had no statistics.  PostgreSQL remembers that of each table that a query was
+ * planned for, and DROP TABLE has no row to invalidate it by.
+ */
+static void
+ForgetStatistics(Oid relid, int natts)
+{
+	for (int attnum = 1; attnum <= natts; attnum++)
+		SysCacheInvalidate(STATRELATTINH,
+						   GetSysCacheHashValue3(STATRELATTINH,
+												 ObjectIdGetDatum(relid),
+												 Int16GetDatum(attnum),
+												 BoolGetDatum(false)));
+}
+
+/*
+ * HasDropped says whether a set has more members that are no part of it any
+ * more than others.
+ */
+static bool
+HasDropped(const PartitionSet *set)
+{
+	int			nlive = set->npartitions + set->npacked_days + set->nothers;
+
+	return set->nmembers >= 2 * nlive + 64;
+}
+
+/*
+ * ForgetDropped removes the members that were no part of a set when it was
+ * last built.  One of a set that is up to date may come back when its DROP is
+ * rolled back, so there must be none that this transaction might have made.
  */
 static void
 ForgetDropped(PartitionSet *set)
 {
-	int			nlive = set->npartitions + set->npacked_days + set->nothers;
 	HASH_SEQ_STATUS status;
 	MemberEntry *member;
 
-	if (set->nmembers < 2 * nlive + 64 ||
-		TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		return;
 	set->nmembers = 0;
 	hash_seq_init(&status, members);
 	while ((member = hash_seq_search(&status)) != NULL)
@@ -243,8 +275,35 @@ ForgetDropped(PartitionSet *set)
 		if (member->generation == set->generation)
 			set->nmembers++;
 		else
+		{
+			ForgetStatistics(member->relid, set->natts);
 			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+		}
 	}
+}
+
+/*
+ * ForgetAtCommit does so for a transaction that has changed something, as all
+ * of maintenance's do.  Here is no place for errors.
+ */
+static void
+ForgetAtCommit(XactEvent event, void *arg)
+{
+	HASH_SEQ_STATUS status;
+	PartitionSet *set;
+
+	if (event == XACT_EVENT_COMMIT && forget_at_commit)
+	{
+		hash_seq_init(&status, partition_sets);
+		while ((set = hash_seq_search(&status)) != NULL)
+		{
+			if (HasDropped(set))
+				ForgetDropped(set);
+		}
+	}
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		forget_at_commit = false;
 }
 
 /*
@@ -552,13 +611,20 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	set->generation++;
 	AddMember(set, set->parent);
 
+	set->natts = desc->natts;
 	set->itemid_attnum = ZbxhistFindColumn(desc, "itemid", INT8OID);
 	set->clock_attnum = ZbxhistFindColumn(desc, "clock", INT4OID);
 	set->ns_attnum = ZbxhistFindColumn(desc, "ns", INT4OID);
 	ReadChildren(set);
 	if (set->has_policy)
 		ReadPolicy(set, parent);
-	ForgetDropped(set);
+	if (HasDropped(set))
+	{
+		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+			forget_at_commit = true;
+		else
+			ForgetDropped(set);
+	}
 	set->is_built = true;
 }
 

@@ -28,6 +28,7 @@ typedef struct PartitionSet
 	uint32		generation;		/* counts rebuilds */
 	int			nmembers;		/* relations known to be part of it now, or
 								 * some time ago */
+	int			natts;			/* columns of the parent */
 	AttrNumber	itemid_attnum;	/* int8 column, or 0 */
 	AttrNumber	clock_attnum;	/* int4 column, or 0: nothing to route by */
 	AttrNumber	ns_attnum;		/* int4 column, or 0 */
