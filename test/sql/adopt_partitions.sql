@@ -121,6 +121,8 @@ INSERT INTO v VALUES (4, 1700006400, 'new', 0), (4, 2147483647, 'newest', 0), (4
 SELECT tableoid::regclass, * FROM v ORDER BY 2, 3, 4;
 INSERT INTO v (itemid) VALUES (5);
 SELECT tableoid::regclass, * FROM v WHERE itemid = 5;
+SET enable_bitmapscan = off;
+SET enable_indexscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM v WHERE clock >= 1700006400 AND clock < 1700092800;
 SELECT to_regclass('v_rest'), (SELECT routing FROM zbxhist.parent_config WHERE parent = 'v'::regclass);
 
