@@ -14,9 +14,9 @@ use Test::More;
 use ZbxhistTest;
 
 my $HOURS = $ENV{ZBXHIST_HOURS} || 192;
-my $KEPT = 72;       # hours; those of a day that is over are one packed day
-my $SETTLED = 5;     # days after which nothing grows any more
-my $PACKED = 25;     # tables made of packed rows in a day
+my $KEPT = 72;      # hours; those of a day that is over are one packed day
+my $SETTLED = 5;    # days after which nothing grows any more
+my $PACKED = 25;    # tables made of packed rows in a day
 my @TABLES = (
 	qw(history history_str history_uint history_text history_log
 	  history_bin trends trends_uint)
