@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_DAY_H
 #define ZBXHIST_DAY_H
 
+#include "access/genam.h"
 #include "utils/snapshot.h"
 
 #include "compat.h"
@@ -119,6 +120,8 @@ typedef struct DayTimes DayTimes;
 
 extern DayTimes *ZbxhistBeginDayTimes(Relation day, Snapshot snapshot);
 extern DayTimes *ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot);
+extern void ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
+							bool has_one_page);
 extern void ZbxhistMoveDayTimes(DayTimes *times, Relation day);
 extern void ZbxhistEndDayTimes(DayTimes *times);
 extern TimesSource *ZbxhistTimesSource(DayTimes *times);

@@ -94,8 +94,8 @@ CloseScans(DayScan *scan)
 void
 ZbxhistMoveDayScan(DayScan *scan, Relation day)
 {
-	CloseScans(scan);
 	ZbxhistMoveDayTimes(scan->times, day);
+	CloseScans(scan);
 	scan->day = day;
 	scan->phase = SCAN_DONE;
 	if (scan->slot->tts_ops != table_slot_callbacks(day))
@@ -114,8 +114,8 @@ ZbxhistMoveDayScan(DayScan *scan, Relation day)
 void
 ZbxhistEndDayScan(DayScan *scan)
 {
-	CloseScans(scan);
 	ZbxhistEndDayTimes(scan->times);
+	CloseScans(scan);
 	ExecDropSingleTupleTableSlot(scan->slot);
 	MemoryContextDelete(scan->context);
 }
@@ -144,6 +144,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 
 	ExecClearTuple(scan->slot);
 	scan->is_started = false;
+	ZbxhistLendScan(scan->times, NULL, false, false);
 	if (item_range_is_empty(range))
 	{
 		scan->phase = SCAN_DONE;
@@ -154,9 +155,10 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	scan->first_clock = position_clock(range->first);
 	scan->last_clock = position_clock(range->last);
 	scan->is_descending = range->is_descending;
-	if (scan->index_scan == NULL && HasOnePage(scan))
+	scan->has_one_page = scan->index_scan == NULL && HasOnePage(scan);
+	if (scan->has_one_page)
 		scan->phase = SCAN_PAGE;
-	if (scan->index_scan != NULL || scan->phase == SCAN_PAGE)
+	if (scan->index_scan != NULL || scan->has_one_page)
 		return;
 	old = MemoryContextSwitchTo(scan->context);
 	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
@@ -187,6 +189,7 @@ ZbxhistDayScanAll(DayScan *scan)
 
 	ExecClearTuple(scan->slot);
 	scan->phase = SCAN_HEAP;
+	scan->has_one_page = HasOnePage(scan);
 	StartHeap(scan);
 	MemoryContextSwitchTo(old);
 }
@@ -203,6 +206,7 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 
 	ExecClearTuple(scan->slot);
 	scan->phase = SCAN_BLOCKS;
+	scan->has_one_page = HasOnePage(scan);
 	ItemPointerSet(&from, first, FirstOffsetNumber);
 	ItemPointerSet(&to, last, MaxOffsetNumber);
 	if (scan->block_scan != NULL)
@@ -530,7 +534,11 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 		found = NextAscending(scan, group);
 
 	if (found)
+	{
 		OpenGroup(scan, group);
+		ZbxhistLendScan(scan->times, scan->index_scan,
+						scan->phase >= SCAN_HEAP, scan->has_one_page);
+	}
 	else
 	{
 		scan->phase = SCAN_DONE;

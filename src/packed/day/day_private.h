@@ -44,6 +44,7 @@ struct DayScan
 	int64		ntimes;			/* rows with some that were passed over */
 
 	ScanPhase	phase;
+	bool		has_one_page;	/* which is looked through */
 	bool		is_started;		/* the index scan of this phase is */
 	int64		itemid;
 	int32		first_clock;

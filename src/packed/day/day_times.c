@@ -5,10 +5,12 @@
  *
  * A vector is read when the first segment that refers to it is decoded, and
  * kept for the next ones: items with the same times mostly follow each other.
+ * Whoever has found the segment's group mostly needs the index scan no more,
+ * which then finds the vector, too.
  *
- * Locks: the caller has locked the day's table; the index is locked here until
- * the times are moved or ended.  What is read is in a context of their own
- * below the current one when they begin.
+ * Locks: the caller has locked the day's table; the index, if none is lent, is
+ * locked here until the times are moved or ended.  What is read is in a context
+ * of their own below the current one when they begin.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,9 +50,15 @@ struct DayTimes
 	Relation	day;
 	Snapshot	snapshot;
 
+	/* what finds groups lends it */
+	IndexScanDesc lent;			/* for its index, at least */
+	bool		is_idle;		/* and may be started again */
+	bool		has_one_page;	/* which is looked through */
+
 	/* opened when they are needed */
 	Relation	index;
 	IndexScanDesc scan;
+	TableScanDesc page_scan;
 	TupleTableSlot *slot;
 	ScanKeyData keys[NUM_KEYS];
 	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
@@ -63,21 +71,6 @@ struct DayTimes
 };
 
 /* ---- a row of the table ---- */
-
-/*
- * StartScan starts the scan of rows whose beginning is from or after a place
- * up to another one, which may be excluded and included.
- */
-static void
-StartScan(DayTimes *times, StrategyNumber strategy, int64 from_item,
-		  int32 from_clock, int64 to_item, int32 to_clock)
-{
-	ZbxhistInitGroupKey(&times->keys[0], times->members[0], strategy,
-						from_item, from_clock);
-	ZbxhistInitGroupKey(&times->keys[1], times->members[1],
-						BTLessEqualStrategyNumber, to_item, to_clock);
-	index_rescan(times->scan, times->keys, NUM_KEYS, NULL, 0);
-}
 
 /*
  * AddRows adds the rows of a decoded segment to the vector that is being read.
@@ -102,20 +95,25 @@ AddRows(DayTimes *times, const SegmentRows *rows)
 }
 
 /*
- * AddSegments adds what the row in the slot has of a vector; *is_last is
- * cleared if more may follow in the next row.  Returns false if the row is
- * damaged.
+ * AddSegments adds what the row in the slot has of a vector; returns false if
+ * the row is damaged.
  */
 static bool
-AddSegments(DayTimes *times, uint64 number, bool *is_last)
+AddSegments(DayTimes *times, uint64 number)
 {
 	int64		itemid = TIMES_ITEM + (int64) number;
-	MemoryContext old = MemoryContextSwitchTo(times->row_context);
-	struct varlena *payload = pg_detoast_datum_packed((struct varlena *)
-													  DatumGetPointer(times->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]));
+	MemoryContext old;
+	struct varlena *payload = (struct varlena *)
+		DatumGetPointer(times->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
 	GroupReader reader;
 	bool		result;
 
+	if (times->row_context == NULL)
+		times->row_context = AllocSetContextCreate(times->context,
+												   "zbxhist shared times",
+												   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(times->row_context);
+	payload = pg_detoast_datum_packed(payload);
 	result = ZbxhistOpenTimes(&reader, (uint8 *) VARDATA_ANY(payload),
 							  VARSIZE_ANY_EXHDR(payload), &itemid) &&
 		reader.nsegments > 0;
@@ -128,28 +126,36 @@ AddSegments(DayTimes *times, uint64 number, bool *is_last)
 		if (result)
 			AddRows(times, &rows);
 	}
-	*is_last = result && reader.last_itemid != itemid;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(times->row_context);
 	return result;
 }
 
 /*
- * NextRow puts the next row with vectors into the slot; returns false at the
- * end of the scan.
+ * ReadRow reads the place of the row in the slot; returns false if the row is
+ * damaged.
  */
 static bool
-NextRow(DayTimes *times, ScanDirection direction)
+ReadRow(const DayTimes *times, DayGroup *place)
 {
-	DayGroup	place;
+	CHECK_FOR_INTERRUPTS();
+	return ZbxhistReadPlace(times->slot, place) &&
+		ZbxhistHasPayload(times->day, times->slot);
+}
 
-	while (index_getnext_slot(times->scan, direction, times->slot))
+/*
+ * NextRow puts the next row with vectors into the slot and reads its place;
+ * returns false at the end of the scan.
+ */
+static bool
+NextRow(DayTimes *times, IndexScanDesc scan, ScanDirection direction,
+		DayGroup *place)
+{
+	while (index_getnext_slot(scan, direction, times->slot))
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadPlace(times->slot, &place) ||
-			!ZbxhistHasPayload(times->day, times->slot))
+		if (!ReadRow(times, place))
 			return false;
-		if (ZbxhistHoldsTimes(&place))
+		if (ZbxhistHoldsTimes(place))
 			return true;
 	}
 	return false;
@@ -158,65 +164,142 @@ NextRow(DayTimes *times, ScanDirection direction)
 /* ---- a vector ---- */
 
 /*
- * Open opens what vectors are found by.
+ * GetIndexScan returns what vectors are found by in the index.
  */
-static void
-Open(DayTimes *times)
+static IndexScanDesc
+GetIndexScan(DayTimes *times)
 {
-	MemoryContext old = MemoryContextSwitchTo(times->context);
+	MemoryContext old;
 
-	times->index = ZbxhistOpenGroupIndex(times->day, AccessShareLock);
-	times->scan = index_beginscan_compat(times->day, times->index,
+	if (times->lent != NULL && times->is_idle)
+		return times->lent;
+	if (times->scan != NULL)
+		return times->scan;
+	old = MemoryContextSwitchTo(times->context);
+	if (times->lent == NULL)
+		times->index = ZbxhistOpenGroupIndex(times->day, AccessShareLock);
+	times->scan = index_beginscan_compat(times->day, times->lent == NULL ?
+										 times->index :
+										 times->lent->indexRelation,
 										 times->snapshot, NUM_KEYS);
-	times->slot = table_slot_create(times->day, NULL);
 	MemoryContextSwitchTo(old);
+	return times->scan;
 }
 
 /*
- * Close is the reverse of Open, if that has been called.
+ * CloseScans ends what has been begun in the day.
+ */
+static void
+CloseScans(DayTimes *times)
+{
+	if (times->slot != NULL)
+		ExecClearTuple(times->slot);
+	if (times->scan != NULL)
+		index_endscan(times->scan);
+	if (times->index != NULL)
+		index_close(times->index, AccessShareLock);
+	if (times->page_scan != NULL)
+		table_endscan(times->page_scan);
+	times->scan = NULL;
+	times->index = NULL;
+	times->page_scan = NULL;
+}
+
+/*
+ * Close leaves nothing open.
  */
 static void
 Close(DayTimes *times)
 {
-	if (times->scan == NULL)
-		return;
-	ExecDropSingleTupleTableSlot(times->slot);
-	index_endscan(times->scan);
-	index_close(times->index, AccessShareLock);
-	times->scan = NULL;
+	CloseScans(times);
+	if (times->slot != NULL)
+		ExecDropSingleTupleTableSlot(times->slot);
+	times->slot = NULL;
 }
 
 /*
- * ReadVector reads a vector: what has its beginning is the last row that does
- * not begin after that.  Returns false if it is damaged.
+ * ReadByIndex reads a vector.  The row that begins last, but not after its end,
+ * has it or goes on with it; then what has its beginning is before.  Returns
+ * false if that is damaged.
+ */
+static bool
+ReadByIndex(DayTimes *times, uint64 number)
+{
+	IndexScanDesc scan = GetIndexScan(times);
+	int64		itemid = TIMES_ITEM + (int64) number;
+	int			nrests = -1;
+	DayGroup	place;
+
+	ZbxhistInitGroupKey(&times->keys[0], times->members[0],
+						BTGreaterEqualStrategyNumber, TIMES_ITEM, PG_INT32_MIN);
+	ZbxhistInitGroupKey(&times->keys[1], times->members[1],
+						BTLessEqualStrategyNumber, itemid, PG_INT32_MAX);
+	index_rescan(scan, times->keys, NUM_KEYS, NULL, 0);
+	do
+	{
+		if (!NextRow(times, scan, BackwardScanDirection, &place))
+			return false;
+		nrests++;
+	} while (place.first_itemid == itemid && place.first_clock > TIMES_CLOCK);
+	if (!AddSegments(times, number))
+		return false;
+	while (nrests-- > 0 &&
+		   NextRow(times, scan, ForwardScanDirection, &place) &&
+		   AddSegments(times, number))
+		;
+	return true;
+}
+
+/*
+ * ReadInPage reads a vector by looking through the table's only page, which has
+ * rows as they have been written; returns false if it is damaged.
+ */
+static bool
+ReadInPage(DayTimes *times, uint64 number)
+{
+	int64		itemid = TIMES_ITEM + (int64) number;
+	DayGroup	place;
+
+	if (times->page_scan != NULL)
+		table_rescan(times->page_scan, NULL);
+	else
+	{
+		MemoryContext old = MemoryContextSwitchTo(times->context);
+
+		times->page_scan = table_beginscan(times->day, times->snapshot, 0,
+										   NULL);
+		MemoryContextSwitchTo(old);
+	}
+	while (table_scan_getnextslot(times->page_scan, ForwardScanDirection,
+								  times->slot))
+	{
+		if (ReadRow(times, &place) && ZbxhistHoldsTimes(&place) &&
+			place.first_itemid <= itemid && place.last_itemid >= itemid &&
+			!AddSegments(times, number))
+			return false;
+	}
+	return times->reading->ntimes > 0;
+}
+
+/*
+ * ReadVector reads a vector; returns false if it is damaged.
  */
 static bool
 ReadVector(DayTimes *times, uint64 number)
 {
-	int64		itemid = TIMES_ITEM + (int64) number;
-	bool		is_last;
 	bool		result;
 
-	if (times->scan == NULL)
-		Open(times);
-	if (times->row_context == NULL)
-		times->row_context = AllocSetContextCreate(times->context,
-												   "zbxhist shared times",
-												   ALLOCSET_DEFAULT_SIZES);
-	StartScan(times, BTGreaterEqualStrategyNumber, TIMES_ITEM, PG_INT32_MIN,
-			  itemid, TIMES_CLOCK);
-	if (!NextRow(times, BackwardScanDirection) ||
-		!AddSegments(times, number, &is_last))
-		return false;
-	if (is_last)
-		return true;
-	StartScan(times, BTGreaterStrategyNumber, itemid, TIMES_CLOCK, itemid,
-			  PG_INT32_MAX);
-	do
+	if (times->slot == NULL)
 	{
-		result = NextRow(times, ForwardScanDirection);
-	} while (result && AddSegments(times, number, &is_last) && !is_last);
-	return true;
+		MemoryContext old = MemoryContextSwitchTo(times->context);
+
+		times->slot = table_slot_create(times->day, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	result = times->has_one_page ? ReadInPage(times, number) :
+		ReadByIndex(times, number);
+	ExecClearTuple(times->slot);
+	return result;
 }
 
 /*
@@ -314,6 +397,8 @@ ReadCarefully(DayTimes *times, uint64 number)
 	{
 		/* the subtransaction has closed what was open */
 		times->scan = NULL;
+		times->index = NULL;
+		times->slot = NULL;
 		return false;
 	}
 	return read.result;
@@ -405,12 +490,30 @@ ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot)
 }
 
 /*
- * ZbxhistMoveDayTimes makes the times those of another day.
+ * ZbxhistLendScan lends the index scan that groups have been found by, if any,
+ * to be started again if it is idle, or says that the table has but one page.
+ * Stays so until it is called again or the times are moved or ended.
+ */
+void
+ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
+				bool has_one_page)
+{
+	times->lent = scan;
+	times->is_idle = is_idle;
+	times->has_one_page = has_one_page;
+}
+
+/*
+ * ZbxhistMoveDayTimes makes the times those of another day that has the same
+ * columns.
  */
 void
 ZbxhistMoveDayTimes(DayTimes *times, Relation day)
 {
-	Close(times);
+	CloseScans(times);
+	if (times->slot != NULL && times->slot->tts_ops != table_slot_callbacks(day))
+		Close(times);
+	ZbxhistLendScan(times, NULL, false, false);
 	times->day = day;
 	for (int i = 0; i < NUM_KEPT; i++)
 		times->kept[i].number = 0;
