@@ -60,6 +60,8 @@ struct DayTimes
 	IndexScanDesc scan;
 	TableScanDesc page_scan;
 	TupleTableSlot *slot;
+	int64		distance;		/* of vectors found so far, from their rows'
+								 * first, at most */
 	ScanKeyData keys[NUM_KEYS];
 	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
 
@@ -73,14 +75,18 @@ struct DayTimes
 /* ---- a row of the table ---- */
 
 /*
- * AddRows adds the rows of a decoded segment to the vector that is being read.
+ * AddRows adds the rows of a decoded segment, which are sorted, to the vector
+ * that is being read; returns false if they do not come after those it has.
  */
-static void
+static bool
 AddRows(DayTimes *times, const SegmentRows *rows)
 {
 	KeptTimes  *kept = times->reading;
 	int			ntimes = kept->ntimes + rows->nrows;
 
+	if (kept->ntimes > 0 &&
+		rows->columns[0].ints[0] < kept->clocks[kept->ntimes - 1])
+		return false;
 	if (ntimes > kept->max_times)
 	{
 		kept->max_times = ntimes;
@@ -92,6 +98,7 @@ AddRows(DayTimes *times, const SegmentRows *rows)
 	memcpy(kept->ns + kept->ntimes, rows->columns[1].ints,
 		   sizeof(int64) * rows->nrows);
 	kept->ntimes = ntimes;
+	return true;
 }
 
 /*
@@ -122,9 +129,8 @@ AddSegments(DayTimes *times, uint64 number)
 		SegmentRows rows;
 
 		result = ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
-			rows.columns[1].kind == PACKED_INT && rows.columns[1].nulls == NULL;
-		if (result)
-			AddRows(times, &rows);
+			rows.columns[1].kind == PACKED_INT &&
+			rows.columns[1].nulls == NULL && AddRows(times, &rows);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(times->row_context);
@@ -218,30 +224,50 @@ Close(DayTimes *times)
 }
 
 /*
- * ReadByIndex reads a vector.  The row that begins last, but not after its end,
- * has it or goes on with it; then what has its beginning is before.  Returns
- * false if that is damaged.
+ * FindByIndex puts the row with a vector's beginning into the slot, looking for
+ * rows that begin from a number on: a scan looks at all of those that are in the
+ * same page of the index.  That row is the last that does not begin after the
+ * vector, but for those that go on with it, of which *nrests are after it.
+ * Returns false if there is none.
+ */
+static bool
+FindByIndex(DayTimes *times, IndexScanDesc scan, int64 itemid, int64 from,
+			int *nrests)
+{
+	DayGroup	place;
+
+	ZbxhistInitGroupKey(&times->keys[0], times->members[0],
+						BTGreaterEqualStrategyNumber, from, PG_INT32_MIN);
+	ZbxhistInitGroupKey(&times->keys[1], times->members[1],
+						BTLessEqualStrategyNumber, itemid, PG_INT32_MAX);
+	index_rescan(scan, times->keys, NUM_KEYS, NULL, 0);
+	*nrests = -1;
+	do
+	{
+		if (!NextRow(times, scan, BackwardScanDirection, &place))
+			return false;
+		(*nrests)++;
+	} while (place.first_itemid == itemid && place.first_clock > TIMES_CLOCK);
+	times->distance = Max(times->distance, itemid - place.first_itemid);
+	return true;
+}
+
+/*
+ * ReadByIndex reads a vector, which probably is not farther from the beginning
+ * of its row than others have been.  Returns false if its beginning is damaged.
  */
 static bool
 ReadByIndex(DayTimes *times, uint64 number)
 {
 	IndexScanDesc scan = GetIndexScan(times);
 	int64		itemid = TIMES_ITEM + (int64) number;
-	int			nrests = -1;
+	int64		from = Max(itemid - times->distance, TIMES_ITEM);
+	int			nrests;
 	DayGroup	place;
 
-	ZbxhistInitGroupKey(&times->keys[0], times->members[0],
-						BTGreaterEqualStrategyNumber, TIMES_ITEM, PG_INT32_MIN);
-	ZbxhistInitGroupKey(&times->keys[1], times->members[1],
-						BTLessEqualStrategyNumber, itemid, PG_INT32_MAX);
-	index_rescan(scan, times->keys, NUM_KEYS, NULL, 0);
-	do
-	{
-		if (!NextRow(times, scan, BackwardScanDirection, &place))
-			return false;
-		nrests++;
-	} while (place.first_itemid == itemid && place.first_clock > TIMES_CLOCK);
-	if (!AddSegments(times, number))
+	if ((!FindByIndex(times, scan, itemid, from, &nrests) &&
+		 !FindByIndex(times, scan, itemid, TIMES_ITEM, &nrests)) ||
+		!AddSegments(times, number))
 		return false;
 	while (nrests-- > 0 &&
 		   NextRow(times, scan, ForwardScanDirection, &place) &&
