@@ -60,6 +60,29 @@ BEGIN;
 SELECT count(*) FROM zbxhist.range(NULL::history_rest, 7, 172800, 259199);
 SELECT pg_stat_get_xact_numscans('zbxhist_packed.history_rest_p19700103_pkey'::regclass) > 0 AS by_index;
 COMMIT;
+-- times that items share are found in the page, too; of more than a page, by one search
+CREATE TABLE history_shared (LIKE history INCLUDING ALL);
+SELECT zbxhist.create_parent('history_shared', retention => '100 years', premake => 0);
+SELECT zbxhist.create_partition('history_shared', d) FROM unnest('{1970-01-02,1970-01-03}'::date[]) d;
+INSERT INTO history_shared
+SELECT i, 86400 + j * 600, j, abs(hashint4(j)) FROM generate_series(1, 5) i, generate_series(0, 99) j
+UNION ALL
+SELECT i, 172800 + j * 60, hashint4(i * j), abs(hashint4(j)) FROM generate_series(1, 9) i, generate_series(0, 999) j;
+CREATE TABLE plain_shared AS TABLE history_shared;
+CALL zbxhist.pack('history_shared', '1970-01-02');
+CALL zbxhist.pack('history_shared', '1970-01-03');
+SELECT (SELECT count(*) FROM zbxhist_packed.history_shared_p19700102 WHERE nrows = 0) AS one_page,
+       (SELECT count(*) FROM zbxhist_packed.history_shared_p19700103 WHERE nrows = 0) AS pages;
+SELECT pg_stat_force_next_flush();
+BEGIN;
+SELECT count(*) FROM ((SELECT i.* FROM generate_series(1, 5) n, zbxhist.range(NULL::history_shared, n, 86400, 172799) i
+                       EXCEPT ALL TABLE plain_shared)) x;
+SELECT sum(ns::bigint) = (SELECT sum(ns::bigint) FROM plain_shared WHERE clock < 172800) AS same FROM history_shared WHERE clock < 172800;
+SELECT pg_stat_get_xact_numscans('zbxhist_packed.history_shared_p19700102_pkey'::regclass) AS index_scans;
+SELECT sum(ns::bigint) = (SELECT sum(ns::bigint) FROM plain_shared WHERE itemid = 3 AND clock >= 172800) AS same
+  FROM zbxhist.range(NULL::history_shared, 3, 172800, 259199);
+SELECT pg_stat_get_xact_numscans('zbxhist_packed.history_shared_p19700103_pkey'::regclass) AS index_scans;
+COMMIT;
 
 SET zbxhist.allow_packed_drop = on;
 DROP SCHEMA one_page CASCADE;
