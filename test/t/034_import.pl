@@ -253,6 +253,7 @@ like(
 	qr/all 9000 rows .*: 9000 have been stored, 0 had/,
 	'without a key, every row is kept');
 is_like_plain('unpacked', 'without a key, and never packed');
+
 # ---- what an INSERT would refuse, or store twice, is not packed unseen ----
 
 sql("CREATE TABLE nulls (LIKE history); ALTER TABLE nulls ALTER value DROP NOT NULL, ALTER ns DROP NOT NULL;"
@@ -268,14 +269,17 @@ sql("CREATE TABLE other_key (itemid bigint NOT NULL, clock integer NOT NULL, val
 );
 for my $table (qw(other_key wide_key limited))
 {
-	sql(    "CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
+	sql("CREATE TABLE ${table}_old (LIKE $table); CREATE TABLE plain_$table (LIKE $table);"
 		  . "SELECT zbxhist.create_parent('$table', pack_after => '1 day')");
 }
-sql("INSERT INTO other_key_old SELECT 1, ${\ day(-20)}, i, NULL FROM generate_series(1, 3) i");
-sql("INSERT INTO wide_key_old SELECT 1, ${\ day(-20)}, i, 0 FROM generate_series(1, 3) i");
+sql("INSERT INTO other_key_old SELECT 1, ${\ day(-20)}, i, NULL FROM generate_series(1, 3) i"
+);
+sql("INSERT INTO wide_key_old SELECT 1, ${\ day(-20)}, i, 0 FROM generate_series(1, 3) i"
+);
 
 # no partition says why it could not be packed
-sql($node->safe_psql('zabbix',
+sql($node->safe_psql(
+		'zabbix',
 		"SELECT string_agg('DROP TABLE ' || partition, ';') FROM zbxhist.list_partitions('wide_key')"
 	));
 for my $table (qw(other_key wide_key))
@@ -296,7 +300,8 @@ is(sql('SELECT count(*) FROM limited'), 0, '... is not there');
 
 # ---- what is the table itself under another name ----
 
-sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor');
+sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor'
+);
 like(
 	messages_of("CALL zbxhist.import('ancestor', 'history')"),
 	qr/ERROR:  cannot import public.ancestor: table public.history inherits from it/,
@@ -304,8 +309,8 @@ like(
 sql('ALTER TABLE history NO INHERIT ancestor');
 for my $packed (
 	sql("SELECT zbxhist_internal.packed_table('history')"),
-	sql("SELECT min(day::text) FROM zbxhist.packed_day WHERE parent = 'history'::regclass")
-  )
+	sql("SELECT min(day::text) FROM zbxhist.packed_day WHERE parent = 'history'::regclass"
+	))
 {
 	like(
 		messages_of("CALL zbxhist.import('$packed', 'history')"),
