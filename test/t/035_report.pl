@@ -208,9 +208,9 @@ like(
 # ---- the page ----
 
 my $page = "$directory/report.html";
-is( (report('--database', 'zabbix', '--usage-days', '2', '--output', $page))
-	[0],
-	0, 'a page');
+my ($page_exit) =
+  report('--database', 'zabbix', '--usage-days', '2', '--output', $page);
+is($page_exit, 0, 'a page');
 my $html = slurp_file($page);
 unlike(
 	$html,
