@@ -48,7 +48,8 @@ AddOthers(UsageSums *sums, Relation parent, Snapshot snapshot)
 	int			nothers = set->nothers;
 	Oid		   *others = palloc(sizeof(Oid) * (nothers + 1));
 
-	memcpy(others, set->others, sizeof(Oid) * nothers);
+	if (nothers > 0)
+		memcpy(others, set->others, sizeof(Oid) * nothers);
 	ZbxhistAddTableUsage(sums, parent, snapshot);
 	for (int i = 0; i < nothers; i++)
 	{
