@@ -6,7 +6,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    config CONSTANT regclass := zbxhist_internal.partman_config();
+    config CONSTANT regclass := zbxhist_internal.extension_table('pg_partman', 'part_config');
     schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
 BEGIN
     IF NOT has_schema_privilege(schema, 'USAGE') THEN

@@ -9,7 +9,7 @@ RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT zbxhist_internal.free_name(
+    SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
                regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat(
                    '\1',
                    CASE WHEN to_clock - from_clock < 86400

@@ -18,7 +18,7 @@ SET client_min_messages = warning
 SET max_parallel_maintenance_workers = 0
 AS $$
 DECLARE
-    new_name CONSTANT name := zbxhist_internal.free_name(stem);
+    new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, stem);
     source   record;
     columns  text;
     place    text;

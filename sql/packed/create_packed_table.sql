@@ -12,28 +12,13 @@ SET lock_timeout = 0
 AS $$
 DECLARE
     source   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
-    stem     text := source.relname;
-    tail     text := '_packed';
-    attempt  integer := 0;
+    new_name CONSTANT name := zbxhist_internal.free_name(source.relnamespace, source.relname, '_packed');
     result   regclass;
 BEGIN
-    LOOP
-        WHILE octet_length(stem) + octet_length(tail) > 63 LOOP
-            stem := left(stem, -1);
-        END LOOP;
-        EXIT WHEN NOT EXISTS (SELECT FROM pg_class k
-                               WHERE k.relnamespace = source.relnamespace
-                                 AND k.relname = (stem || tail)::name)
-              AND NOT EXISTS (SELECT FROM pg_type t
-                               WHERE t.typnamespace = source.relnamespace
-                                 AND t.typname = (stem || tail)::name);
-        attempt := attempt + 1;
-        tail := '_packed_' || attempt;
-    END LOOP;
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     BEGIN
         EXECUTE format('CREATE FOREIGN TABLE %s.%I () INHERITS (%s) SERVER zbxhist',
-                       source.relnamespace::regnamespace, (stem || tail)::name, parent);
+                       source.relnamespace::regnamespace, new_name, parent);
     EXCEPTION WHEN lock_not_available THEN
         RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
             USING ERRCODE = 'lock_not_available',
@@ -43,7 +28,7 @@ BEGIN
     -- not by its name alone: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result
       FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
-     WHERE k.relnamespace = source.relnamespace AND k.relname = (stem || tail)::name
+     WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
        AND i.inhparent = create_packed_table.parent;
     PERFORM zbxhist_internal.own_alone(result, source.relowner);
     PERFORM zbxhist_internal.clone_triggers(parent, result);

@@ -5,7 +5,7 @@ RETURNS name
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT zbxhist_internal.free_name(k.relname) FROM pg_class k WHERE k.oid = partition
+    SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = partition
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.day_name(regclass) IS

@@ -20,7 +20,7 @@ BEGIN
     PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
     IF cardinality(days) > 1 THEN
         old_name := zbxhist_internal.compacted_name(old_name, entry.from_clock, entry.to_clock);
-        old_index := zbxhist_internal.free_name(old_name || '_pkey');
+        old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
     END IF;
     PERFORM zbxhist_internal.execute_as_owner(
         new_day, format('ALTER TABLE %s RENAME TO %I', new_day, old_name));

@@ -14,12 +14,8 @@ DECLARE
     -- an open lower bound is no moment of the calendar worth a name
     moment   CONSTANT timestamp := timestamp '1970-01-01' + make_interval(secs => from_clock);
     covered  CONSTANT record := zbxhist_internal.clock_range(partition_interval, from_clock);
-    suffix   text;
-    stem     text;
-    tail     text := '';
-    attempt  integer := 0;
 BEGIN
-    suffix := '_p' || CASE
+    RETURN zbxhist_internal.free_name(relation.relnamespace, relation.relname, '_p' || CASE
         WHEN partition_interval >= interval '28 days' AND extract(day FROM partition_interval) = 0
              AND (from_clock, to_clock) = (covered.from_clock, covered.to_clock)
              AND date_trunc('month', moment) = moment THEN to_char(moment, 'YYYYMM')
@@ -29,24 +25,7 @@ BEGIN
              -- what is left of a day has not the name of its first hour
              || CASE WHEN to_clock - from_clock > extract(epoch FROM partition_interval) AND to_clock - from_clock < 86400
                      THEN to_char(moment + make_interval(secs => to_clock - from_clock - 60), '_HH24MI') ELSE '' END
-    END;
-    LOOP
-        stem := relation.relname;
-        WHILE octet_length(stem) + octet_length(suffix) + octet_length(tail) > 63 LOOP
-            stem := left(stem, -1);
-        END LOOP;
-        EXIT WHEN NOT EXISTS (
-                SELECT FROM pg_class k
-                 WHERE k.relnamespace = relation.relnamespace
-                   AND k.relname = (stem || suffix || tail)::name)
-            AND NOT EXISTS (
-                SELECT FROM pg_type t
-                 WHERE t.typnamespace = relation.relnamespace
-                   AND t.typname = (stem || suffix || tail)::name);
-        attempt := attempt + 1;
-        tail := '_' || attempt;
-    END LOOP;
-    RETURN (stem || suffix || tail)::name;
+    END);
 END
 $$;
 

@@ -1,13 +1,12 @@
--- sql/packed/free_name.sql
+-- sql/partitions/free_name.sql
 
-CREATE FUNCTION zbxhist_internal.free_name(stem text)
+CREATE FUNCTION zbxhist_internal.free_name(schema regnamespace, stem text, ending text DEFAULT '')
 RETURNS name
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    schema  CONSTANT oid := 'zbxhist_packed'::regnamespace;
-    tail    text := '';
+    tail    text := ending;
     attempt integer := 0;
 BEGIN
     LOOP
@@ -19,14 +18,14 @@ BEGIN
               AND NOT EXISTS (SELECT FROM pg_type t
                                WHERE t.typnamespace = schema AND t.typname = (stem || tail)::name);
         attempt := attempt + 1;
-        tail := '_' || attempt;
+        tail := ending || '_' || attempt;
     END LOOP;
     RETURN (stem || tail)::name;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.free_name(text) IS
-'A name that is free in schema zbxhist_packed: this one, or with a number after it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text) IS
+'A name that is free in a schema, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.free_name(text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.free_name(text) TO PUBLIC;
+REVOKE ALL ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text) TO PUBLIC;
