@@ -165,6 +165,7 @@ OBJS = \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
 	src/rows/item_range.o \
+	src/rows/kept_tables.o \
 	src/rows/move_lock.o \
 	src/rows/moving.o \
 	src/rows/partition_walk.o \

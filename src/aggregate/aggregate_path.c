@@ -182,19 +182,11 @@ AddColumns(List *columns, List *exprs)
 	return columns;
 }
 
-/* columns that take the place of others */
-typedef struct Placing
-{
-	List	   *columns;		/* Vars */
-	Index		varno;			/* what they become one of */
-	List	   *attnums;		/* IntList; NULL: counted from 1 */
-} Placing;
-
 /*
- * place_columns is a mutator that replaces columns.
+ * place_columns is a mutator that replaces columns by those of the input.
  */
 static Node *
-place_columns(Node *node, Placing *placing)
+place_columns(Node *node, List *columns)
 {
 	int			n = 0;
 	ListCell   *lc;
@@ -202,18 +194,15 @@ place_columns(Node *node, Placing *placing)
 	if (node == NULL)
 		return NULL;
 	if (!IsA(node, Var))
-		return expression_tree_mutator(node, place_columns, placing);
-	foreach(lc, placing->columns)
+		return expression_tree_mutator(node, place_columns, columns);
+	foreach(lc, columns)
 	{
 		Var		   *column = lfirst(lc);
-		Var		   *result;
 
 		n++;
-		if (!equal(column, node))
-			continue;
-		result = makeVar(placing->varno, n, column->vartype,
-						 column->vartypmod, column->varcollid, 0);
-		return (Node *) result;
+		if (equal(column, node))
+			return (Node *) makeVar(OUTER_VAR, n, column->vartype,
+									column->vartypmod, column->varcollid, 0);
 	}
 	elog(ERROR, "column %d of relation %d is not in the input",
 		 ((Var *) node)->varattno, ((Var *) node)->varno);
@@ -226,8 +215,7 @@ place_columns(Node *node, Placing *placing)
 static List *
 PlaceColumns(List *exprs, List *columns)
 {
-	Placing		placing = {.columns = columns,.varno = OUTER_VAR};
-	List	   *result = (List *) place_columns((Node *) exprs, &placing);
+	List	   *result = (List *) place_columns((Node *) exprs, columns);
 
 	fix_opfuncids((Node *) result);
 	return result;

@@ -411,9 +411,7 @@ ReScanAggregate(CustomScanState *node)
 			UpdateChangedParamSet(lfirst(lc), node->ss.ps.chgParam);
 	}
 	RestartInput(state);
-	ZbxhistEmptyGroups(&state->table);
-	state->table.first_hash = 0;
-	state->table.last_hash = PG_UINT32_MAX;
+	ZbxhistFirstPass(&state->table);
 	ExecScanReScan(&node->ss);
 }
 

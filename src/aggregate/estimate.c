@@ -45,18 +45,7 @@ static void FindSteps(Node *node, Steps *steps);
 static void
 FindBounds(const PackedRel *packed, List *conds, ScanBounds *bounds)
 {
-	ListCell   *lc;
-
-	ZbxhistInitBounds(bounds);
-	foreach(lc, conds)
-	{
-		PackedCond *cond = lfirst(lc);
-		Const	   *value = (Const *) cond->value;
-
-		if (IsA(value, Const))
-			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
-							 value->constvalue, value->constisnull);
-	}
+	ZbxhistGetConstBounds(conds, bounds);
 	if (packed->ndays > 0)
 	{
 		bounds->from_clock = Max(bounds->from_clock,

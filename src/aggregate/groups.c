@@ -36,10 +36,10 @@ ZbxhistGroupBytes(int nkeys, int ninputs)
 }
 
 /*
- * ZbxhistEmptyGroups forgets all groups.
+ * EmptyGroups forgets all groups.
  */
-void
-ZbxhistEmptyGroups(GroupTable *table)
+static void
+EmptyGroups(GroupTable *table)
 {
 	MemoryContextReset(table->context);
 	table->ngroups = 0;
@@ -60,9 +60,18 @@ ZbxhistInitGroups(GroupTable *table)
 										   "zbxhist groups",
 										   ALLOCSET_DEFAULT_SIZES);
 	table->limit = get_hash_memory_limit();
+	ZbxhistFirstPass(table);
+}
+
+/*
+ * ZbxhistFirstPass forgets the groups and prepares for those of all hashes.
+ */
+void
+ZbxhistFirstPass(GroupTable *table)
+{
+	EmptyGroups(table);
 	table->first_hash = 0;
 	table->last_hash = PG_UINT32_MAX;
-	ZbxhistEmptyGroups(table);
 }
 
 /*
@@ -74,7 +83,7 @@ ZbxhistNextPass(GroupTable *table)
 {
 	if (table->last_hash == PG_UINT32_MAX)
 		return false;
-	ZbxhistEmptyGroups(table);
+	EmptyGroups(table);
 	table->first_hash = table->last_hash + 1;
 	table->last_hash = PG_UINT32_MAX;
 	return true;

@@ -61,7 +61,7 @@ typedef struct GroupTable
 } GroupTable;
 
 extern void ZbxhistInitGroups(GroupTable *table);
-extern void ZbxhistEmptyGroups(GroupTable *table);
+extern void ZbxhistFirstPass(GroupTable *table);
 extern bool ZbxhistNextPass(GroupTable *table);
 extern ValueGroup *ZbxhistFindGroup(GroupTable *table, const Datum *keys,
 									const bool *nulls);

@@ -109,11 +109,11 @@ CloseTable(const TextSource *source)
 /* ---- rows by their keys ---- */
 
 /*
- * OpenSource opens a table; returns false if the user may not read all of it
+ * OpenRows opens a table; returns false if the user may not read all of it
  * that is asked for, or it is not what Zabbix has.
  */
 static bool
-OpenSource	(TextSource *source, Oid relid, const char *key, ArrayType *columns)
+OpenRows(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 {
 	Datum	   *names;
 
@@ -202,8 +202,8 @@ zbxhist_stored_texts(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &keys, &nulls, &nkeys);
-	if (OpenSource (&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
-					PG_GETARG_ARRAYTYPE_P(3)))
+	if (OpenRows(&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)),
+				 PG_GETARG_ARRAYTYPE_P(3)))
 		FindRows(rsinfo, &source, keys, nulls, nkeys);
 	CloseTable(&source);
 	return (Datum) 0;

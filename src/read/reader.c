@@ -43,6 +43,7 @@
 #include "packed/day/open_days.h"
 #include "read/open_source.h"
 #include "read/reader.h"
+#include "rows/kept_tables.h"
 
 struct ItemReader
 {
@@ -56,8 +57,7 @@ struct ItemReader
 	ItemRange	range;
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
-	List	   *kept;			/* of OpenSource: partitions read before */
-	int			kept_hint;		/* where in kept the next one probably is */
+	KeptTables	kept;			/* of OpenSource: partitions read before */
 	LOCKMODE	release;		/* lock of packed days that are left */
 	OpenSource *packed;			/* packed days, one at a time; NULL: none yet */
 	OpenDays   *days;			/* those of packed */
@@ -223,29 +223,6 @@ ZbxhistSkipPackedDays(ItemReader *reader)
 }
 
 /*
- * FindKept returns a partition that is open already, or NULL.  One item after
- * the other reads them in the same order.
- */
-static OpenSource *
-FindKept(ItemReader *reader, Oid relid)
-{
-	int			nkept = list_length(reader->kept);
-
-	for (int i = 0; i < nkept; i++)
-	{
-		int			place = (reader->kept_hint + i) % nkept;
-		OpenSource *open = list_nth(reader->kept, place);
-
-		if (open->relid == relid)
-		{
-			reader->kept_hint = place + 1;
-			return open;
-		}
-	}
-	return NULL;
-}
-
-/*
  * IsFixed says whether a table is read besides partitions: one to which a day
  * was being unpacked has become a partition since.
  */
@@ -287,7 +264,7 @@ OpenTable(ItemReader *reader, Oid relid)
 static OpenSource *
 OpenPartition(ItemReader *reader, Oid relid)
 {
-	OpenSource *open = FindKept(reader, relid);
+	OpenSource *open = ZbxhistFindKept(&reader->kept, relid);
 	Relation	rel;
 
 	if (open != NULL)
@@ -307,7 +284,7 @@ OpenPartition(ItemReader *reader, Oid relid)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
 
-		reader->kept = lappend(reader->kept, open);
+		ZbxhistKeepTable(&reader->kept, relid, open);
 		MemoryContextSwitchTo(old);
 	}
 	return open;
@@ -407,7 +384,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	LeavePartition(reader);
 	reader->current = NULL;
 	reader->range = *range;
-	reader->kept_hint = 0;
+	reader->kept.hint = 0;
 	if (item_range_is_empty(range))
 		return;
 
@@ -590,7 +567,7 @@ ZbxhistCloseReader(ItemReader *reader)
 	LeavePartition(reader);
 	foreach(lc, reader->fixed)
 		ZbxhistCloseSource(lfirst(lc));
-	foreach(lc, reader->kept)
+	foreach(lc, reader->kept.readers)
 		ZbxhistCloseSource(lfirst(lc));
 	if (reader->packed != NULL)
 		ZbxhistCloseSource(reader->packed);

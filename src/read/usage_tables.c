@@ -22,11 +22,11 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/sampling.h"
 
+#include "catalog/columns.h"
 #include "compat.h"
 #include "packed/day/day.h"
 #include "read/usage_tables.h"
@@ -152,18 +152,6 @@ typedef struct UsageColumns
 } UsageColumns;
 
 /*
- * FindColumn returns the column of that name and type.
- */
-static AttrNumber
-FindColumn(Relation rel, const char *name, Oid type)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
-
-	return attnum > 0 && get_atttype(RelationGetRelid(rel), attnum) == type ?
-		attnum : InvalidAttrNumber;
-}
-
-/*
  * AddRow adds a row.
  */
 static void
@@ -241,8 +229,8 @@ ZbxhistAddTableUsage(UsageSums *sums, Relation rel, Snapshot snapshot)
 	bool		is_whole = nblocks <= SAMPLE_BLOCKS ||
 		rel->rd_tableam->scan_set_tidrange == NULL;
 
-	columns.itemid = FindColumn(rel, "itemid", INT8OID);
-	columns.clock = FindColumn(rel, "clock", INT4OID);
+	columns.itemid = ZbxhistFindColumn(RelationGetDescr(rel), "itemid", INT8OID);
+	columns.clock = ZbxhistFindColumn(RelationGetDescr(rel), "clock", INT4OID);
 	if (nblocks == 0 || columns.itemid == InvalidAttrNumber ||
 		columns.clock == InvalidAttrNumber)
 		return;

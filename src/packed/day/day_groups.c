@@ -163,7 +163,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	old = MemoryContextSwitchTo(scan->context);
 	scan->index = ZbxhistOpenGroupIndex(scan->day, AccessShareLock);
 	scan->index_scan = index_beginscan_compat(scan->day, scan->index,
-											  scan->snapshot, NUM_KEYS);
+											  scan->snapshot, NUM_GROUP_KEYS);
 	MemoryContextSwitchTo(old);
 }
 
@@ -304,12 +304,15 @@ IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
 }
 
 /*
- * StartScan starts the index scan with the two keys.
+ * StartScan starts the index scan at the groups that begin after a place, or
+ * there (strategy), and not after another place.
  */
 static void
-StartScan(DayScan *scan)
+StartScan(DayScan *scan, StrategyNumber strategy, int64 from_itemid,
+		  int32 from_clock, int64 to_itemid, int32 to_clock)
 {
-	index_rescan(scan->index_scan, scan->keys, NUM_KEYS, NULL, 0);
+	ZbxhistStartGroupScan(scan->index_scan, &scan->keys, strategy,
+						  from_itemid, from_clock, to_itemid, to_clock);
 	scan->is_started = true;
 }
 
@@ -320,12 +323,8 @@ StartScan(DayScan *scan)
 static void
 StartBackward(DayScan *scan, int32 clock, int64 from)
 {
-	/* a scan has the same number of keys each time */
-	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
-						BTGreaterEqualStrategyNumber, from, PG_INT32_MIN);
-	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
-						BTLessEqualStrategyNumber, scan->itemid, clock);
-	StartScan(scan);
+	StartScan(scan, BTGreaterEqualStrategyNumber, from, PG_INT32_MIN,
+			  scan->itemid, clock);
 }
 
 /*
@@ -335,13 +334,8 @@ StartBackward(DayScan *scan, int32 clock, int64 from)
 static void
 StartForward(DayScan *scan)
 {
-	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
-						BTGreaterStrategyNumber, scan->itemid,
-						scan->first_clock);
-	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
-						BTLessEqualStrategyNumber, scan->itemid,
-						scan->last_clock);
-	StartScan(scan);
+	StartScan(scan, BTGreaterStrategyNumber, scan->itemid, scan->first_clock,
+			  scan->itemid, scan->last_clock);
 }
 
 /*
@@ -572,12 +566,8 @@ ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 static bool
 FindBeginning(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 {
-	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
-						BTGreaterStrategyNumber, itemid, clock);
-	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
-						BTLessEqualStrategyNumber, PG_INT64_MAX,
-						PG_INT32_MAX);
-	StartScan(scan);
+	StartScan(scan, BTGreaterStrategyNumber, itemid, clock,
+			  PG_INT64_MAX, PG_INT32_MAX);
 	scan->phase = SCAN_REST;
 	return NextTuple(scan, group);
 }
@@ -625,13 +615,8 @@ ZbxhistDayScanPlaces(DayScan *scan)
 	ZbxhistWholeItem(&range, PG_INT64_MIN);
 	ZbxhistDayScanItem(scan, &range);
 	old = MemoryContextSwitchTo(scan->context);
-	ZbxhistInitGroupKey(&scan->keys[0], scan->members[0],
-						BTGreaterEqualStrategyNumber, PG_INT64_MIN,
-						PG_INT32_MIN);
-	ZbxhistInitGroupKey(&scan->keys[1], scan->members[1],
-						BTLessEqualStrategyNumber, PG_INT64_MAX,
-						PG_INT32_MAX);
-	StartScan(scan);
+	StartScan(scan, BTGreaterEqualStrategyNumber, PG_INT64_MIN, PG_INT32_MIN,
+			  PG_INT64_MAX, PG_INT32_MAX);
 	scan->phase = SCAN_REST;
 	MemoryContextSwitchTo(old);
 }

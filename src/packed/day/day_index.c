@@ -79,3 +79,21 @@ ZbxhistInitGroupKey(ScanKey key, ScanKey members, StrategyNumber strategy,
 	key->sk_strategy = strategy;
 	key->sk_argument = PointerGetDatum(members);
 }
+
+/*
+ * ZbxhistStartGroupScan starts an index scan, which has NUM_GROUP_KEYS keys, at
+ * the groups that begin after a place, or there (strategy), and not after
+ * another place.  keys must stay as long as the scan.
+ */
+void
+ZbxhistStartGroupScan(IndexScanDesc scan, GroupKeys *keys,
+					  StrategyNumber strategy,
+					  int64 from_itemid, int32 from_clock,
+					  int64 to_itemid, int32 to_clock)
+{
+	ZbxhistInitGroupKey(&keys->keys[0], keys->members[0], strategy,
+						from_itemid, from_clock);
+	ZbxhistInitGroupKey(&keys->keys[1], keys->members[1],
+						BTLessEqualStrategyNumber, to_itemid, to_clock);
+	index_rescan(scan, keys->keys, NUM_GROUP_KEYS, NULL, 0);
+}

@@ -10,12 +10,9 @@
 
 #include "access/genam.h"
 #include "access/relscan.h"
-#include "access/skey.h"
 
 #include "packed/day/day.h"
-
-/* comparisons with where groups begin: two bounds */
-#define NUM_KEYS 2
+#include "packed/day/day_index.h"
 
 /* how far a scan for an item has come */
 typedef enum ScanPhase
@@ -55,8 +52,7 @@ struct DayScan
 	DayGroup	past;			/* of SCAN_PAGE: the group before */
 	bool		has_hint;
 	int64		hint;			/* where a group found lately begins */
-	ScanKeyData keys[NUM_KEYS];
-	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
+	GroupKeys	keys;
 
 	MemoryContext context;		/* owns all this */
 	MemoryContext group_context;	/* what belongs to the group */

@@ -31,9 +31,6 @@
 /* vectors that are kept */
 #define NUM_KEPT 8
 
-/* comparisons with where rows begin: two bounds */
-#define NUM_KEYS 2
-
 /* a vector that has been read */
 typedef struct KeptTimes
 {
@@ -62,8 +59,7 @@ struct DayTimes
 	TupleTableSlot *slot;
 	int64		distance;		/* of vectors found so far, from their rows'
 								 * first, at most */
-	ScanKeyData keys[NUM_KEYS];
-	ScanKeyData members[NUM_KEYS][2];	/* of the keys, which compare rows */
+	GroupKeys	keys;
 
 	KeptTimes	kept[NUM_KEPT];
 	int			oldest;			/* the one to be replaced next */
@@ -187,7 +183,7 @@ GetIndexScan(DayTimes *times)
 	times->scan = index_beginscan_compat(times->day, times->lent == NULL ?
 										 times->index :
 										 times->lent->indexRelation,
-										 times->snapshot, NUM_KEYS);
+										 times->snapshot, NUM_GROUP_KEYS);
 	MemoryContextSwitchTo(old);
 	return times->scan;
 }
@@ -236,11 +232,8 @@ FindByIndex(DayTimes *times, IndexScanDesc scan, int64 itemid, int64 from,
 {
 	DayGroup	place;
 
-	ZbxhistInitGroupKey(&times->keys[0], times->members[0],
-						BTGreaterEqualStrategyNumber, from, PG_INT32_MIN);
-	ZbxhistInitGroupKey(&times->keys[1], times->members[1],
-						BTLessEqualStrategyNumber, itemid, PG_INT32_MAX);
-	index_rescan(scan, times->keys, NUM_KEYS, NULL, 0);
+	ZbxhistStartGroupScan(scan, &times->keys, BTGreaterEqualStrategyNumber,
+						  from, PG_INT32_MIN, itemid, PG_INT32_MAX);
 	*nrests = -1;
 	do
 	{

@@ -129,32 +129,9 @@ void
 ZbxhistRestartDays(OpenDays *days)
 {
 	ZbxhistLeaveDay(days);
-	days->kept_hint = 0;
+	days->kept.hint = 0;
 	days->distance = 0;
 	days->nahead = 0;
-}
-
-/*
- * FindKept returns the reader of a day that is open already, or NULL.  One item
- * after the other reads them in the same order.
- */
-static DayReader *
-FindKept(OpenDays *days, Oid relid)
-{
-	int			nkept = list_length(days->kept);
-
-	for (int i = 0; i < nkept; i++)
-	{
-		int			place = (days->kept_hint + i) % nkept;
-		DayReader  *reader = list_nth(days->kept, place);
-
-		if (RelationGetRelid(reader->rel) == relid)
-		{
-			days->kept_hint = place + 1;
-			return reader;
-		}
-	}
-	return NULL;
 }
 
 /*
@@ -175,7 +152,7 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 	else
 		days->reader = ZbxhistOpenDayReader(rel, &days->spec);
 	if (days->keeps_days)
-		days->kept = lappend(days->kept, days->reader);
+		ZbxhistKeepTable(&days->kept, RelationGetRelid(rel), days->reader);
 	MemoryContextSwitchTo(old);
 }
 
@@ -188,7 +165,7 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 {
 	Relation	rel;
 
-	days->reader = FindKept(days, step->relid);
+	days->reader = ZbxhistFindKept(&days->kept, step->relid);
 	if (days->reader != NULL)
 		return true;
 	rel = ZbxhistOpenDay(step->relid, days->user, days->lockmode, ACL_SELECT);
@@ -263,7 +240,7 @@ ZbxhistCloseDays(OpenDays *days)
 	ListCell   *lc;
 
 	ZbxhistLeaveDay(days);
-	foreach(lc, days->kept)
+	foreach(lc, days->kept.readers)
 		ZbxhistCloseDayReader(lfirst(lc));
 	if (days->idle != NULL)
 		ZbxhistCloseDayReader(days->idle);

@@ -9,6 +9,7 @@
 #define ZBXHIST_OPEN_DAYS_H
 
 #include "packed/day/day_reader.h"
+#include "rows/kept_tables.h"
 #include "rows/partition_walk.h"
 #include "rows/source.h"
 
@@ -25,8 +26,7 @@ typedef struct OpenDays
 
 	DayReader  *reader;			/* of the day in hand, or NULL */
 	DayReader  *idle;			/* of one that has been left, or NULL */
-	List	   *kept;			/* of DayReader: of days that are kept open */
-	int			kept_hint;		/* where in kept the next one probably is */
+	KeptTables	kept;			/* of DayReader: of days that are kept open */
 
 	/* days that are asked for before they are read */
 	int			distance;		/* how many; 0 unless days come from disk */

@@ -276,10 +276,10 @@ TakeNotNull(NullTest *test, const KeyColumns *columns)
 /* ---- OR ---- */
 
 /*
- * GetConstBounds takes conditions with constants into bounds.
+ * ZbxhistGetConstBounds takes conditions with constants into bounds.
  */
-static void
-GetConstBounds(List *conds, ScanBounds *bounds)
+void
+ZbxhistGetConstBounds(List *conds, ScanBounds *bounds)
 {
 	ListCell   *lc;
 
@@ -343,7 +343,7 @@ TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 		ScanBounds	bounds;
 
 		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
-		GetConstBounds(part, &bounds);
+		ZbxhistGetConstBounds(part, &bounds);
 		from_clock = Min(from_clock, bounds.from_clock);
 		to_clock = Max(to_clock, bounds.to_clock);
 		has_items = has_items && bounds.items != NULL;

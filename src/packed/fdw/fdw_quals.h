@@ -33,6 +33,7 @@ extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
 								  Index varno, KeyColumns *columns);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
+extern void ZbxhistGetConstBounds(List *conds, ScanBounds *bounds);
 extern bool ZbxhistIsOneItem(const List *conds);
 extern bool ZbxhistIsListOfItems(const List *conds);
 extern bool ZbxhistHasTids(const List *kinds);

@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/bounds.h"
+#include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
@@ -137,16 +138,11 @@ FindRequired(ImportState *state, TupleDesc desc)
 	for (int i = 0; i < state->nrequired; i++)
 	{
 		const char *name = NameStr(*DatumGetName(state->required_names[i]));
-		int			found = -1;
+		AttrNumber	attnum = ZbxhistFindColumn(desc, name, InvalidOid);
 
-		for (int j = 0; j < desc->natts; j++)
-		{
-			if (strcmp(NameStr(TupleDescAttr(desc, j)->attname), name) == 0)
-				found = j;
-		}
-		if (found < 0)
+		if (attnum == InvalidAttrNumber)
 			elog(ERROR, "the rows have no column \"%s\"", name);
-		state->required[i] = found;
+		state->required[i] = attnum - 1;
 	}
 }
 
@@ -163,26 +159,19 @@ StartRows(DestReceiver *self, int operation, TupleDesc desc)
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		const LayoutColumn *column = &layout->columns[i];
-		int			source = -1;
+		AttrNumber	source = ZbxhistFindColumn(desc, NameStr(column->name),
+											   column->type);
 
-		for (int j = 0; j < desc->natts; j++)
-		{
-			Form_pg_attribute att = TupleDescAttr(desc, j);
-
-			if (strcmp(NameStr(att->attname), NameStr(column->name)) == 0 &&
-				att->atttypid == column->type)
-				source = j;
-		}
-		if (source < 0)
+		if (source == InvalidAttrNumber)
 			ereport(ERROR,
 					errcode(ERRCODE_DATATYPE_MISMATCH),
 					errmsg("the rows have no column \"%s\" of type %s",
 						   NameStr(column->name),
 						   format_type_be(column->type)));
 		if (column->packed < 0)
-			state->itemid = source;
+			state->itemid = source - 1;
 		else
-			state->sources[column->packed] = source;
+			state->sources[column->packed] = source - 1;
 	}
 	FindRequired(state, desc);
 }

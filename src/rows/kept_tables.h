@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_tables.h
+ *	  Tables that are kept open, as they will be read again for other items.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_KEPT_TABLES_H
+#define ZBXHIST_KEPT_TABLES_H
+
+#include "nodes/pg_list.h"
+
+/* all zeros to begin with */
+typedef struct KeptTables
+{
+	List	   *readers;		/* whatever reads them */
+	List	   *relids;			/* OidList: the tables */
+	int			hint;			/* where the next one probably is; 0 for
+								 * another item */
+} KeptTables;
+
+extern void ZbxhistKeepTable(KeptTables *kept, Oid relid, void *reader);
+extern void *ZbxhistFindKept(KeptTables *kept, Oid relid);
+
+#endif							/* ZBXHIST_KEPT_TABLES_H */
