@@ -71,18 +71,14 @@ struct DayTimes
 /* ---- a row of the table ---- */
 
 /*
- * AddRows adds the rows of a decoded segment, which are sorted, to the vector
- * that is being read; returns false if they do not come after those it has.
+ * AddRows adds the rows of a decoded segment to the vector that is being read.
  */
-static bool
+static void
 AddRows(DayTimes *times, const SegmentRows *rows)
 {
 	KeptTimes  *kept = times->reading;
 	int			ntimes = kept->ntimes + rows->nrows;
 
-	if (kept->ntimes > 0 &&
-		rows->columns[0].ints[0] < kept->clocks[kept->ntimes - 1])
-		return false;
 	if (ntimes > kept->max_times)
 	{
 		kept->max_times = ntimes;
@@ -94,7 +90,6 @@ AddRows(DayTimes *times, const SegmentRows *rows)
 	memcpy(kept->ns + kept->ntimes, rows->columns[1].ints,
 		   sizeof(int64) * rows->nrows);
 	kept->ntimes = ntimes;
-	return true;
 }
 
 /*
@@ -125,8 +120,9 @@ AddSegments(DayTimes *times, uint64 number)
 		SegmentRows rows;
 
 		result = ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
-			rows.columns[1].kind == PACKED_INT &&
-			rows.columns[1].nulls == NULL && AddRows(times, &rows);
+			rows.columns[1].kind == PACKED_INT && rows.columns[1].nulls == NULL;
+		if (result)
+			AddRows(times, &rows);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(times->row_context);

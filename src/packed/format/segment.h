@@ -62,9 +62,7 @@ typedef struct SegmentRows
 	int			ns_column;
 } SegmentRows;
 
-/*
- * where a reader finds vectors, sorted, by their number; false: they are damaged
- */
+/* where a reader finds vectors by their number; false: they are damaged */
 typedef struct TimesSource TimesSource;
 struct TimesSource
 {

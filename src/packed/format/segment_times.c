@@ -109,6 +109,20 @@ copy_rows(const int64 *values, int from, int n, const int *places)
 	return rows;
 }
 
+/* Are clocks sorted, and the first and the last one those of the segment? */
+static bool
+are_clocks_right(const int64 *clocks, const SegmentInfo *info)
+{
+	int			n = info->nrows;
+	bool		is_sorted = true;
+	int			i;
+
+	for (i = 1; i < n; i++)
+		is_sorted &= clocks[i - 1] <= clocks[i];
+	return is_sorted && clocks[0] == info->first_clock &&
+		clocks[n - 1] == info->last_clock;
+}
+
 /*
  * Finds the clocks and ns of a segment that shares them, unless they are there
  * already; in the current memory context.
@@ -137,8 +151,7 @@ ZbxhistGetTimes(TimesReader *times, const GroupReader *reader, int segment)
 		return false;
 	times->rows[1] = copy_rows(shared.ns, from, info->nrows, places);
 	times->rows[0] = copy_rows(shared.clocks, from, info->nrows, places);
-	return times->rows[0][0] == info->first_clock &&
-		times->rows[0][info->nrows - 1] == info->last_clock;
+	return are_clocks_right(times->rows[0], info);
 }
 
 /* Has a segment shared times; if so, which? */
