@@ -22,6 +22,7 @@
 
 #include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
+#include "utils/float.h"
 #include "utils/geo_decls.h"
 #include "utils/inet.h"
 
@@ -372,7 +373,9 @@ IsShape(CheckKind kind, const char *data)
 	switch (kind)
 	{
 		case CHECK_BOX:
-			return !(numbers[0] < numbers[2]) && !(numbers[1] < numbers[3]);
+			/* a NaN is greater than all numbers, as for box_in */
+			return !float8_lt(numbers[0], numbers[2]) &&
+				!float8_lt(numbers[1], numbers[3]);
 		case CHECK_LINE:
 			return !(fabs(numbers[0]) <= EPSILON && fabs(numbers[1]) <= EPSILON);
 		default:
