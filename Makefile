@@ -18,6 +18,7 @@ OBJS = \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
+	src/catalog/old_sessions.o \
 	src/catalog/own_tables.o \
 	src/catalog/owned_table.o \
 	src/catalog/owner_rights.o \
@@ -215,7 +216,8 @@ $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 	cat $(SQL_PARTS) > $@
 
 # what differs is in sql/upgrade; functions and views come as they are now
-$(BUILT_UPDATE): $(BUILT_SQL) $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql
+$(BUILT_UPDATE): $(BUILT_SQL) $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql $(srcdir)/sql/upgrade/end.sql
 	cat $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql > $@
 	cat $(filter-out $(addprefix $(srcdir)/sql/,$(UPDATED_BY_HAND)),$(SQL_PARTS)) | \
 		sed -E 's/^CREATE (FUNCTION|PROCEDURE|VIEW) /CREATE OR REPLACE \1 /' >> $@
+	cat $(srcdir)/sql/upgrade/end.sql >> $@

@@ -117,6 +117,21 @@ restrict_search_path(void)
 #endif
 }
 
+/* the i-th backend of pg_stat_activity, from 1 on; 16 renamed it (8d2c1913e) */
+#include "utils/backend_status.h"
+
+static inline const PgBackendStatus *
+get_backend_status(int i)
+{
+#if PG_VERSION_NUM >= 160000
+	LocalPgBackendStatus *backend = pgstat_get_local_beentry_by_index(i);
+#else
+	LocalPgBackendStatus *backend = pgstat_fetch_stat_local_beentry(i);
+#endif
+
+	return backend != NULL ? &backend->backendStatus : NULL;
+}
+
 /* 16 replaced pg_class_ownercheck by object_ownercheck (afbfc0298) */
 #if PG_VERSION_NUM >= 160000
 #define owns_relation(relid, role) \

@@ -231,6 +231,7 @@ sub literal
 my %broken = (
 	'timestamptz' => "'-211813488000000001'",
 	'char(10)' => literal("\xFF"),
+
 	# its higher corner is below a NaN
 	'box' => literal(pack('d<4', 1, 2, 'NaN', 0)),
 	'numeric' => literal('x'),
@@ -246,10 +247,9 @@ sub forged_values
 	my @sure;
 
 	push @sure,
-	    $kind eq 'int' ? "'0'"
+		$kind eq 'int' ? "'0'"
 	  : $kind eq 'bytes' ? literal($all->[$i][0])
-	  : literal(pack("x$kind")),
-	  $broken{$type}
+	  : literal(pack("x$kind")), $broken{$type}
 	  if $broken{$type};
 	return @sure, map {
 		my $length = $kind eq 'int' ? 0 : $kind eq 'bytes' ? 0 : $kind;

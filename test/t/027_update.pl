@@ -98,11 +98,28 @@ for my $version (@older)
 
 # ---- with a stream of values, by the owner of the database ----
 
+# Packs the values of a day of items that all have the same times, and returns
+# the newest format of its groups.
+sub format_packed
+{
+	my ($server, $database, $days) = @_;
+	my $date = POSIX::strftime('%Y-%m-%d', gmtime(day($days)));
+
+	$server->safe_psql($database,
+		"SET ROLE keeper; SELECT zbxhist.create_partition('history', '$date');"
+		  . " INSERT INTO history (itemid, clock, ns, value) SELECT 900000 + i % 50, @{[ day($days) ]} + i / 50 * 60, i / 50 * 12345, i"
+		  . " FROM generate_series(0, 49999) i; CALL zbxhist.pack('history', '$date')"
+	);
+	return $server->safe_psql($database,
+		'SELECT max(get_byte(payload, 2)) FROM zbxhist_packed.'
+		  . partition('history', $days));
+}
+
 # The update of a database that is in use on a server: every INSERT succeeds,
-# and afterwards nothing is wrong.
+# and afterwards nothing is wrong.  What else sessions of before do is meanwhile.
 sub update_live
 {
-	my ($server, $database, $how) = @_;
+	my ($server, $database, $how, $meanwhile) = @_;
 	my $session = $server->background_psql($database, on_error_stop => 0);
 
 	$session->query_safe(insert_values('history', 1, 100, day(0)));
@@ -147,8 +164,39 @@ sub update_live
 		like($answer, qr/went on/, "$how: an old session: " . substr $_,
 			0, 40);
 	}
-	unlike($session->{stderr}, qr/ERROR/, '... without an error');
+	is(format_packed($server, $database, -2),
+		2, "$how: meanwhile days are packed as its library reads them");
+	is( $session->query(
+			'SELECT count(*), sum(value) FROM history WHERE itemid = 900001'),
+		'1000|24976000',
+		'... and it reads them');
+	$session->query(
+		"INSERT INTO history (itemid, clock, ns) VALUES (900001, @{[ day(-2) ]}, 0)"
+	);
+	like(
+		$session->{stderr},
+		qr/duplicate key value/,
+		'... and finds keys in them');
+	$session->{stderr} =~ s/^.*ERROR:  duplicate key.*$//m;
+	unlike($session->{stderr}, qr/ERROR/, '... without another error');
+	is( $server->safe_psql(
+			$database,
+			"SELECT severity, message ~ '^[1-9] sessions? ha' FROM zbxhist.check() WHERE code = 'old_sessions'"
+		),
+		'info|t',
+		'... and check() tells of it');
 	$session->quit;
+	$meanwhile->() if $meanwhile;
+	$server->poll_query_until($database,
+		'SELECT zbxhist_internal.old_sessions() = 0');
+	is(format_packed($server, $database, -3),
+		3, '... afterwards as the new one does');
+	is( $server->safe_psql(
+			$database,
+			"SELECT count(*) FROM zbxhist.check() WHERE code = 'old_sessions'"
+		),
+		0,
+		'... and it is not told any more');
 	my $problems = $server->safe_psql($database,
 		"SET ROLE keeper; CALL zbxhist.run_maintenance(); SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"
 	);
@@ -260,26 +308,30 @@ SKIP:
 	chmod 0755, $library;
 	is($old->safe_psql('live', 'SELECT zbxhist.version()'),
 		$newest, 'a new one loads the new one');
-	update_live($old, 'live', 'SQL of 1.0, updated');
-	is($session->query('SELECT zbxhist.version()'),
-		'1.0', 'the old session still has the library of 1.0');
+	update_live(
+		$old, 'live',
+		'SQL of 1.0, updated',
+		sub {
+			is($session->query('SELECT zbxhist.version()'),
+				'1.0', 'the old session still has the library of 1.0');
 
-	for (
-		insert_values('history', 4001, 50, day(0)),
-		insert_values('history', 4001, 50, day(-1)),
-		'UPDATE history SET value = 4 WHERE itemid = 5;',
-		'DELETE FROM history WHERE itemid = 7;',
-		'SELECT count(*) FROM history;',
-		'DROP TABLE IF EXISTS nothing;')
-	{
-		my $answer = $session->query("$_ SELECT 'went on';");
+			for (
+				insert_values('history', 4001, 50, day(0)),
+				insert_values('history', 4001, 50, day(-1)),
+				'UPDATE history SET value = 4 WHERE itemid = 5;',
+				'DELETE FROM history WHERE itemid = 7;',
+				'SELECT count(*) FROM history;',
+				'DROP TABLE IF EXISTS nothing;')
+			{
+				my $answer = $session->query("$_ SELECT 'went on';");
 
-		like($answer, qr/went on/,
-			'the library of 1.0 over new SQL: ' . substr $_,
-			0, 40);
-	}
-	unlike($session->{stderr}, qr/ERROR/, '... without an error');
-	$session->quit;
+				like($answer, qr/went on/,
+					'the library of 1.0 over new SQL: ' . substr $_,
+					0, 40);
+			}
+			unlike($session->{stderr}, qr/ERROR/, '... without an error');
+			$session->quit;
+		});
 	log_is_clean($old);
 	$old->stop;
 }

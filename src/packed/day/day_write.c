@@ -33,6 +33,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/old_sessions.h"
 #include "compat.h"
 #include "guc.h"
 #include "packed/day/day.h"
@@ -160,7 +161,8 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->day = day;
 	writer->layout = layout;
 	writer->buffer = ZbxhistCreateRowBuffer(layout);
-	if (is_frozen && zbxhist_enable_shared_times)
+	if (is_frozen && zbxhist_enable_shared_times &&
+		ZbxhistCountOldSessions() == 0)
 		writer->items = ZbxhistBeginSharedItems(layout);
 	writer->times = ZbxhistCreateTimesWriter();
 	writer->min_rows = writer->items != NULL ? SHARED_MAX_ROWS : BUFFER_ROWS;
