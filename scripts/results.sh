@@ -103,6 +103,7 @@ log_suite() {
 	"$@" >"$log" 2>&1 </dev/null &
 	wait $! || status=$?
 	echo "$status $((SECONDS - before))" >"$log.end"
+	if [ "$status" -ne 0 ]; then keep_logs "$name"; fi
 }
 
 # Counts a suite that has ended and shows what failed of it.  One without a
@@ -187,7 +188,6 @@ show_failure() {
 		tests="it ended early"
 		tail -n 60 "$log" | cut -c 1-300 | sed 's/^/      /'
 	fi
-	keep_logs "$name"
 	while read -r line; do
 		FAILURES+=("$name: $line")
 	done < <(grep -v '^ ' <<<"$tests")
@@ -199,7 +199,7 @@ show_failure() {
 	printf -- '-------- end of %s\n\n' "$name"
 }
 
-# Puts what a failed suite has left beside its log.
+# Puts what a failed suite has left beside its log, before the next round of it begins.
 keep_logs() {
 	local to=$PLACE/logs/${1// /-} source=$PLACE/pg$CURRENT/source
 	case $1 in

@@ -1,6 +1,7 @@
 -- sql/check/check_backup.sql
 --
 -- Told in the week after a set-up, when backups are looked at, and not for ever.
+-- A dump as a directory does not overwrite a former one.
 
 CREATE FUNCTION zbxhist_internal.check_backup()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -10,7 +11,7 @@ AS $$
     SELECT 'info', 'partial_dump', 'packed days',
            'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
            'dump the whole database (told for a week after the set-up)',
-           format('pg_dump -d %s -f zabbix.sql', quote_literal(current_database()))
+           format('pg_dump -d %s -Fd -f zabbix.dump', quote_literal(current_database()))
       FROM zbxhist.parent_config c
      WHERE EXISTS (SELECT FROM zbxhist.packed_day)
     HAVING max(c.created_at) > now() - interval '7 days'

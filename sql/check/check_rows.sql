@@ -32,6 +32,7 @@ BEGIN
              CROSS JOIN LATERAL zbxhist_internal.count_waiting(check_rows.parent, d.from_clock, d.to_clock) AS w (rows)
              WHERE d.parent = check_rows.parent
                AND d.day IN (SELECT zbxhist_internal.waiting_days(check_rows.parent))
+               AND zbxhist_internal.has_same_columns(check_rows.parent, d.day)
             HAVING sum(w.rows) > 100000;
     END IF;
     RETURN QUERY

@@ -30,7 +30,7 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'align', partition, answer);
     END LOOP;
-    -- what was begun by hand and broken off
+    -- what was begun by hand and broken off, or was packed with other columns
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
     END LOOP;

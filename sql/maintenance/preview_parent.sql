@@ -58,7 +58,13 @@ BEGIN
         SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
           FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
-          JOIN zbxhist.packed_day d ON d.day = w.day;
+          JOIN zbxhist.packed_day d ON d.day = w.day
+         WHERE zbxhist_internal.has_same_columns(preview_parent.parent, d.day);
+    RETURN QUERY
+        SELECT 'unpack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, pg_total_relation_size(d.day)
+          FROM zbxhist_internal.altered_days(preview_parent.parent) AS a (day)
+          JOIN zbxhist.packed_day d ON d.day = a.day;
     RETURN QUERY
         SELECT 'compact', c.days[1]::text, to_timestamp(c.from_clock), to_timestamp(c.to_clock), c.rows, c.bytes
           FROM zbxhist_internal.days_to_compact(preview_parent.parent) AS t (day)

@@ -23,15 +23,17 @@ BEGIN
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
-        WHEN 'merge' THEN ARRAY(SELECT zbxhist_internal.waiting_days(parent))
+        WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
+                                 WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                   WHERE d.parent = work_list.parent
-                                    AND (d.partition IS NOT NULL OR
-                                         NOT EXISTS (SELECT FROM zbxhist.parent_config c
-                                                      WHERE c.parent = work_list.parent AND c.routing))
+                                    AND (d.partition IS NOT NULL
+                                         OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                                      WHERE c.parent = work_list.parent AND c.routing)
+                                         OR d.day IN (SELECT zbxhist_internal.altered_days(work_list.parent)))
                                   ORDER BY d.from_clock)
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;

@@ -13,13 +13,7 @@ AS $$
                   count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM zbxhist_internal.import_gaps(s))))
       FROM slice
      UNION ALL
-    SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
-                  e.retention, e.source, count(*))
-      FROM slice, zbxhist.parent_config c,
-           zbxhist_internal.effective_retention(c.parent, c.retention) e
-     WHERE c.parent = describe_import.parent
-       AND (s).to_clock <= zbxhist_internal.cutoff_clock(c.parent)
-     GROUP BY e.retention, e.source
+    SELECT zbxhist_internal.expiring_slices(parent, ARRAY(SELECT (s).to_clock FROM slice))
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) IS

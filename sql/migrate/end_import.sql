@@ -1,4 +1,8 @@
 -- sql/migrate/end_import.sql
+--
+-- The table may have what is nowhere else: a row whose key was there already with
+-- other values, columns of its own, rows past retention.  Then it is not the
+-- command that drops it which is printed.
 
 CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass)
 RETURNS void
@@ -7,9 +11,13 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     present CONSTANT bigint := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source));
+    columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
     done    record;
+    only_there text;
 BEGIN
-    SELECT coalesce(sum(s.rows_read), 0) AS rows_read, coalesce(sum(s.rows_stored), 0) AS rows_stored INTO done
+    SELECT coalesce(sum(s.rows_read), 0) AS rows_read, coalesce(sum(s.rows_stored), 0) AS rows_stored,
+           coalesce(array_agg(s.to_clock), '{}') AS to_clocks
+      INTO done
       FROM zbxhist.import_slice s
      WHERE s.parent = end_import.parent AND s.source = end_import.source;
     IF done.rows_read <> present THEN
@@ -19,9 +27,26 @@ BEGIN
         RETURN;
     END IF;
     RAISE NOTICE 'all % rows of table % are in table %: % have been stored, % had a key that was there already, and were left out',
-                 present, source, parent, done.rows_stored, present - done.rows_stored
-        USING HINT = format('DROP %sTABLE %s;', CASE WHEN (SELECT k.relkind FROM pg_class k WHERE k.oid = source) = 'f'
-                                                     THEN 'FOREIGN ' ELSE '' END, source);
+                 present, source, parent, done.rows_stored, present - done.rows_stored;
+    only_there := concat_ws(E'\n',
+        CASE WHEN done.rows_stored < present
+             THEN 'Rows that were left out may have other values than those that are there.' END,
+        (SELECT format('Columns that table %s does not have were left out: %s.', parent,
+                       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum))
+           FROM pg_attribute a
+          WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+            AND NOT EXISTS (SELECT FROM pg_attribute p WHERE p.attrelid = parent AND p.attname = a.attname)
+         HAVING count(*) > 0),
+        (SELECT format('In table %s, %s.', parent, e) FROM zbxhist_internal.expiring_slices(parent, done.to_clocks) e));
+    IF only_there = '' THEN
+        RAISE NOTICE 'table % is needed no more', source
+            USING HINT = format('DROP %sTABLE %s;', CASE WHEN (SELECT k.relkind FROM pg_class k WHERE k.oid = source) = 'f'
+                                                         THEN 'FOREIGN ' ELSE '' END, source);
+    ELSE
+        RAISE NOTICE 'table % may have what is nowhere else: look before you drop it', source
+            USING DETAIL = only_there,
+                  HINT = format('SELECT %1$s FROM %2$s EXCEPT SELECT %1$s FROM %3$s;', columns, source, parent);
+    END IF;
 END
 $$;
 

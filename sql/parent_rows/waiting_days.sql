@@ -2,9 +2,9 @@
 --
 -- In a parent of more than 1 GB, whose rows from before the set-up may be millions
 -- of items, one look in an hour is enough: late rows can be read where they are.
--- A day from before an ALTER TABLE takes none: check says so.  To merge a few
--- rows of many items is to write the whole day, so when that has been done it is
--- not done again before some hours have gone by, or there are many.
+-- To merge a few rows of many items is to write the whole day, so when that has
+-- been done it is not done again before some hours have gone by, or there are
+-- many.
 
 CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass)
 RETURNS SETOF regclass
@@ -34,7 +34,6 @@ BEGIN
         SELECT d.day
           FROM zbxhist.packed_day d
          WHERE d.parent = waiting_days.parent AND d.partition IS NULL
-           AND zbxhist_internal.has_same_columns(waiting_days.parent, d.day)
            AND d.to_clock > oldest AND d.from_clock <= newest
            AND (coalesce(d.merged_at < clock_timestamp() - interval '6 hours', true)
                 OR coalesce(zbxhist_internal.count_waiting(waiting_days.parent, d.from_clock, d.to_clock)

@@ -70,8 +70,8 @@ SELECT bag_eq(
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
-        packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
-        load_guards,is_shared,old_sessions,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,
+        altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
+        load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,old_sessions,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
         span_seconds,split_ranges,check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
@@ -177,6 +177,7 @@ SELECT columns_are('zbxhist', 'progress', '{parent,action,partition,pid,started_
 SELECT columns_are('zbxhist', 'maintenance_log', '{id,started_at,parent,action,relation,rows,bytes,duration,lock_wait,sqlstate,message}'::name[]);
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_change'), 'Oddl_command_start', 'an event trigger guards packed days');
 SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_after_change'), 'Oddl_command_end', 'another one notes what new columns contain in them');
+SELECT is((SELECT evtenabled::text || evtevent FROM pg_event_trigger WHERE evtname = 'zbxhist_before_rewrite'), 'Otable_rewrite', '... also when the table is rewritten by the same command');
 SELECT schema_privs_are('zbxhist', 'public', '{USAGE}'::text[]);
 SELECT schema_privs_are('zbxhist_packed', 'public', '{USAGE}'::text[]);
 SELECT schema_owner_is('zbxhist', 'pg_database_owner');

@@ -180,6 +180,40 @@ PERL
 	is(join(' ', processes($base)), '', 'no process is left');
 }
 
+# Rounds beside others, which are told of when the next one is at work: each
+# keeps its own differences.
+{
+	my $place =
+	  File::Temp::tempdir('rounds.XXXXXX', DIR => $base, CLEANUP => 1);
+	open(my $script, '>', "$place/rounds") or die $!;
+	print $script <<'BASH';
+set -euo pipefail
+. "$1/lib.sh"
+. "$1/results.sh"
+PLACE=$2 CURRENT=1
+mkdir -p "$PLACE/logs" "$PLACE/pg1/source/output_iso"
+round() {
+	echo "differences of round $1" >"$PLACE/pg1/source/output_iso/regression.diffs"
+	echo "not ok 1 - it"
+	return 1
+}
+rounds() {
+	run_suite "isolation 1 #1" round 1
+	run_suite "isolation 1 #2" round 2
+}
+begin_lane isolation rounds
+sleep 1
+end_lane isolation
+BASH
+	close($script);
+	my $output = qx(bash '$place/rounds' '$SCRIPTS' '$place');
+
+	like(
+		$output,
+		qr/^differences of round $_\n-------- end of isolation 1 #$_$/m,
+		"round $_: its differences are kept") for 1, 2;
+}
+
 # ---- scripts/quickstart ----
 
 SKIP:

@@ -54,7 +54,7 @@ is($rows, 300, '... COPY of a SELECT has them all');
 my $told =
   "SELECT severity, hint FROM zbxhist.check() WHERE code = 'partial_dump'";
 is( $node->safe_psql('original', $told),
-	"info|pg_dump -d 'original' -f zabbix.sql",
+	"info|pg_dump -d 'original' -Fd -f zabbix.dump",
 	'check() says so');
 $node->safe_psql('original',
 	"BEGIN; UPDATE zbxhist.parent_config SET created_at = now() - interval '8 days'; COMMIT"

@@ -175,8 +175,13 @@ cmp_ok($done, '>', 4, 'what is done is done, after a crash, too');
 my $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
 like(
 	$messages,
-	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already.*\nHINT:  DROP TABLE public\.history_old;/,
+	qr/all 60300 rows of table public\.history_old are in table public\.history: 59890 have been stored, 410 had a key that was there already/,
 	'the next call goes on, and compares');
+unlike($messages, qr/DROP/,
+	'... and does not advise to drop what is nowhere else');
+my ($look) = $messages =~
+  /may have what is nowhere else.*\n.*other values.*\nHINT:  (SELECT .*);/;
+is(sql("SELECT count(*) FROM ($look) r"), 110, '... but to look at it');
 is( sql("SELECT sum(rows_read), count(*) - count(done_at) FROM zbxhist.import_slice"
 	),
 	'60300|0',
@@ -215,7 +220,7 @@ for my $table (qw(history_uint history_str history_text))
 {
 	like(
 		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
-		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key/,
+		qr/all $old_rows rows .* $old_rows have been stored, 0 had a key.*\n.*needed no more\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 	is_like_plain($table, $table);
 }
@@ -253,6 +258,23 @@ like(
 	qr/all 9000 rows .*: 9000 have been stored, 0 had/,
 	'without a key, every row is kept');
 is_like_plain('unpacked', 'without a key, and never packed');
+
+# ---- what would be lost with the other table ----
+
+sql("CREATE TABLE more_old (LIKE history, note text, \"NO TE\" text);"
+	  . "INSERT INTO more_old SELECT 1, ${\ day(-200)} + i, i, 0, 'n', 'n' FROM generate_series(1, 10) i;"
+	  . "CREATE TABLE more (LIKE history INCLUDING ALL); SELECT zbxhist.create_parent('more', retention => '100 days')"
+);
+like(
+	messages_of("CALL zbxhist.import('more_old', 'more', dry_run => true)"),
+	qr/deletes what is older than 100 days \(policy\): 1 of these parts/,
+	'an import of what is past retention says so');
+$messages = messages_of("CALL zbxhist.import('more_old', 'more')");
+like(
+	$messages,
+	qr/DETAIL:  Columns .* left out: note, "NO TE"\.\nIn table public\.more, the next maintenance deletes what is older than 100 days \(policy\): 1 of these parts\.\nHINT:  SELECT/,
+	'... again, and of columns that are not there');
+unlike($messages, qr/DROP/, '... and does not advise to drop the only place');
 
 # ---- what an INSERT would refuse, or store twice, is not packed unseen ----
 

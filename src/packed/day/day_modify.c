@@ -255,21 +255,6 @@ ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id)
 }
 
 /*
- * RaiseOtherColumns raises the error for a row that the day's columns cannot
- * hold.
- */
-static void
-RaiseOtherColumns(DayModify *modify)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("cannot update packed day \"%s\", because columns were altered after it was packed",
-				   RelationGetRelationName(modify->day)),
-			errhint("Unpack the day with zbxhist.unpack()."),
-			errtable(modify->day));
-}
-
-/*
  * ZbxhistDayTakesRows says whether the day has the columns of that
  * description.
  */
@@ -285,8 +270,8 @@ ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
 }
 
 /*
- * ZbxhistDayUpdateRow replaces a row, whose key stays the same; returns false
- * if it is gone.
+ * ZbxhistDayUpdateRow replaces a row by one that the day takes, whose key stays
+ * the same; returns false if it is gone.
  */
 bool
 ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
@@ -299,7 +284,8 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 	bool	   *nulls;
 
 	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
-		RaiseOtherColumns(modify);
+		elog(ERROR, "packed day \"%s\" has other columns than its row",
+			 RelationGetRelationName(modify->day));
 	change = NewChange(modify, id);
 	if (change == NULL)
 		return false;
