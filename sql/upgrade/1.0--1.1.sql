@@ -14,7 +14,7 @@ CREATE SCHEMA zbxhist_internal;
 
 COMMENT ON SCHEMA zbxhist_internal IS
 'zbxhist: functions that the extension calls itself';
-GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC;
+GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC, pg_database_owner;
 
 ALTER FUNCTION zbxhist.fdw_handler() SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.fdw_validator(text[], oid) SET SCHEMA zbxhist_internal;
