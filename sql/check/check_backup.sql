@@ -13,7 +13,8 @@ AS $$
            -- as a shell has it
            format('pg_dump -d ''%s'' -f zabbix.sql', replace(current_database(), '''', '''\'''''))
       FROM zbxhist.parent_config c
-     WHERE EXISTS (SELECT FROM zbxhist.packed_day)
+      JOIN pg_class p ON p.oid = c.parent
+     WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
     HAVING max(c.created_at) > now() - interval '7 days'
 $$;
 
