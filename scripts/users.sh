@@ -65,7 +65,7 @@ zbxhist_advice() {
 
 		   SELECT format('CALL zbxhist.undo(%L);', parent) FROM zbxhist.parents \gexec
 		   DROP EXTENSION zbxhist CASCADE;
-		   ALTER DATABASE "NAME" RESET session_preload_libraries;
+		   SELECT format('ALTER DATABASE %I RESET session_preload_libraries;', current_database()) \gexec
 
 		The first brings packed values back into plain tables; see
 		docs/operations.md, "Removing the extension".

@@ -207,6 +207,11 @@ def quote(text):
     return "E'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
+def shell(text):
+    """A word of a command, as a shell takes it whatever is in it."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
 def days_of(partitions):
     """Partitions and packed days as ranges of a day or more, by kind."""
     days = {}
@@ -256,7 +261,7 @@ def server_of(database):
     if server["zbxhist"] is None:
         raise ReportError(
             f"database \"{server['database']}\" has no extension zbxhist",
-            f"psql -d '{database.name}' -c 'CREATE EXTENSION zbxhist'",
+            f"psql -d {shell(database.name)} -c 'CREATE EXTENSION zbxhist'",
         )
     server["time"] = database.ask("SELECT floor(extract(epoch FROM now()))::bigint")
     return server

@@ -11,9 +11,11 @@ AS $$
     SELECT 'info', 'partial_dump', 'packed days',
            'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
            'dump the whole database (told for a week after the set-up)',
-           format('pg_dump -d %s -Fd -f zabbix.dump', quote_literal(current_database()))
+           -- as a shell has it
+           format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
       FROM zbxhist.parent_config c
-     WHERE EXISTS (SELECT FROM zbxhist.packed_day)
+      JOIN pg_class p ON p.oid = c.parent
+     WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
     HAVING max(c.created_at) > now() - interval '7 days'
 $$;
 

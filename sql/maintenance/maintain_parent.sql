@@ -62,6 +62,7 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
         EXIT WHEN answer NOT IN ('done', 'failed');
     END LOOP;
+    CALL zbxhist_internal.repeat_step(parent, 'measure', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
 END
 $$;

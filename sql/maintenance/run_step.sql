@@ -60,6 +60,7 @@ BEGIN
             WHEN 'undo_settle' THEN zbxhist_internal.step_undo_settle(parent)
             WHEN 'undo_drop' THEN zbxhist_internal.step_undo_drop(parent, relation)
             WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
+            WHEN 'measure' THEN zbxhist_internal.step_measure(parent)
             WHEN 'end' THEN zbxhist_internal.step_end(parent)
         END;
         -- who answers that it failed has noted why

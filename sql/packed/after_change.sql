@@ -9,18 +9,22 @@ LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    command text;
+    commands text[];
+    command  text;
 BEGIN
-    FOR command IN
-        SELECT zbxhist_internal.missing_options(p.parent, zbxhist_internal.packed_table(p.parent))
+    BEGIN
+        SELECT array_agg(zbxhist_internal.missing_options(p.parent, zbxhist_internal.packed_table(p.parent)))
+          INTO commands
           FROM (SELECT DISTINCT d.parent
                   FROM pg_event_trigger_ddl_commands() c
                   JOIN zbxhist.packed_day d ON d.parent = c.objid
-                 WHERE c.classid = 'pg_class'::regclass) p
-    LOOP
-        IF command IS NOT NULL THEN
-            EXECUTE command;
-        END IF;
+                 WHERE c.classid = 'pg_class'::regclass) p;
+    EXCEPTION WHEN insufficient_privilege THEN
+        -- PUBLIC has lost its privileges on these schemas: the next maintenance notes it
+        RETURN;
+    END;
+    FOREACH command IN ARRAY coalesce(array_remove(commands, NULL), '{}') LOOP
+        EXECUTE command;
     END LOOP;
 END
 $$;

@@ -7,4 +7,4 @@ CREATE SCHEMA zbxhist_internal;
 
 COMMENT ON SCHEMA zbxhist_internal IS
 'zbxhist: functions that the extension calls itself';
-GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC;
+GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC, pg_database_owner;

@@ -27,7 +27,10 @@ CREATE TABLE zbxhist.parent_state (
     packed_table    regclass,
     packed_settling text[],
     merged_at       timestamptz,
-    repack_after    timestamptz
+    repack_after    timestamptz,
+    deleted_bytes   bigint,
+    deleted_percent numeric(4, 1),
+    measured_at     timestamptz
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -56,6 +59,9 @@ COMMENT ON COLUMN zbxhist.parent_state.packed_table IS 'The foreign table that s
 COMMENT ON COLUMN zbxhist.parent_state.packed_settling IS 'Transactions that ran then and may not know of it';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
+COMMENT ON COLUMN zbxhist.parent_state.deleted_bytes IS 'About what values of items that Zabbix has deleted take of packed days; null: unknown';
+COMMENT ON COLUMN zbxhist.parent_state.deleted_percent IS 'The same in per cent of packed days';
+COMMENT ON COLUMN zbxhist.parent_state.measured_at IS 'When that was last measured';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.parent_state TO PUBLIC;

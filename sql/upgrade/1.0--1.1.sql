@@ -14,7 +14,7 @@ CREATE SCHEMA zbxhist_internal;
 
 COMMENT ON SCHEMA zbxhist_internal IS
 'zbxhist: functions that the extension calls itself';
-GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC;
+GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC, pg_database_owner;
 
 ALTER FUNCTION zbxhist.fdw_handler() SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.fdw_validator(text[], oid) SET SCHEMA zbxhist_internal;
@@ -212,7 +212,10 @@ ALTER TABLE zbxhist.packed_day
 ALTER TABLE zbxhist.parent_config
     ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'));
 ALTER TABLE zbxhist.parent_state
-    ADD COLUMN repack_after timestamptz;
+    ADD COLUMN repack_after timestamptz,
+    ADD COLUMN deleted_bytes bigint,
+    ADD COLUMN deleted_percent numeric(4, 1),
+    ADD COLUMN measured_at timestamptz;
 -- its tables keep their days until setup or alter_parent is called
 ALTER TABLE zbxhist.managed_schema
     ADD COLUMN history_interval interval;
@@ -223,6 +226,9 @@ COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked o
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
+COMMENT ON COLUMN zbxhist.parent_state.deleted_bytes IS 'About what values of items that Zabbix has deleted take of packed days; null: unknown';
+COMMENT ON COLUMN zbxhist.parent_state.deleted_percent IS 'The same in per cent of packed days';
+COMMENT ON COLUMN zbxhist.parent_state.measured_at IS 'When that was last measured';
 
 COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
 COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';

@@ -87,7 +87,7 @@ SELECT bag_eq(
         import_columns,key_columns,required_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,extension_table,
         partman_entry,verify_native,verify_native_partitions,verify_partman,
-        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,stored_keys,verify_deleted_items}'::text[])$$,
+        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,

@@ -3,6 +3,8 @@
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
+-- what other tests have dropped
+DO $$ BEGIN PERFORM zbxhist_internal.forget_dropped(); END $$;
 SELECT * FROM zbxhist.setup();
 SELECT * FROM zbxhist.setup('no_such_schema');
 SELECT code, hint FROM zbxhist.check();

@@ -66,7 +66,7 @@ BEGIN
 END \$\$;
 -- as if this had been so for two days
 CREATE PROCEDURE age() LANGUAGE sql AS \$\$
-    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days';
+    UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days', measured_at = now() - interval '2 days';
     UPDATE zbxhist.parent_config SET created_at = now() - interval '2 days';
     UPDATE zbxhist.step_problem SET since = now() - interval '2 days';
 \$\$;
@@ -219,6 +219,12 @@ my @cases = (
 		code => 'deleted_items',
 		provoke =>
 		  "SELECT zbxhist.alter_parent('history', deleted_items => 'drop'); ALTER TABLE items RENAME TO things"
+	},
+	{
+		code => 'deleted_values',
+		provoke => "ALTER TABLE items ADD key_ text DEFAULT '' NOT NULL;"
+		  . " INSERT INTO history (itemid, clock, value) SELECT 100 + i % 5, @{[ day(-2) ]} + 1000 + i / 5, random() FROM generate_series(1, 200000) i;"
+		  . " CALL zbxhist.pack('history', '${\ date(-2)}'); CALL age(); $late"
 	},
 	{
 		code => 'parent_dropped',

@@ -256,10 +256,10 @@ $node->safe_psql('zabbix',
 my ($browser) =
   grep { -x } map { ("/usr/bin/$_") } qw(chromium chromium-browser);
 
-# What a script finds in the page as a browser has it, at that width.
+# What a script finds in a page as a browser has it, at that width.
 sub look
 {
-	my ($width) = @_;
+	my ($html, $width) = @_;
 	my ($out, $err) = ('', '');
 	my $copy = "$directory/look.html";
 	my $probe = <<'HTML';
@@ -314,11 +314,68 @@ SKIP:
 	for my $width (390, 768, 1280)
 	{
 		like(
-			look($width),
+			look($html, $width),
 			qr/\Awidth=$width scroll=$width wide=0 cut=0 small=0 bars=[1-9]\d* title=zabbix: zbxhist \d{4}-\d\d-\d\d\z/,
 			"$width pixels: nothing overflows, everything is readable, no script was run"
 		);
 	}
+}
+
+# ---- one table, nothing packed, ten thousand items of any name ----
+
+# names of any letters
+$node->safe_psql('postgres',
+	"CREATE DATABASE single TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
+$node->safe_psql('single', 'CREATE EXTENSION zbxhist');
+$node->safe_psql('single', <<"SQL");
+CREATE TABLE history (itemid bigint NOT NULL, clock integer DEFAULT 0 NOT NULL, value float8 DEFAULT 0 NOT NULL, ns integer DEFAULT 0 NOT NULL, PRIMARY KEY (itemid, clock, ns));
+CREATE TABLE hosts (hostid bigint PRIMARY KEY, host varchar(128) NOT NULL, name varchar(128) NOT NULL);
+CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name varchar(255) NOT NULL, key_ varchar(2048) NOT NULL);
+INSERT INTO hosts SELECT i, 'h' || i, (ARRAY[repeat(U&'\\+01F525', 60), U&'\\202Ereversed\\202C \\+01F469\\200D\\+01F4BB', '"><svg/onload=alert(1)>', '</style></main>', '', E'two\\nlines\\ttab', '&lt;b&gt;', repeat('a&', 60), '\$(id)', '{{7*7}}'])[i]
+  FROM generate_series(1, 10) i;
+INSERT INTO items SELECT i, i % 10 + 1, (ARRAY['--><b>bold</b>', repeat(U&'\\6F22', 200), repeat(U&'\\+01F525', 200), E'\\'"`', '<a href="javascript:alert(1)">'])[i % 5 + 1], 'key[<i>' || repeat(U&'\\+01F525', 100) || ']'
+  FROM generate_series(1, 10000) i;
+SELECT zbxhist.create_parent('history', '1 day');
+INSERT INTO history SELECT i, ${\ day(0)} + s, i, 0 FROM generate_series(1, 10000) i, generate_series(1, 1 + (i <= 15)::integer) s;
+SQL
+$data = report_data('--database', 'single');
+is_deeply($data->{unreadable}, {}, 'one table: everything can be read');
+my $single_table = $data->{tables}[0];
+is( join(' ',
+		map { scalar @$_ } @{ $single_table->{usage} }{ 'items', 'hosts' }),
+	'15 10',
+	'... the largest items and hosts');
+is($single_table->{usage}{total_items}, 10000, '... of all');
+is_deeply($single_table->{forecast}{points}, [],
+	'... and nothing to foretell');
+my (undef, $single) = report('--database', 'single');
+unlike(
+	$single,
+	qr/<svg\/|<b>bold|<a href="j|key\[<i>|<\/style><\/main>/,
+	'... nobody\'s name is HTML');
+is(scalar(() = $single =~ m{</main>}g), 1, '... and the page is whole');
+like($single, qr/No day is over yet/, '... which says what it cannot know');
+
+# who may read nothing at all
+$node->safe_psql('single',
+	'CREATE ROLE stranger LOGIN; REVOKE ALL ON SCHEMA zbxhist, zbxhist_internal, public FROM PUBLIC'
+);
+{
+	local $ENV{PGUSER} = 'stranger';
+	my ($exit, undef, $why) = report('--database', 'single');
+	like(
+		"$exit $why",
+		qr/\A1 report: permission denied for schema zbxhist\n/,
+		'who may see nothing is told so');
+}
+
+SKIP:
+{
+	skip 'chromium is not here', 1 unless $browser;
+	like(
+		look($single, 390),
+		qr/\Awidth=390 scroll=390 wide=0 cut=0 small=0 bars=[1-9]\d* title=single: zbxhist \d{4}-\d\d-\d\d\z/,
+		'... readable on a phone, whatever the names');
 }
 
 # ---- scripts/progress ----
