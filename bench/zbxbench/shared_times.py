@@ -63,6 +63,18 @@ GROUP BY v.itemid, i.type"""
 # each time that any item has, and how many have it
 TIMES = "WITH " + VALUES + " SELECT ns, count(*) FROM v GROUP BY clock, ns"
 
+# how far apart the ns of an item are: bits of what half of them, and all, are in
+SPREADS = (
+    "WITH "
+    + VALUES
+    + """, s AS (SELECT itemid, percentile_cont(0.75) WITHIN GROUP (ORDER BY ns)
+        - percentile_cont(0.25) WITHIN GROUP (ORDER BY ns) AS middle, max(ns) - min(ns) AS whole
+    FROM v GROUP BY itemid HAVING count(*) > 4)
+SELECT i.type, count(*)::int, avg(log(2, greatest(middle, 1)::numeric))::float8,
+    avg(log(2, greatest(whole, 1)::numeric))::float8
+FROM s JOIN items i USING (itemid) GROUP BY i.type"""
+)
+
 # the numeric items, and prototypes of items, of templates; what is at the end of their masters
 TEMPLATES = """WITH RECURSIVE roots AS (
     SELECT itemid, itemid AS root FROM items WHERE master_itemid IS NULL
@@ -226,6 +238,10 @@ def look_at_values(execute, first, end):
         "items_by_interval": most(steps, 20),
         "types": by_type(items, alike),
         "ns": describe_ns(times),
+        "ns_of_an_item": {
+            TYPES.get(kind, str(kind)): {"items": count, "bits_half": half, "bits_all": whole}
+            for kind, count, half, whole in execute(SPREADS, bounds)
+        },
     }
 
 
@@ -236,17 +252,22 @@ def show_parts(title, parts):
     print(results.table(["", "part"], rows))
 
 
-def show_types(types):
+def show_types(types, spreads):
     """What items of each type share."""
-    print("\nNumeric items by type")
+    print("\nNumeric items by type; bits of the range in which half, and all, of an item's ns are")
     print(
         results.table(
-            ["type", "items", "with another's times", "values", "whose time others have"],
+            ["type", "items", "with another's times", "values", "whose time others have"]
+            + ["half of ns", "all"],
             [
                 [name]
                 + [
                     results.number(found[key])
                     for key in ("items", "items_identical", "values", "values_shared")
+                ]
+                + [
+                    results.number(spreads.get(name, {}).get(key), 1)
+                    for key in ("bits_half", "bits_all")
                 ]
                 for name, found in sorted(types.items())
             ],
@@ -257,7 +278,7 @@ def show_types(types):
 def show(result):
     """The tables of a result."""
     measured, templates = result["measured"], result["templates"]
-    show_types(measured["types"])
+    show_types(measured["types"], measured["ns_of_an_item"])
     print(
         "\n%d values of %d items in %d s.  Of the values, %.1f %% are of items that have exactly "
         "the times of others,\n%.1f %% have a time that others have.  Sequences stored once have "
