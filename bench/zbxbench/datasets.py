@@ -44,6 +44,16 @@ DATASETS = (
 )
 
 
+def chosen(names):
+    """Data sets by their names, comma-separated."""
+    wanted = names.split(",")
+    known = {dataset.name: dataset for dataset in DATASETS}
+    unknown = set(wanted) - set(known)
+    if unknown:
+        raise RuntimeError("no data set %s" % ", ".join(sorted(unknown)))
+    return [known[name] for name in wanted]
+
+
 def program():
     """The generator, built when it is not."""
     environment.build(environment.BENCH / "dataset")

@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from . import datasets, environment, results, size
+from . import datasets, environment, results
 from .cluster import SUPERUSER
 from .experiment import bench
 from .progress import Progress
@@ -32,7 +32,6 @@ def add_arguments(parser):
     parser.add_argument("--datasets", default=names, help="(default: %(default)s)")
     parser.add_argument("--items", type=int, help="(default: 1000; --quick: 50)")
     parser.add_argument("--days", type=int, default=2, help="that are measured (default: 2)")
-    parser.add_argument("--stores", default=STORE, help="(default: %(default)s)")
 
 
 def copy_groups(store, directory):
@@ -164,12 +163,8 @@ def show(result):
 def run(arguments):
     """The experiment."""
     arguments.items = arguments.items or (50 if arguments.quick else 1000)
-    days = arguments.days
-    size.fill_defaults(arguments)
-    arguments.days = days
-    environment.build(
-        environment.BENCH / "entropy", "PG_CONFIG=" + arguments.pg_config, "entropy"
-    )
+    arguments.datasets = datasets.chosen(arguments.datasets)
+    environment.build(environment.BENCH / "entropy", "PG_CONFIG=" + arguments.pg_config, "entropy")
     with bench(arguments, [STORE]) as own:
         if not own.stores:
             raise RuntimeError("nothing to measure: %s" % own.skipped)

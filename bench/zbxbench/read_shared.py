@@ -42,8 +42,7 @@ class SharedInstallation(Installation):
     def __init__(self, size, stores, days, name):
         super().__init__(size, stores, days)
         self.name = name
-        dataset = {each.name: each for each in datasets.DATASETS}[DATASETS[name]]
-        self.dataset = dataset._replace(interval=size.step)
+        self.dataset = datasets.chosen(DATASETS[name])[0]._replace(interval=size.step)
 
     def _opener(self, period):
         return datasets.opener(

@@ -102,9 +102,10 @@ def add_arguments(parser):
 
 def size_class(size):
     """Groups of many sizes as a few."""
+    first = 1
     for last in (1, 2, 4, 9, 19, 49):
         if size <= last:
-            return str(last) if last < 3 else "%d-%d" % (first, last)
+            return str(last) if first == last else "%d-%d" % (first, last)
         first = last + 1
     return "50 and more"
 
@@ -293,7 +294,9 @@ def show(result):
             100 * measured["times"],
         )
     )
-    show_parts("Values by how many items have their item's times", measured["values_by_size_of_group"])
+    show_parts(
+        "Values by how many items have their item's times", measured["values_by_size_of_group"]
+    )
     show_parts("Templates: numeric items and prototypes by type", templates["types"])
     show_parts("Templates: intervals of dependent items", templates["intervals_dependent"])
     show_parts("Templates: intervals of others", templates["intervals_others"])
