@@ -7,6 +7,7 @@ import sys
 
 from . import (
     day,
+    entropy,
     housekeeper,
     limit,
     maintenance,
@@ -16,6 +17,7 @@ from . import (
     read,
     report,
     saturation,
+    shared_times,
     size,
     trends,
     write,
@@ -34,6 +36,8 @@ EXPERIMENTS = (
     housekeeper,
     limit,
     size,
+    entropy,
+    shared_times,
     pack,
     pgbench,
     memory,
@@ -90,10 +94,17 @@ def build_parser():
     return parser
 
 
+# options whose values are nobody's business
+HIDDEN = "(--(?:connect|data-directory|output|pg-config))"
+
+
 def command_line(words):
-    """The command for the result file; directories are nobody's business."""
-    text = " ".join(["bench/run"] + words)
-    return re.sub(r"(--(?:data-directory|output|pg-config))[ =]\S+", r"\1=...", text)
+    """The command for the result file, without directories and addresses."""
+    shown = ["bench/run"]
+    for before, word in zip([""] + words, words):
+        is_value = re.fullmatch(HIDDEN, before)
+        shown.append("..." if is_value else re.sub("^%s=.*" % HIDDEN, r"\1=...", word))
+    return " ".join(shown)
 
 
 def main():

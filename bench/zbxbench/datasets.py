@@ -9,6 +9,7 @@ from . import environment, periods
 INTERVAL = 300
 PASSES_A_DAY = periods.DAY // INTERVAL
 DEPENDENTS = ("--dependents",)
+TEMPLATES = ("--templates",)
 
 
 class Dataset(NamedTuple):
@@ -33,6 +34,7 @@ DATASETS = (
     Dataset("float-ns0", "the same, ns constant", "history", "decimal", 30, ("--ns-constant",), 3),
     Dataset("float-dependents", "floats, 2/3 dependent", "history", "decimal", 30, DEPENDENTS, 4.8),
     Dataset("float-minute", "the same, a minute", "history", "decimal", 6, DEPENDENTS, 4.8, 60),
+    Dataset("float-templates", "like templates", "history", "decimal", 6, TEMPLATES, interval=60),
     Dataset("nab", "series of the NAB", "history", "series", 30, target=8),
     Dataset("nab-dependents", "NAB, 2/3 dependent", "history", "series", 30, DEPENDENTS, 3.8),
     Dataset("uint", "unsigned counters", "history_uint", "counter", 10, target=6),
@@ -40,6 +42,16 @@ DATASETS = (
     Dataset("text", "program output", "history_text", "text", 1),
     Dataset("log", "log lines", "history_log", "log", 2),
 )
+
+
+def chosen(names):
+    """Data sets by their names, comma-separated."""
+    wanted = names.split(",")
+    known = {dataset.name: dataset for dataset in DATASETS}
+    unknown = set(wanted) - set(known)
+    if unknown:
+        raise RuntimeError("no data set %s" % ", ".join(sorted(unknown)))
+    return [known[name] for name in wanted]
 
 
 def program():

@@ -7,7 +7,7 @@ a random item, of installations with 90, 5,610 and 27,690 items.
 import functools
 import math
 
-from . import plots, read_aggregates, read_packed, read_parts, results, spread
+from . import plots, read_aggregates, read_packed, read_parts, read_shared, results, spread
 from .experiment import bench
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
@@ -18,7 +18,19 @@ HELP = "rows per second and latency of reading items, by SQL and by functions, w
 
 DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
 REFERENCE = "native"
-PARTS = ("durations", "writes", "short", "latest", "cold", "packed", "aggregates", "planning")
+PARTS = (
+    "durations",
+    "writes",
+    "short",
+    "latest",
+    "cold",
+    "packed",
+    "aggregates",
+    "shared",
+    "planning",
+)
+# that have installations of their own
+OTHER_PARTS = {"shared", "planning"}
 
 # items, and seconds between two values of one: past days hold 13 to 17 million rows
 SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
@@ -48,6 +60,7 @@ def add_arguments(parser):
         metavar="ITEMS:SECONDS",
         help='read in the part "packed" besides those (default: 1000:300)',
     )
+    read_shared.add_arguments(parser)
     parser.add_argument("--days", type=int, help="of history (default: 100; --quick: 30)")
     parser.add_argument(
         "--year",
@@ -202,7 +215,7 @@ def matches(run, key):
 
 def reference_of(part):
     """What the series of a part are compared with."""
-    of_packed = read_packed.PARTS + (read_aggregates.PART,)
+    of_packed = read_packed.PARTS + (read_aggregates.PART, read_shared.PART)
     return read_packed.REFERENCE if part in of_packed else REFERENCE
 
 
@@ -364,6 +377,13 @@ def show(result):
             lambda cell: cell["question"],
             find_cells(summary, part=read_aggregates.PART, items=size.items),
         )
+    for items in dict.fromkeys(items for items, _ in read_shared.cells(summary)):
+        print_cells(
+            problems,
+            "{:,} items, two thirds of which share their times, past days, warm".format(items),
+            lambda cell: cell["question"],
+            find_cells(summary, part=read_shared.PART, items=items),
+        )
     print_cells(
         problems,
         "Planning time with a year of days",
@@ -481,6 +501,7 @@ def packed_targets(summary, arguments):
     sizes = list(dict.fromkeys(arguments.sizes + [arguments.packed_size]))
     found = read_packed.targets(functools.partial(ratio, summary), sizes, arguments)
     found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
+    found += read_shared.targets(summary)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(
             (
@@ -693,8 +714,10 @@ def run(arguments):
             arguments, own.copies("_%d" % arguments.packed_size.items)
         )
         runs = []
-        if set(arguments.parts) != {"planning"}:
+        if set(arguments.parts) - OTHER_PARTS:
             runs += measure(own.cluster, installations, of_packed, arguments, answers)
+        if read_shared.PART in arguments.parts and read_packed.are_there(own.stores):
+            runs += read_shared.measure(own, arguments, answers)
         if "planning" in arguments.parts:
             runs += measure_year(own.copies("_year"), arguments, answers)
         return own.conclude(

@@ -37,12 +37,7 @@ def fill_defaults(arguments):
     arguments.items = arguments.items or (100 if arguments.quick else 1000)
     arguments.days = arguments.days or (3 if arguments.quick else None)
     arguments.stores = names_of(arguments, DEFAULT_STORES, SLOW_TO_START)
-    wanted = arguments.datasets.split(",")
-    known = {dataset.name: dataset for dataset in datasets.DATASETS}
-    unknown = set(wanted) - set(known)
-    if unknown:
-        raise RuntimeError("no data set %s" % ", ".join(sorted(unknown)))
-    arguments.datasets = [known[name] for name in wanted]
+    arguments.datasets = datasets.chosen(arguments.datasets)
 
 
 def measure(store, dataset, contents, arguments):
