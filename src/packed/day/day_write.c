@@ -167,7 +167,8 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_rows = writer->min_rows;
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
-											 ZbxhistStatsColumn(layout));
+											 ZbxhistStatsColumn(layout),
+											 zbxhist_enable_shared_times);
 	writer->limit = writer->page_limit = PageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
