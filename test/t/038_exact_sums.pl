@@ -70,8 +70,8 @@ sub segments_of_plan
 	my ($query) = @_;
 	my $plan = sql("EXPLAIN (ANALYZE, TIMING OFF) $query");
 
-	return map { $plan =~ /Segments $_: (\d+)/ ? $1 : -1 }
-	  'From Statistics', 'Decoded';
+	return map { $plan =~ /Segments $_: (\d+)/ ? $1 : -1 } 'From Statistics',
+	  'Decoded';
 }
 
 # Groups whose sums and averages are not the exact ones, in any of these queries.
@@ -84,8 +84,10 @@ sub check_sums
 		'itemid, clock / 7200',
 		'itemid, clock % 5000 / 1000',
 		'itemid % 3');
-	my @where = ('true', 'clock > ' . (86400 + int rand 170000), 'itemid < 6',
-		'clock BETWEEN 100000 AND 200000 AND value IS NOT NULL');
+	my @where = (
+		'true', 'clock > ' . (86400 + int rand 170000),
+		'itemid < 6', 'clock BETWEEN 100000 AND 200000 AND value IS NOT NULL'
+	);
 
 	for my $key (@keys)
 	{
@@ -141,7 +143,7 @@ sub check
 sub formats
 {
 	return sql(
-		"SELECT string_agg(DISTINCT get_byte(payload, 2)::text, ' ') FROM"
+			"SELECT string_agg(DISTINCT get_byte(payload, 2)::text, ' ') FROM"
 		  . ' (TABLE zbxhist_packed.history_p19700102 UNION ALL TABLE zbxhist_packed.history_p19700103) d WHERE nrows > 0'
 	);
 }
@@ -161,7 +163,8 @@ sql(    'SET zbxhist.enable_shared_times = off;'
 sql('DELETE FROM plain WHERE itemid = 1 AND ns = 300');
 sql("SET zbxhist.enable_shared_times = off; CALL zbxhist.repack('history', '1970-01-0$_')"
 ) for 2, 3;
-is(formats(), '2', 'without them, segments that are copied, too, have format 2');
+is(formats(), '2',
+	'without them, segments that are copied, too, have format 2');
 check('as 1.0 writes them', 0);
 sql("CALL zbxhist.repack('history', '1970-01-0$_')") for 2, 3;
 check('repacked', 1);

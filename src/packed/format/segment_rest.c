@@ -22,7 +22,7 @@
 #define REST_NONE 0
 #define REST_ZERO 1				/* nothing follows */
 #define REST_BITS 2				/* a double as it is */
-#define REST_SCALED 3			/* and above: so many bits below the last place */
+#define REST_SCALED 3			/* and above: bits below the last place */
 #define REST_LAST 63
 
 /* values for each byte of a rest, at least */
