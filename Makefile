@@ -122,6 +122,7 @@ OBJS = \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
+	src/packed/format/segment_rest.o \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \

@@ -353,7 +353,7 @@ IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
 		return true;
 	return wanted->kind == TOTAL_NUMERIC ? stats->kind == PACKED_UNSIGNED :
 		wanted->kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
-		!wanted->wants_sum;
+		(stats->has_rest || !wanted->wants_sum);
 }
 
 /*

@@ -7,8 +7,9 @@
  * exact, to the last digit and with the same scale.  So are the least and the
  * greatest double.  A sum of doubles has another value in any other order,
  * and rows come in no order here, so it is made independent of that: what
- * rounding takes from it is added up, too (Neumaier), and the result, within
- * 1 ulp of the exact sum, is rounded once.  A sum that exceeds the range
+ * rounding takes from it is added up, too, and what it takes from that (Klein),
+ * and the result, within 1 ulp of the exact sum, is rounded once.  A sum that
+ * exceeds the range
  * raises 22003, as PostgreSQL's does, but only if it does so in the end.
  *
  * Numerics are mostly unsigned integers of 64 bits (Zabbix's history_uint),
@@ -28,23 +29,18 @@
 #include "utils/memutils.h"
 
 #include "aggregate/total.h"
+#include "packed/format/exact_sum.h"
 #include "read/numbers.h"
 
 /* ---- doubles ---- */
 
 /*
- * sum_double adds a number to a sum and what is lost of it to rest.
+ * AddToSum adds a number to a sum, and what is lost to its rests.
  */
 static inline void
-sum_double(double *sum, double *rest, double number)
+AddToSum(double *sum, double *rest, double *rest_of_rest, double number)
 {
-	double		result = *sum + number;
-
-	if (fabs(*sum) >= fabs(number))
-		*rest += (*sum - result) + number;
-	else
-		*rest += (number - result) + *sum;
-	*sum = result;
+	*rest_of_rest += add_exactly(rest, add_exactly(sum, number));
 }
 
 /*
@@ -67,7 +63,7 @@ AddDouble(Total *total, double number)
 			d->min = number;
 		if (!float8_gt(d->max, number))
 			d->max = number;
-		sum_double(&d->sum, &d->rest, number);
+		AddToSum(&d->sum, &d->rest, &d->rest_of_rest, number);
 	}
 	if (unlikely(isinf(number)))
 		d->has_infinity = true;
@@ -79,6 +75,9 @@ AddDouble(Total *total, double number)
 static double
 DoubleSum(const DoubleTotal *d)
 {
+	double		sum = d->sum;
+	double		rest;
+
 	if (isinf(d->sum) || isnan(d->sum))
 	{
 		/* it overflowed, or does the rest only say so? */
@@ -87,7 +86,10 @@ DoubleSum(const DoubleTotal *d)
 		return d->sum;
 	}
 	/* the sum of nothing but -0 is -0 */
-	return d->rest == 0 ? d->sum : d->sum + d->rest;
+	if (d->rest == 0 && d->rest_of_rest == 0)
+		return sum;
+	rest = add_exactly(&sum, d->rest);
+	return sum + (rest + d->rest_of_rest);
 }
 
 /* ---- integers ---- */
@@ -315,6 +317,7 @@ AddDoubles(Total *total, const double *values, int n)
 	double		max;
 	double		sum;
 	double		rest;
+	double		rest_of_rest;
 
 	if (n == 0)
 		return;
@@ -323,11 +326,12 @@ AddDoubles(Total *total, const double *values, int n)
 	max = d->max;
 	sum = d->sum;
 	rest = d->rest;
+	rest_of_rest = d->rest_of_rest;
 	for (int i = 1; i < n; i++)
 	{
 		min = min < values[i] ? min : values[i];
 		max = max > values[i] ? max : values[i];
-		sum_double(&sum, &rest, values[i]);
+		AddToSum(&sum, &rest, &rest_of_rest, values[i]);
 	}
 	/* a NaN or an infinity shows in the sum; then each one is looked at */
 	if (unlikely(!isfinite(sum)))
@@ -340,6 +344,7 @@ AddDoubles(Total *total, const double *values, int n)
 	d->max = max;
 	d->sum = sum;
 	d->rest = rest;
+	d->rest_of_rest = rest_of_rest;
 	total->count += n - 1;
 }
 
@@ -426,6 +431,28 @@ ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
 }
 
 /*
+ * AddDoubleStats adds the doubles of a segment; the sum is right only if all
+ * segments have their rest.
+ */
+static void
+AddDoubleStats(Total *total, const SegmentStats *stats)
+{
+	DoubleTotal *d = &total->u.d;
+	bool		is_first = total->count == 0;
+
+	if (is_first || !float8_lt(d->min, stats->min_double))
+		d->min = stats->min_double;
+	if (is_first || !float8_gt(d->max, stats->max_double))
+		d->max = stats->max_double;
+	if (is_first)
+		d->sum = stats->sum_double;
+	else
+		AddToSum(&d->sum, &d->rest, &d->rest_of_rest, stats->sum_double);
+	d->rest_of_rest += add_exactly(&d->rest, stats->rest_double);
+	total->count += stats->count;
+}
+
+/*
  * ZbxhistTotalAddStats adds all values of a segment by its statistics; returns
  * false, having done nothing, if they do not say what is asked for.
  */
@@ -433,8 +460,6 @@ bool
 ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 					 const SegmentStats *stats, MemoryContext owner)
 {
-	DoubleTotal *d = &total->u.d;
-
 	if (!stats->is_set)
 		return false;
 	if (stats->count == 0)
@@ -445,14 +470,8 @@ ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 		AddUnsigneds(total, stats->min_unsigned, stats->max_unsigned,
 					 stats->sum_low, stats->sum_high, stats->count);
 	else if (kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
-			 !wants_sum)
-	{
-		if (total->count == 0 || !float8_lt(d->min, stats->min_double))
-			d->min = stats->min_double;
-		if (total->count == 0 || !float8_gt(d->max, stats->max_double))
-			d->max = stats->max_double;
-		total->count += stats->count;
-	}
+			 (stats->has_rest || !wants_sum))
+		AddDoubleStats(total, stats);
 	else
 		return false;
 	return true;

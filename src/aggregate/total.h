@@ -38,6 +38,7 @@ typedef struct DoubleTotal
 	double		max;
 	double		sum;
 	double		rest;			/* what rounding took from the sum */
+	double		rest_of_rest;	/* and from that */
 	bool		has_infinity;
 } DoubleTotal;
 

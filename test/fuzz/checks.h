@@ -21,4 +21,7 @@ extern void test_damage(void);
 /* shared.c */
 extern void test_shared(void);
 
+/* rests.c */
+extern void test_rests(void);
+
 #endif							/* ZBXHIST_CHECKS_H */

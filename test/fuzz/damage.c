@@ -18,7 +18,7 @@ static uint8 *
 make_group(size_t *length)
 {
 	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE, PACKED_BYTES};
-	GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
 	int			k,
 				i;
 
@@ -161,7 +161,7 @@ test_directory(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
 		size_t		changed_length;
 		uint8	   *changed;
 
@@ -188,7 +188,7 @@ test_order(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
 		size_t		changed_length;
 		uint8	   *changed;
 

@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "packed/format/segment.h"
 #include "rows.h"
 #include "shim.h"
@@ -114,7 +116,9 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 			decoded = &reader.segments[i];
 			(void) ZbxhistHasSharedTimes(&reader, i, &number);
 			(void) ZbxhistReadStats(&reader, reader.nsegments - 1 - i, &stats);
-			(void) ZbxhistReadStats(&reader, i, &stats);
+			if (ZbxhistReadStats(&reader, i, &stats) && stats.has_rest &&
+				!isfinite(stats.rest_double))
+				abort();
 			(void) ZbxhistFindSegment(&reader, reader.segments[i].itemid, 0);
 			if (ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
 				touch_strings(&rows) <= MAX_STRINGS)

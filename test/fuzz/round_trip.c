@@ -556,7 +556,7 @@ test_limits(void)
 		report("rows of one clock are split", "one clock", 0, n);
 
 	rows.nrows = n + 1;
-	writer = ZbxhistCreateGroupWriter(3, -1);
+	writer = ZbxhistCreateGroupWriter(3, -1, true);
 	if (ZbxhistGroupAdd(writer, &rows, 0, PAGE) != -1)
 		report("too many rows are not refused", "one clock", 0, n + 1);
 
@@ -587,6 +587,7 @@ main(void)
 	test_limits();
 	test_damage();
 	test_shared();
+	test_rests();
 	(void) printf("# %d round trips and damages, %d wrong\n", ntests, nfailed);
 	return nfailed > 0;
 }

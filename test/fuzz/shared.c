@@ -132,7 +132,7 @@ test_items(void)
 static uint8 *
 make_group(int pattern, size_t *length)
 {
-	GroupWriter *writer = ZbxhistCreateGroupWriter(lengthof(kinds), 1);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(lengthof(kinds), 1, true);
 	SegmentRows rows;
 
 	make_item(&rows, 1, pattern);

@@ -8,7 +8,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(segments_of with_checksums mutated);
+our @EXPORT = qw(segments_of statistics_of with_checksums mutated);
 
 my $GROUP_CRC_OFFSET = 4;
 my $GROUP_FIXED_LENGTH = 8;
@@ -65,9 +65,9 @@ sub numbers
 	} 0 .. $count - 1;
 }
 
-# Where the segments begin, each with its length; and the end of the directory.
-# Dies if the bytes do not say.
-sub segments_of
+# What the directory says: where its statistics begin, where it ends, and the
+# lengths of the segments.  Dies if the bytes do not say.
+sub directory
 {
 	my ($bytes) = @_;
 	my $at = $GROUP_FIXED_LENGTH;
@@ -81,10 +81,21 @@ sub segments_of
 	my @column =
 	  map { [ numbers($bytes, \$at, $nsegments - ($_ == 0)) ] }
 	  0 .. $DIRECTORY_COLUMNS - 1;
+	return ($at, $end, @{ $column[4] });
+}
+
+# Where the statistics of the first segment begin.
+sub statistics_of { return (directory($_[0]))[0] }
+
+# Where the segments begin, each with its length; and the end of the directory.
+sub segments_of
+{
+	my ($bytes) = @_;
+	my (undef, $end, @lengths) = directory($bytes);
 	my @segments;
 	my $start = $end;
 
-	for (@{ $column[4] })
+	for (@lengths)
 	{
 		die "no segment\n" if $start + $_ > length $bytes || $_ < 4;
 		push @segments, [ $start, $_ ];

@@ -198,8 +198,13 @@ INSERT INTO exact SELECT 2, 86400 + n, CASE n % 3 WHEN 0 THEN 1e16 WHEN 1 THEN 1
 INSERT INTO exact SELECT 3, 86400 + n, 1e308, 0 FROM generate_series(0, 9) n;
 INSERT INTO exact SELECT 4, 86400 + n, CASE n WHEN 3 THEN 'Infinity' WHEN 7 THEN '-Infinity' ELSE 1.0::double precision END, 0 FROM generate_series(0, 9) n;
 INSERT INTO exact SELECT 5, 86400 + n, '-0', 0 FROM generate_series(0, 9) n;
+INSERT INTO exact SELECT 6, 86400 + n, CASE n % 3 WHEN 0 THEN 1e308 WHEN 1 THEN -1e308 ELSE 1 END, 0 FROM generate_series(0, 299) n;
+INSERT INTO exact SELECT 7, 86400 + n, CASE WHEN n % 4 > 0 THEN 0.1 END, 0 FROM generate_series(0, 399) n;
 CALL zbxhist.pack('exact', '1970-01-02');
 SELECT itemid, sum(value), avg(value), min(value), max(value) FROM exact WHERE itemid <> 3 GROUP BY itemid ORDER BY itemid;
+-- what rounding took from the sum of a segment is in its statistics: a part of a segment has the same sum by its values
+SELECT itemid, sum(value), count(value) FROM exact WHERE itemid IN (1, 2, 6, 7) AND value IS NOT NULL GROUP BY itemid ORDER BY itemid;
+SELECT * FROM plan_of('SELECT itemid, sum(value), avg(value) FROM exact WHERE itemid IN (1, 2, 6, 7) GROUP BY itemid') p WHERE p ~ 'Segments';
 SELECT sum(value) FROM exact WHERE itemid = 3;
 SELECT avg(value) FROM exact WHERE itemid = 3 AND clock > 86402;
 SELECT max(value), sum(value) FROM exact WHERE itemid = 3 AND clock = 86402;

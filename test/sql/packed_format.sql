@@ -1,6 +1,6 @@
 -- Packed bytes are read for ever: those below are of format 2, as version 1.0 has
 -- written them from the rows below, and of format 3, as 1.1 has.  They hold each form that a column, a stream
--- of integers, a string and statistics have (docs/on-disk-format.md).  Never change
+-- of integers, a string, statistics and the rest of a sum have (docs/on-disk-format.md).  Never change
 -- them; another format gets bytes of its own, besides these.
 \set VERBOSITY terse
 SET zbxhist.allow_packed_drop = on;
@@ -65,6 +65,19 @@ SELECT item AS itemid, 1000000000 + 60 * i AS clock, (item * i / 4.0)::float8 AS
   FROM generate_series(1, 4) item, generate_series(1, 80) i
  WHERE item <> 3 OR i % 5 > 0;
 
+-- sums of doubles with what rounding took from them: nothing, some, a double; of decimals, others, nulls
+CREATE VIEW wanted_rest AS
+SELECT item AS itemid, 1000000000 + 60 * i AS clock,
+       CASE item
+           WHEN 1 THEN 0.5 * i
+           WHEN 2 THEN (2000 + pick(i, 500)) / 100.0::float8
+           WHEN 3 THEN sqrt(i::float8)
+           WHEN 4 THEN CASE i WHEN 7 THEN 1e-300 ELSE pick(i, 1000) END
+           WHEN 5 THEN CASE WHEN i % 5 > 0 THEN -0.1::float8 * pick(i, 100) END
+           WHEN 6 THEN (ARRAY[1e16, 0.25, -1e16])[1 + i % 3]
+       END::float8 AS value, 0 AS ns
+  FROM generate_series(1, 6) item, generate_series(1, 300) i;
+
 -- strings: distinct, repeated, empty, long ones of one second; other types
 CREATE VIEW wanted_log AS
 SELECT item AS itemid, 1000000000 + 10 * i AS clock,
@@ -95,7 +108,9 @@ CREATE TABLE log_values (itemid bigint NOT NULL, clock integer NOT NULL, severit
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE shared_values (itemid bigint NOT NULL, clock integer NOT NULL, value double precision,
     ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
-CREATE VIEW name AS SELECT unnest('{double,unsigned,log,shared}'::text[]) AS name;
+CREATE TABLE rest_values (itemid bigint NOT NULL, clock integer NOT NULL, value double precision,
+    ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+CREATE VIEW name AS SELECT unnest('{double,unsigned,log,shared,rest}'::text[]) AS name;
 
 SELECT format('SELECT zbxhist.create_parent(%1$L), zbxhist.create_partition(%1$L, %2$L)',
               name || '_values', '2001-09-09') FROM name \gexec
@@ -129,7 +144,7 @@ END
 $$;
 SELECT * FROM formats();
 
--- ---- the bytes of 1.0, and of 1.1 where items share times, in their place ----
+-- ---- the bytes of 1.0, and of 1.1 for what that has not, in their place ----
 
 CREATE TEMP TABLE frozen (name text, first_itemid bigint, first_clock integer, last_itemid bigint,
                           last_clock integer, nrows integer, payload text);
@@ -400,12 +415,55 @@ bhNrfpF6TW80HfHQUNlVMfEFj07zKzIDEyObwWSueZnoFLX/pwuM3UN5hlVxPHyu+P4dXZMKpkNe
 +cNWsMxvsyMkqZM6NPW38R9rjv3FWwOclQZr9eej4mBmqK8OCrrl2up2tw3q22r4OQ+/26Z6T0O6
 OnFOGzD5Qci0h/Oj6X40JmwDZRLlpPtXyojHDUK9JmasBidNw2UHoRIhrnapqprEVBpDeHc+jBaT
 yEP38XPp9pXnKuAHIPbq59L5QXt6FPx5rOYOLMoSs1beS9pceoz2cslhHoV1YR64IfNiggnOoo5m
-AkzQZEY=');
+AkzQZEY='),
+('rest_values', 1, 1000000060, 6, 1000018000, 1800, '
+emgDAJP6LCMDBpkBAgEAvJTr3AsAlIwBAKwCABALAKBKmxUzEzEABBMKrhcAACzSDiOgH9wHxBQHONZEAgAAAAAAAPA/6y830QxS
+MUAVp/beHCGrQAhZ8/jCH26lAQMAwg/tYwA8hdMBBjzNzMzMzMwjwAAAAAAAAACA/f////+tksAIAAAAAAAAOUACAIDgN3nDQcMA
+gOA3ecNBQwAAAAAAAAAA6SOdZwIFoXgCASEKCgEgALtHBuAC2AKheAICAAmgH1zdDi1HyuPY0l/KmkxFKqD7aYwTkCDoSa7POKsk
+9vwXNNQtaSNYQFedCcQN3ezERT9iXmiWoyShW+J2VKrWUezQL11aLfIxgy5lmd+BswKXgtAGtSfvWfz2dc04nuVSCloDVSn+tE4R
++BMIBUaNSkph4S5N9kcth6kt+ls7Uo5JnoiF14aJDL3PBvwbE/NgYJjOquMjh58wipB05eak10n6iL7PsDEoymr6KI4P/aq7emQx
+8Xc6nsAQcjGojSgCnE8NYPvyM44VtDdoxEDrfxTRMC+wrDMVmlLd9YxaPKClY6jL4XY10XzlgeWySW4VCa6bUsPjndJK2KHmn5SV
+fgIA7a/jP0BcmuUcosfN4K9/6+Ax2ewOGQ9zfmYshPoogUroGpkA3lxQ23ytsbsjxtiPbPwokAogAlJDDEJ6LMS+R+EyulIhh1NM
+1+aE7CJrxNIHASAAjH+kdgLxDKF4AiCeJgKAgICAgICA4P8Bmu/558yn0AbT0cyl8gRJDQstmaRcjuTr63FIxTY9v51phmy/gJug
+YjcAYqO/SD0aMq2jZmKuD2a7nlQAUTc5X3gHv4xEnETl77WCjDVtAGVu35/25bTKV8Y2caOPFKLYTgPT+zbyDJ3rNoXqIlevkeyF
+40/2fZt1fzs1CESP01jUxwMkEfv12tqi4N8+KczdFAh014H7NQTQ9t8G4R+UDyp70jZwyeExeT8uLO4mJo2B9KXZFX137bh7fQmR
+q4XIflhFyDz2CQzx9d4v3zD732l8+l4W33E6NPdDoLVRAIAs8xHdCX1KO6TseyAuxDBeoXgpXI96bqFLP0fAMZD4mxhnd70qYbLB
+4j8zYxsfw452HqeOGqU0cNolfQxfnsEAS7iG3sBecy7PszX7r+U/bF3loAPJv9dsB/GVTUmZsVelmG4XU8y3Whf0IZTP2yx2O9Ms
+eQC2w8h2IiOa0bMmJEKkNWG/B0dTXtB/Er68cD93IGy896IObOeVgvv+92T7fYy9jhM1R0/2ownLa3+pHnGeRuHhu7tbx9+GkPHz
+sfu0oAhrQyG8Z5rX9/eDlveap5tLh8Sd5Sv7rhbZmkgHMs73aLqHge3cxOBREbzo1z24iOjFFqXVdeVUR2lcCJ/52NbHpVCm3Rfl
+sWWNEvx52OWAV+O1FMpmak1x3hNXKbHQ6NRO43IE1Vrb+zOFvvnJScmp5qlR3Dl0OXTKkmEC7a1zqj138jqzTvzW9H+T5XcE1bR1
+55EyGxxO/EvbO+rV0h0BZ6v03ShiKM8C331Jg76VOXLRtx2F/O9aAR/DrbMxx/iBd6nxYiPMYWxLNVkWXR9tEkVS/0Mk0XlOIkFc
+sm1WDnmnYxvDvY7bqNC6xNoihOs96Aaf4YlIwf6CQzZwSO+4BgAAAAAAuAaraYClfF80gIJDeBNQxCNvBprfVv6BchzOl2BKfOcr
+iJx6cAz6nDZ4g104svRgoOa9Qtii/w0SqM612QSYE6JLQd71H1jI44pQF/Li+SQGQAojnYE6Ci5saOP4Pxx2netbB8bVq+lB2fsE
+fyjyS+Mg2BQ/gIiAd6YxgniQvpD4aMhAJXp5epOJGNlxdaJv33GhKK0MXil82vuWinYvY7VC/KYzsfCyJUAtOBT+iwtpKsfxglGV
+FsBgkaDrMG4LnXOMaPniKgNhhyvOwKGZZDTUUdlOjUks9WAjAb+B22CNya43rEubHg6EdTaUY8kRJ+jwmpDNOhjqteMOslLaxIO+
+ESj0kIAAxD0OCumeDyqfD/OjvDCQ/xjy5JRAloXjUJDvEwEfJGLfaQoJG8tCQ6oCRfoQmLfVSMQkqL4USSsI0EXsiJ+bkYtAsXBk
+FEeXHrEYvz5IauZ4NZJaa7SWZMq++ychsOWQSvjpS8gS80b9ugTeavMwYQ9JyEzieIlUk/V3p90EOBCFORGbkeZO2ISZ2pNadMz+
+pI3rtkFxgUbtUC7m21oUbriDHqU7vo5JEdrQ3VLsHanVlPD14jxFutkRUVltfrlU2gJTSxUgPv5ZJdIpRVi5MISBVtZbJbyVRSfo
+dQXAPS1fUX4AN1gqamYoFlPusZBlX1DOZZkS/dpZbGVXkBYGlWuqZYNPLGwp1XBuW7TqNPQWAf0jw9WACdVNqguHwnzORHU8ny/l
+CtJndFE89bG8CH19gD2jah9vKHrdR5orEfjRhYcwftBzFpefdjJ86CezE8v6EXhg3X4Sx+XBH2iiFvMne2tr/WmH6oN/XJcm65+N
+uU79R7J98/9JBnckgMzj7BKgs2IpB6jof2QCshZSv4DYZUs5oOA4qxCoIZS/BNIPw1SBYqpTXqBpjdgZyFDKBQdi2wzlgWAoFoIg
+g221Iki0ITgJUkpucIKiVaKkoE2nRSuoEopXC1piIveCsLkGxiB4zowzCAACCBhAoICBAwgSKFjAoIGDBxAiSJhAoYKFCxgyaNjA
+oYOHDyBCiBhBooSJEyhSqFjBooWLFzBiyJhBo4aNGzhy6NjBo4ePH0CCCBlCpIiRI/4AVUzMvEy5gBG6QS24BIHgDYgBK9AEisAL
+4QAaAANYAAowASIABHgADqABNAAGsAAWgAJQAAkgASAABIAADsABOAAGwAAYAANQAApAASgABaAAEAACQAAIAAEgAARgAAyAATAA
+BoBACAABIAAEgAAQAAJAAAgAPwABIADQ6Y5YAo4DoXgCEAAKAFC7dXO2pEgMQOZTlmVSp5jW696xgCdAAkGSyuVTmasY3NO8QYWy
+qjQXsgCdao1SeINu4IpT/BHm2dzkURgTbwk3R0nl9CjsoPfzz8kWvqu+Isti3ossJwhlQcQO0h55nlm/3bfNQHwWF5lCE6CnKfwR
+eoeBfQKCAkYZJUkKCt6FMns7K15lbZZPGy6mjmG8YSx4qWhCg71tXe9fJWM2GK2MnqUOnGbCKwxFkOjSOid6OZFeRL5tyYZBoijd
+fRSC7/lLXZ9fXIz1a0a8IQYhLUbpRhzWt31qAGy33BmO+Re+vjoaEPo/CKMBfAG/doYkyka701PRuddryTGcZ8u6qBNpX9lA2WYj
+WSuRwCVmpsOVe4pWhDnk+E+UKfUJfdD8JfgfQIisNWch9LBycK/N7iIPk2m9gwwD5zQ54DYiP4q9PtKl4wTgmROUbXBbw84dVhoz
+YzbwIkhKACIQ2hAGQvSwEHZvKrQMXVJBFo5idKl8YPMipViqPhgA2ebjl/zD29IBAAABAQYAAQEgAJBVdFsCtwKheAopAAEAEEII
+IYQQQgghhBBCCCGEEEIIIYQQQgghhBBCCCGEEEIIIYQQQggRAAfFAbMQ09hgOQkFz0iFHWh/qU7UmpGynJAs8JZ0DVm/pIjTVCAP
+sSeyR/otiFYxoFRpoK4H05b4qEYw3gfqsLV2dEadA5VNJmtNzPbQFfiivlHgYLm0ejaUCrJlHF7BZfV1uTV0lYpCA96WSgpJAKhB
+IgRQB29JOEF2DOUYAw5kDZ2ukfU9ecGPba/nc6liS+Mu0/CijGGN7SOC6UCLThZaRI23AeQofBWasERa6pRCxTjUQeiTymw6k6Kz
+V/1BAyTp6ykO3jwhE2gTAm96ysImq0m4LBABAAI/DyAhIIgYkGOIgzioYJcbkA0RhiyDaghwlB5YI7NQirYAAAAAAAAAQAAAAAAA
+AAAgASAA7HeDkgJnoXgCEiAyAwOqgIACAP3A7JCPx3yBv5Pv8LgDAAIAJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmS
+JEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSJEmSASAA');
 \set ECHO all
 DELETE FROM zbxhist_packed.double_values_p20010909;
 DELETE FROM zbxhist_packed.unsigned_values_p20010909;
 DELETE FROM zbxhist_packed.log_values_p20010909;
 DELETE FROM zbxhist_packed.shared_values_p20010909;
+DELETE FROM zbxhist_packed.rest_values_p20010909;
 SELECT format('INSERT INTO zbxhist_packed.%1$s_values_p20010909'
               ' SELECT first_itemid, first_clock, last_itemid, last_clock, nrows, decode(payload, %2$L)'
               ' FROM frozen WHERE name = %3$L', name, 'base64', name || '_values') FROM name \gexec
@@ -438,6 +496,18 @@ SELECT itemid, count(*) AS agree
  WHERE (w.count, w.min, w.max) IS NOT DISTINCT FROM (s.count, s.min::float8, s.max::float8)
  GROUP BY itemid ORDER BY itemid;
 
+-- sums with their rests, too
+CREATE FUNCTION segments_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+        IF line ~ 'Segments' THEN RETURN NEXT trim(line); END IF;
+    END LOOP;
+END
+$$;
+SELECT segments_of('SELECT itemid, sum(value) FROM rest_values GROUP BY itemid');
+SELECT itemid, sum(value), avg(value) FROM rest_values GROUP BY itemid ORDER BY itemid;
+
 -- ---- a change leaves the other segments as they are ----
 
 UPDATE double_values SET value = 22.25 WHERE itemid = 1 AND clock = 1000000060;
@@ -467,7 +537,7 @@ SELECT * FROM zbxhist_internal.salvage_rows('zbxhist_packed.double_values_p20010
 -- an INSERT of its time succeeds, and what it stores is read
 INSERT INTO double_values VALUES (1, 1000000060, 3.5, 1);
 SELECT * FROM ONLY double_values;
-UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 2);
+UPDATE zbxhist_packed.double_values_p20010909 SET payload = set_byte(payload, 2, 3);
 SELECT * FROM differences();
 
 DROP SCHEMA packed_format CASCADE;

@@ -153,6 +153,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	DayWriter  *writer = palloc0(sizeof(DayWriter));
+	bool		is_newest;		/* no session is left that cannot read it */
 
 	Assert(!is_frozen || day->rd_createSubid == GetCurrentSubTransactionId());
 	writer->context = context;
@@ -161,15 +162,16 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->day = day;
 	writer->layout = layout;
 	writer->buffer = ZbxhistCreateRowBuffer(layout);
-	if (is_frozen && zbxhist_enable_shared_times &&
-		ZbxhistCountOldSessions() == 0)
+	is_newest = zbxhist_enable_shared_times && ZbxhistCountOldSessions() == 0;
+	if (is_frozen && is_newest)
 		writer->items = ZbxhistBeginSharedItems(layout);
 	writer->times = ZbxhistCreateTimesWriter();
 	writer->min_rows = writer->items != NULL ? SHARED_MAX_ROWS : BUFFER_ROWS;
 	writer->enough_rows = writer->min_rows;
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
-											 ZbxhistStatsColumn(layout));
+											 ZbxhistStatsColumn(layout),
+											 is_newest);
 	writer->limit = writer->page_limit = PageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);

@@ -24,6 +24,9 @@
  * greatest and the sum are what PostgreSQL's aggregates make of the values
  * one after the other; if there are NaNs or infinities among them, or the
  * column is no number, or the sum is too large, then nothing is set.
+ *
+ * The rest is what rounding took from a sum of doubles: both together are the
+ * exact sum.  Few values, and those that are of very different size, have none.
  */
 typedef struct SegmentStats
 {
@@ -33,6 +36,8 @@ typedef struct SegmentStats
 	double		min_double;
 	double		max_double;
 	double		sum_double;		/* in the order of time */
+	bool		has_rest;
+	double		rest_double;
 	uint64		min_unsigned;
 	uint64		max_unsigned;
 	uint64		sum_high;		/* 128 bits: exact */
@@ -113,7 +118,8 @@ typedef struct GroupReader
 #define ZBXHIST_MAX_CLOCK_ROWS 65535
 
 /* segment_writer.c */
-extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column);
+extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column,
+											 bool has_rests);
 extern GroupWriter *ZbxhistCreateTimesWriter(void);
 extern int	ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows,
 							int from, size_t max_size);

@@ -413,21 +413,34 @@ ZbxhistReadStats(const GroupReader *reader, int segment, SegmentStats *stats)
 	ByteReader	bytes;
 
 	return find_stats(reader, segment, &bytes) &&
-		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows);
+		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows) &&
+		!(stats->has_rest && reader->data[2] == GROUP_VERSION_PLAIN);
 }
 
-/* Appends the statistics of a segment as they are; returns false likewise. */
+/*
+ * Appends the statistics of a segment as they are, but without the rest of the
+ * sum unless *has_rest, which says then whether there is one; returns false
+ * likewise.
+ */
 bool
-ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader, int segment)
+ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader, int segment,
+				 bool *has_rest)
 {
 	ByteReader	bytes;
+	ByteReader	stats;
+	ScaledRest	rest;
 	const uint8 *first;
 
 	if (!find_stats(reader, segment, &bytes))
 		return false;
+	stats = bytes;
 	first = bytes.next;
-	if (!ZbxhistSkipStats(&bytes))
+	if (!ZbxhistGetRest(&stats, &rest) || !ZbxhistSkipStats(&bytes) ||
+		(rest.form != 0 && reader->data[2] == GROUP_VERSION_PLAIN))
 		return false;
+	if (!*has_rest)
+		first = stats.next;
+	*has_rest &= rest.form != 0;
 	ZbxhistPutBytes(buffer, first, bytes.next - first);
 	return true;
 }

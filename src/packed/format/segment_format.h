@@ -31,6 +31,8 @@
  * Of ns there is the byte of flags alone.  Groups of vectors are such as have two columns,
  * whose items are their numbers.
  *
+ * Statistics of doubles may begin with the rest of the sum (segment_rest.c).
+ *
  * Groups without any of that have version 2, which older readers know.
  *
  *-------------------------------------------------------------------------
@@ -46,7 +48,7 @@
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
 #define GROUP_VERSION 3
-#define GROUP_VERSION_PLAIN 2	/* without shared times */
+#define GROUP_VERSION_PLAIN 2	/* without shared times and rests of sums */
 #define GROUP_VALUES 0			/* the kind */
 #define GROUP_TIMES 1
 #define GROUP_CRC_OFFSET 4
@@ -96,6 +98,13 @@ struct StatsReader
 	int			segment;
 };
 
+/* the rest of a sum, as it is written */
+typedef struct ScaledRest
+{
+	uint8		form;			/* 0: there is none */
+	uint64		number;
+} ScaledRest;
+
 /* rows of a segment that has shared times, as far as they have been read */
 typedef struct TimesReader
 {
@@ -131,7 +140,7 @@ extern void ZbxhistPutDirectory(ByteBuffer *buffer,
 extern bool ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader,
 								uint32 offset, const int64 *item);
 extern bool ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader,
-							 int segment);
+							 int segment, bool *has_rest);
 
 /* segment_stats.c */
 extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
@@ -139,6 +148,12 @@ extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,
 extern bool ZbxhistGetStats(ByteReader *reader, SegmentStats *stats,
 							uint32 nrows);
 extern bool ZbxhistSkipStats(ByteReader *reader);
+
+/* segment_rest.c */
+extern bool ZbxhistIsRestWorthIt(const SegmentStats *stats);
+extern void ZbxhistPutRest(ByteBuffer *buffer, const SegmentStats *stats);
+extern bool ZbxhistGetRest(ByteReader *reader, ScaledRest *rest);
+extern bool ZbxhistSetRest(SegmentStats *stats, const ScaledRest *rest);
 
 /* segment_reader.c */
 extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);

@@ -7,7 +7,8 @@
  * the difference from what it would be were all values in the middle between
  * both, as they mostly are on average.  Doubles that are decimals are written
  * as integers; a sum of doubles has rounding errors, therefore the difference
- * of the bits follows.
+ * of the bits follows.  What they took from the exact sum comes before all
+ * (segment_rest.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +16,7 @@
 
 #include <math.h>
 
+#include "packed/format/exact_sum.h"
 #include "packed/format/segment_format.h"
 
 #define STATS_FORM 0x03
@@ -92,6 +94,8 @@ count_doubles(SegmentStats *stats, const double *values, const bool *nulls,
 	double		min = HUGE_VAL;
 	double		max = -min;
 	double		sum = -0.0;
+	double		rest = 0.0;
+	bool		is_exact = true;
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -101,7 +105,7 @@ count_doubles(SegmentStats *stats, const double *values, const bool *nulls,
 		stats->count++;
 		min = Min(min, values[i]);
 		max = Max(max, values[i]);
-		sum += values[i];
+		is_exact &= add_exactly(&rest, add_exactly(&sum, values[i])) == 0;
 	}
 	/* a NaN or an infinity makes the sum one */
 	stats->is_set = stats->count == 0 || isfinite(sum);
@@ -110,6 +114,10 @@ count_doubles(SegmentStats *stats, const double *values, const bool *nulls,
 	stats->min_double = min;
 	stats->max_double = max;
 	stats->sum_double = sum;
+	stats->rest_double = rest + 0.0;	/* not -0 */
+	stats->has_rest = is_exact && ZbxhistIsRestWorthIt(stats);
+	if (!stats->has_rest)
+		stats->rest_double = 0;
 }
 
 /* Computes the statistics of n values from `from` on. */
@@ -230,6 +238,8 @@ ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
 		else if (stats->count < nrows)
 			flags |= STATS_NULLS;
 	}
+	if (stats->has_rest)
+		ZbxhistPutRest(buffer, stats);
 	codec_put_byte(buffer, flags);
 	if ((flags & STATS_NULLS) != 0)
 		ZbxhistPutVarint(buffer, nrows - stats->count);
@@ -326,9 +336,10 @@ skip_varints(ByteReader *reader, int n)
 bool
 ZbxhistSkipStats(ByteReader *reader)
 {
+	ScaledRest	rest;
 	uint8		flags;
 
-	if (!codec_get_byte(reader, &flags))
+	if (!ZbxhistGetRest(reader, &rest) || !codec_get_byte(reader, &flags))
 		return false;
 	if ((flags & STATS_FORM) == STATS_NONE || (flags & STATS_EMPTY) != 0)
 		return true;
@@ -344,15 +355,14 @@ ZbxhistSkipStats(ByteReader *reader)
 	return true;
 }
 
-/* Takes the statistics of a segment of nrows rows. */
-bool
-ZbxhistGetStats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
+/* Takes the statistics of a segment of nrows rows, but for the rest. */
+static bool
+get_stats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
 {
 	uint64		nulls = 0;
 	uint8		flags;
 	int			form;
 
-	memset(stats, 0, sizeof(*stats));
 	if (!codec_get_byte(reader, &flags))
 		return false;
 	form = flags & STATS_FORM;
@@ -371,4 +381,15 @@ ZbxhistGetStats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
 	if (form == STATS_BITS)
 		return get_double_bits(reader, stats);
 	return get_scaled(reader, stats, flags >> STATS_DECIMALS_SHIFT);
+}
+
+/* Takes the statistics of a segment of nrows rows. */
+bool
+ZbxhistGetStats(ByteReader *reader, SegmentStats *stats, uint32 nrows)
+{
+	ScaledRest	rest;
+
+	memset(stats, 0, sizeof(*stats));
+	return ZbxhistGetRest(reader, &rest) && get_stats(reader, stats, nrows) &&
+		ZbxhistSetRest(stats, &rest);
 }

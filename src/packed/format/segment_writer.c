@@ -44,6 +44,7 @@ typedef struct Trial
 	ByteBuffer	bytes;
 	ByteBuffer	stats;
 	size_t		growth;			/* of the directory's numbers */
+	bool		is_new;			/* older readers do not know it */
 } Trial;
 
 struct GroupWriter
@@ -51,22 +52,28 @@ struct GroupWriter
 	int			ncolumns;
 	int			stats_column;	/* -1: none */
 	uint8		kind;			/* GROUP_ */
-	bool		is_shared;		/* a segment has shared times */
+	bool		has_rests;		/* statistics may */
+	uint8		version;		/* that the segments need */
 	Directory	directory;
 	ByteBuffer	segments;
 	Trial		trials[2];
 	double		row_size;		/* what a row more took lately */
 };
 
-/* Makes an empty writer for rows of so many columns besides itemid. */
+/*
+ * Makes an empty writer for rows of so many columns besides itemid; without
+ * rests of sums, older readers know the groups.
+ */
 GroupWriter *
-ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
+ZbxhistCreateGroupWriter(int ncolumns, int stats_column, bool has_rests)
 {
 	GroupWriter *writer = palloc0(sizeof(GroupWriter));
 	int			i;
 
 	writer->ncolumns = ncolumns;
 	writer->stats_column = stats_column;
+	writer->has_rests = has_rests;
+	writer->version = GROUP_VERSION_PLAIN;
 	writer->row_size = 8;
 	ZbxhistInitDirectory(&writer->directory);
 	ZbxhistInitBuffer(&writer->segments, 8192);
@@ -82,7 +89,7 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 GroupWriter *
 ZbxhistCreateTimesWriter(void)
 {
-	GroupWriter *writer = ZbxhistCreateGroupWriter(TIMES_COLUMNS, -1);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(TIMES_COLUMNS, -1, false);
 
 	writer->kind = GROUP_TIMES;
 	return writer;
@@ -126,6 +133,8 @@ try_rows(const GroupWriter *writer, Trial *trial, const SegmentRows *rows,
 	if (writer->stats_column >= 0)
 		ZbxhistComputeStats(&rows->columns[writer->stats_column], from, n,
 							&stats);
+	stats.has_rest &= writer->has_rests;
+	trial->is_new = stats.has_rest || rows->shared != NULL;
 	trial->bytes.length = 0;
 	ZbxhistEncodeRows(&trial->bytes, rows, from, n, writer->stats_column,
 					  &stats);
@@ -149,6 +158,8 @@ add_trial(GroupWriter *writer, const Trial *trial)
 	ZbxhistPutBytes(&writer->segments, trial->bytes.data,
 					trial->bytes.length);
 	ZbxhistDirectoryAdd(&writer->directory, &trial->info, &trial->stats);
+	if (trial->is_new)
+		writer->version = GROUP_VERSION;
 }
 
 /* Is the row before `row` the last one of its clock? */
@@ -336,13 +347,13 @@ ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows, int from,
 		 size_of(trial) < MIN_PART_SIZE))
 		return 0;
 	add_trial(writer, trial);
-	writer->is_shared |= rows->shared != NULL;
 	return trial->info.nrows;
 }
 
 /*
- * Adds a segment of another group as it is.  Returns false, having added
- * nothing, if the group is not empty and would be larger than max_size.
+ * Adds a segment of another group as it is, but without the rest of its sum if
+ * this group may have none.  Returns false, having added nothing, if the group
+ * is not empty and would be larger than max_size.
  * The segment's checksum must have been found right.  The same if its
  * statistics are damaged.  If it has shared times, the other group must find
  * the same vector by their number.
@@ -352,6 +363,7 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 				 size_t max_size)
 {
 	Trial	   *trial = &writer->trials[0];
+	bool		has_rest = writer->has_rests;
 	uint64		number;
 
 	Assert(reader->ncolumns == writer->ncolumns);
@@ -360,14 +372,15 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 	ZbxhistPutBytes(&trial->bytes, reader->data + trial->info.offset,
 					trial->info.length);
 	trial->stats.length = 0;
-	if (!ZbxhistCopyStats(&trial->stats, reader, segment))
+	if (!ZbxhistCopyStats(&trial->stats, reader, segment, &has_rest))
 		return false;
+	trial->is_new = has_rest ||
+		ZbxhistHasSharedTimes(reader, segment, &number);
 	trial->growth = ZbxhistDirectoryGrowth(&writer->directory, &trial->info);
 	if (writer->directory.nsegments > 0 &&
 		ZbxhistGroupSize(writer) + size_of(trial) > max_size)
 		return false;
 	add_trial(writer, trial);
-	writer->is_shared |= ZbxhistHasSharedTimes(reader, segment, &number);
 	return true;
 }
 
@@ -386,8 +399,8 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 		   GROUP_FIXED_LENGTH);
 	group.data[0] = GROUP_MAGIC_0;
 	group.data[1] = GROUP_MAGIC_1;
-	group.data[2] = writer->is_shared || writer->kind != GROUP_VALUES ?
-		GROUP_VERSION : GROUP_VERSION_PLAIN;
+	group.data[2] = writer->kind == GROUP_VALUES ? writer->version :
+		GROUP_VERSION;
 	group.data[3] = writer->kind;
 	ZbxhistPutVarint(&group, writer->ncolumns);
 	ZbxhistPutVarint(&group, writer->directory.nsegments);
@@ -399,7 +412,7 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 
 	ZbxhistResetDirectory(&writer->directory);
 	writer->segments.length = 0;
-	writer->is_shared = false;
+	writer->version = GROUP_VERSION_PLAIN;
 	*length = group.length;
 	return group.data;
 }

@@ -88,7 +88,8 @@ SameDouble(double a, double b)
 }
 
 /*
- * SameStats says whether two statistics are the same.
+ * SameStats says whether two statistics are the same, the second ones being
+ * stored: they may lack the rest of the sum.
  */
 static bool
 SameStats(const SegmentStats *a, const SegmentStats *b)
@@ -102,7 +103,9 @@ SameStats(const SegmentStats *a, const SegmentStats *b)
 	if (a->kind == PACKED_DOUBLE)
 		return SameDouble(a->min_double, b->min_double) &&
 			SameDouble(a->max_double, b->max_double) &&
-			SameDouble(a->sum_double, b->sum_double);
+			SameDouble(a->sum_double, b->sum_double) &&
+			(!b->has_rest ||
+			 (a->has_rest && SameDouble(a->rest_double, b->rest_double)));
 	return a->min_unsigned == b->min_unsigned &&
 		a->max_unsigned == b->max_unsigned &&
 		a->sum_high == b->sum_high && a->sum_low == b->sum_low;

@@ -1,0 +1,319 @@
+/*-------------------------------------------------------------------------
+ *
+ * rests.c
+ *	  The rests of sums of doubles: which there are, that they are exact, and
+ *	  what reading makes of those that nothing has written.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "packed/format/exact_sum.h"
+#include "packed/format/segment_format.h"
+#include "checks.h"
+#include "rows.h"
+#include "shim.h"
+
+#define MAX_VALUES 4096
+#define MAX_PARTS 64
+
+static double values[MAX_VALUES];
+
+/* ---- which there are ---- */
+
+/* Adds a number to a sum of parts that do not overlap (Shewchuk). */
+static int
+grow(double *parts, int nparts, double number)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < nparts; i++)
+	{
+		double		lost = add_exactly(&number, parts[i]);
+
+		if (lost != 0)
+			parts[n++] = lost;
+	}
+	if (number != 0)
+		parts[n++] = number;
+	return n;
+}
+
+/* Are sum and rest together exactly what the values sum up to? */
+static bool
+is_exact(const SegmentStats *stats, int n)
+{
+	double		parts[MAX_PARTS];
+	int			nparts = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		nparts = grow(parts, nparts, values[i]);
+	nparts = grow(parts, nparts, -stats->sum_double);
+	nparts = grow(parts, nparts, -stats->rest_double);
+	return nparts == 0;
+}
+
+/* Value i of a pattern. */
+static double
+make_value(int pattern, int i)
+{
+	uint64		random = random_number();
+
+	switch (pattern)
+	{
+		case 0:					/* integers */
+			return (double) (random % 1000);
+		case 1:					/* decimals */
+			return (random % 1000000) / 10000.0;
+		case 2:					/* any of one size */
+			return 1 + random / 18446744073709551616.0;
+		case 3:					/* most cancels */
+			return (i % 3 == 0 ? 1e16 : i % 3 == 1 ? 0.25 : -1e16);
+		case 4:
+			return (i % 3 == 0 ? 1e308 : i % 3 == 1 ? -1e308 : 1);
+		case 5:					/* a last place far below that of the sum */
+			return i == 7 ? 1e-300 : (double) (random % 1000);
+		case 6:					/* hardly more than 0 */
+			return codec_double(random % 100000);
+		case 7:
+			return -0.0;
+		case 8:					/* of very different size */
+			return ldexp((double) random, (int) (random % 1000) - 500);
+		default:
+			return i == 5 ? (pattern == 9 ? NAN : -INFINITY) : 1.5;
+	}
+}
+
+/* Statistics of n values of a pattern. */
+static SegmentStats
+make_stats(int pattern, int n)
+{
+	PackedColumn column = {.kind = PACKED_DOUBLE,.doubles = values};
+	SegmentStats stats;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		values[i] = make_value(pattern, i);
+	ZbxhistComputeStats(&column, 0, n, &stats);
+	return stats;
+}
+
+/* Are statistics the same when they have been written and read? */
+static bool
+come_back(const SegmentStats *stats, int n)
+{
+	ByteBuffer	buffer;
+	ByteReader	reader;
+	SegmentStats again;
+
+	ZbxhistInitBuffer(&buffer, 64);
+	ZbxhistPutStats(&buffer, stats, n);
+	reader.next = buffer.data;
+	reader.end = buffer.data + buffer.length;
+	if (!ZbxhistGetStats(&reader, &again, n) || reader.next != reader.end ||
+		memcmp(&again, stats, sizeof(again)) != 0)
+		return false;
+	reader.next = buffer.data;
+	return ZbxhistSkipStats(&reader) && reader.next == reader.end;
+}
+
+/* Segments of each pattern: where there is a rest, it is exact. */
+static void
+test_values(void)
+{
+	static const int counts[] = {1, 31, 32, 288, 1440, MAX_VALUES};
+	int			pattern,
+				c;
+
+	for (pattern = 0; pattern < 11; pattern++)
+	{
+		for (c = 0; c < lengthof(counts); c++)
+		{
+			int			n = counts[c];
+			SegmentStats stats = make_stats(pattern, n);
+
+			report(come_back(&stats, n) ? NULL : "statistics have changed",
+				   "rest", pattern, n);
+			report(stats.has_rest == (pattern < 8 && n >= 288) ||
+				   (n < 288 && pattern < 8) ? NULL : "a rest too many or too few",
+				   "rest", pattern, n);
+			report(n < 32 && stats.has_rest ? "a rest of few values" : NULL,
+				   "rest", pattern, n);
+			report(!stats.has_rest || is_exact(&stats, n) ? NULL :
+				   "a rest is not exact", "rest", pattern, n);
+		}
+	}
+	shim_reset();
+}
+
+/* Rests and sums of any size come back. */
+static void
+test_forms(void)
+{
+	int			i;
+
+	for (i = 0; i < 20000; i++)
+	{
+		SegmentStats stats = {true, PACKED_DOUBLE, 4000};
+		int			exponent = (int) (random_number() % 2040) - 1060;
+
+		stats.sum_double = ldexp(random_number() % 3 == 0 ? 1 :
+								 1 + random_number() / 2e19, exponent);
+		stats.rest_double = ldexp((double) (int64) random_number(),
+								  exponent - (int) (random_number() % 200));
+		stats.min_double = stats.max_double = i % 2 == 0 ? 0.25 : stats.sum_double;
+		stats.has_rest = true;
+		if (i % 7 == 0)
+			stats.rest_double = rint(ldexp(stats.rest_double, 40 - exponent));
+		if (!isfinite(stats.rest_double) || !isfinite(stats.sum_double))
+			continue;
+		stats.rest_double += 0.0;
+		report(come_back(&stats, 4000) ? NULL : "statistics have changed",
+			   "form", exponent, i);
+	}
+	shim_reset();
+}
+
+/* ---- what nothing has written ---- */
+
+/* Statistics of forty doubles that nothing has written, and some that may be. */
+static void
+test_bytes(void)
+{
+	static const struct
+	{
+		const char *bytes;
+		int			length;
+		bool		is_good;
+	}			forged[] = {
+		{"\x03\x02\x02\x02\x00", 5, true},	/* without */
+		{"\x04\x03\x02\x02\x02\x00", 6, true},	/* 0 */
+		{"\x0C\x02\x03\x02\x02\x02\x00", 7, true},	/* 1, scaled */
+		{"\xFC\x01\x03\x02\x02\x02\x00", 7, true},
+		{"\x08\x00\x00\x00\x00\x00\x00\xF0\x3F\x03\x02\x02\x02\x00", 14, true},
+		{"\x08\x00\x00\x00\x00\x00\x00\xF0\x7F\x03\x02\x02\x02\x00", 14, false},
+		{"\x08\x00\x00\x00\x00\x00\x00\xF8\xFF\x03\x02\x02\x02\x00", 14, false},
+		{"\x08\x00\x00\x00\x00\x00\x00\xF0", 8, false},
+		{"\x04\x04\x03\x02\x02\x02\x00", 7, false}, /* two of them */
+		{"\x04\x00", 2, false}, /* of nothing */
+		{"\x04\x0A", 2, false}, /* of nulls */
+		{"\x04\x01\x02\x02\x00", 5, false}, /* of unsigneds */
+		{"\x04", 1, false},
+		{"\x0C\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x03\x03\x02\x02\x02\x00", 16,
+		false},					/* no number */
+		{"\x0C\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\x02"
+			"\x00\x00\x00\x00\x00\x00\xE0\x7F\x00\x00\x00\x00\x00\x00\xE0\x7F"
+		"\x00\x00\x00\x00\x00\x00\xE0\x7F", 36, false}	/* beyond the range */
+	};
+	int			i;
+
+	for (i = 0; i < lengthof(forged); i++)
+	{
+		uint8	   *bytes = palloc(forged[i].length);
+		ByteReader	reader = {bytes, bytes + forged[i].length};
+		SegmentStats stats;
+
+		memcpy(bytes, forged[i].bytes, forged[i].length);
+		report(ZbxhistGetStats(&reader, &stats, 40) == forged[i].is_good ?
+			   NULL : "bad statistics are read, or good ones not", "forged", i, 40);
+	}
+	shim_reset();
+}
+
+/* A group of one item with statistics of 288 values. */
+static uint8 *
+make_group(bool has_rests, size_t *length)
+{
+	PackedKind	kinds[] = {PACKED_INT, PACKED_DOUBLE};
+	GroupWriter *writer = ZbxhistCreateGroupWriter(2, 1, has_rests);
+	SegmentRows rows = {1, 288, 2, make_columns(kinds, 2, 288)};
+	int			i;
+
+	for (i = 0; i < 288; i++)
+	{
+		rows.columns[0].ints[i] = i * 300;
+		rows.columns[1].doubles[i] = i / 10.0;
+	}
+	(void) ZbxhistGroupAdd(writer, &rows, 0, 100000);
+	return ZbxhistGroupFinish(writer, length);
+}
+
+/* Does a group of a format have a rest? */
+static bool
+has_rest(const uint8 *data, size_t length, int version)
+{
+	GroupReader reader;
+	SegmentStats stats;
+
+	return data[2] == version && ZbxhistOpenGroup(&reader, data, length, 2) &&
+		ZbxhistReadStats(&reader, 0, &stats) && stats.has_rest;
+}
+
+/* The group with its segments copied by a writer. */
+static uint8 *
+copy_group(const uint8 *data, bool has_rests, size_t *length)
+{
+	GroupWriter *writer = ZbxhistCreateGroupWriter(2, 1, has_rests);
+	GroupReader reader;
+
+	if (!ZbxhistOpenGroup(&reader, data, *length, 2) ||
+		!ZbxhistGroupCopy(writer, &reader, 0, 100000))
+		return NULL;
+	return ZbxhistGroupFinish(writer, length);
+}
+
+/* The format before has no rests, whoever writes it. */
+static void
+test_format(void)
+{
+	size_t		length;
+	size_t		plain_length;
+	size_t		copied_length;
+	uint8	   *data = make_group(true, &length);
+	uint8	   *plain = make_group(false, &plain_length);
+	uint8	   *copied;
+	GroupReader reader;
+	SegmentStats stats;
+
+	report(has_rest(data, length, GROUP_VERSION) ? NULL : "no rest", "format", 0,
+		   288);
+	report(plain[2] == GROUP_VERSION_PLAIN && plain_length < length &&
+		   plain_length + 8 > length ? NULL : "a rest in a format without",
+		   "format", 1, 288);
+	copied_length = length;
+	copied = copy_group(data, false, &copied_length);
+	report(copied_length == plain_length &&
+		   memcmp(copied, plain, plain_length) == 0 ? NULL :
+		   "a rest is copied to where there is none", "format", 2, 288);
+	copied_length = plain_length;
+	copied = copy_group(plain, true, &copied_length);
+	report(copied_length == plain_length &&
+		   memcmp(copied, plain, plain_length) == 0 ? NULL :
+		   "a copied segment is another one", "format", 3, 288);
+
+	if (!ZbxhistOpenGroup(&reader, data, length, 2))
+		report("a group cannot be opened", "format", 4, 288);
+	data[2] = GROUP_VERSION_PLAIN;
+	codec_store32(data + GROUP_CRC_OFFSET,
+				  ZbxhistGroupChecksum(data, reader.segments[0].offset));
+	report(ZbxhistOpenGroup(&reader, data, length, 2) &&
+		   !ZbxhistReadStats(&reader, 0, &stats) ? NULL :
+		   "a rest in a format without", "format", 5, 288);
+	copied_length = length;
+	report(copy_group(data, true, &copied_length) == NULL ? NULL :
+		   "a rest is copied from a format without", "format", 6, 288);
+	shim_reset();
+}
+
+void
+test_rests(void)
+{
+	test_values();
+	test_forms();
+	test_bytes();
+	test_format();
+}
