@@ -15,6 +15,7 @@ import time
 
 from . import drivers, periods
 from .day_costs import costs_of
+from .day_pages import DirtyPages
 from .day_report import draw, show, summarize, targets
 from .day_upkeep import TABLE, upkeep_of
 from .experiment import bench, names_of
@@ -88,6 +89,11 @@ def add_arguments(parser):
         default="off",
         metavar="METHOD",
         help="the server's setting, for all stores (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--by-relation",
+        action="store_true",
+        help="count what checkpoints write by table and index, too (its CPU is in the figures)",
     )
 
 
@@ -195,6 +201,7 @@ class Day:
         self.period = period_of(arguments)
         self.upkeep = Upkeep(upkeep_of(store, clock))
         self.costs = None
+        self.dirty = None
         self.empty_disk = 0
         self.disk = []
         self.midnight_disk = 0  # after the maintenance of 24:00
@@ -218,6 +225,18 @@ class Day:
         self.upkeep.start()
         self.upkeep.join()
         self.upkeep.forget()
+        if self.arguments.by_relation and self.store.is_postgres:
+            self.dirty = DirtyPages(self.store)
+
+    def checkpoint(self):
+        """What is dirty is counted before, if that was asked for."""
+        if self.dirty is not None:
+            self.dirty.count()
+        self.costs.checkpoint()
+
+    def dirty_pages(self):
+        """What checkpoints have written since this was asked last, by kind of relation."""
+        return {} if self.dirty is None else {"dirty_pages": self.dirty.forget()}
 
     def run(self):
         """The day, and what maintenance does after it."""
@@ -272,7 +291,7 @@ class Day:
         if minute % self.arguments.maintenance_minutes == 0:
             self.upkeep.join()
         if minute % self.arguments.checkpoint_minutes == 0:
-            self.costs.checkpoint()
+            self.checkpoint()
         self.disk.append((minute / 60, self.disk_bytes()))
 
     def _end_hour(self, before, began):
@@ -285,6 +304,7 @@ class Day:
                 hour=len(self.hours),
                 values=self.load.items * 60,
                 disk_bytes=self.disk[-1][1],
+                **self.dirty_pages(),
                 **self.upkeep.forget(),
             )
         )
@@ -298,7 +318,7 @@ class Day:
         self.clock.set(moment)
         self.upkeep.start()
         self.upkeep.join()
-        self.costs.checkpoint()
+        self.checkpoint()
 
     def _end_day(self):
         """Maintenance goes on after the last value, until it has packed all of the day.
@@ -316,7 +336,7 @@ class Day:
                 break
             self._maintain_at(max(due, self.clock.moment))
         self.upkeep.upkeep.close(self.period)
-        self.costs.checkpoint()
+        self.checkpoint()
 
     def _figures(self, result, statements):
         """The day's sums, and what came after the last value."""
@@ -336,7 +356,11 @@ class Day:
         before = self.costs.reading()
         self._end_day()
         figures.update(
-            tail=dict(self.costs.between(before, self.costs.reading()), **self.upkeep.forget()),
+            tail=dict(
+                self.costs.between(before, self.costs.reading()),
+                **self.dirty_pages(),
+                **self.upkeep.forget(),
+            ),
             midnight_disk_bytes=self.midnight_disk,
             settled_disk_bytes=self.disk_bytes(),
             settled_state=self.upkeep.upkeep.state(self.period),
@@ -345,8 +369,9 @@ class Day:
 
     def close(self):
         """Disconnects."""
-        if self.costs is not None:
-            self.costs.close()
+        for counters in (self.costs, self.dirty):
+            if counters is not None:
+                counters.close()
 
 
 def read_statements(path):

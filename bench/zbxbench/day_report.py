@@ -1,6 +1,9 @@
 """Tables, targets and plots of the day experiment."""
 
+import collections
+
 from . import plots, results
+from .day_costs import POSTGRES_PAGE
 from .stores import STORES
 
 REFERENCE = "native"
@@ -11,6 +14,8 @@ LOG_TARGET, PAGES_TARGET, DISK_TARGET = 215, 300, 15
 CPU_TARGET, P99_TARGET = 0.8, 1.5
 
 FIRST_HOURS = 8
+
+LARGEST = 12  # kinds of relations that are shown
 
 
 def _sum(parts, key):
@@ -212,6 +217,22 @@ def _kept_table(result):
     )
 
 
+def _dirty_table(result):
+    """What checkpoints wrote in the hours and after them, by kind of relation."""
+    rows = []
+    for entry in result["stores"]:
+        hours = _of_store(result, entry["store"])
+        found = collections.Counter()
+        for part in hours + [entry["tail"]]:
+            found.update(part.get("dirty_pages", {}))
+        values = _sum(hours, "values")
+        rows += [
+            [STORES[entry["store"]].label, kind, results.number(pages * POSTGRES_PAGE / values, 1)]
+            for kind, pages in found.most_common(LARGEST)
+        ]
+    return results.table(["store", "written by checkpoints", "bytes a value"], rows) if rows else ""
+
+
 def show(result):
     """The tables of a result."""
     print(
@@ -230,6 +251,7 @@ def show(result):
         "value, latency of 1000-row INSERTs"
     )
     print(_kept_table(result))
+    print(_dirty_table(result))
 
 
 def _of_store(result, name):

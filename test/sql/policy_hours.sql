@@ -41,6 +41,9 @@ SELECT DISTINCT p.to_clock - p.from_clock AS seconds, k.reloptions
   FROM zbxhist_internal.parent_list() c, unnest(c) AS u (parent), zbxhist.list_partitions(u.parent) p
   JOIN pg_class k ON k.oid = p.partition
  WHERE u.parent = 'history'::regclass ORDER BY 1;
+SELECT DISTINCT p.to_clock - p.from_clock AS seconds, k.reloptions
+  FROM zbxhist.list_partitions('history') p JOIN pg_index x ON x.indrelid = p.partition
+  JOIN pg_class k ON k.oid = x.indexrelid ORDER BY 1;
 SELECT table_name, action, partition FROM zbxhist.preview();
 SELECT parent, partition_interval, premake, pack_after FROM zbxhist.parents;
 SELECT schema_name, premake, pack_after, history_interval FROM zbxhist.managed_schema;
@@ -231,6 +234,14 @@ SELECT parent, action FROM zbxhist.setup('hours') WHERE action <> 'preload';
 SELECT parent, action, detail FROM zbxhist.setup('hours', pack_after => '2 hours', history_interval => '30 minutes', dry_run => true) WHERE action <> 'preload';
 SELECT * FROM zbxhist.setup('hours', history_interval => '90 seconds');
 SELECT * FROM zbxhist.setup('hours', history_interval => '0');
+
+-- what the table and its key are set to is kept, and an index is the same with another fillfactor
+ALTER TABLE history SET (autovacuum_analyze_threshold = 7);
+ALTER INDEX history_pkey SET (fillfactor = 95);
+SELECT zbxhist_internal.create_range('history', clock('2026-10-01 05:00'), clock('2026-10-01 06:00'));
+SELECT k.relname, k.reloptions FROM pg_class k
+ WHERE k.relnamespace = 'hours'::regnamespace AND k.relname ~ '^history_p20261001' ORDER BY 1;
+SELECT code, object FROM zbxhist.check() WHERE code IN ('indexes', 'own_constraint');
 
 SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
