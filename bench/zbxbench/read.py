@@ -7,7 +7,7 @@ a random item, of installations with 90, 5,610 and 27,690 items.
 import functools
 import math
 
-from . import plots, read_aggregates, read_packed, read_parts, results, spread
+from . import plots, read_aggregates, read_newest, read_packed, read_parts, results, spread
 from .experiment import bench
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
@@ -18,7 +18,17 @@ HELP = "rows per second and latency of reading items, by SQL and by functions, w
 
 DEFAULT_STORES = ["plain", "native", "zbxhist", "zbxhist-packed"]
 REFERENCE = "native"
-PARTS = ("durations", "writes", "short", "latest", "cold", "packed", "aggregates", "planning")
+PARTS = (
+    "durations",
+    "writes",
+    "short",
+    "latest",
+    "cold",
+    "packed",
+    "aggregates",
+    "newest",
+    "planning",
+)
 
 # items, and seconds between two values of one: past days hold 13 to 17 million rows
 SIZES = [Size(90, 60), Size(5610, 3600), Size(27690, 14400)]
@@ -157,7 +167,7 @@ def measure(cluster, installations, of_packed, arguments, answers):
         [read_parts.Asker(installation, answers) for installation in some]
         for some in (installations, of_packed)
     )
-    progress = Progress(len(askers) * len(warm) + len(askers + more) * 3 + 2, "read")
+    progress = Progress(len(askers) * len(warm) + len(askers + more) * 4 + 2, "read")
     runs = []
     for asker in askers:
         compare(asker, arguments, progress)
@@ -176,6 +186,9 @@ def measure(cluster, installations, of_packed, arguments, answers):
     if read_aggregates.PART in arguments.parts and read_packed.are_there(installations[0].stores):
         for asker in askers + more:
             runs += read_aggregates.measure(asker, arguments, progress)
+    if read_newest.PART in arguments.parts:
+        for asker in askers:
+            runs += read_newest.measure(asker, arguments, progress)
     progress.finish()
     return runs
 
@@ -364,6 +377,13 @@ def show(result):
             lambda cell: cell["question"],
             find_cells(summary, part=read_aggregates.PART, items=size.items),
         )
+        print_cells(
+            problems,
+            "%s, newest value of each of up to %d items in one statement"
+            % (size.label, read_newest.ITEMS),
+            lambda cell: cell["question"],
+            find_cells(summary, part=read_newest.PART, items=size.items),
+        )
     print_cells(
         problems,
         "Planning time with a year of days",
@@ -481,6 +501,7 @@ def packed_targets(summary, arguments):
     sizes = list(dict.fromkeys(arguments.sizes + [arguments.packed_size]))
     found = read_packed.targets(functools.partial(ratio, summary), sizes, arguments)
     found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
+    found += read_newest.targets(functools.partial(ratio, summary), arguments.sizes, REFERENCE)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(
             (

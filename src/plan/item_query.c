@@ -14,8 +14,9 @@
  *	SELECT itemid, max(clock) … GROUP BY itemid
  *	SELECT DISTINCT itemid …
  *
- * of all items or of a list.  Of the latter the planner makes what it always
- * does, Unique or an aggregation, and finds that each item has one row only.
+ * of all items or, but for the last, of a list.  Of the latter the planner makes
+ * what it always does, Unique or an aggregation, and finds that each item has one
+ * row only.
  * So conditions must not be about anything but item and clock, and the order
  * must say which row it is; whatever else there is, is planned as ever.
  *
@@ -217,11 +218,11 @@ HasColumns(Node *expr)
 
 /*
  * IsGrouped says whether a query groups by item, and whether all that it wants
- * of each is the newest clock, or the oldest.
+ * of each is the newest clock, or the oldest, or nothing (is_of_any).
  */
 static bool
 IsGrouped(Query *query, Relation parent, const PartitionSet *set,
-		  bool *is_descending)
+		  bool *is_descending, bool *is_of_any)
 {
 	AggregateSearch search = {.parent = parent,.clock = set->clock_attnum};
 
@@ -234,6 +235,7 @@ IsGrouped(Query *query, Relation parent, const PartitionSet *set,
 		find_other_aggregate(query->havingQual, &search))
 		return false;
 	*is_descending = !search.has_min;
+	*is_of_any = !search.has_min && !search.has_max;
 	return !search.has_min || !search.has_max;
 }
 
@@ -243,7 +245,7 @@ IsGrouped(Query *query, Relation parent, const PartitionSet *set,
  */
 static bool
 IsDistinct(Query *query, Relation parent, const PartitionSet *set,
-		   bool *is_descending)
+		   bool *is_descending, bool *is_of_any)
 {
 	if (list_length(query->distinctClause) != 1 ||
 		query->groupClause != NIL || query->hasAggs ||
@@ -252,7 +254,8 @@ IsDistinct(Query *query, Relation parent, const PartitionSet *set,
 				  set->itemid_attnum))
 		return false;
 	*is_descending = true;
-	if (!query->hasDistinctOn)
+	*is_of_any = !query->hasDistinctOn;
+	if (*is_of_any)
 		return true;
 	return list_length(query->sortClause) > 1 &&
 		IsClause(query, linitial(query->sortClause), parent,
@@ -356,21 +359,26 @@ ZbxhistMayBeOfEach(const Query *query)
 }
 
 /*
- * IsOfEach says whether a query wants one row of each item.
+ * IsOfEach says whether a query wants one row of each item.  Which of a list
+ * have any is asked of a narrow range of clocks, as Zabbix does of each hour's
+ * trends: an index scan by the list takes less.
  */
 static bool
 IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 		 bool *is_descending)
 {
+	bool		is_of_any;
 	List	   *conds;
 
-	return ZbxhistMayBeOfEach(query) &&
-		(IsDistinct(query, parent, set, is_descending) ||
-		 IsGrouped(query, parent, set, is_descending)) &&
-		TakeConditions(query, parent, set, &conds) &&
-		!contain_volatile_functions((Node *) query->targetList) &&
-		(ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds) ||
-		 HasManyRows(query, parent, set));
+	if (!ZbxhistMayBeOfEach(query) ||
+		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
+		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
+		!TakeConditions(query, parent, set, &conds) ||
+		contain_volatile_functions((Node *) query->targetList))
+		return false;
+	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))
+		return !is_of_any;
+	return HasManyRows(query, parent, set);
 }
 
 /* ---- both ---- */

@@ -44,6 +44,8 @@ SELECT is_of_each(query), query FROM unnest(ARRAY[
     'SELECT DISTINCT itemid FROM history',
     'SELECT itemid FROM history GROUP BY itemid',
     'SELECT itemid + 1 FROM history GROUP BY itemid ORDER BY 1',
+    'SELECT DISTINCT itemid FROM history WHERE itemid IN (1, 2)',
+    'SELECT itemid FROM history WHERE itemid IN (1, 2) GROUP BY itemid',
     'SELECT itemid, min(clock), max(clock) FROM history GROUP BY itemid',
     'SELECT itemid, max(clock), max(ns) FROM history GROUP BY itemid',
     'SELECT itemid, max(clock + 1) FROM history GROUP BY itemid',
@@ -89,7 +91,7 @@ SELECT * FROM counted('SELECT DISTINCT ON (itemid) * FROM history WHERE clock >=
 SELECT * FROM counted('SELECT itemid, min(clock) FROM history WHERE clock < 260000 GROUP BY itemid');
 SELECT * FROM counted('SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (4, 2, 77, 2) ORDER BY itemid, clock DESC');
 SELECT * FROM counted('SELECT DISTINCT ON (itemid) * FROM history WHERE clock > 5 AND clock < 5 ORDER BY itemid, clock DESC');
-SELECT * FROM counted('SELECT itemid FROM history WHERE itemid = ANY (''{}'') GROUP BY itemid');
+SELECT * FROM counted('SELECT itemid, max(clock) FROM history WHERE itemid = ANY (''{}'') GROUP BY itemid');
 
 -- the same rows as of a plain table, whatever the bounds, the order and the limit
 CREATE FUNCTION differences() RETURNS TABLE (queries bigint, rows bigint, different bigint) LANGUAGE plpgsql AS $$
