@@ -143,6 +143,7 @@ OBJS = \
 	src/plan/clock_bounds.o \
 	src/plan/exclude.o \
 	src/plan/fresh_snapshot.o \
+	src/plan/item_query.o \
 	src/plan/item_scan.o \
 	src/plan/ordered_append.o \
 	src/plan/prune.o \
@@ -166,6 +167,7 @@ OBJS = \
 	src/read/usage_tables.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
+	src/rows/item_list.o \
 	src/rows/item_range.o \
 	src/rows/kept_tables.o \
 	src/rows/move_lock.o \

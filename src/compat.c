@@ -18,6 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
@@ -213,6 +214,34 @@ find_equivalence_member(EquivalenceClass *ec, RelOptInfo *rel,
 			return member;
 	}
 	return NULL;
+}
+
+/*
+ * count_relations returns how many entries of FROM a query has.  18 has one for
+ * GROUP BY in the same list (247dea89f).
+ */
+int
+count_relations(const Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	return list_length(query->rtable) - (query->hasGroupRTE ? 1 : 0);
+#else
+	return list_length(query->rtable);
+#endif
+}
+
+/*
+ * ungrouped_expr returns an expression of a query in columns of its relations,
+ * not of what 18 has for GROUP BY.
+ */
+Node *
+ungrouped_expr(Query *query, Node *expr)
+{
+#if PG_VERSION_NUM >= 180000
+	if (query->hasGroupRTE)
+		return flatten_group_exprs(NULL, query, expr);
+#endif
+	return expr;
 }
 
 /*

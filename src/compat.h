@@ -362,6 +362,8 @@ attach_counters_memory(const char *name, Size size, void (*init) (void *))
 extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
 												  RelOptInfo *rel,
 												  AttrNumber attnum);
+extern int	count_relations(const Query *query);
+extern Node *ungrouped_expr(Query *query, Node *expr);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
 extern void substitute_subquery(Query *query, Index rti, Query *subquery);

@@ -7,7 +7,16 @@ a random item, of installations with 90, 5,610 and 27,690 items.
 import functools
 import math
 
-from . import plots, read_aggregates, read_packed, read_parts, read_shared, results, spread
+from . import (
+    plots,
+    read_aggregates,
+    read_newest,
+    read_packed,
+    read_parts,
+    read_shared,
+    results,
+    spread,
+)
 from .experiment import bench
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
@@ -27,6 +36,7 @@ PARTS = (
     "packed",
     "aggregates",
     "shared",
+    "newest",
     "planning",
 )
 # that have installations of their own
@@ -170,7 +180,7 @@ def measure(cluster, installations, of_packed, arguments, answers):
         [read_parts.Asker(installation, answers) for installation in some]
         for some in (installations, of_packed)
     )
-    progress = Progress(len(askers) * len(warm) + len(askers + more) * 3 + 2, "read")
+    progress = Progress(len(askers) * len(warm) + len(askers + more) * 4 + 2, "read")
     runs = []
     for asker in askers:
         compare(asker, arguments, progress)
@@ -189,6 +199,9 @@ def measure(cluster, installations, of_packed, arguments, answers):
     if read_aggregates.PART in arguments.parts and read_packed.are_there(installations[0].stores):
         for asker in askers + more:
             runs += read_aggregates.measure(asker, arguments, progress)
+    if read_newest.PART in arguments.parts:
+        for asker in askers:
+            runs += read_newest.measure(asker, arguments, progress)
     progress.finish()
     return runs
 
@@ -377,6 +390,13 @@ def show(result):
             lambda cell: cell["question"],
             find_cells(summary, part=read_aggregates.PART, items=size.items),
         )
+        print_cells(
+            problems,
+            "%s, newest value of each of up to %d items in one statement"
+            % (size.label, read_newest.ITEMS),
+            lambda cell: cell["question"],
+            find_cells(summary, part=read_newest.PART, items=size.items),
+        )
     for items in dict.fromkeys(items for items, _ in read_shared.cells(summary)):
         print_cells(
             problems,
@@ -502,6 +522,7 @@ def packed_targets(summary, arguments):
     found = read_packed.targets(functools.partial(ratio, summary), sizes, arguments)
     found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
     found += read_shared.targets(summary)
+    found += read_newest.targets(functools.partial(ratio, summary), arguments.sizes, REFERENCE)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(
             (

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_scan.c
- *	  Plans and executes SELECT of an item's newest or oldest rows.
+ *	  Plans and executes SELECT of the newest or oldest rows of items.
  *
  * SELECT * FROM history WHERE itemid = 5 AND clock > 1795130262
  * ORDER BY clock DESC, ns DESC LIMIT 2 is what Zabbix's frontend asks for each
@@ -12,9 +12,15 @@
  * or packed day after the other (read/reader.c), and the parent's own rows
  * with them, as far as rows are asked for.
  *
- * select.c finds such a query before it is planned and marks the entry of its
- * table; the planner works on the conditions, and the hook on paths takes
- * them from there.
+ * One row of each of many items, or of all there are (DISTINCT ON), is read the
+ * same way, one item after the other.  Which items there are is found out first:
+ * partitions are asked by their index for one item after the other, of packed
+ * days only the directories are read.  That also says up to which clock an item
+ * has to be looked for.
+ *
+ * item_query.c finds such a query before it is planned, and select.c marks the
+ * entry of its table; the planner works on the conditions, and the hook on paths
+ * takes them from there.
  *
  * Locks and the snapshot are the query's; privileges are those on the parent.
  * All partitions that may have rows are locked before the first one is read,
@@ -28,6 +34,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_opfamily.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
@@ -37,17 +44,13 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
 #include "plan/item_scan.h"
@@ -65,114 +68,47 @@ typedef enum ItemScanPrivate
 	ITEM_CONDS,					/* IntList: kinds of the conditions whose
 								 * values custom_exprs begin with; then come
 								 * the conditions as a whole, for EXPLAIN */
-	ITEM_IS_DESCENDING			/* IntList of one */
+	ITEM_QUERY					/* IntList, see below */
 } ItemScanPrivate;
+
+/* members of ITEM_QUERY, and of the mark on a table's entry */
+enum ItemQueryPart
+{
+	QUERY_IS_DESCENDING,
+	QUERY_IS_OF_EACH
+};
 
 typedef struct ItemScanState
 {
 	CustomScanState css;		/* must be first */
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
-	bool		is_descending;
+	ItemQuery	query;
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* reader reads by the present values */
-	MemoryContext bounds_context;	/* owns what values evaluate to */
+	MemoryContext bounds_context;	/* owns what values evaluate to, and the
+									 * list's items */
+
+	/* for a row of each item */
+	ItemRange	range;			/* of all of them */
+	ItemList	list;
+	int			next_item;		/* of the list */
+	bool		wants_item;		/* the row before was one that is wanted */
+	uint64		nitems;			/* looked for; shown by EXPLAIN */
 } ItemScanState;
 
-/* ---- recognising ---- */
-
-/*
- * IsPlain says whether a query only selects and sorts rows of relation rti,
- * and wants few.
- */
-static bool
-IsPlain(const Query *query, Index rti)
-{
-	return list_length(query->rtable) == 1 && rti == 1 &&
-		query->limitCount != NULL && query->sortClause != NIL &&
-		!query->hasAggs && !query->hasWindowFuncs && !query->hasTargetSRFs &&
-		!query->hasSubLinks && query->distinctClause == NIL &&
-		query->groupClause == NIL && query->groupingSets == NIL &&
-		query->havingQual == NULL && query->setOperations == NULL &&
-		query->cteList == NIL && list_length(query->jointree->fromlist) == 1;
-}
-
-/*
- * IsSortedBy says whether a sort clause is the column attnum, which is never
- * null, and sets its direction.
- */
-static bool
-IsSortedBy(const Query *query, const SortGroupClause *clause, Relation table,
-		   AttrNumber attnum, bool *is_descending)
-{
-	Var		   *var = (Var *) get_sortgroupclause_expr((SortGroupClause *) clause,
-													   query->targetList);
-	RegProcedure proc = get_opcode(clause->sortop);
-
-	*is_descending = proc == F_INT4GT;
-	return attnum != InvalidAttrNumber && IsA(var, Var) &&
-		var->varattno == attnum && var->varlevelsup == 0 &&
-		TupleDescAttr(RelationGetDescr(table), attnum - 1)->attnotnull &&
-		(proc == F_INT4LT || proc == F_INT4GT);
-}
-
-/*
- * IsSorted says whether a query wants its rows by clock, or by clock and ns,
- * and sets in which direction.
- */
-static bool
-IsSorted(const Query *query, Relation table, const PartitionSet *set,
-		 bool *is_descending)
-{
-	List	   *clauses = query->sortClause;
-	bool		is_ns_descending;
-
-	if (!IsSortedBy(query, linitial(clauses), table, set->clock_attnum,
-					is_descending))
-		return false;
-	return list_length(clauses) == 1 ||
-		(list_length(clauses) == 2 &&
-		 IsSortedBy(query, lsecond(clauses), table, set->ns_attnum,
-					&is_ns_descending) &&
-		 *is_descending == is_ns_descending);
-}
-
-/*
- * ZbxhistIsItemQuery says whether a query wants the newest or the oldest rows
- * of an item of relation rti, an open parent, and which.
- */
-bool
-ZbxhistIsItemQuery(const Query *query, Index rti, Relation parent,
-				   const PartitionSet *set, bool *is_descending)
-{
-	KeyColumns	columns;
-	List	   *conds = NIL;
-
-	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
-		!IsPlain(query, rti) || !set->is_exhaustive ||
-		!IsSorted(query, parent, set, is_descending))
-		return false;
-	ZbxhistFindKeyColumns(NULL, parent, rti, &columns);
-	return columns.itemid != InvalidAttrNumber &&
-		columns.itemid == set->itemid_attnum &&
-		columns.clock == set->clock_attnum &&
-		ZbxhistTakeCondition((Expr *) query->jointree->quals, &columns,
-							 &conds) &&
-		ZbxhistIsOneItem(conds);
-}
+/* ---- planning ---- */
 
 /*
  * ZbxhistMarkItemScan marks the entry of the table of such a query in a field
  * that has no other use in an entry of this kind.
  */
 void
-ZbxhistMarkItemScan(RangeTblEntry *rte, bool is_descending)
+ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 {
 	rte->inh = false;
-	rte->coltypmods = list_make1_int(is_descending);
+	rte->coltypmods = list_make2_int(query->is_descending, query->is_of_each);
 }
-
-/* ---- planning ---- */
 
 static Node *CreateItemState(CustomScan *scan);
 
@@ -229,6 +165,46 @@ static const CustomPathMethods item_path_methods = {
 };
 
 /*
+ * EstimateItems estimates of how many items there is a row.
+ */
+static double
+EstimateItems(RelOptInfo *rel, Oid relid, const KeyColumns *columns)
+{
+	List	   *conds = NIL;
+	ScanBounds	bounds;
+	double		result;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+		(void) ZbxhistTakeCondition(lfirst_node(RestrictInfo, lc)->clause,
+									columns, &conds);
+	ZbxhistGetConstBounds(conds, &bounds);
+	if (bounds.items != NULL)
+		return clamp_row_est(bounds.nitems);
+	if (ZbxhistIsOneItem(conds))
+		return 1;
+	result = ZbxhistCountItems(relid, columns->itemid, 0);
+	return result <= 0 ? USUAL_ROWS : clamp_row_est(result);
+}
+
+/*
+ * HasItemOrder says whether the query wants rows in the order of their items.
+ * What it says of rows of one item holds, as there is only one.
+ */
+static bool
+HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
+{
+	const PathKey *key;
+
+	if (root->query_pathkeys == NIL)
+		return false;
+	key = linitial_node(PathKey, root->query_pathkeys);
+	return key->pk_opfamily == INTEGER_BTREE_FAM_OID &&
+		!pathkey_is_descending(key) && !key->pk_eclass->ec_has_volatile &&
+		find_equivalence_member(key->pk_eclass, rel, itemid) != NULL;
+}
+
+/*
  * MakeItemPath makes the path.
  */
 static CustomPath *
@@ -237,6 +213,7 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	CustomPath *path = makeNode(CustomPath);
 	KeyColumns *columns = palloc(sizeof(KeyColumns));
 	Relation	table = table_open(rte->relid, NoLock);
+	bool		is_of_each = list_nth_int(rte->coltypmods, QUERY_IS_OF_EACH);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
 	table_close(table, NoLock);
@@ -245,10 +222,12 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = get_baserel_parampathinfo(root, rel,
 													  rel->lateral_relids);
-	path->path.rows = USUAL_ROWS;
+	path->path.rows = is_of_each ?
+		EstimateItems(rel, rte->relid, columns) : USUAL_ROWS;
 	path->path.total_cost = random_page_cost +
-		USUAL_ROWS * (cpu_tuple_cost + cpu_index_tuple_cost);
-	path->path.pathkeys = root->query_pathkeys;
+		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
+	if (!is_of_each || HasItemOrder(root, rel, columns->itemid))
+		path->path.pathkeys = root->query_pathkeys;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_private = list_make2(columns, rte->coltypmods);
 	path->methods = &item_path_methods;
@@ -282,10 +261,11 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 {
 	ItemScanState *state = (ItemScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	List	   *query = list_nth(scan->custom_private, ITEM_QUERY);
 
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
-	state->is_descending =
-		linitial_int(list_nth(scan->custom_private, ITEM_IS_DESCENDING));
+	state->query.is_descending = list_nth_int(query, QUERY_IS_DESCENDING);
+	state->query.is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
 	state->values = ExecInitExprList(list_copy_head(scan->custom_exprs,
 													list_length(state->kinds)),
 									 &node->ss.ps);
@@ -295,26 +275,26 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 }
 
 /*
- * GetRange makes a range of the values that the conditions have now.
+ * GetRange makes bounds of the values that the conditions have now, and a range
+ * of the first item in them, or of any if there are none.
  */
 static void
-GetRange(ItemScanState *state, ItemRange *range)
+GetRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 {
-	ScanBounds	bounds;
-
 	ZbxhistEvaluateConds(state->kinds, state->values,
 						 state->css.ss.ps.ps_ExprContext,
-						 state->bounds_context, &bounds);
+						 state->bounds_context, bounds);
 	ZbxhistMakeEmpty(range);
-	if (bounds.nitems != 1 || bounds.from_clock > bounds.to_clock ||
-		bounds.from_clock > PG_INT32_MAX || bounds.to_clock < PG_INT32_MIN)
+	if ((bounds->items != NULL ? bounds->nitems == 0 : !state->query.is_of_each) ||
+		bounds->from_clock > bounds->to_clock ||
+		bounds->from_clock > PG_INT32_MAX || bounds->to_clock < PG_INT32_MIN)
 		return;
-	range->itemid = bounds.items[0];
-	range->first = make_position((int32) Max(bounds.from_clock, PG_INT32_MIN),
+	range->itemid = bounds->items == NULL ? 0 : bounds->items[0];
+	range->first = make_position((int32) Max(bounds->from_clock, PG_INT32_MIN),
 								 PG_INT32_MIN);
-	range->last = make_position((int32) Min(bounds.to_clock, PG_INT32_MAX),
+	range->last = make_position((int32) Min(bounds->to_clock, PG_INT32_MAX),
 								PG_INT32_MAX);
-	range->is_descending = state->is_descending;
+	range->is_descending = state->query.is_descending;
 }
 
 /*
@@ -348,6 +328,34 @@ LockPartitions(Relation parent, const ItemRange *range)
 }
 
 /*
+ * SetItems makes the list one of the items in bounds, or of those that have
+ * rows.
+ */
+static void
+SetItems(ItemScanState *state, const ScanBounds *bounds)
+{
+	ItemList   *list = &state->list;
+
+	state->next_item = 0;
+	ZbxhistInitItemList(list, state->query.is_descending);
+	if (item_range_is_empty(&state->range))
+		return;
+	if (bounds->items == NULL)
+	{
+		ZbxhistListItems(state->reader, &state->range, list);
+		return;
+	}
+	list->nitems = bounds->nitems;
+	list->items = palloc(sizeof(ListedItem) * Max(list->nitems, 1));
+	for (int i = 0; i < list->nitems; i++)
+	{
+		list->items[i].itemid = bounds->items[i];
+		list->items[i].clock = list->is_descending ? PG_INT32_MAX :
+			PG_INT32_MIN;
+	}
+}
+
+/*
  * StartItem begins to read.  Whoever does that a second time will do it again,
  * so tables stay open from then on.
  */
@@ -356,17 +364,86 @@ StartItem(ItemScanState *state)
 {
 	EState	   *estate = state->css.ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	ScanBounds	bounds;
 	ItemRange	range;
 
-	GetRange(state, &range);
+	GetRange(state, &bounds, &range);
 	LockPartitions(state->css.ss.ss_currentRelation, &range);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot, AccessShareLock,
-										  false);
-	ZbxhistReadItem(state->reader, &range);
+										  state->query.is_of_each);
+	if (state->query.is_of_each)
+	{
+		state->range = range;
+		MemoryContextSwitchTo(state->bounds_context);
+		SetItems(state, &bounds);
+	}
+	else
+		ZbxhistReadItem(state->reader, &range);
 	state->has_started = true;
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FillList makes the list one of the items that come after those in it, if it
+ * could not hold them; returns false if there are none.
+ */
+static bool
+FillList(ItemScanState *state)
+{
+	ItemList   *list = &state->list;
+
+	if (list->last == PG_INT64_MAX)
+		return false;
+	list->first = list->last + 1;
+	ZbxhistListItems(state->reader, &state->range, list);
+	state->next_item = 0;
+	return list->nitems > 0;
+}
+
+/*
+ * NextItem begins with the next item; returns false if there is none.
+ */
+static bool
+NextItem(ItemScanState *state)
+{
+	const ListedItem *item;
+	ItemRange	range = state->range;
+
+	if (state->next_item == state->list.nitems && !FillList(state))
+		return false;
+	item = &state->list.items[state->next_item++];
+	range.itemid = item->itemid;
+	if (range.is_descending)
+		ZbxhistEndAt(&range, make_position(item->clock, PG_INT32_MAX));
+	else
+		ZbxhistStartAt(&range, make_position(item->clock, PG_INT32_MIN));
+	ZbxhistReadItem(state->reader, &range);
+	state->nitems++;
+	return true;
+}
+
+/*
+ * NextRow goes to the next row: of one item, or of another one if the row
+ * before was wanted; returns false at the end.
+ */
+static bool
+NextRow(ItemScanState *state)
+{
+	if (!state->query.is_of_each)
+		return ZbxhistReadNext(state->reader);
+	if (state->next_item > 0 && !state->wants_item &&
+		ZbxhistReadNext(state->reader))
+		return true;
+	while (NextItem(state))
+	{
+		CHECK_FOR_INTERRUPTS();
+		state->wants_item = false;
+		if (ZbxhistReadNext(state->reader))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -384,7 +461,7 @@ NextOfItem(ScanState *node)
 	if (!state->has_started)
 		StartItem(state);
 	ExecClearTuple(slot);
-	if (!ZbxhistReadNext(state->reader))
+	if (!NextRow(state))
 		return slot;
 	row = ZbxhistReadSlot(state->reader);
 	slot_getallattrs(row);
@@ -404,11 +481,12 @@ RecheckItem(ScanState *node, TupleTableSlot *slot)
 }
 
 /*
- * ExecItem gives out the next row.
+ * ExecItem gives out the next row.  ExecScan ends with one that is wanted.
  */
 static TupleTableSlot *
 ExecItem(CustomScanState *node)
 {
+	((ItemScanState *) node)->wants_item = true;
 	return ExecScan(&node->ss, NextOfItem, RecheckItem);
 }
 
@@ -441,6 +519,12 @@ ReScanItem(CustomScanState *node)
 	ExecScanReScan(&node->ss);
 }
 
+/* what EXPLAIN says, by is_of_each and is_descending */
+static const char *const ORDERS[2][2] = {
+	{"oldest first", "newest first"},
+	{"oldest of each item", "newest of each item"}
+};
+
 /*
  * ExplainItem shows the conditions, and with ANALYZE how many tables have been
  * read.
@@ -456,14 +540,18 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 												   (Plan *) scan, ancestors);
 	bool		with_names = es->verbose || list_length(es->rtable) > 1;
 
-	ExplainPropertyText("Item Cond",
-						deparse_expression((Node *) make_ands_explicit(conditions),
-										   context, with_names, false), es);
-	ExplainPropertyText("Order", state->is_descending ? "newest first" :
-						"oldest first", es);
-	if (es->analyze)
-		ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
-							   ZbxhistCountSources(state->reader), es);
+	if (conditions != NIL)
+		ExplainPropertyText("Item Cond",
+							deparse_expression((Node *) make_ands_explicit(conditions),
+											   context, with_names, false), es);
+	ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
+						[state->query.is_descending], es);
+	if (!es->analyze)
+		return;
+	if (state->query.is_of_each)
+		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
+	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
+						   ZbxhistCountSources(state->reader), es);
 }
 
 static const CustomExecMethods item_exec_methods = {

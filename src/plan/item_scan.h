@@ -11,11 +11,9 @@
 #include "nodes/pathnodes.h"
 #include "nodes/parsenodes.h"
 
-#include "catalog/partition_set.h"
+#include "plan/item_query.h"
 
-extern bool ZbxhistIsItemQuery(const Query *query, Index rti, Relation parent,
-							   const PartitionSet *set, bool *is_descending);
-extern void ZbxhistMarkItemScan(RangeTblEntry *rte, bool is_descending);
+extern void ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query);
 extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 									RangeTblEntry *rte);
 extern void ZbxhistItemScanInit(void);

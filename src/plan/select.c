@@ -70,7 +70,7 @@ typedef struct Narrowing
 	bool		has_parent;		/* tables begin with the parent itself */
 	TableOrder	order;			/* of the other tables' clocks */
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
-	bool		is_descending;
+	ItemQuery	item_query;
 } Narrowing;
 
 static bool FindNarrowings(Node *node, List **narrowings);
@@ -212,7 +212,7 @@ FindOrder(const PartitionSet *set, const ClockRange *bounds,
 
 /*
  * MakeItemScan returns what to do with a parent of which the newest or oldest
- * rows of an item are wanted, or NULL.
+ * rows of items are wanted, or NULL.
  */
 static Narrowing *
 MakeItemScan(Query *query, Index rti, Relation parent,
@@ -220,16 +220,16 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 {
 	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Narrowing  *result;
-	bool		is_descending;
+	ItemQuery	item_query;
 
-	if (!ZbxhistIsItemQuery(query, rti, parent, set, &is_descending) ||
+	if (!ZbxhistIsItemQuery(query, rti, parent, set, &item_query) ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
 		return NULL;
 	result = palloc0(sizeof(Narrowing));
 	result->query = query;
 	result->rti = rti;
 	result->is_item_scan = true;
-	result->is_descending = is_descending;
+	result->item_query = item_query;
 	return result;
 }
 
@@ -251,7 +251,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
 		return NULL;
 	result = MakeItemScan(query, rti, parent, set);
-	if (result != NULL)
+	if (result != NULL || query->jointree->quals == NULL)
 		return result;
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
@@ -319,7 +319,8 @@ FindNarrowings(Node *node, List **narrowings)
 		return expression_tree_walker(node, FindNarrowings, narrowings);
 	if (query->commandType != CMD_SELECT)
 		return false;
-	if (query->rowMarks == NIL && query->jointree->quals != NULL)
+	if (query->rowMarks == NIL &&
+		(query->jointree->quals != NULL || ZbxhistMayBeOfEach(query)))
 		FindInQuery(query, narrowings);
 	/* long lists of values need not be walked */
 	if (query->hasSubLinks)
@@ -461,7 +462,7 @@ Narrow(Narrowing *narrowing)
 	RangeTblEntry *rte = rt_fetch(narrowing->rti, narrowing->query->rtable);
 
 	if (narrowing->is_item_scan)
-		ZbxhistMarkItemScan(rte, narrowing->is_descending);
+		ZbxhistMarkItemScan(rte, &narrowing->item_query);
 	else if (list_length(narrowing->tables) > 1)
 	{
 		substitute_subquery(narrowing->query, narrowing->rti,

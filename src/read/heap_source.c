@@ -30,6 +30,7 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "storage/predicate.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -80,11 +81,14 @@ typedef struct HeapSource
 
 static void StartHeapSource(ItemSource *base, const ItemRange *range);
 static bool NextOfHeapSource(ItemSource *base);
+static void ListItems(ItemSource *base, const ItemRange *range, int32 clock,
+					  ItemList *list);
 static void CloseHeapSource(ItemSource *base);
 
 static const ItemSourceMethods heap_methods = {
 	.start = StartHeapSource,
 	.next = NextOfHeapSource,
+	.list_items = ListItems,
 	.close = CloseHeapSource
 };
 
@@ -481,4 +485,79 @@ NextOfHeapSource(ItemSource *base)
 		ExecClearTuple(base->slot);
 	MemoryContextSwitchTo(old);
 	return base->has_row;
+}
+
+/* ---- items ---- */
+
+/*
+ * ListByIndex finds one item after the other in the index.
+ */
+static void
+ListByIndex(HeapSource *source, int32 clock, ItemList *list)
+{
+	Relation	rel = source->base.rel;
+	IndexScanDesc scan = index_beginscan_compat(rel, source->index,
+												source->snapshot, 1);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		is_first = list->first == PG_INT64_MIN;
+	int64		itemid = is_first ? list->first : list->first - 1;
+
+	while (itemid < list->last &&
+		   ZbxhistNextItem(scan, slot, is_first, &itemid))
+	{
+		CHECK_FOR_INTERRUPTS();
+		is_first = false;
+		ZbxhistAddItem(list, itemid, clock);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	index_endscan(scan);
+}
+
+/*
+ * ListByRows looks at all rows, for want of an index.
+ */
+static void
+ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
+{
+	Relation	rel = source->base.rel;
+	TableScanDesc scan = table_beginscan(rel, source->snapshot, 0, NULL);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		bool		is_item_null;
+		int32		clock = DatumGetInt32(slot_getattr(slot,
+													   source->clock_attnum,
+													   &isnull));
+		Datum		itemid = slot_getattr(slot, source->itemid_attnum,
+										  &is_item_null);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!isnull && !is_item_null &&
+			clock >= position_clock(range->first) &&
+			clock <= position_clock(range->last))
+			ZbxhistAddItem(list, DatumGetInt64(itemid), clock);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+}
+
+/*
+ * ListItems is the method "list_items".  That there are no others is what a
+ * serializable transaction relies on.
+ */
+static void
+ListItems(ItemSource *base, const ItemRange *range, int32 clock,
+		  ItemList *list)
+{
+	HeapSource *source = (HeapSource *) base;
+	MemoryContext old = MemoryContextSwitchTo(source->context);
+
+	PredicateLockRelation(base->rel, source->snapshot);
+	if (source->index != NULL)
+		ListByIndex(source, clock, list);
+	else
+		ListByRows(source, range, list);
+	MemoryContextSwitchTo(old);
 }

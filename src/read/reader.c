@@ -310,25 +310,23 @@ LeavePartition(ItemReader *reader)
 
 /*
  * OpenNext leaves the partition that has been read and begins with the next
- * one; returns false if there is none.  Where one is not found, the set that
+ * one, which step is set to; returns false if there is none.  Where one is not found, the set that
  * comes after it may have another in its place.
  */
 static bool
-OpenNext(ItemReader *reader)
+OpenNext(ItemReader *reader, WalkStep *step)
 {
-	WalkStep	step;
-
 	LeavePartition(reader);
-	while (ZbxhistWalkNext(&reader->walk, &step))
+	while (ZbxhistWalkNext(&reader->walk, step))
 	{
 		CHECK_FOR_INTERRUPTS();
-		reader->partition = step.is_day ? EnterDay(reader, &step) :
-			OpenPartition(reader, step.relid);
+		reader->partition = step->is_day ? EnterDay(reader, step) :
+			OpenPartition(reader, step->relid);
 		if (reader->partition == NULL)
 			continue;
-		ZbxhistWalkArrived(&reader->walk, &step);
+		ZbxhistWalkArrived(&reader->walk, step);
 		ZbxhistStartSource(reader->partition, &reader->range);
-		if (step.is_day && !reader->keeps_sources)
+		if (step->is_day && !reader->keeps_sources)
 			ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
 		return true;
 	}
@@ -342,9 +340,11 @@ OpenNext(ItemReader *reader)
 static void
 NextPartition(ItemReader *reader)
 {
+	WalkStep	step;
+
 	while (reader->partition == NULL || !has_row(reader->partition))
 	{
-		if (!OpenNext(reader))
+		if (!OpenNext(reader, &step))
 			return;
 	}
 }
@@ -443,6 +443,41 @@ ZbxhistReadNext(ItemReader *reader)
 	return reader->current != NULL;
 }
 
+/*
+ * ZbxhistListItems makes list a list of the items from list->first on that may
+ * have rows between the clocks of range, or of as many of them as it holds.
+ */
+void
+ZbxhistListItems(ItemReader *reader, const ItemRange *range, ItemList *list)
+{
+	WalkStep	step;
+	ListCell   *lc;
+
+	list->nitems = 0;
+	list->last = PG_INT64_MAX;
+	ZbxhistReadItem(reader, range);
+	if (item_range_is_empty(range))
+		return;
+	foreach(lc, reader->fixed)
+	{
+		ItemSource *source = ((OpenSource *) lfirst(lc))->source;
+
+		source->methods->list_items(source, range, list->is_descending ?
+									PG_INT32_MAX : PG_INT32_MIN, list);
+	}
+	while (OpenNext(reader, &step))
+	{
+		ItemSource *source = reader->partition->source;
+		int64		clock = list->is_descending ? step.to_clock - 1 :
+			step.from_clock;
+
+		source->methods->list_items(source, range, (int32)
+									Max(Min(clock, PG_INT32_MAX), PG_INT32_MIN),
+									list);
+	}
+	ZbxhistSortItemList(list);
+}
+
 /* ---- segments ---- */
 
 /*
@@ -453,6 +488,7 @@ static const SegmentInfo *
 FindSegment(ItemReader *reader, SegmentStats *stats)
 {
 	const SegmentInfo *segment;
+	WalkStep	step;
 
 	do
 	{
@@ -464,7 +500,7 @@ FindSegment(ItemReader *reader, SegmentStats *stats)
 			return NULL;
 		if (open->source->methods->peek_segment(open->source, &segment, stats))
 			return segment;
-	} while (OpenNext(reader));
+	} while (OpenNext(reader, &step));
 	return NULL;
 }
 

@@ -24,6 +24,8 @@ extern void ZbxhistSkipPackedDays(ItemReader *reader);
 extern void ZbxhistKeepSources(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
+extern void ZbxhistListItems(ItemReader *reader, const ItemRange *range,
+							 ItemList *list);
 extern bool ZbxhistReadNext(ItemReader *reader);
 extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader,
 													struct SegmentStats *stats);

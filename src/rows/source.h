@@ -16,6 +16,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "rows/item_list.h"
 #include "rows/item_range.h"
 
 struct ItemSource;
@@ -29,6 +30,14 @@ typedef struct ItemSourceMethods
 
 	/* goes to the next row and sets slot and position; false at the end */
 	bool		(*next) (struct ItemSource *source);
+
+	/*
+	 * adds to list the items that may have rows between the clocks of range,
+	 * which none of them has after clock, or before; ends what was started
+	 */
+	void		(*list_items) (struct ItemSource *source,
+							   const ItemRange *range, int32 clock,
+							   ItemList *list);
 
 	/*
 	 * Optional, for ranges that are not descending.  When the row that next

@@ -28,7 +28,9 @@ EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid, clock, ns;
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) AND clock = 90000 ORDER BY itemid, ns;
 EXPLAIN (COSTS OFF) SELECT DISTINCT itemid, clock FROM history_packed WHERE itemid IN (1, 3);
+SET zbxhist.enable_item_scan = off;
 EXPLAIN (COSTS OFF) SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (1, 3) AND clock < 345600 ORDER BY itemid, clock DESC;
+RESET zbxhist.enable_item_scan;
 -- not in these orders
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY itemid DESC, clock;
 EXPLAIN (COSTS OFF) SELECT * FROM history_packed WHERE itemid IN (1, 3) ORDER BY clock, itemid;

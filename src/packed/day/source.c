@@ -31,6 +31,8 @@ typedef struct PackedSource
 
 static void StartPackedSource(ItemSource *base, const ItemRange *range);
 static bool NextOfPackedSource(ItemSource *base);
+static void ListItems(ItemSource *base, const ItemRange *range, int32 clock,
+					  ItemList *list);
 static bool PeekSegment(ItemSource *base, const SegmentInfo **segment,
 						SegmentStats *stats);
 static void SkipSegment(ItemSource *base);
@@ -39,6 +41,7 @@ static void ClosePackedSource(ItemSource *base);
 static const ItemSourceMethods packed_methods = {
 	.start = StartPackedSource,
 	.next = NextOfPackedSource,
+	.list_items = ListItems,
 	.peek_segment = PeekSegment,
 	.skip_segment = SkipSegment,
 	.close = ClosePackedSource
@@ -153,6 +156,25 @@ NextOfPackedSource(ItemSource *base)
 	ExecStoreVirtualTuple(base->slot);
 	base->position = ZbxhistDayReaderPosition(reader);
 	return true;
+}
+
+/*
+ * ListItems is the method "list_items".  Segments say their clocks.
+ */
+static void
+ListItems(ItemSource *base, const ItemRange *range, int32 clock,
+		  ItemList *list)
+{
+	DayReader  *reader = ((PackedSource *) base)->days.reader;
+	const SegmentInfo *info;
+
+	ZbxhistDayReaderStartWhole(reader, range);
+	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
+	{
+		ZbxhistAddItem(list, info->itemid, list->is_descending ?
+					   info->last_clock : info->first_clock);
+		ZbxhistDayReaderSkip(reader);
+	}
 }
 
 /*

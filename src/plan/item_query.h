@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_query.h
+ *	  Recognises SELECT of the newest or oldest rows of items.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_ITEM_QUERY_H
+#define ZBXHIST_ITEM_QUERY_H
+
+#include "nodes/parsenodes.h"
+#include "utils/relcache.h"
+
+#include "catalog/partition_set.h"
+
+/* which rows a query wants */
+typedef struct ItemQuery
+{
+	bool		is_descending;	/* newest first */
+	bool		is_of_each;		/* one of each item, not the first of one */
+} ItemQuery;
+
+extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
+extern bool ZbxhistMayBeOfEach(const Query *query);
+extern bool ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
+							   const PartitionSet *set, ItemQuery *result);
+
+#endif							/* ZBXHIST_ITEM_QUERY_H */
