@@ -87,6 +87,8 @@ ZbxhistIsRestWorthIt(const SegmentStats *stats)
 	ScaledRest	rest;
 	int			length = 1;
 
+	if (stats->count < VALUES_A_BYTE)
+		return false;
 	scale_rest(stats, &rest);
 	if (rest.form == REST_BITS)
 		length += sizeof(double);
