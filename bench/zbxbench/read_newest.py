@@ -44,9 +44,7 @@ def measure(asker, arguments, progress):
     """All questions of all stores, in rounds of which the first warms up."""
     installation = asker.installation
     progress.show("%s, %s" % (PART, installation.size.label))
-    series = [
-        each for each in installation.series if each.way == "sql" and each.store.is_postgres
-    ]
+    series = [each for each in installation.series if each.way == "sql" and each.store.is_postgres]
     kept = {each: libpq.Connection(each.store.dsn()) for each in series}
     found = []
     for round_number in range(-1, arguments.rounds):

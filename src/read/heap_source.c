@@ -58,6 +58,7 @@ typedef struct HeapSource
 	AttrNumber	itemid_attnum;
 	AttrNumber	clock_attnum;
 	AttrNumber	ns_attnum;		/* 0: the table has none */
+	bool		has_clocks;		/* none is null */
 
 	/* the scan; index is NULL for one of the whole table */
 	Relation	index;
@@ -194,6 +195,9 @@ ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot)
 	source->itemid_attnum = get_attnum(RelationGetRelid(rel), "itemid");
 	source->clock_attnum = find_int4(rel, "clock");
 	source->ns_attnum = find_int4(rel, "ns");
+	source->has_clocks = source->clock_attnum != InvalidAttrNumber &&
+		TupleDescAttr(RelationGetDescr(rel),
+					  source->clock_attnum - 1)->attnotnull;
 	source->scan_slot = table_slot_create(rel, NULL);
 	OpenItemIndex(source);
 
@@ -260,7 +264,8 @@ InitRowKey(ScanKey key, ScanKey members, StrategyNumber strategy,
 /*
  * StartIndexScan begins at the range's first row, or at its last.  An index
  * without ns also gives rows of the first and the last second that are out
- * of the range.
+ * of the range.  Where there is no bound the key of the item is there twice, of
+ * which the index makes one: rows are compared with each key.
  */
 static void
 StartIndexScan(HeapSource *source)
@@ -272,10 +277,22 @@ StartIndexScan(HeapSource *source)
 				Int64GetDatum(range->itemid));
 	if (source->is_ordered && source->ns_attnum != InvalidAttrNumber)
 	{
-		InitRowKey(&keys[1], source->bounds[0], BTGreaterEqualStrategyNumber,
-				   range->first);
-		InitRowKey(&keys[2], source->bounds[1], BTLessEqualStrategyNumber,
-				   range->last);
+		bool		has_first = range->first != PG_INT64_MIN ||
+			!source->has_clocks;
+		bool		has_last = range->last != PG_INT64_MAX ||
+			!source->has_clocks;
+		int			n = 1;
+
+		if (!has_first)
+			keys[n++] = keys[0];
+		if (!has_last)
+			keys[n++] = keys[0];
+		if (has_first)
+			InitRowKey(&keys[n++], source->bounds[0],
+					   BTGreaterEqualStrategyNumber, range->first);
+		if (has_last)
+			InitRowKey(&keys[n++], source->bounds[1],
+					   BTLessEqualStrategyNumber, range->last);
 	}
 	else
 	{

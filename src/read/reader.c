@@ -309,6 +309,28 @@ LeavePartition(ItemReader *reader)
 }
 
 /*
+ * StartNext begins to read what the walk has come to.  Where a partition ends
+ * before the range does, its rows need not be compared with the range's end.
+ */
+static void
+StartNext(ItemReader *reader, const WalkStep *step)
+{
+	ItemRange	range = reader->range;
+
+	if (!step->is_day)
+	{
+		int32		first_clock = (int32) Max(step->from_clock, PG_INT32_MIN);
+		int32		last_clock = (int32) Min(step->to_clock - 1, PG_INT32_MAX);
+
+		if (range.first <= make_position(first_clock, PG_INT32_MIN))
+			range.first = PG_INT64_MIN;
+		if (range.last >= make_position(last_clock, PG_INT32_MAX))
+			range.last = PG_INT64_MAX;
+	}
+	ZbxhistStartSource(reader->partition, &range);
+}
+
+/*
  * OpenNext leaves the partition that has been read and begins with the next
  * one, which step is set to; returns false if there is none.  Where one is not found, the set that
  * comes after it may have another in its place.
@@ -325,7 +347,7 @@ OpenNext(ItemReader *reader, WalkStep *step)
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, step);
-		ZbxhistStartSource(reader->partition, &reader->range);
+		StartNext(reader, step);
 		if (step->is_day && !reader->keeps_sources)
 			ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);
 		return true;
