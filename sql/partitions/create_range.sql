@@ -19,7 +19,6 @@ DECLARE
         SELECT c FROM zbxhist.parent_config c WHERE c.parent = create_range.parent);
     new_name  CONSTANT name :=
         zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
-    is_packed_soon CONSTANT boolean := to_clock - from_clock < 86400 AND policy.pack_after IS NOT NULL;
     source    record;
     bounds    text;
     statement text;
@@ -43,7 +42,7 @@ BEGIN
                               FROM (VALUES ('autovacuum_analyze_scale_factor', '100'),
                                            ('autovacuum_analyze_threshold', '20000'),
                                            ('autovacuum_vacuum_insert_threshold', '-1')) d (name, value)
-                             WHERE is_packed_soon
+                             WHERE to_clock - from_clock < 86400 AND policy.pack_after IS NOT NULL
                                AND NOT EXISTS (SELECT FROM unnest(k.reloptions) o
                                                 WHERE starts_with(o, d.name || '=')))) AS options
       INTO source
@@ -83,9 +82,6 @@ BEGIN
         PERFORM zbxhist_internal.change_owner(result, source.relowner);
     END IF;
     PERFORM zbxhist_internal.clone_indexes(parent, result);
-    IF is_packed_soon THEN
-        PERFORM zbxhist_internal.loosen_keys(result);
-    END IF;
     PERFORM zbxhist_internal.clone_foreign_keys(parent, result);
     PERFORM zbxhist_internal.clone_columns(parent, result);
     PERFORM zbxhist_internal.clone_triggers(parent, result);
