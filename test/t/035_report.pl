@@ -346,8 +346,8 @@ is( join(' ',
 	'15 10',
 	'... the largest items and hosts');
 is($single_table->{usage}{total_items}, 10000, '... of all');
-is_deeply($single_table->{forecast}{points}, [],
-	'... and nothing to foretell');
+is_deeply($single_table->{forecast}{points},
+	[], '... and nothing to foretell');
 my (undef, $single) = report('--database', 'single');
 unlike(
 	$single,

@@ -29,7 +29,7 @@ sub works_for_others
 {
 	my ($name, $database) = @_;
 
-	is( as('other',
+	is( as( 'other',
 			'CREATE TABLE mine (a integer); ALTER TABLE mine ADD b integer DEFAULT 3;'
 			  . ' CREATE SCHEMA own CREATE TABLE more (LIKE public.mine); ALTER TABLE mine RENAME TO ours;'
 			  . ' DROP TABLE ours; DROP SCHEMA own CASCADE; DROP OWNED BY other',
@@ -46,20 +46,22 @@ GRANT zabbix TO dba;
 SQL
 create_database($node, 'zabbix', 'dba');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
-$node->safe_psql('zabbix',
-	    'GRANT CREATE ON DATABASE zabbix TO other; SET ROLE dba;'
+$node->safe_psql(
+	'zabbix',
+	'GRANT CREATE ON DATABASE zabbix TO other; SET ROLE dba;'
 	  . ' SELECT zbxhist.create_parent(t, \'1 day\', \'30 days\') FROM unnest(\'{history,history_uint}\'::regclass[]) t;'
-	  . join('',
-		map { "SELECT zbxhist.create_partition('history', '${\ date(-$_)}');" }
-		  1 .. 2));
+	  . join(
+		'',
+		map {
+			"SELECT zbxhist.create_partition('history', '${\ date(-$_)}');"
+		} 1 .. 2));
 $node->safe_psql('zabbix',
 	join('', map { insert_values('history', 1, 100, day(-$_)) } 0 .. 1));
 as('dba', "CALL zbxhist.pack('history', '${\ date(-2)}')");
 $node->safe_psql('zabbix',
 	'ALTER DATABASE zabbix RESET session_preload_libraries');
 my $stored = totals($node, 'zabbix', 'history');
-my $day =
-  $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
+my $day = $node->safe_psql('zabbix', 'SELECT day FROM zbxhist.packed_day');
 
 # ---- with all privileges ----
 
@@ -74,25 +76,25 @@ like(as('zabbix', $_), $lost, "$_ is refused") for @drops;
 # ---- without ----
 
 $node->safe_psql('zabbix',
-	'REVOKE ALL ON SCHEMA zbxhist, zbxhist_internal FROM PUBLIC;'
-	  . ' REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC'
-);
+		'REVOKE ALL ON SCHEMA zbxhist, zbxhist_internal FROM PUBLIC;'
+	  . ' REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC');
 works_for_others('revoked');
 like(as('zabbix', $_), $lost, "revoked: $_ is refused") for @drops;
 is(totals($node, 'zabbix', 'history'), $stored, '... and nothing is lost');
 
 # as Zabbix does it, and its upgrades
-is( as('zabbix', insert_values('history', 1001, 100, day(0))),
+is(as('zabbix', insert_values('history', 1001, 100, day(0))),
 	'', 'revoked: INSERT into partitions and as late values');
-is(as('zabbix', 'SELECT count(*), max(clock) FROM history WHERE itemid = 3'),
-	'2|' . day(-1), '... SELECT');
-is( as('zabbix',
+is( as('zabbix', 'SELECT count(*), max(clock) FROM history WHERE itemid = 3'),
+	'2|' . day(-1),
+	'... SELECT');
+is( as( 'zabbix',
 		'UPDATE history SET value = -1 WHERE itemid = 3; DELETE FROM history WHERE itemid = 6;'
 		  . ' SELECT count(*), sum(value) FROM history WHERE itemid IN (3, 6)'
 	),
 	'2|-2',
 	'... UPDATE and DELETE');
-is( as('zabbix',
+is( as( 'zabbix',
 		'ALTER TABLE history ADD COLUMN origin integer DEFAULT 7 NOT NULL;'
 		  . ' SELECT count(DISTINCT origin) FROM history'),
 	'1',
@@ -118,7 +120,8 @@ $node->safe_psql('zabbix',
 	"UPDATE pg_proc SET probin = '\$libdir/gone' WHERE pronamespace = 'zbxhist_internal'::regnamespace AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')"
 );
 works_for_others('without library and privileges');
-my $missing = qr/because the library of zbxhist is missing and there are packed days/;
+my $missing =
+  qr/because the library of zbxhist is missing and there are packed days/;
 like(as('zabbix', 'DROP OWNED BY zabbix CASCADE'),
 	$missing, 'without either: DROP OWNED of packed days is refused');
 $node->safe_psql('zabbix',
@@ -126,7 +129,7 @@ $node->safe_psql('zabbix',
 works_for_others('without library');
 like(as('dba', 'DROP EXTENSION zbxhist CASCADE'),
 	$missing, 'without library: DROP EXTENSION is refused');
-is( as('dba',
+is( as( 'dba',
 		'SET zbxhist.allow_packed_drop = on; DROP EXTENSION zbxhist CASCADE'),
 	'',
 	'... but for who allows it');

@@ -63,7 +63,7 @@ local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
 # ---- tables ----
 
 $node->safe_psql('postgres',
-	    "CREATE ROLE $role LOGIN; CREATE DATABASE "
+		"CREATE ROLE $role LOGIN; CREATE DATABASE "
 	  . identifier($database)
 	  . " OWNER $role");
 my $columns =
@@ -80,7 +80,7 @@ SQL
 is( ask("SET SESSION AUTHORIZATION $role; SELECT string_agg(action, ',' ORDER BY action) FROM zbxhist.setup('"
 		  . ($schema =~ s/^"|"$//gr =~ s/""/"/gr =~ s/'/''/gr)
 		  . "', '30 days', history_interval => '1 day')"
-	  ) =~ /create_parent,create_parent/,
+	) =~ /create_parent,create_parent/,
 	1,
 	'setup of the odd schema');
 my $literal = $other =~ s/'/''/gr;
@@ -94,8 +94,7 @@ INSERT INTO $schema.history SELECT i, ${\ day(-2)} + i, i, 0 FROM generate_serie
 INSERT INTO $schema.history SELECT i, ${\ day(-1)} + i, i, 0 FROM generate_series(1, 100) i;
 SQL
 my $owner = "SET SESSION AUTHORIZATION $role;";
-ask("$owner CALL zbxhist.pack('$_', '${\ date(-2)}')")
-  for $literal, $history;
+ask("$owner CALL zbxhist.pack('$_', '${\ date(-2)}')") for $literal, $history;
 
 # ---- check() ----
 
@@ -112,7 +111,7 @@ CREATE FUNCTION zbxhist."f ""g'"() RETURNS void LANGUAGE sql AS '';
 CREATE TABLE zbxhist_packed."lo ""st'" (a integer);
 SQL
 $node->safe_psql('postgres',
-	    'ALTER DATABASE '
+		'ALTER DATABASE '
 	  . identifier($database)
 	  . ' RESET session_preload_libraries');
 my %seen;
@@ -129,14 +128,16 @@ for (1 .. 3)
 	ask('CALL zbxhist.run_maintenance()');
 }
 my $codes =
-  ask("SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()"
+  ask(
+	"SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM zbxhist.check()"
   );
 is($codes, 'partial_dump', 'nothing is left to be told but of dumps');
 cmp_ok(scalar keys %seen, '>', 7, scalar(keys %seen) . ' commands were run');
 
 # ---- scripts ----
 
-my ($code, $out, $err) = run_script('report', '--database', $database, '--json');
+my ($code, $out, $err) =
+  run_script('report', '--database', $database, '--json');
 is("$code $err", '0 ', 'report');
 my $report = JSON::PP->new->utf8->decode($out);
 is( join(' ', sort map { $_->{table} } @{ $report->{tables} }),
@@ -173,7 +174,10 @@ append_to_file($file, $out);
 $node->safe_psql($empty,
 	"CREATE SCHEMA $schema; CREATE TABLE $other ($columns)");
 $node->command_ok(
-	[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $empty, '-f', $file ],
+	[
+		'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $empty, '-f',
+		$file
+	],
 	'... can be brought in');
 is( totals($node, $empty, $other),
 	totals($node, $database, $other),
@@ -209,10 +213,8 @@ my @advice = $advice =~ /^   (\S.*)$/gm;
 is(scalar @advice, 3, 'uninstall says what to do');
 run_printed($_, 'uninstall') for @advice;
 is(ask("SELECT count(*) FROM $other"), 500, 'every value is there');
-is( $node->safe_psql(
-		'postgres', 'SELECT count(*) FROM pg_db_role_setting'),
-	0,
-	'... and no setting');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_db_role_setting'),
+	0, '... and no setting');
 
 log_is_clean($node);
 $node->stop;
