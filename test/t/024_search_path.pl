@@ -93,7 +93,10 @@ sub is_safe
 	unlike($messages, qr/TRAPPED|ERROR/, $statement =~ s/\s+/ /gr);
 }
 
-like(messages_of("SELECT $_->[0]"), qr/TRAPPED \Q$_->[1]/, "the trap: $_->[1]")
+like(
+	messages_of("SELECT $_->[0]"),
+	qr/TRAPPED \Q$_->[1]/,
+	"the trap: $_->[1]")
   for [ 'pg_catalog.int8 \'1\' + 1::pg_catalog.int8', '+' ],
   [ 'clock_timestamp()', 'clock_timestamp' ],
   [ 'count(*)', 'count' ];
@@ -112,7 +115,8 @@ INSERT INTO history (itemid, clock, value) SELECT i, ${\ day(0)} - 3600 * h, h F
 INSERT INTO history_old (itemid, clock, value, ns) SELECT itemid, clock, value, 1 FROM history;
 SQL
 
-is_safe($_) for (
+is_safe($_)
+  for (
 	"CALL zbxhist.adopt_partitions('history_log', dry_run => true)",
 	"CALL zbxhist.adopt_partitions('history_log')",
 	"SELECT * FROM zbxhist.setup('public', '30 days', '1 year', dry_run => true)",
@@ -143,8 +147,7 @@ is_safe($_) for (
 	"SELECT * FROM zbxhist.nearest(NULL::history, 1, ${\ day(0)})",
 	(   map { "SELECT * FROM zbxhist.$_" }
 		  qw(check() metrics() preview() insert_paths() parents status partitions
-		  partitions_by_day progress maintenance_log maintenance_by_day)
-	),
+		  partitions_by_day progress maintenance_log maintenance_by_day)),
 	"SELECT zbxhist.delete_item(5)",
 	"SELECT zbxhist.delete_values('history', 4, 0, 0, 'greater')",
 	"SELECT zbxhist.alter_parent('history', retention => '40 days')",

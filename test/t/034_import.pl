@@ -261,7 +261,7 @@ is_like_plain('unpacked', 'without a key, and never packed');
 
 # ---- what would be lost with the other table ----
 
-sql("CREATE TABLE more_old (LIKE history, note text, \"NO TE\" text);"
+sql(    "CREATE TABLE more_old (LIKE history, note text, \"NO TE\" text);"
 	  . "INSERT INTO more_old SELECT 1, ${\ day(-200)} + i, i, 0, 'n', 'n' FROM generate_series(1, 10) i;"
 	  . "CREATE TABLE more (LIKE history INCLUDING ALL); SELECT zbxhist.create_parent('more', retention => '100 days')"
 );

@@ -90,8 +90,22 @@ class Definer(Worker):
         self.run("SET statement_timeout = '2min'")
         self.run("SET client_min_messages = error")
 
+    def drop_leftovers(self, table):
+        """What a REINDEX CONCURRENTLY leaves that was broken off.  The next one
+        would rebuild each of them, too, and double them when broken off."""
+        leftovers = self.run(
+            "SELECT i.indexrelid::regclass::text FROM pg_index i"
+            " WHERE i.indrelid = %s::regclass"
+            " AND i.indexrelid::regclass::text ~ '_cc(new|old)[0-9]*$'",
+            (table,),
+        )
+        for (index,) in leftovers or ():
+            self.run("DROP INDEX " + index)
+
     def step(self):
-        command = self.random.choice(self.COMMANDS).format(self.random.choice(TABLES))
+        table = self.random.choice(TABLES)
+        command = self.random.choice(self.COMMANDS).format(table)
+        self.attempt("leftovers dropped", self.drop_leftovers, table, also=("42704", "42P01"))
         # there already, or left behind invalid by a cancel
         self.attempt(
             "DDL and utility commands",
