@@ -32,7 +32,7 @@ BEGIN
         setting := zbxhist_internal.zabbix_setting(place.nspname, 'db_extension');
         IF setting.value = 'timescaledb' AND place.waiting IS NULL THEN
             RETURN QUERY SELECT 2, 'warning', 'hypertable_setting', setting.source,
-                'Zabbix takes its tables for hypertables, and has TimescaleDB drop and compress their chunks, which they have not any more.  Restart the Zabbix server after the command',
+                'Zabbix''s housekeeper takes its tables for hypertables, and would have TimescaleDB drop and compress chunks that they have not any more',
                 zbxhist_internal.timescaledb_command(place.nspname);
         END IF;
         RETURN QUERY
@@ -69,7 +69,7 @@ BEGIN
     END LOOP;
     RETURN QUERY
         SELECT 5, 'warning', 'timescaledb', 'timescaledb',
-               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it',
+               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it, and restart the Zabbix server',
                'DROP EXTENSION timescaledb;'
           FROM pg_extension e
          WHERE e.extname = 'timescaledb'

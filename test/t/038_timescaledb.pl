@@ -96,6 +96,15 @@ sub steps
 		  . " WHERE code ~ '^(hypertable|timescaledb)'");
 }
 
+# The commands of the document, in order.
+sub document
+{
+	my $text =
+	  slurp_file("$FindBin::RealBin/../../docs/i-run-timescaledb.md");
+
+	return $text =~ /^\s*```sql\n(.*?)^\s*```/gms;
+}
+
 # ---- Zabbix on TimescaleDB ----
 
 sql(<<'SQL');
@@ -190,7 +199,7 @@ like(messages_of("$adopt('history', NULL)"),
 sql('CREATE VIEW seen AS SELECT * FROM history');
 like(
 	messages_of("$adopt('history')"),
-	qr/ERROR: .*view seen depends on it/,
+	qr/ERROR: .*view public\.seen depends on it/,
 	'a view would go on showing the hypertable');
 sql('DROP VIEW seen; CREATE TABLE history_old ()');
 like(
@@ -198,11 +207,9 @@ like(
 	qr/ERROR:  cannot rename table public\.history to public\.history_old: that is there already\nHINT:  ALTER TABLE public\.history_old RENAME TO history_old_1;/,
 	'a name that is taken');
 sql('DROP TABLE history_old');
-like(
-	$node->psql('zabbix', "SET SESSION AUTHORIZATION grafana; $adopt('history')")
-	  . messages_of("SET SESSION AUTHORIZATION grafana; $adopt('history')"),
-	qr/permission denied/,
-	'... and somebody else');
+my (undef, undef, $denied) = psql_script($node, 'zabbix',
+	"SET SESSION AUTHORIZATION grafana;\n$adopt('history');\n");
+like($denied, qr/permission denied/, '... and somebody else');
 like(
 	messages_of("$adopt('history', dry_run => true)"),
 	qr/would rename hypertable public\.history, of \d+ chunks, to history_old and put an empty table in its place, managed by zbxhist\n.*policy: .*retention 31 days/,
@@ -232,10 +239,17 @@ my $stream = in_background(
 		$counts->{"error $_"}++ for @{ $result->{errors} };
 		$client->query('rollback') if @{ $result->{errors} };
 	});
-my @hints = map { / (CALL .*)/ } grep { /^hypertable / } split /\n/, steps();
-cmp_ok(scalar @hints, '>=', 7, 'a line for each table');
-like(messages_of($_), qr/is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/, $_)
-  for @hints;
+my ($create, $look, $exchange, $tell, $import, $rest) = document();
+like($create, qr/CREATE EXTENSION zbxhist/, 'the document begins');
+my @waiting = grep { /^hypertable / } split /\n/, steps();
+cmp_ok(scalar @waiting, '>=', 7, 'a line of check() for each table');
+is( scalar(() = messages_of($look) =~ /would rename hypertable/g),
+	scalar @waiting, 'a dry run of each');
+is( scalar(
+		() = messages_of($exchange) =~
+		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g),
+	scalar @waiting,
+	'all are exchanged, by one line');
 is( sql("SELECT string_agg(k.relname, ' ' ORDER BY 1) FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = 'history'::regclass"
 	),
 	'history_pkey',
@@ -256,12 +270,16 @@ like(
 	messages_of("CALL zbxhist.import('history_old', 'history', dry_run => true)"),
 	qr/would import \d+ rows of table public\.history_old into table public\.history: .* parts, of which \d+ are packed/,
 	'the import is planned by chunks');
-for my $table (reverse(sort keys %value), 'trends')
+is(messages_of($tell), '', 'Zabbix is told');
+is(sql("SELECT db_extension || compression_status FROM config"),
+	'0', '... that its tables are no hypertables');
+my $messages = messages_of($import);
+for my $table (sort(keys %value), 'trends')
 {
 	my $rows = $table eq 'trends' ? 20000 : '\d+';
 
 	like(
-		messages_of("CALL zbxhist.import('${table}_old', '$table')"),
+		$messages,
 		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 }
@@ -289,7 +307,8 @@ is_like_plain('history', 'again');
 
 # ---- the end, as check() has it ----
 
-for (1 .. 3)
+like(sql($rest), qr/DROP TABLE.*DROP EXTENSION/s, 'the document shows what is left');
+for (1 .. 2)
 {
 	for my $hint (
 		split /\n/,
@@ -298,8 +317,6 @@ for (1 .. 3)
 			"SELECT hint FROM zbxhist.check() WHERE code ~ '^(hypertable|timescaledb)'"
 		))
 	{
-		# what is left is imported in the first round, and dropped in the second
-		next if $hint =~ /EXTENSION/ && $_ == 1;
 		my ($status, undef, $messages) = psql_script($node, 'zabbix',
 			($hint =~ /EXTENSION/ ? '' : "SET SESSION AUTHORIZATION zabbix;\n")
 			. "$hint\n");
@@ -313,8 +330,6 @@ is( $node->safe_psql(
 		"SELECT count(*) FROM pg_extension WHERE extname = 'timescaledb'"),
 	0,
 	'... not even TimescaleDB');
-is( sql("SELECT db_extension || compression_status FROM config"),
-	'0', 'Zabbix knows');
 is( sql("SELECT count(*) FROM auditlog") . sql("SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog'"
 	),
 	'501auditlog auditlog_1 auditlog_pkey',
