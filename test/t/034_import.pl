@@ -362,10 +362,11 @@ sql('DROP RULE nothing ON watched');
 
 # ---- a table that is changed after it was read, by rows as many ----
 
-sql("CREATE TABLE changed_old (LIKE history);"
+sql(    "CREATE TABLE changed_old (LIKE history);"
 	  . "INSERT INTO changed_old SELECT i % 5, ${\ day(-20)} + i * 70, i, i FROM generate_series(1, 5000) i"
 );
-sql("TRUNCATE watched; SELECT zbxhist.alter_parent('watched', pack_after => '1 day')");
+sql("TRUNCATE watched; SELECT zbxhist.alter_parent('watched', pack_after => '1 day')"
+);
 my $changed = start_psql(
 	$node, 'zabbix',
 	$node->basedir . '/changed.out',
@@ -373,7 +374,8 @@ my $changed = start_psql(
 		print { $_[0] }
 		  "CALL zbxhist.import('changed_old', 'watched', rows_a_second => 1000);\n";
 	});
-my $parts = "FROM zbxhist.import_slice WHERE source = 'changed_old'::regclass";
+my $parts =
+  "FROM zbxhist.import_slice WHERE source = 'changed_old'::regclass";
 $node->poll_query_until('zabbix',
 	"SELECT count(done_at) BETWEEN 2 AND 4 AND count(compared_at) = 0 $parts"
 );
@@ -387,7 +389,9 @@ my ($bar) = run_command(
 		"$FindBin::RealBin/../../scripts/progress", '--database',
 		$node->connstr('zabbix')
 	]);
-like($bar, qr/^import +\[#+\.+\] +\d+\.\d %  public\.changed_old since/m,
+like(
+	$bar,
+	qr/^import +\[#+\.+\] +\d+\.\d %  public\.changed_old since/m,
 	'... and the script has a bar');
 sql("UPDATE changed_old SET value = -1 WHERE ns = 4990");
 wait_for_end($changed);
@@ -395,13 +399,14 @@ like(
 	slurp_file($node->basedir . '/changed.out'),
 	qr/WARNING:  table public\.changed_old has changed since it was read: ${\ date(-16)}\nDETAIL:  Nothing may be dropped yet.*\nHINT:  CALL zbxhist\.import\('public\.changed_old', 'public\.watched'\);/,
 	'an import ends with the days that have changed');
-is( sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"),
+is(sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"),
 	0, '... and is over');
-is(sql("SELECT count(*) - count(done_at) $parts"), 1,
-	'... of which one is to be done again');
+is(sql("SELECT count(*) - count(done_at) $parts"),
+	1, '... of which one is to be done again');
 like(
 	messages_of("CALL zbxhist.import('changed_old', 'watched')"),
-	qr/all 5000 rows /, 'the next call does that');
+	qr/all 5000 rows /,
+	'the next call does that');
 
 # ---- what is the table itself under another name ----
 

@@ -17,7 +17,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my ($directory) = run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
+my ($directory) =
+  run_command([ $ENV{PG_CONFIG} // 'pg_config', '--sharedir' ]);
 plan skip_all => 'TimescaleDB is not installed'
   if !-e "$directory/extension/timescaledb.control";
 
@@ -77,8 +78,7 @@ sub timescaledb_script
 		return slurp_file($file);
 	}
 	note("Zabbix's script is not installed");
-	return join '',
-	  (
+	return join '', (
 		map {
 			"SELECT create_hypertable('$_', 'clock', chunk_time_interval => "
 			  . (/trends/ ? 2592000 : 86400)
@@ -92,7 +92,8 @@ sub timescaledb_script
 # The lines of check() that are about it.
 sub steps
 {
-	return sql( "SELECT code || ' ' || object || ' ' || hint FROM zbxhist.check()"
+	return sql(
+			"SELECT code || ' ' || object || ' ' || hint FROM zbxhist.check()"
 		  . " WHERE code ~ '^(hypertable|timescaledb)'");
 }
 
@@ -194,8 +195,10 @@ like(
 	messages_of("SELECT zbxhist.create_parent('history')"),
 	qr/it is a TimescaleDB hypertable\nHINT:  CALL zbxhist\.adopt_hypertable\('public\.history'\);/,
 	'create_parent says what to call');
-like(messages_of("$adopt('history', NULL)"),
-	qr/ERROR:  dry_run must not be null/, 'a null');
+like(
+	messages_of("$adopt('history', NULL)"),
+	qr/ERROR:  dry_run must not be null/,
+	'a null');
 sql('CREATE VIEW seen AS SELECT * FROM history');
 like(
 	messages_of("$adopt('history')"),
@@ -244,17 +247,20 @@ like($create, qr/CREATE EXTENSION zbxhist/, 'the document begins');
 my @waiting = grep { /^hypertable / } split /\n/, steps();
 cmp_ok(scalar @waiting, '>=', 7, 'a line of check() for each table');
 is( scalar(() = messages_of($look) =~ /would rename hypertable/g),
-	scalar @waiting, 'a dry run of each');
+	scalar @waiting,
+	'a dry run of each');
 is( scalar(
-		() = messages_of($exchange) =~
-		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g),
+		() =
+		  messages_of($exchange) =~
+		  /is managed by zbxhist now; the rows so far are in hypertable public\.\w+_old/g
+	),
 	scalar @waiting,
 	'all are exchanged, by one line');
 is( sql("SELECT string_agg(k.relname, ' ' ORDER BY 1) FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = 'history'::regclass"
 	),
 	'history_pkey',
 	'the key has its name, and what TimescaleDB added is not there');
-is( sql("SELECT has_table_privilege('grafana', 'history', 'SELECT')"),
+is(sql("SELECT has_table_privilege('grafana', 'history', 'SELECT')"),
 	't', '... and others their privileges');
 like(
 	messages_of("$adopt('history')"),
@@ -267,13 +273,15 @@ like(
 	'check() says what is left, in order');
 
 like(
-	messages_of("CALL zbxhist.import('history_old', 'history', dry_run => true)"),
+	messages_of(
+		"CALL zbxhist.import('history_old', 'history', dry_run => true)"),
 	qr/would import \d+ rows of table public\.history_old into table public\.history: .* parts, of which \d+ are packed/,
 	'the import is planned by chunks');
 is(messages_of($tell), '', 'Zabbix is told');
 is(sql("SELECT db_extension || compression_status FROM config"),
 	'0', '... that its tables are no hypertables');
 my $messages = messages_of($import);
+
 for my $table (sort(keys %value), 'trends')
 {
 	my $rows = $table eq 'trends' ? 20000 : '\d+';
@@ -307,7 +315,10 @@ is_like_plain('history', 'again');
 
 # ---- the end, as check() has it ----
 
-like(sql($rest), qr/DROP TABLE.*DROP EXTENSION/s, 'the document shows what is left');
+like(
+	sql($rest),
+	qr/DROP TABLE.*DROP EXTENSION/s,
+	'the document shows what is left');
 for (1 .. 2)
 {
 	for my $hint (
@@ -317,9 +328,12 @@ for (1 .. 2)
 			"SELECT hint FROM zbxhist.check() WHERE code ~ '^(hypertable|timescaledb)'"
 		))
 	{
-		my ($status, undef, $messages) = psql_script($node, 'zabbix',
-			($hint =~ /EXTENSION/ ? '' : "SET SESSION AUTHORIZATION zabbix;\n")
-			. "$hint\n");
+		my ($status, undef, $messages) = psql_script(
+			$node, 'zabbix',
+			(   $hint =~ /EXTENSION/
+				? ''
+				: "SET SESSION AUTHORIZATION zabbix;\n")
+			  . "$hint\n");
 
 		is($status, 0, $hint) or diag($messages);
 	}
@@ -330,14 +344,18 @@ is( $node->safe_psql(
 		"SELECT count(*) FROM pg_extension WHERE extname = 'timescaledb'"),
 	0,
 	'... not even TimescaleDB');
-is( sql("SELECT count(*) FROM auditlog") . sql("SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog'"
-	),
+is( sql("SELECT count(*) FROM auditlog")
+	  . sql(
+		"SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relname ~ '^auditlog'"
+	  ),
 	'501auditlog auditlog_1 auditlog_pkey',
 	'auditlog is a plain table with all its rows');
-is( sql("SELECT has_table_privilege('grafana', 'auditlog', 'SELECT')"),
+is(sql("SELECT has_table_privilege('grafana', 'auditlog', 'SELECT')"),
 	't', '... and its privileges');
-is( sql("SELECT count(*) FROM pg_class WHERE relname ~ '^(history|trends).*_old'"),
-	0, 'no hypertable is left');
+is( sql("SELECT count(*) FROM pg_class WHERE relname ~ '^(history|trends).*_old'"
+	),
+	0,
+	'no hypertable is left');
 maintain($node, 'zabbix', 'zabbix');
 is_like_plain($_, "$_, after all") for sort(keys %value), 'trends';
 is( sql("SELECT string_agg(code, ' ') FROM zbxhist.check() WHERE severity = 'error'"
