@@ -288,7 +288,7 @@ for my $table (sort(keys %value), 'trends')
 
 	like(
 		$messages,
-		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\nHINT:  DROP TABLE public\.${table}_old;/,
+		qr/all $rows rows of table public\.${table}_old are in table public\.$table: $rows have been stored, 0 had a key that was there.*\n.*public\.${table}_old is needed no more\nHINT:  DROP TABLE public\.${table}_old;/,
 		"$table is imported");
 }
 wait_for_end($stream);

@@ -39,14 +39,14 @@ typedef struct ChecksumState
 	DestReceiver receiver;		/* must be first */
 	uint64		nrows;
 	uint64		checksum;
-}			ChecksumState;
+} ChecksumState;
 
 /*
  * HashValue returns a hash of a value's bytes.  Of a number of less than 64 bits
  * nobody has said what the others are.
  */
 static uint64
-HashValue(Datum value, const FormData_pg_attribute * att)
+HashValue(Datum value, Form_pg_attribute att)
 {
 	if (!att->attbyval)
 		return datum_image_hash(value, false, att->attlen);
