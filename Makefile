@@ -127,6 +127,7 @@ OBJS = \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
 	src/packed/jobs/import.o \
+	src/packed/jobs/query_rows.o \
 	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
 	src/packed/jobs/merge_group.o \

@@ -17,6 +17,9 @@ AS $$
                     UNION ALL
                     SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
                     UNION ALL
+                    SELECT 1 + t.step / 10.0, t.severity, t.code, t.object, t.message, t.hint
+                      FROM zbxhist_internal.check_timescaledb() t
+                    UNION ALL
                     SELECT u.place + 1, c.*
                       FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),
                            zbxhist_internal.check_parent(u.parent) c

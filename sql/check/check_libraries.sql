@@ -35,19 +35,11 @@ BEGIN
                       (SELECT max(u.updated_at) FROM zbxhist.extension_update u))
           FROM zbxhist_internal.old_sessions() n
          WHERE n > 0;
-    RETURN QUERY
-        SELECT 'warning', 'timescaledb', 'timescaledb',
-               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it',
-               'DROP EXTENSION timescaledb;'
-          FROM pg_extension e
-         WHERE e.extname = 'timescaledb'
-           AND EXISTS (SELECT FROM zbxhist.parent_config c JOIN pg_class k ON k.oid = c.parent
-                        WHERE k.relname IN ('trends', 'trends_uint'));
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_libraries() IS
-'The part of check that is about libraries, other extensions and functions (internal)';
+'The part of check that is about libraries and functions (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.check_libraries() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.check_libraries() TO PUBLIC;

@@ -1,6 +1,6 @@
 -- sql/maintenance/repeat_by_hand.sql
 
-CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass)
+CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass, slice bigint DEFAULT 0)
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -9,7 +9,7 @@ DECLARE
 BEGIN
     LOOP
         CALL zbxhist_internal.next_transaction();
-        answer := zbxhist_internal.run_by_hand(parent, step, relation);
+        answer := zbxhist_internal.run_by_hand(parent, step, relation, slice);
         CALL zbxhist_internal.next_transaction();
         EXIT WHEN answer = 'done';
         IF answer = 'wait' THEN
@@ -23,8 +23,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass) IS
-'Runs a step of packing or unpacking until it is done, each time in a transaction of its own (internal)';
+COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass, bigint) IS
+'Runs a step of packing, unpacking or an import until it is done, each time in a transaction of its own (internal)';
 
-REVOKE ALL ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass) TO pg_database_owner;
+REVOKE ALL ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass, bigint) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass, bigint) TO pg_database_owner;

@@ -14,6 +14,8 @@ AS $$
       FROM slice
      UNION ALL
     SELECT zbxhist_internal.expiring_slices(parent, ARRAY(SELECT (s).to_clock FROM slice))
+     UNION ALL
+    SELECT zbxhist_internal.describe_import_triggers(parent)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) IS

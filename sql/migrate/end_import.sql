@@ -4,26 +4,40 @@
 -- other values, columns of its own, rows past retention.  Then it is not the
 -- command that drops it which is printed.
 
-CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass)
+CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, changed bigint[])
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    present CONSTANT bigint := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source));
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
+    again   CONSTANT text := format('CALL zbxhist.import(%L, %L);', source, parent);
+    present bigint;
     done    record;
     only_there text;
 BEGIN
+    IF cardinality(changed) > 0 THEN
+        RAISE WARNING 'table % has changed since it was read: %', source,
+                      (SELECT string_agg(to_char(to_timestamp(c) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), ', ' ORDER BY c) FROM unnest(changed) c)
+            USING DETAIL = CASE WHEN zbxhist_internal.key_columns(parent) IS NULL
+                                THEN 'Nothing may be dropped.  Without a unique key these cannot be imported again: what is there would be stored twice.'
+                                ELSE 'Nothing may be dropped yet: repeat the call, which imports these again and leaves out what is there.' END,
+                  HINT = again;
+        RETURN;
+    END IF;
+    present := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source));
     SELECT coalesce(sum(s.rows_read), 0) AS rows_read, coalesce(sum(s.rows_stored), 0) AS rows_stored,
            coalesce(array_agg(s.to_clock), '{}') AS to_clocks
       INTO done
       FROM zbxhist.import_slice s
      WHERE s.parent = end_import.parent AND s.source = end_import.source;
     IF done.rows_read <> present THEN
+        -- rows of other days: it has to be planned anew
+        DELETE FROM zbxhist.import_slice s
+         WHERE s.parent = end_import.parent AND s.source = end_import.source;
         RAISE WARNING 'table % has % rows now, % were read', source, present, done.rows_read
             USING DETAIL = 'It has been changed meanwhile.  Nothing may be dropped yet: repeat the call, which leaves out what is there.',
-                  HINT = format('CALL zbxhist.import(%L, %L);', source, parent);
+                  HINT = again;
         RETURN;
     END IF;
     RAISE NOTICE 'all % rows of table % are in table %: % have been stored, % had a key that was there already, and were left out',
@@ -50,8 +64,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.end_import(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.end_import(regclass, regclass, bigint[]) IS
 'Compares what has been imported with what the table has, and says whether that may be dropped (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.end_import(regclass, regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.end_import(regclass, regclass) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist_internal.end_import(regclass, regclass, bigint[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.end_import(regclass, regclass, bigint[]) TO pg_database_owner;

@@ -1,7 +1,7 @@
 -- sql/migrate/import.sql
 --
 -- A slice after the other, each in one transaction: a call that is broken off is
--- repeated, and goes on.
+-- repeated, and goes on.  In the end each is read once more.
 
 CREATE PROCEDURE zbxhist.import(
     source regclass,
@@ -11,12 +11,10 @@ CREATE PROCEDURE zbxhist.import(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    slice  pg_catalog.int8;
-    line   pg_catalog.text;
-    answer pg_catalog.text;
-    tries  integer;
-    began  pg_catalog.timestamptz;
-    stored pg_catalog.int8;
+    slice   pg_catalog.int8;
+    line    pg_catalog.text;
+    began   pg_catalog.timestamptz;
+    changed pg_catalog.int8[] := '{}';
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF dry_run IS NULL THEN
@@ -37,30 +35,19 @@ BEGIN
         RETURN;
     END IF;
     FOREACH slice IN ARRAY zbxhist_internal.begin_import(source, parent) LOOP
-        tries := 0;
-        LOOP
-            CALL zbxhist_internal.next_transaction();
-            began := clock_timestamp();
-            answer := zbxhist_internal.step_import(source, parent, slice);
-            CALL zbxhist_internal.next_transaction();
-            EXIT WHEN answer = 'done';
-            IF answer = 'wait' THEN
-                tries := tries + 1;
-                PERFORM zbxhist_internal.refuse_to_wait(parent, tries);
-                PERFORM pg_sleep(0.25);
-            END IF;
-        END LOOP;
-        stored := (SELECT s.rows_read FROM zbxhist.import_slice s
-                    WHERE s.parent = import.parent AND s.source = import.source AND s.from_clock = slice);
-        -- nothing is held while it sleeps
-        CALL zbxhist_internal.next_transaction();
-        IF rows_a_second IS NOT NULL THEN
-            PERFORM pg_sleep(greatest(0, stored / rows_a_second::double precision
-                                         - extract(epoch FROM clock_timestamp() - began)));
+        began := clock_timestamp();
+        CALL zbxhist_internal.repeat_by_hand(parent, 'import', source, slice);
+        CALL zbxhist_internal.keep_pace(source, parent, slice, rows_a_second, began);
+    END LOOP;
+    FOREACH slice IN ARRAY zbxhist_internal.open_slices(source, parent) LOOP
+        began := clock_timestamp();
+        IF NOT zbxhist_internal.compare_slice(source, parent, slice) THEN
+            changed := changed || slice;
         END IF;
+        CALL zbxhist_internal.keep_pace(source, parent, slice, rows_a_second, began);
     END LOOP;
     CALL zbxhist_internal.next_transaction();
-    PERFORM zbxhist_internal.end_import(source, parent);
+    PERFORM zbxhist_internal.end_import(source, parent, changed);
     -- the session's own search_path again, for the caller's next statement
     COMMIT;
 END

@@ -8,7 +8,8 @@ CREATE FUNCTION zbxhist_internal.import_gap(
     gap_from bigint,
     gap_to bigint,
     OUT rows_read bigint,
-    OUT rows_stored bigint)
+    OUT rows_stored bigint,
+    OUT checksum bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -21,6 +22,7 @@ DECLARE
     day     regclass;
     written record;
     twice   bigint := 0;
+    known   bigint := 0;
 BEGIN
     IF query IS NULL THEN
         rows_read := 0;
@@ -28,8 +30,9 @@ BEGIN
         RETURN;
     END IF;
     IF keys IS NOT NULL AND zbxhist_internal.waiting_clock(target, gap_from, gap_to, false) IS NOT NULL THEN
-        twice := zbxhist_internal.execute_as_owner(target, format('SELECT count(*) FROM (%s) s WHERE EXISTS (%s)', query,
-            zbxhist_internal.same_key(target, keys)));
+        SELECT c.nrows, c.checksum INTO twice, known
+          FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query,
+                                                             zbxhist_internal.same_key(target, keys))) c;
         query := format('SELECT * FROM (%s) s WHERE NOT EXISTS (%s)', query, zbxhist_internal.same_key(target, keys));
     END IF;
     day := zbxhist_internal.create_day_of_range(target,
@@ -38,6 +41,7 @@ BEGIN
     written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL,
                    zbxhist_internal.required_columns(target));
     rows_read := written.rows_read + twice;
+    checksum := zbxhist_internal.add_checksums(written.checksum, known);
     rows_stored := written.rows_stored;
     IF rows_stored = 0 THEN
         PERFORM zbxhist_internal.execute_as_owner(target, format('DROP TABLE %s', day));

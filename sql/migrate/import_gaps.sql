@@ -2,7 +2,8 @@
 --
 -- What is over and has neither a partition nor a packed day, and would be packed
 -- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
--- be there twice, are inserted; and so are all while no partition tells whether
+-- be there twice, are inserted, as are those of a table with triggers of others,
+-- which are to see them; and so are all while no partition tells whether
 -- it could be packed.
 
 CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice)
@@ -18,6 +19,7 @@ AS $$
        AND EXISTS (SELECT FROM (SELECT p.partition FROM zbxhist.list_partitions((slice).parent) p
                                  ORDER BY p.from_clock DESC LIMIT 1) p
                     WHERE zbxhist_internal.not_packable((slice).parent, p.partition) IS NULL)
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.insert_triggers((slice).parent))
        AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = (slice).parent AND k.contype IN ('c', 'f'))
        AND NOT EXISTS (SELECT FROM pg_attribute a
                         WHERE a.attrelid = (slice).parent AND NOT a.attnotnull

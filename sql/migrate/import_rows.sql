@@ -9,7 +9,8 @@ CREATE FUNCTION zbxhist_internal.import_rows(
     required name[],
     OUT rows_read bigint,
     OUT rows_stored bigint,
-    OUT bytes bigint)
+    OUT bytes bigint,
+    OUT checksum bigint)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
 

@@ -9,7 +9,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT o.problem, o.remedy FROM (
         SELECT format('it has the trigger "%s"', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, parent)
-          FROM pg_trigger t WHERE t.tgrelid = parent AND NOT t.tgisinternal
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal
+           AND NOT EXISTS (SELECT FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+                            WHERE d.classid = 'pg_proc'::regclass AND d.objid = t.tgfoid AND d.deptype = 'e'
+                              AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'timescaledb')
          UNION ALL
         SELECT 'it has row security', format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
           FROM pg_class k WHERE k.oid = parent AND k.relrowsecurity
@@ -40,7 +44,15 @@ AS $$
            AND d.refobjid = parent AND d.deptype IN ('a', 'i')
          UNION ALL
         SELECT format('%s depends on it', d), 'Drop that, and create it again afterwards.'
-          FROM zbxhist_internal.dependent_object(parent) d WHERE d IS NOT NULL
+          FROM zbxhist_internal.dependent_object(parent) d
+         WHERE d IS NOT NULL AND parent NOT IN (SELECT zbxhist_internal.hypertables())
+         UNION ALL
+        -- chunks inherit from their hypertable; a view would go on showing that
+        SELECT format('view %s depends on it', r.ev_class::regclass),
+               'Drop that, and create it again afterwards.'
+          FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
+         WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass AND d.refobjid = parent
+           AND d.deptype = 'n' AND r.ev_class <> parent AND parent IN (SELECT zbxhist_internal.hypertables())
          UNION ALL
         SELECT format('its partition %s is %s', k.oid::regclass,
                       CASE k.relkind WHEN 'p' THEN 'partitioned itself' ELSE 'not a plain table' END),

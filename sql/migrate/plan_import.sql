@@ -34,7 +34,7 @@ AS $$
     SELECT plan_import.parent, plan_import.source, s.from_clock, s.to_clock,
            array_agg(b.first_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
            array_agg(b.end_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
-           NULL::bigint, NULL::bigint, NULL::timestamptz
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::timestamptz, NULL::integer, NULL::timestamptz
       FROM every s
       JOIN block b ON b.low < s.to_clock AND b.high >= s.from_clock
      GROUP BY s.from_clock, s.to_clock

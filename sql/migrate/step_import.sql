@@ -6,7 +6,6 @@ CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, s
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
 AS $$
 DECLARE
     slice  zbxhist.import_slice;
@@ -15,7 +14,6 @@ DECLARE
     gap    record;
     part   record;
 BEGIN
-    PERFORM zbxhist_internal.lock_for_hand(parent);
     PERFORM zbxhist_internal.verify_source(source, parent);
     SELECT * INTO STRICT slice FROM zbxhist.import_slice s
      WHERE s.parent = step_import.parent AND s.source = step_import.source AND s.from_clock = slice_from FOR UPDATE;
@@ -32,6 +30,7 @@ BEGIN
     END IF;
     slice.rows_read := 0;
     slice.rows_stored := 0;
+    slice.checksum := 0;
     FOR gap IN SELECT * FROM zbxhist_internal.import_gaps(slice)
                 UNION ALL SELECT slice.to_clock, slice.to_clock ORDER BY gap_from
     LOOP
@@ -39,16 +38,18 @@ BEGIN
             part := zbxhist_internal.import_rest(slice, behind, gap.gap_from);
             slice.rows_read := slice.rows_read + part.rows_read;
             slice.rows_stored := slice.rows_stored + part.rows_stored;
+            slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
         END IF;
         IF gap.gap_from < gap.gap_to THEN
             part := zbxhist_internal.import_gap(slice, packed, gap.gap_from, gap.gap_to);
             slice.rows_read := slice.rows_read + part.rows_read;
             slice.rows_stored := slice.rows_stored + part.rows_stored;
+            slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
         END IF;
         behind := gap.gap_to;
     END LOOP;
     UPDATE zbxhist.import_slice s
-       SET rows_read = slice.rows_read, rows_stored = slice.rows_stored, done_at = clock_timestamp()
+       SET rows_read = slice.rows_read, rows_stored = slice.rows_stored, checksum = slice.checksum, done_at = clock_timestamp()
      WHERE s.parent = step_import.parent AND s.source = step_import.source AND s.from_clock = slice_from;
     PERFORM zbxhist_internal.invalidate(parent);
     RETURN 'done';

@@ -2,9 +2,9 @@
 --
 -- Names of indexes, too: those of Zabbix are known to its upgrades.
 
-CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass)
+CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -16,7 +16,15 @@ DECLARE
                                        WHERE x.indrelid = native ORDER BY x.indexrelid);
     copy     regclass;
 BEGIN
-    PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', native));
+    IF former_name IS NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', native));
+    ELSE
+        PERFORM zbxhist_internal.execute_as_owner(native, format(
+                    'ALTER INDEX %s RENAME TO %I', k.oid::regclass,
+                    zbxhist_internal.free_name(k.relnamespace, k.relname, '_old')))
+           FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = native;
+        PERFORM zbxhist_internal.execute_as_owner(native, format('ALTER TABLE %s RENAME TO %I', native, former_name));
+    END IF;
     PERFORM zbxhist_internal.execute_as_owner(
         new_table, format('ALTER TABLE %s RENAME TO %I', new_table, old_name));
     IF comment IS NOT NULL THEN
@@ -37,8 +45,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.take_place(regclass, regclass) IS
-'Drops a partitioned table that has no partitions any more, and gives its names to a plain one (internal)';
+COMMENT ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) IS
+'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.take_place(regclass, regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.take_place(regclass, regclass) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) TO pg_database_owner;

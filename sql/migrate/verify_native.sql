@@ -7,7 +7,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     relation pg_class;
-    obstacle record;
 BEGIN
     IF parent IS NULL THEN
         RAISE EXCEPTION 'table must not be null'
@@ -28,16 +27,7 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_columns(parent);
-    SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
-    IF obstacle.problem IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot take over the partitions of table %: %', parent, obstacle.problem
-            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = obstacle.remedy;
-    END IF;
-    IF NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE') THEN
-        RAISE EXCEPTION 'role % may not create tables in schema %', pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner));
-    END IF;
+    PERFORM zbxhist_internal.verify_replaceable(parent);
     PERFORM zbxhist_internal.verify_native_partitions(parent);
     PERFORM zbxhist_internal.verify_partman();
 END

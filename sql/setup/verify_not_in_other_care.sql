@@ -13,23 +13,14 @@ DECLARE
     table_schema name;
     table_name   name;
     catalog      regclass;
-    taken        boolean;
 BEGIN
     SELECT n.nspname, k.relname INTO table_schema, table_name
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE k.oid = parent;
-    catalog := zbxhist_internal.catalog_of('timescaledb', 'hypertable');
-    -- that one is a superuser's
-    IF EXISTS (SELECT FROM pg_class k JOIN pg_roles r ON r.oid = k.relowner
-                WHERE k.oid = catalog AND r.rolsuper) THEN
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s h'
-                       ' WHERE h.schema_name = $1 AND h.table_name = $2)', catalog)
-            INTO taken USING table_schema, table_name;
-        IF taken THEN
-            RAISE EXCEPTION 'cannot manage %: it is a TimescaleDB hypertable', parent
-                USING ERRCODE = 'wrong_object_type',
-                      HINT = 'Create a plain table like it, copy the rows, rename the two, and call this again.';
-        END IF;
+    IF parent IN (SELECT zbxhist_internal.hypertables()) THEN
+        RAISE EXCEPTION 'cannot manage %: it is a TimescaleDB hypertable', parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = format('CALL zbxhist.adopt_hypertable(%L);', parent);
     END IF;
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
     IF zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',

@@ -48,6 +48,7 @@ BEGIN
         RAISE EXCEPTION 'cannot manage %: it is a typed table', parent
             USING ERRCODE = 'feature_not_supported';
     END IF;
+    PERFORM zbxhist_internal.verify_not_in_other_care(parent);
     IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
        <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
           + (zbxhist_internal.packed_table(parent) IS NOT NULL)::integer THEN
@@ -60,7 +61,6 @@ BEGIN
             USING ERRCODE = 'feature_not_supported',
                   HINT = 'A foreign key sees only the rows of the table itself, not those of partitions.';
     END IF;
-    PERFORM zbxhist_internal.verify_not_in_other_care(parent);
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.require_owner(parent);
 END

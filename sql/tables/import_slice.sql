@@ -11,7 +11,11 @@ CREATE TABLE zbxhist.import_slice (
     end_block   bigint[],
     rows_read   bigint,
     rows_stored bigint,
+    checksum    bigint,
     done_at     timestamptz,
+    compared_at timestamptz,
+    pid         integer,
+    begun_at    timestamptz,
     PRIMARY KEY (parent, source, from_clock)
 );
 
@@ -25,7 +29,11 @@ COMMENT ON COLUMN zbxhist.import_slice.first_block IS 'Where in the source its r
 COMMENT ON COLUMN zbxhist.import_slice.end_block IS 'The block after the last one of each';
 COMMENT ON COLUMN zbxhist.import_slice.rows_read IS 'Rows that the source has of it';
 COMMENT ON COLUMN zbxhist.import_slice.rows_stored IS 'Those whose key was not there yet';
+COMMENT ON COLUMN zbxhist.import_slice.checksum IS 'A checksum over all values that the source has of it';
 COMMENT ON COLUMN zbxhist.import_slice.done_at IS 'When they were imported; NULL: not yet';
+COMMENT ON COLUMN zbxhist.import_slice.compared_at IS 'When the source was read once more and still had just these; NULL: not yet';
+COMMENT ON COLUMN zbxhist.import_slice.pid IS 'Server process that imports, or did';
+COMMENT ON COLUMN zbxhist.import_slice.begun_at IS 'When that began';
 
 REVOKE ALL ON zbxhist.import_slice FROM PUBLIC;
 GRANT SELECT ON zbxhist.import_slice TO PUBLIC;

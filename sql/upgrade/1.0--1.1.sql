@@ -156,7 +156,7 @@ ALTER FUNCTION zbxhist.pack_partition(regclass, regclass) SET SCHEMA zbxhist_int
 ALTER FUNCTION zbxhist.packable_partitions(regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.packed_table_settled(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.refuse_to_wait(regclass, integer) SET SCHEMA zbxhist_internal;
-ALTER FUNCTION zbxhist.run_by_hand(regclass, text, regclass) SET SCHEMA zbxhist_internal;
+DROP FUNCTION zbxhist.run_by_hand(regclass, text, regclass);
 ALTER FUNCTION zbxhist.step_attach(regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.step_merge(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.step_pack(regclass, regclass) SET SCHEMA zbxhist_internal;
@@ -169,7 +169,7 @@ ALTER PROCEDURE zbxhist.maintain_parent(regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.move_waiting(regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.merge_waiting(regclass) SET SCHEMA zbxhist_internal;
 ALTER PROCEDURE zbxhist.next_transaction() SET SCHEMA zbxhist_internal;
-ALTER PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass) SET SCHEMA zbxhist_internal;
+DROP PROCEDURE zbxhist.repeat_by_hand(regclass, text, regclass);
 ALTER PROCEDURE zbxhist.repeat_step(regclass, text, regclass, text) SET SCHEMA zbxhist_internal;
 
 -- functions with other arguments or another result than in 1.0; the view is put in place again below

@@ -47,17 +47,32 @@ SELECT d.parent,
               coalesce(pg_catalog.sum(o.packed_bytes) FILTER (WHERE o.day = d.day), 0) AS this,
               pg_catalog.sum(o.packed_bytes) AS total
          FROM zbxhist.packed_day o WHERE o.parent = d.parent) v
- WHERE i.param5 BETWEEN 101 AND 103;
+ WHERE i.param5 BETWEEN 101 AND 103
+UNION ALL
+-- an import, until its slices are done and compared; who runs another statement by
+-- now has broken it off
+SELECT s.parent,
+       'import',
+       s.source::pg_catalog.text,
+       s.pid,
+       pg_catalog.min(s.begun_at),
+       pg_catalog.sum(s.rows_read)::pg_catalog.int8,
+       pg_catalog.round(25.0 * (3 * pg_catalog.count(s.done_at) + pg_catalog.count(s.compared_at)) / pg_catalog.count(*), 1)
+  FROM zbxhist.import_slice s
+  JOIN pg_catalog.pg_stat_activity a ON a.pid = s.pid AND a.datname = pg_catalog.current_database()
+ WHERE coalesce(a.query_start <= s.begun_at AND a.state = 'active', true)
+ GROUP BY s.parent, s.source, s.pid
+HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*);
 
 COMMENT ON VIEW zbxhist.progress IS
 'What is being done now that takes long, by maintenance or by hand';
 COMMENT ON COLUMN zbxhist.progress.parent IS 'The managed table';
-COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage or verify';
-COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned';
+COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import';
+COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned, or the table that is imported';
 COMMENT ON COLUMN zbxhist.progress.pid IS 'The server process';
 COMMENT ON COLUMN zbxhist.progress.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.progress.rows IS 'Rows done so far';
-COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days';
+COMMENT ON COLUMN zbxhist.progress.percent IS 'How far it has come, judged by the item reached or, of a partition that is packed, by the blocks read and the rows written; of a day that is compacted, repacked, unpacked or salvaged, by the bytes read; of verify, by those of all days; of an import, by the parts that are done and compared';
 
 REVOKE ALL ON zbxhist.progress FROM PUBLIC;
 GRANT SELECT ON zbxhist.progress TO PUBLIC;

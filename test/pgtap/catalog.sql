@@ -39,6 +39,8 @@ INSERT INTO wanted VALUES
     ('run_maintenance', 'IN parent regclass DEFAULT NULL::regclass', NULL, 'p', 'v', 'u', false),
     ('undo', 'IN parent regclass', NULL, 'p', 'v', 'u', false),
     ('adopt_partitions', 'IN parent regclass, IN dry_run boolean DEFAULT false, IN accept_deletion boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
+    ('adopt_hypertable', 'IN hypertable regclass, IN dry_run boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
+    ('release_hypertable', 'hypertable regclass', 'regclass', 'f', 'v', 'u', false),
     ('import', 'IN source regclass, IN parent regclass, IN rows_a_second integer DEFAULT NULL::integer, IN dry_run boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
     ('preview', 'parent regclass DEFAULT NULL::regclass', 'TABLE(table_name regclass, action text, partition text, from_time timestamp with time zone, to_time timestamp with time zone, rows bigint, bytes bigint)', 'f', 'v', 's', true),
     ('check', '', 'TABLE(severity text, code text, object text, message text, hint text)', 'f', 'v', 'r', true),
@@ -87,6 +89,7 @@ SELECT bag_eq(
         import_columns,key_columns,required_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,extension_table,
         partman_entry,verify_native,verify_native_partitions,verify_partman,
+        add_checksums,check_timescaledb,describe_import_triggers,former_name,hypertables,insert_triggers,timescaledb_command,verify_hypertable,verify_replaceable,
         catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
 SELECT is_empty(
@@ -145,7 +148,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,adopt_partitions,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,import,insert_paths,item_usage,
+        add,adopt_partitions,adopt_hypertable,release_hypertable,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,import,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');

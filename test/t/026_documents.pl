@@ -289,6 +289,11 @@ for my $file (@documents)
 {
 	my $blocks = $commands{$file}[0];
 
+	if ($file eq 'docs/i-run-timescaledb.md')
+	{
+		note("$file is left to 038_timescaledb.pl");
+		next;
+	}
 	cmp_ok(
 		scalar @$blocks,
 		'>=',

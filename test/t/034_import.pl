@@ -320,6 +320,94 @@ like(
 	'a row that the table may not have');
 is(sql('SELECT count(*) FROM limited'), 0, '... is not there');
 
+# ---- triggers of others see every row ----
+
+sql("CREATE TABLE watched (LIKE history INCLUDING ALL); CREATE TABLE watched_old (LIKE history); CREATE TABLE plain_watched (LIKE history);"
+	  . "CREATE TABLE seen (n bigint); INSERT INTO seen VALUES (0);"
+	  . "SELECT zbxhist.create_parent('watched', pack_after => '1 day');"
+	  . "INSERT INTO watched_old SELECT i % 5, ${\ day(-5)} + i, i, i FROM generate_series(1, 3000) i;"
+	  . 'INSERT INTO plain_watched SELECT * FROM watched_old;'
+	  . 'CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE public.seen SET n = n + 1; RETURN NULL; END $$;'
+	  . 'CREATE TRIGGER mine AFTER INSERT ON watched FOR EACH ROW EXECUTE FUNCTION see()'
+);
+like(
+	messages_of(
+		"CALL zbxhist.import('watched_old', 'watched', dry_run => true)"),
+	qr/1 parts, of which 0 are packed.*table public\.watched has the trigger "mine": all rows are inserted/s,
+	'a dry run tells of a trigger');
+like(
+	messages_of("CALL zbxhist.import('watched_old', 'watched')"),
+	qr/has the trigger "mine".*all 3000 rows .*: 3000 have been stored/s,
+	'... and so does the import');
+is(sql('SELECT n FROM seen'), 3000, '... which has it fired for each row');
+is_like_plain('watched', 'with a trigger');
+sql('DROP TRIGGER mine ON watched; CREATE TRIGGER mine BEFORE INSERT ON watched FOR EACH ROW EXECUTE FUNCTION see()'
+);
+like(
+	messages_of(
+		"TRUNCATE watched; CALL zbxhist.import('watched_old', 'watched')"),
+	qr/all 3000 rows .*: 0 have been stored/,
+	'what a trigger leaves out is not told to be lost');
+
+# ---- rows that are inserted are looked for ----
+
+sql('DROP TRIGGER mine ON watched; CREATE RULE nothing AS ON INSERT TO watched DO INSTEAD NOTHING'
+);
+sql("SELECT zbxhist.alter_parent('watched', never_pack => true)");
+like(
+	messages_of("CALL zbxhist.import('watched_old', 'watched')"),
+	qr/ERROR: .*table public\.watched does not answer with the rows of table public\.watched_old that have been inserted/,
+	'rows that are not there afterwards');
+sql('DROP RULE nothing ON watched');
+
+# ---- a table that is changed after it was read, by rows as many ----
+
+sql(    "CREATE TABLE changed_old (LIKE history);"
+	  . "INSERT INTO changed_old SELECT i % 5, ${\ day(-20)} + i * 70, i, i FROM generate_series(1, 5000) i"
+);
+sql("TRUNCATE watched; SELECT zbxhist.alter_parent('watched', pack_after => '1 day')"
+);
+my $changed = start_psql(
+	$node, 'zabbix',
+	$node->basedir . '/changed.out',
+	sub {
+		print { $_[0] }
+		  "CALL zbxhist.import('changed_old', 'watched', rows_a_second => 1000);\n";
+	});
+my $parts =
+  "FROM zbxhist.import_slice WHERE source = 'changed_old'::regclass";
+$node->poll_query_until('zabbix',
+	"SELECT count(done_at) BETWEEN 2 AND 4 AND count(compared_at) = 0 $parts"
+);
+my $progress = $node->safe_psql('zabbix',
+	"SELECT action, partition, percent > 0 AND percent < 75, rows >= 1000, started_at < now() FROM zbxhist.progress WHERE parent = 'watched'::regclass"
+);
+is($progress, 'import|changed_old|t|t|t',
+	'the view progress tells of an import');
+my ($bar) = run_command(
+	[
+		"$FindBin::RealBin/../../scripts/progress", '--database',
+		$node->connstr('zabbix')
+	]);
+like(
+	$bar,
+	qr/^import +\[#+\.+\] +\d+\.\d %  public\.changed_old since/m,
+	'... and the script has a bar');
+sql("UPDATE changed_old SET value = -1 WHERE ns = 4990");
+wait_for_end($changed);
+like(
+	slurp_file($node->basedir . '/changed.out'),
+	qr/WARNING:  table public\.changed_old has changed since it was read: ${\ date(-16)}\nDETAIL:  Nothing may be dropped yet.*\nHINT:  CALL zbxhist\.import\('public\.changed_old', 'public\.watched'\);/,
+	'an import ends with the days that have changed');
+is(sql("SELECT count(*) FROM zbxhist.progress WHERE action = 'import'"),
+	0, '... and is over');
+is(sql("SELECT count(*) - count(done_at) $parts"),
+	1, '... of which one is to be done again');
+like(
+	messages_of("CALL zbxhist.import('changed_old', 'watched')"),
+	qr/all 5000 rows /,
+	'the next call does that');
+
 # ---- what is the table itself under another name ----
 
 sql('CREATE TABLE ancestor (LIKE history); ALTER TABLE history INHERIT ancestor'

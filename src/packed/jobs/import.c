@@ -19,7 +19,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -41,6 +40,7 @@
 #include "packed/day/day_stream.h"
 #include "packed/day/day_write.h"
 #include "packed/day/row_hash.h"
+#include "packed/jobs/query_rows.h"
 #include "packed/jobs/row_sort.h"
 #include "packed/jobs/sorted_row.h"
 #include "rows/item_range.h"
@@ -70,6 +70,7 @@ typedef struct ImportState
 	RowSort    *sort;
 	StringInfoData record;
 	uint64		nread;
+	uint64		read_checksum;	/* of the rows of the query */
 	uint64		nwritten;
 
 	RowBuffer  *hashed;			/* rows written, of one item */
@@ -126,6 +127,7 @@ ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 	row.length = state->record.len;
 	ZbxhistRowSortAdd(state->sort, &row);
 	state->nread++;
+	state->read_checksum += ZbxhistHashSlot(slot);
 	return true;
 }
 
@@ -198,26 +200,12 @@ FreeReceiver(DestReceiver *self)
 static void
 ReadQuery(ImportState *state, const char *query)
 {
-	SPIExecuteOptions options = {0};
-	SPIPlanPtr	plan;
-	int			code;
-
 	state->receiver.receiveSlot = ReceiveRow;
 	state->receiver.rStartup = StartRows;
 	state->receiver.rShutdown = EndRows;
 	state->receiver.rDestroy = FreeReceiver;
 	state->receiver.mydest = DestNone;
-	options.dest = &state->receiver;
-	options.read_only = true;
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "could not connect to SPI");
-	plan = SPI_prepare(query, 0, NULL);
-	if (plan == NULL)
-		elog(ERROR, "could not plan query: %s", SPI_result_code_string(SPI_result));
-	code = SPI_execute_plan_extended(plan, &options);
-	if (code < 0)
-		elog(ERROR, "could not execute query: %s", SPI_result_code_string(code));
-	SPI_finish();
+	ZbxhistReceiveQuery(query, &state->receiver);
 }
 
 /* ---- writing ---- */
@@ -343,8 +331,8 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 {
 	ImportState *state = palloc0(sizeof(ImportState));
 	TupleDesc	desc;
-	Datum		values[3];
-	bool		nulls[3] = {false};
+	Datum		values[4];
+	bool		nulls[4] = {false};
 	OwnerRights before;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
@@ -373,6 +361,7 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 	VerifyDay(state);
 	values[0] = Int64GetDatum((int64) state->nread);
 	values[1] = Int64GetDatum((int64) state->nwritten);
+	values[3] = Int64GetDatum((int64) (state->read_checksum & CHECKSUM_MASK));
 	ZbxhistEndRowSort(state->sort);
 	ZbxhistGiveBackRights(&before);
 	table_close(state->day, NoLock);
