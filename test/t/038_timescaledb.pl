@@ -149,12 +149,14 @@ is(sql('SELECT db_extension FROM config'),
 
 # what the script of 7.0 and later does with auditlog, that of 6.0 does not
 if (rows_of($node, 'zabbix',
-		"timescaledb_information.hypertables WHERE hypertable_name = 'auditlog'") == 0)
+		"timescaledb_information.hypertables WHERE hypertable_name = 'auditlog'"
+	) == 0)
 {
 	sql("CREATE FUNCTION cuid_timestamp(cuid varchar(25)) RETURNS integer LANGUAGE sql IMMUTABLE"
 		  . " AS \$\$ SELECT 1700000000 + right(cuid, 4)::integer * 10000 \$\$;"
 		  . "SELECT create_hypertable('auditlog', 'auditid', chunk_time_interval => 604800,"
-		  . " time_partitioning_func => 'cuid_timestamp', migrate_data => true)");
+		  . " time_partitioning_func => 'cuid_timestamp', migrate_data => true)"
+	);
 }
 cmp_ok(
 	$node->safe_psql(
