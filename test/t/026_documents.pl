@@ -68,7 +68,7 @@ sub is_known_line
 	return
 	  scalar grep { slurp_file($_) =~ /^NAME = "$1"$/m }
 	  glob "$top/bench/zbxbench/*.py"
-	  if $line =~ m{^bench/run (\w+)$};
+	  if $line =~ m{^bench/run ([\w-]+)$};
 	return $node->safe_psql('postgres',
 		"LOAD 'zbxhist'; SELECT count(*) FROM pg_settings WHERE name = '$1'")
 	  == 1
