@@ -133,13 +133,8 @@ sub run_in_shell
 	local $ENV{PATH} = $node->config_data('--bindir') . ":$ENV{PATH}";
 	is(system('sh', '-c', "cd $directory && $command"), 0, "$name: $command");
 	$node->safe_psql('postgres', 'CREATE DATABASE restored');
-	is( system(
-			'sh',
-			'-c',
-			"psql -qAtX -v ON_ERROR_STOP=1 -d restored -f $directory/*.sql -o /dev/null"
-		),
-		0,
-		"$name: it can be restored");
+	is(system('sh', '-c', "pg_restore -d restored $directory/*.dump"),
+		0, "$name: it can be restored");
 	is( $node->safe_psql('restored', $stored),
 		$node->safe_psql($database, $stored),
 		"$name: every row is in it");
@@ -790,6 +785,9 @@ SELECT DISTINCT m[1]
  WHERE p.pronamespace = 'zbxhist_internal'::regnamespace AND p.proname ~ '^check_'
  ORDER BY 1
 SQL
+
+# 038_timescaledb.pl brings these about
+@codes = grep { !/^hypertable/ } @codes;
 cmp_ok(scalar @codes, '>', 40, 'the codes are found in the SQL of check()');
 for my $code (@codes)
 {
