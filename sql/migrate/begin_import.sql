@@ -7,6 +7,7 @@ CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass)
 RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 DECLARE
     line text;

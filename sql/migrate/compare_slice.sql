@@ -8,6 +8,7 @@ CREATE FUNCTION zbxhist_internal.compare_slice(source regclass, parent regclass,
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 DECLARE
     slice   zbxhist.import_slice;

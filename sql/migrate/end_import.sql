@@ -8,6 +8,7 @@ CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, ch
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 DECLARE
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);

@@ -6,6 +6,7 @@ CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, s
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET jit = off
 AS $$
 DECLARE
     slice  zbxhist.import_slice;
