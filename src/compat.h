@@ -205,7 +205,23 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#else
+#include "commands/explain.h"
 #endif
+
+/*
+ * shows_table_names says whether EXPLAIN names a column's table; 18 does not
+ * count the range table's entry for grouping, which is new in it (247dea89f).
+ */
+static inline bool
+shows_table_names(const ExplainState *es)
+{
+#if PG_VERSION_NUM >= 180000
+	return es->verbose || es->rtable_size > 1;
+#else
+	return es->verbose || list_length(es->rtable) > 1;
+#endif
+}
 
 #if PG_VERSION_NUM >= 180000
 #define ExecutorRunCompat(query) ExecutorRun((query), ForwardScanDirection, 0)

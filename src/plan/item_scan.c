@@ -538,7 +538,7 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 											list_length(state->kinds));
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   (Plan *) scan, ancestors);
-	bool		with_names = es->verbose || list_length(es->rtable) > 1;
+	bool		with_names = shows_table_names(es);
 
 	if (conditions != NIL)
 		ExplainPropertyText("Item Cond",

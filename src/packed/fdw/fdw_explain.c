@@ -53,7 +53,7 @@ static void
 ExplainConditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
-	bool		with_names = es->verbose || list_length(es->rtable) > 1;
+	bool		with_names = shows_table_names(es);
 	Node	   *conditions;
 	List	   *context;
 
