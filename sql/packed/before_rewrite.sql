@@ -2,7 +2,8 @@
 --
 -- An event trigger for whoever alters a table.  One ALTER TABLE may add a column
 -- and rewrite the table; then what the column contains in older rows is known
--- from the one until the other.
+-- from the one until the other.  Where PUBLIC has lost its privileges on these
+-- schemas, tables that have packed days are not rewritten, but all others.
 
 CREATE FUNCTION zbxhist_internal.before_rewrite()
 RETURNS event_trigger
@@ -18,6 +19,14 @@ BEGIN
     END IF;
     IF command IS NOT NULL THEN
         EXECUTE command;
+    END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+    IF EXISTS (SELECT FROM pg_inherits i
+                 JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid
+                 JOIN pg_foreign_server s ON s.oid = t.ftserver
+                 JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'zbxhist'
+                WHERE i.inhparent = table_id) THEN
+        RAISE;
     END IF;
 END
 $$;

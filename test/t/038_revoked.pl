@@ -30,7 +30,7 @@ sub works_for_others
 	my ($name, $database) = @_;
 
 	is( as( 'other',
-			'CREATE TABLE mine (a integer); ALTER TABLE mine ADD b integer DEFAULT 3;'
+			'CREATE TABLE mine (a integer); ALTER TABLE mine ADD b integer DEFAULT 3, ALTER a TYPE bigint;'
 			  . ' CREATE SCHEMA own CREATE TABLE more (LIKE public.mine); ALTER TABLE mine RENAME TO ours;'
 			  . ' DROP TABLE ours; DROP SCHEMA own CASCADE; DROP OWNED BY other',
 			$database),
@@ -99,6 +99,13 @@ is( as( 'zabbix',
 		  . ' SELECT count(DISTINCT origin) FROM history'),
 	'1',
 	'... a new column');
+like(
+	as( 'zabbix',
+		"ALTER TABLE history ALTER value TYPE numeric, ADD COLUMN note text DEFAULT 'x'"
+	),
+	qr/permission denied for schema zbxhist/,
+	'... but no rewrite after which new columns of packed rows would be unknown'
+);
 as('dba', 'CALL zbxhist.run_maintenance()');
 is( $node->safe_psql(
 		'zabbix',
