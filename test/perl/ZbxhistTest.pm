@@ -22,7 +22,7 @@ use Time::HiRes ();
 
 our @EXPORT = qw(
   test_server create_database create_zabbix_tables set_up day date partition
-  value_rows insert_values psql_script start_psql wait_for_end has_extension
+  value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background outcome_of
 );
@@ -242,6 +242,25 @@ sub psql_script
 	my $code = $? >> 8;
 	$out =~ s/\n\z//;
 	return ($code, $out, $err);
+}
+
+# The result of a statement that a role runs.
+sub sql_as
+{
+	my ($node, $database, $role, $statement) = @_;
+
+	return $node->safe_psql($database,
+		"SET SESSION AUTHORIZATION $role; $statement");
+}
+
+# The messages of a statement that may fail.
+sub messages_as
+{
+	my ($node, $database, $role, $statement) = @_;
+	my (undef, undef, $messages) = psql_script($node, $database,
+		"SET SESSION AUTHORIZATION $role;\n$statement;\n");
+
+	return $messages;
 }
 
 # Starts a process that runs the code, which prints SQL to the handle that it

@@ -23,23 +23,8 @@ $node->safe_psql('postgres',
 create_database($node, 'zabbix', 'zabbix');
 
 # As the owner of the tables, who is no superuser.
-sub sql
-{
-	my ($statement) = @_;
-
-	return $node->safe_psql('zabbix',
-		"SET SESSION AUTHORIZATION zabbix; $statement");
-}
-
-# The same with its messages, for what may fail.
-sub messages_of
-{
-	my ($statement) = @_;
-	my (undef, undef, $messages) = psql_script($node, 'zabbix',
-		"SET SESSION AUTHORIZATION zabbix;\n$statement;\n");
-
-	return $messages;
-}
+sub sql { return sql_as($node, 'zabbix', 'zabbix', @_) }
+sub messages_of { return messages_as($node, 'zabbix', 'zabbix', @_) }
 
 # A table like Zabbix's, partitioned, and one that is not, for comparison.
 sub create_native

@@ -22,23 +22,8 @@ create_database($node, 'zabbix', 'zabbix');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
 
 # As the owner of the tables, who is no superuser.
-sub sql
-{
-	my ($statement) = @_;
-
-	return $node->safe_psql('zabbix',
-		"SET SESSION AUTHORIZATION zabbix; $statement");
-}
-
-# The same with its messages, for what may fail.
-sub messages_of
-{
-	my ($statement) = @_;
-	my (undef, undef, $messages) = psql_script($node, 'zabbix',
-		"SET SESSION AUTHORIZATION zabbix;\n$statement;\n");
-
-	return $messages;
-}
+sub sql { return sql_as($node, 'zabbix', 'zabbix', @_) }
+sub messages_of { return messages_as($node, 'zabbix', 'zabbix', @_) }
 
 # Everything that has been written, by whom ever, is in the plain table, too.
 sub is_like_plain
