@@ -32,6 +32,7 @@
 
 #include "compat.h"
 #include "ingest/key_search.h"
+#include "rows/index_next.h"
 
 /* a column of the key */
 typedef struct SearchColumn
@@ -264,7 +265,7 @@ FindRow(KeySearch *search, TupleTableSlot *slot, ScanKey keys,
 								  search->nkeys);
 	index_rescan(scan, keys, search->nkeys, NULL, 0);
 	while (!result &&
-		   index_getnext_slot(scan, ForwardScanDirection, search->found))
+		   index_next(scan, ForwardScanDirection, search->found))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!HasSameKey(search, slot))

@@ -28,6 +28,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/privileges.h"
 #include "compat.h"
+#include "rows/index_next.h"
 #include "rows/item_index.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_count_own_rows);
@@ -133,7 +134,7 @@ GetOutermostItem(Relation rel, Relation index, ScanDirection direction,
 
 	index_rescan(scan, NULL, 0, NULL, 0);
 	/* nulls are the last */
-	while (isnull && index_getnext_slot(scan, direction, slot))
+	while (isnull && index_next(scan, direction, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		*itemid = DatumGetInt64(slot_getattr(slot, attnum, &isnull));

@@ -38,6 +38,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "rows/index_next.h"
 #include "rows/item_index.h"
 #include "rows/source.h"
 
@@ -382,10 +383,10 @@ FetchRow(HeapSource *source, int64 *position)
 														ForwardScanDirection,
 														slot);
 		else
-			source->is_at_end = !index_getnext_slot(source->index_scan,
-													source->range.is_descending ?
-													BackwardScanDirection :
-													ForwardScanDirection, slot);
+			source->is_at_end = !index_next(source->index_scan,
+											source->range.is_descending ?
+											BackwardScanDirection :
+											ForwardScanDirection, slot);
 		if (source->is_at_end)
 			return false;
 		if (source->index_scan == NULL && !BelongsToItem(source, slot))

@@ -33,6 +33,7 @@
 
 #include "catalog/privileges.h"
 #include "compat.h"
+#include "rows/index_next.h"
 #include "rows/item_index.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_waiting_clock);
@@ -123,7 +124,7 @@ ZbxhistNextItem(IndexScanDesc scan, TupleTableSlot *slot, bool is_first,
 		ScanKeyInit(&key, 1, BTGreaterStrategyNumber, F_INT8GT,
 					Int64GetDatum(*itemid));
 	index_rescan(scan, &key, 1, NULL, 0);
-	if (!index_getnext_slot(scan, ForwardScanDirection, slot))
+	if (!index_next(scan, ForwardScanDirection, slot))
 		return false;
 	*itemid = DatumGetInt64(slot_getattr(slot, attnum, &isnull));
 	return !isnull;
@@ -204,7 +205,7 @@ SearchItems(ClockSearch *search, Relation rel, Relation index)
 		ZbxhistInitItemKeys(keys, itemid, search->from_clock,
 							search->to_clock);
 		index_rescan(rows, keys, ITEM_SCAN_KEYS, NULL, 0);
-		if (index_getnext_slot(rows, direction, slot))
+		if (index_next(rows, direction, slot))
 			NoteClock(search, DatumGetInt32(slot_getattr(slot, attnum,
 														 &isnull)));
 	}

@@ -27,6 +27,7 @@
 
 #include "catalog/owned_table.h"
 #include "compat.h"
+#include "rows/index_next.h"
 #include "rows/item_index.h"
 #include "rows/moving.h"
 
@@ -80,7 +81,7 @@ WalkItem(const RowWalk *walk, IndexScanDesc scan, TupleTableSlot *slot,
 
 	ZbxhistInitItemKeys(keys, itemid, walk->from_clock, walk->to_clock);
 	index_rescan(scan, keys, lengthof(keys), NULL, 0);
-	while (index_getnext_slot(scan, ForwardScanDirection, slot))
+	while (index_next(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!walk->visit(walk->state, slot))

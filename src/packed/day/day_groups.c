@@ -36,6 +36,7 @@
 #include "compat.h"
 #include "packed/day/day_index.h"
 #include "packed/day/day_private.h"
+#include "rows/index_next.h"
 
 /* ---- life of a scan ---- */
 
@@ -364,10 +365,10 @@ NextSlot(DayScan *scan)
 		return table_scan_getnextslot_tidrange(scan->block_scan,
 											   ForwardScanDirection,
 											   scan->slot);
-	return index_getnext_slot(scan->index_scan,
-							  scan->phase == SCAN_REST ?
-							  ForwardScanDirection : BackwardScanDirection,
-							  scan->slot);
+	return index_next(scan->index_scan,
+					  scan->phase == SCAN_REST ?
+					  ForwardScanDirection : BackwardScanDirection,
+					  scan->slot);
 }
 
 /*

@@ -27,6 +27,7 @@
 #include "compat.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_index.h"
+#include "rows/index_next.h"
 
 /* vectors that are kept */
 #define NUM_KEPT 8
@@ -149,7 +150,7 @@ static bool
 NextRow(DayTimes *times, IndexScanDesc scan, ScanDirection direction,
 		DayGroup *place)
 {
-	while (index_getnext_slot(scan, direction, times->slot))
+	while (index_next(scan, direction, times->slot))
 	{
 		if (!ReadRow(times, place))
 			return false;
