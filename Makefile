@@ -122,6 +122,8 @@ OBJS = \
 	src/packed/format/codec_frame.o \
 	src/packed/format/codec_integer.o \
 	src/packed/format/codec_line.o \
+	src/packed/format/column_values.o \
+	src/packed/format/run.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \

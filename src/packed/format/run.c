@@ -1,0 +1,372 @@
+/*-------------------------------------------------------------------------
+ *
+ * run.c
+ *	  Rows of many items as bytes: runs.
+ *
+ *		magic (2 bytes), version (1), zero (1)
+ *		CRC-32C (4) of the bytes before it and of all behind it
+ *		varints: columns, rows, length of the itemids and of each column but
+ *		the last
+ *		itemids: a stream of integers
+ *		the columns: a byte of COLUMN_ bits; if some values repeat those of the
+ *		row before, the length of the stream that says which, and the stream
+ *		(0, 1); if there are nulls, the same of these; the other values
+ *
+ * Only integers repeat.  A column of integers has either repeats or nulls.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "packed/format/column_values.h"
+#include "packed/format/run.h"
+#include "packed/format/segment_format.h"
+
+#define RUN_VERSION 4
+#define RUN_VALUES 0			/* the kind */
+
+/* columns in a table, and then some */
+#define MAX_COLUMNS 2000
+
+/* of a page, and how much the first guess of what fits is below it */
+#define NEARLY(n) ((n) - (n) / 32)
+
+/* a run being read */
+typedef struct RunReader
+{
+	int			ncolumns;
+	int			nrows;
+	ByteReader	lengths;		/* of the columns but the last */
+	ByteReader	itemids;
+	ByteReader	columns;		/* all that has not been read */
+} RunReader;
+
+/* ---------------------------------------------------------------- writing */
+
+/*
+ * Marks the rows whose value is that of the row before; says whether it is
+ * worth it to leave these out.
+ */
+static bool
+find_repeats(const int64 *values, int n, bool *repeats)
+{
+	int64		least = values[0];
+	int64		greatest = values[0];
+	int			count = 0;
+	int			i;
+
+	repeats[0] = false;
+	for (i = 1; i < n; i++)
+	{
+		repeats[i] = values[i] == values[i - 1];
+		count += repeats[i];
+		least = Min(least, values[i]);
+		greatest = Max(greatest, values[i]);
+	}
+	/* a bit each, and a few bytes */
+	return (int64) count * codec_width((uint64) greatest - (uint64) least) >
+		n + 64;
+}
+
+/* Adds a column of integers, of which some repeat those of the row before. */
+static void
+put_repeats(ByteBuffer *buffer, const int64 *values, const bool *repeats,
+			int n)
+{
+	uint64	   *others = palloc(n * sizeof(uint64));
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!repeats[i])
+			others[count++] = values[i];
+	}
+	codec_put_byte(buffer, PACKED_INT | COLUMN_REPEATS);
+	ZbxhistPutFlags(buffer, repeats, n);
+	ZbxhistEncodeIntegers(buffer, others, count);
+	pfree(others);
+}
+
+/* Adds a column's values of n rows from `from` on. */
+static void
+put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
+{
+	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
+
+	if (column->kind == PACKED_INT && nulls == NULL)
+	{
+		bool	   *repeats = palloc(n * sizeof(bool));
+		bool		is_worth_it = find_repeats(column->ints + from, n, repeats);
+
+		if (is_worth_it)
+			put_repeats(buffer, column->ints + from, repeats, n);
+		pfree(repeats);
+		if (is_worth_it)
+			return;
+	}
+	ZbxhistPutColumn(buffer, column->kind, 0,
+					 ZbxhistColumnValues(column, from), nulls, n);
+}
+
+/* Writes n rows from `from` on. */
+static void
+encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
+{
+	ByteBuffer	columns;
+	int			i;
+
+	ZbxhistInitBuffer(buffer, BLCKSZ);
+	ZbxhistInitBuffer(&columns, BLCKSZ);
+	codec_put_byte(buffer, GROUP_MAGIC_0);
+	codec_put_byte(buffer, GROUP_MAGIC_1);
+	codec_put_byte(buffer, RUN_VERSION);
+	codec_put_byte(buffer, RUN_VALUES);
+	(void) ZbxhistExtendBuffer(buffer, sizeof(uint32));
+	ZbxhistPutVarint(buffer, rows->ncolumns);
+	ZbxhistPutVarint(buffer, n);
+
+	ZbxhistEncodeIntegers(&columns, (uint64 *) rows->itemids + from, n);
+	ZbxhistPutVarint(buffer, columns.length);
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		size_t		start = columns.length;
+
+		put_column(&columns, &rows->columns[i], from, n);
+		if (i < rows->ncolumns - 1)
+			ZbxhistPutVarint(buffer, columns.length - start);
+	}
+	ZbxhistPutBytes(buffer, columns.data, columns.length);
+	pfree(columns.data);
+	codec_store32(buffer->data + GROUP_CRC_OFFSET,
+				  ZbxhistGroupChecksum(buffer->data, buffer->length));
+}
+
+/* Writes as many rows as fit, at least one; see run.h. */
+int
+ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size, uint8 **data,
+				 size_t *length)
+{
+	int			n = Min(rows->nrows - from, RUN_MAX_ROWS);
+
+	for (;;)
+	{
+		ByteBuffer	buffer;
+		double		share;
+
+		encode(&buffer, rows, from, n);
+		if (buffer.length <= max_size || n == 1)
+		{
+			*data = buffer.data;
+			*length = buffer.length;
+			return n;
+		}
+		share = NEARLY((double) max_size) / buffer.length;
+		n = Max(Min((int) (share * n), n - 1), 1);
+		pfree(buffer.data);
+	}
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Takes the numbers before the itemids, and finds these and the columns. */
+static bool
+open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
+{
+	ByteReader	bytes;
+	uint64		number;
+	uint64		nrows;
+	int			i;
+
+	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
+		data[1] != GROUP_MAGIC_1 || data[2] != RUN_VERSION ||
+		data[3] != RUN_VALUES || ncolumns < 1 || ncolumns > MAX_COLUMNS ||
+		codec_load32(data + GROUP_CRC_OFFSET) !=
+		ZbxhistGroupChecksum(data, length))
+		return false;
+	bytes.next = data + GROUP_FIXED_LENGTH;
+	bytes.end = data + length;
+	if (!ZbxhistGetVarint(&bytes, &number) || number != ncolumns ||
+		!ZbxhistGetVarint(&bytes, &nrows) || nrows == 0 ||
+		nrows > RUN_MAX_ROWS || !ZbxhistGetVarint(&bytes, &number))
+		return false;
+	run->ncolumns = ncolumns;
+	run->nrows = nrows;
+	run->lengths = bytes;
+	for (i = 0; i < ncolumns - 1; i++)
+	{
+		uint64		unused;
+
+		if (!ZbxhistGetVarint(&bytes, &unused))
+			return false;
+	}
+	if (number > codec_left(&bytes))
+		return false;
+	run->itemids.next = bytes.next;
+	run->itemids.end = bytes.next + number;
+	run->columns.next = run->itemids.end;
+	run->columns.end = bytes.end;
+	return true;
+}
+
+/* Takes the bytes of the next column. */
+static bool
+next_column(RunReader *run, int column, ByteReader *bytes)
+{
+	uint64		length = codec_left(&run->columns);
+
+	if (column < run->ncolumns - 1 &&
+		(!ZbxhistGetVarint(&run->lengths, &length) ||
+		 length > codec_left(&run->columns)))
+		return false;
+	bytes->next = run->columns.next;
+	bytes->end = bytes->next + length;
+	run->columns.next = bytes->end;
+	return true;
+}
+
+/* Takes integers of which some repeat those of the row before. */
+static bool
+get_repeats(ByteReader *bytes, PackedColumn *column, int n)
+{
+	int			count;
+	bool	   *repeats = ZbxhistGetFlags(bytes, n, &count);
+	int64	   *values;
+	int64	   *next;
+	int			i;
+
+	if (repeats == NULL || repeats[0] ||
+		!ZbxhistGetColumn(bytes, column, 0, n - count, 0))
+		return false;
+	values = palloc(n * sizeof(int64));
+	next = column->ints;
+	for (i = 0; i < n; i++)
+		values[i] = repeats[i] ? values[i - 1] : *next++;
+	pfree(column->ints);
+	pfree(repeats);
+	column->ints = values;
+	return true;
+}
+
+/* Takes a column of the run's rows, to the end of its bytes. */
+static bool
+get_column(ByteReader *bytes, PackedColumn *column, int n)
+{
+	uint8		flags;
+
+	if (!codec_get_byte(bytes, &flags) ||
+		(flags & ~(COLUMN_KIND | COLUMN_NULLS | COLUMN_REPEATS)) != 0)
+		return false;
+	column->kind = flags & COLUMN_KIND;
+	if (!packed_kind_is_known(column->kind))
+		return false;
+	if ((flags & COLUMN_REPEATS) != 0)
+		return flags == (PACKED_INT | COLUMN_REPEATS) &&
+			get_repeats(bytes, column, n);
+	return ZbxhistGetColumn(bytes, column, flags, n, 0);
+}
+
+/* Takes the itemids. */
+static int64 *
+get_itemids(RunReader *run)
+{
+	int64	   *itemids = palloc(run->nrows * sizeof(int64));
+
+	return ZbxhistDecodeIntegers(&run->itemids, (uint64 *) itemids,
+								 run->nrows) &&
+		codec_left(&run->itemids) == 0 ? itemids : NULL;
+}
+
+/*
+ * Are rows sorted by itemid, clock and ns, if that is there, and clocks what a
+ * clock may be?
+ */
+static bool
+is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
+{
+	bool		result = clocks[0] == (int32) clocks[0];
+	int			i;
+
+	for (i = 1; i < n && result; i++)
+		result = clocks[i] == (int32) clocks[i] &&
+			(itemids[i] > itemids[i - 1] ||
+			 (itemids[i] == itemids[i - 1] &&
+			  (clocks[i] > clocks[i - 1] ||
+			   (clocks[i] == clocks[i - 1] &&
+				(ns == NULL || ns[i] >= ns[i - 1])))));
+	return result;
+}
+
+/* Is a decoded column what a run's column of clocks must be? */
+static bool
+is_clocks(const PackedColumn *column)
+{
+	return column->kind == PACKED_INT && column->nulls == NULL;
+}
+
+/* Reads all of a run; see run.h. */
+bool
+ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
+				 RunRows *rows)
+{
+	RunReader	run;
+	int			i;
+
+	if (!open_run(&run, data, length, ncolumns) ||
+		(rows->itemids = get_itemids(&run)) == NULL)
+		return false;
+	rows->nrows = run.nrows;
+	rows->ncolumns = ncolumns;
+	rows->columns = palloc0(ncolumns * sizeof(PackedColumn));
+	for (i = 0; i < ncolumns; i++)
+	{
+		ByteReader	bytes;
+
+		if (!next_column(&run, i, &bytes) ||
+			!get_column(&bytes, &rows->columns[i], run.nrows))
+			return false;
+	}
+	return is_clocks(&rows->columns[0]) &&
+		is_sorted(rows->itemids, rows->columns[0].ints, NULL, run.nrows);
+}
+
+/* Reads what a run's keys are made of; see run.h. */
+bool
+ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
+					 int ns_column, int64 **itemids, int64 **clocks,
+					 int64 **ns, int *nrows)
+{
+	RunReader	run;
+	PackedColumn columns[2] = {{0}, {0}};
+	int			i;
+
+	if (!open_run(&run, data, length, ncolumns) || ns_column >= ncolumns ||
+		(*itemids = get_itemids(&run)) == NULL)
+		return false;
+	for (i = 0; i <= Max(ns_column, 0); i++)
+	{
+		ByteReader	bytes;
+
+		if (!next_column(&run, i, &bytes) ||
+			((i == 0 || i == ns_column) &&
+			 !get_column(&bytes, &columns[i > 0], run.nrows)))
+			return false;
+	}
+	if (!is_clocks(&columns[0]) ||
+		(ns_column > 0 && columns[1].kind != PACKED_INT))
+		return false;
+	*clocks = columns[0].ints;
+	*ns = ns_column > 0 ? columns[1].ints : NULL;
+	*nrows = run.nrows;
+	return is_sorted(*itemids, *clocks, *ns, *nrows);
+}
+
+/* The format of a run, if it is a newer one; see run.h. */
+int
+ZbxhistNewerRunFormat(const uint8 *data, size_t length)
+{
+	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
+		data[1] != GROUP_MAGIC_1 || data[2] <= RUN_VERSION)
+		return 0;
+	return data[2];
+}
