@@ -247,7 +247,7 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	target = GetTarget(batch, parent, rows, nrows);
 	is_kept = RelationGetRelid(target->rel) == batch->parent;
 
-	if (is_kept && rows->partition != batch->parent)
+	if (is_kept && rows->partition != batch->parent && !rows->is_run)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;

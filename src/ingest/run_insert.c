@@ -323,7 +323,10 @@ StoreRuns(RunInsert *insert)
 	insert->own.nruns = nruns;
 	insert->own.tids = palloc(sizeof(ItemPointerData) * nruns);
 	for (int i = 0; i < nruns; i++)
+	{
 		insert->own.tids[i] = slots[i]->tts_tid;
+		ExecDropSingleTupleTableSlot(slots[i]);
+	}
 }
 
 /*
