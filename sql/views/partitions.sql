@@ -22,7 +22,9 @@ SELECT c.parent,
                                                       WHERE r.day = p.relation AND r.runs) AS is_runs) u
   CROSS JOIN LATERAL (SELECT pg_catalog.date_part('epoch', pg_catalog.now()) AS present) t
   CROSS JOIN LATERAL (
-       SELECT CASE WHEN p.is_packed
+       -- of runs, what is known is how many bytes they have
+       SELECT CASE WHEN u.is_runs THEN pg_catalog.pg_relation_size(p.relation) / 10
+                   WHEN p.is_packed
                    THEN (SELECT CASE WHEN NOT d.unpacked THEN d.nrows ELSE 0 END
                            FROM zbxhist.packed_day d WHERE d.day = p.relation)
                    ELSE zbxhist_internal.estimated_rows(p.relation) END AS rows,
