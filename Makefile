@@ -56,6 +56,9 @@ OBJS = \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
+	src/ingest/run_insert.o \
+	src/ingest/run_keys.o \
+	src/ingest/run_table.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \

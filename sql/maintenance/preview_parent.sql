@@ -52,8 +52,8 @@ BEGIN
     RETURN QUERY
         SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
                zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
-          FROM zbxhist_internal.packable_partitions(parent) AS e (partition),
-               zbxhist.partition_bounds(e.partition) b;
+          FROM zbxhist_internal.packable_partitions(parent) AS e (partition)
+          JOIN zbxhist_internal.list_ranges(parent) b ON b.relation = e.partition;
     RETURN QUERY
         SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint

@@ -202,15 +202,18 @@ DROP FUNCTION zbxhist.day_to_unpack(regclass, date);
 DROP FUNCTION zbxhist.partition_to_pack(regclass, date);
 DROP FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean);
 DROP FUNCTION zbxhist_internal.pack_rows(regclass, regclass);
+DROP FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
     ADD COLUMN packed_rows bigint,
     ADD COLUMN merged_at timestamptz,
     ADD COLUMN repacked_at timestamptz,
-    ADD COLUMN not_compacted text;
+    ADD COLUMN not_compacted text,
+    ADD COLUMN runs boolean NOT NULL DEFAULT false;
 ALTER TABLE zbxhist.parent_config
-    ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'));
+    ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
+    ADD COLUMN ingest text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs'));
 ALTER TABLE zbxhist.parent_state
     ADD COLUMN repack_after timestamptz,
     ADD COLUMN deleted_bytes bigint,
@@ -224,6 +227,8 @@ COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
 COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
+COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
+COMMENT ON COLUMN zbxhist.parent_config.ingest IS 'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 COMMENT ON COLUMN zbxhist.parent_state.deleted_bytes IS 'About what values of items that Zabbix has deleted take of packed days; null: unknown';

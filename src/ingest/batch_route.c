@@ -58,6 +58,7 @@ UpdateSet(InsertBatch *batch, Relation parent)
 	ZbxhistFlushBatch(batch);
 	batch->generation = GetSet(batch, parent)->generation;
 	batch->hit.relid = InvalidOid;
+	batch->run_hit.relid = InvalidOid;
 }
 
 /*
@@ -83,6 +84,28 @@ FindRowPartition(InsertBatch *batch, Relation parent, const NewRow *row)
 		return NULL;
 	batch->hit = *partition;
 	return &batch->hit;
+}
+
+/*
+ * FindRowRuns returns the table of runs that a row without a partition belongs
+ * to by its clock, or InvalidOid.
+ */
+static Oid
+FindRowRuns(InsertBatch *batch, const NewRow *row)
+{
+	const PackedDay *day;
+
+	if (batch->set->npacked_days == 0 || !row->has_clock)
+		return InvalidOid;
+	if (OidIsValid(batch->run_hit.relid) &&
+		row->clock >= batch->run_hit.from_clock &&
+		row->clock < batch->run_hit.to_clock)
+		return batch->run_hit.relid;
+	day = ZbxhistFindPackedDay(batch->set, row->clock);
+	if (day == NULL || !day->has_runs || OidIsValid(day->partition))
+		return InvalidOid;
+	batch->run_hit = *day;
+	return day->relid;
 }
 
 /* ---- ON CONFLICT ---- */
@@ -182,10 +205,11 @@ KeyIsTaken(InsertBatch *batch, Relation parent, const NewRow *row,
 /* ---- the row ---- */
 
 /*
- * BufferRow buffers a row to be stored in the table relid.  May write.
+ * BufferRow buffers a row to be stored in the table relid, or there as part of a
+ * run.  May write.
  */
 static void
-BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
+BufferRow(InsertBatch *batch, const NewRow *row, Oid relid, bool is_run)
 {
 	HeapTuple	tuple = row->tuple;
 
@@ -196,7 +220,8 @@ BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
 		tuple = heap_copytuple(tuple);
 		MemoryContextSwitchTo(old);
 	}
-	if (ZbxhistBufferRow(batch, tuple, relid, row->itemid, row->clock))
+	if (ZbxhistBufferRow(batch, tuple, relid, is_run, row->itemid,
+						 row->clock))
 		ZbxhistFlushBatch(batch);
 }
 
@@ -240,14 +265,18 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
 	const PartitionBounds *partition = FindRowPartition(batch, parent, row);
 
-	if (partition != NULL && batch->set->is_routing &&
+	if (batch->set->is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{
-		Oid			relid = partition->relid;
+		Oid			relid = partition != NULL ? partition->relid :
+			FindRowRuns(batch, row);
 
-		BufferRow(batch, row, relid);
-		CountForTag(batch);
-		return relid;
+		if (OidIsValid(relid))
+		{
+			BufferRow(batch, row, relid, partition == NULL);
+			CountForTag(batch);
+			return relid;
+		}
 	}
 	if ((batch->action == ROW_SKIP_EXISTING ||
 		 batch->action == ROW_REFUSE_EXISTING) &&
@@ -259,7 +288,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);
 	else
-		BufferRow(batch, row, batch->parent);
+		BufferRow(batch, row, batch->parent, false);
 	return batch->parent;
 }
 

@@ -26,9 +26,9 @@ CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", v
 INSERT INTO wanted VALUES
     ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval',
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
-    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
+    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -84,7 +84,7 @@ SELECT bag_eq(
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
+        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
         import_columns,key_columns,required_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,extension_table,
@@ -170,7 +170,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('import_slice', 'SELECT'), ('extension_update', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

@@ -104,10 +104,10 @@ struct DayWriter
 /* ---- life of a writer ---- */
 
 /*
- * PageLimit returns the bytes of payload with which a row fills a page.
+ * ZbxhistPageLimit returns the bytes of payload with which a row fills a page.
  */
-static size_t
-PageLimit(Relation day)
+size_t
+ZbxhistPageLimit(Relation day)
 {
 	int			natts = RelationGetNumberOfAttributes(day);
 	Size		header = MAXALIGN(SizeofHeapTupleHeader +
@@ -172,7 +172,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout),
 											 is_newest);
-	writer->limit = writer->page_limit = PageLimit(day);
+	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
 	MemoryContextSwitchTo(old);

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_table.h
+ *	  What a session knows of a table that takes runs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_RUN_TABLE_H
+#define ZBXHIST_RUN_TABLE_H
+
+#include "utils/relcache.h"
+
+#include "catalog/partition_set.h"
+#include "packed/day/layout.h"
+
+typedef struct RunTable
+{
+	Oid			relid;
+	uint32		generation;		/* of the parent's set when it was read */
+	bool		takes_rows;		/* the parent's rows can be stored there */
+	Oid			index;			/* on last_clock, or InvalidOid */
+	DayLayout  *layout;
+	AttrNumber *attnums;		/* of the parent, for each of its columns */
+	size_t		limit;			/* bytes of a run that fill a page */
+	double		row_bytes;		/* that a row took lately */
+
+	struct KeyCache *cache;		/* what run_keys.c remembers, or NULL */
+	MemoryContext context;		/* owns all this */
+} RunTable;
+
+extern RunTable *ZbxhistGetRunTable(Relation parent, Relation runs);
+
+#endif							/* ZBXHIST_RUN_TABLE_H */
