@@ -81,6 +81,7 @@ OBJS = \
 	src/packed/day/day_newest.o \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
+	src/packed/day/day_runs.o \
 	src/packed/day/day_stream.o \
 	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
@@ -92,6 +93,7 @@ OBJS = \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
 	src/packed/day/row_map.o \
+	src/packed/day/run_group.o \
 	src/packed/day/run_write.o \
 	src/packed/day/scan.o \
 	src/packed/day/settled.o \

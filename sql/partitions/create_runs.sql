@@ -30,6 +30,9 @@ BEGIN
      WHERE x.conrelid = result AND x.contype = 'p';
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'ALTER TABLE %s DROP CONSTRAINT %I', result, index.conname));
+    -- by which it is known, without another look at the catalogs
+    PERFORM zbxhist_internal.execute_as_owner(result, format(
+        'ALTER TABLE %s RENAME COLUMN payload TO run', result));
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'CREATE INDEX ON %s (last_clock)%s', result, ' TABLESPACE ' || quote_ident(index.spcname)));
     INSERT INTO zbxhist.packed_day (parent, day, from_clock, to_clock, nrows, runs)

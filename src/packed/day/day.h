@@ -63,7 +63,7 @@ extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
-extern int64 ZbxhistDayScanNumTimes(const DayScan *scan);
+extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);

@@ -12,13 +12,15 @@
 #include "packed/day/day_private.h"
 
 /*
- * ZbxhistDayScanNumTimes returns how many rows of the table have been passed
- * over because they have shared times.
+ * ZbxhistDayScanNumRows returns how many rows of the table have been read when
+ * the scan has found so many groups: runs, or these and rows that have shared
+ * times.
  */
 int64
-ZbxhistDayScanNumTimes(const DayScan *scan)
+ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
 {
-	return scan->ntimes;
+	return scan->runs != NULL ? ZbxhistNumRuns(scan->runs) :
+		ngroups + scan->ntimes;
 }
 
 /*

@@ -124,7 +124,8 @@ Rewind(DayReader *reader)
 bool
 ZbxhistMoveDayReader(DayReader *reader, Relation day)
 {
-	if (!ZbxhistLayoutSuits(reader->layout, day))
+	if (!ZbxhistLayoutSuits(reader->layout, day) ||
+		reader->layout->has_runs != ZbxhistHasRuns(day))
 		return false;
 	ZbxhistMoveDayScan(reader->scan, day);
 	table_close(reader->rel, reader->spec->release);

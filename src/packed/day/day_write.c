@@ -629,7 +629,8 @@ ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
 	const SegmentInfo *info = &reader->segments[segment];
 
 	EndItems(writer);
-	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+	/* what has no bytes has to be written row by row */
+	if (reader->decoded != NULL || !ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 		return false;
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
 				info->nrows);

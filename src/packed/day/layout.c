@@ -45,6 +45,9 @@ static const struct
 	{"payload", BYTEAOID}
 };
 
+/* the name of the last one where rows are runs */
+#define RUN_COLUMN "run"
+
 /* ---- what can be packed ---- */
 
 /*
@@ -113,6 +116,19 @@ ZbxhistWhyNotPackable(TupleDesc desc)
 /* ---- the layout of a day's table ---- */
 
 /*
+ * ZbxhistHasRuns says whether the rows of a day's table are runs.
+ */
+bool
+ZbxhistHasRuns(Relation day)
+{
+	TupleDesc	desc = RelationGetDescr(day);
+
+	return desc->natts >= DAY_NUM_ATTRIBUTES &&
+		strcmp(NameStr(TupleDescAttr(desc, DAY_ATTNUM_PAYLOAD - 1)->attname),
+			   RUN_COLUMN) == 0;
+}
+
+/*
  * RequireOwnColumns raises an error unless day is a table that has the columns
  * that tables of days have.
  */
@@ -133,7 +149,8 @@ RequireOwnColumns(Relation day)
 			TupleDescAttr(desc, i)->attisdropped ||
 			TupleDescAttr(desc, i)->atttypid != own_columns[i].type ||
 			strcmp(NameStr(TupleDescAttr(desc, i)->attname),
-				   own_columns[i].name) != 0)
+				   i == DAY_ATTNUM_PAYLOAD - 1 && ZbxhistHasRuns(day) ?
+				   RUN_COLUMN : own_columns[i].name) != 0)
 			ereport(ERROR,
 					errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					errmsg("table \"%s\" is not a packed day",
@@ -236,6 +253,7 @@ ZbxhistDayLayout(Relation day)
 	DayLayout  *layout = palloc0(sizeof(DayLayout));
 
 	RequireOwnColumns(day);
+	layout->has_runs = ZbxhistHasRuns(day);
 	layout->itemid = layout->clock = layout->ns = layout->value = -1;
 	layout->columns = palloc0(sizeof(LayoutColumn) * desc->natts);
 	layout->packed = palloc0(sizeof(LayoutColumn *) * desc->natts);
@@ -256,7 +274,8 @@ ZbxhistDayLayout(Relation day)
 }
 
 /*
- * ZbxhistLayoutSuits says whether a layout is that of the table day, too.
+ * ZbxhistLayoutSuits says whether a layout is that of the table day, too, but
+ * not whether both have runs.
  */
 bool
 ZbxhistLayoutSuits(const DayLayout *layout, Relation day)

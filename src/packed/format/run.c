@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "packed/format/column_values.h"
 #include "packed/format/run.h"
 #include "packed/format/segment_format.h"
@@ -359,6 +360,24 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 	*ns = ns_column > 0 ? columns[1].ints : NULL;
 	*nrows = run.nrows;
 	return is_sorted(*itemids, *clocks, *ns, *nrows);
+}
+
+/* May a run have rows of an item?  See run.h. */
+bool
+ZbxhistRunMayHave(const uint8 *data, size_t length, int ncolumns, int64 itemid)
+{
+	RunReader	run;
+	int64	   *itemids;
+	bool		result;
+	int			i;
+
+	if (!open_run(&run, data, length, ncolumns) ||
+		(itemids = get_itemids(&run)) == NULL)
+		return true;
+	find_first(i, run.nrows, itemids[i] >= itemid);
+	result = i < run.nrows && itemids[i] == itemid;
+	pfree(itemids);
+	return result;
 }
 
 /* The format of a run, if it is a newer one; see run.h. */

@@ -165,6 +165,8 @@ ZbxhistHasSharedTimes(const GroupReader *reader, int segment, uint64 *number)
 	uint8		flag;
 	int			i;
 
+	if (reader->decoded != NULL)
+		return false;
 	for (i = 0; i < reader->ncolumns - 1; i++)
 		if (!ZbxhistGetVarint(&bytes, &length))
 			return false;

@@ -1,0 +1,42 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_runs.h
+ *	  A day's table that holds runs: their rows as groups of segments.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAY_RUNS_H
+#define ZBXHIST_DAY_RUNS_H
+
+#include "packed/day/day.h"
+#include "packed/format/run.h"
+
+typedef struct DayRuns DayRuns;
+
+extern DayRuns *ZbxhistBeginDayRuns(Relation day, const DayLayout *layout,
+									Snapshot snapshot);
+extern void ZbxhistMoveDayRuns(DayRuns *runs, Relation day);
+extern void ZbxhistEndDayRuns(DayRuns *runs);
+
+/* groups of one item's rows in a range of clocks, or of all rows in their order */
+extern void ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range);
+extern void ZbxhistRunsOfAll(DayRuns *runs);
+extern bool ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group);
+extern int	ZbxhistNumRuns(const DayRuns *runs);
+
+/* the rows of the one run in slot, whose place group has */
+extern void ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot,
+							  DayGroup *group);
+
+/*
+ * reads a run's rows, what the layout says; raises XX001 if it is corrupt.
+ * Allocates in the current context
+ */
+extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
+								TupleTableSlot *slot, const DayGroup *place,
+								RunRows *rows);
+extern const char *ZbxhistWhyNotRun(const DayLayout *layout,
+									const DayGroup *place, const uint8 *data,
+									size_t length, RunRows *rows);
+
+#endif							/* ZBXHIST_DAY_RUNS_H */

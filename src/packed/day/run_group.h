@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_group.h
+ *	  One run of a day's table, and groups made of rows of runs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_RUN_GROUP_H
+#define ZBXHIST_RUN_GROUP_H
+
+#include "packed/day/day_runs.h"
+
+/* a row of a run */
+typedef struct RunRow
+{
+	const RunRows *rows;
+	int			row;
+} RunRow;
+
+extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
+								 TupleTableSlot *slot, int64 itemid);
+extern void ZbxhistMakeRunGroup(Relation day, const DayLayout *layout,
+								const RunRow *rows, int nrows,
+								DayGroup *group);
+pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
+											   const char *problem);
+
+#endif							/* ZBXHIST_RUN_GROUP_H */
