@@ -101,7 +101,7 @@ ReadRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
 {
 	const DayLayout *layout = insert->table->layout;
 	const AttrNumber *attnums = insert->table->attnums;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
+	TupleDesc	desc = RelationGetDescr(insert->parent);
 	Datum	   *values = slot->tts_values;
 	int32		ns = 0;
 
