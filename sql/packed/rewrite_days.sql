@@ -55,6 +55,10 @@ BEGIN
     END IF;
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
+        IF entries[1].runs THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s RENAME COLUMN run TO payload', new_day));
+        END IF;
         kept := zbxhist_internal.kept_items(parent);
         written := zbxhist_internal.repack_rows(days, new_day, kept.items);
     EXCEPTION WHEN object_in_use THEN

@@ -3,13 +3,9 @@
  * run_insert.c
  *	  Stores rows of a statement as runs.
  *
- * A run is a row of its table as a group of segments is one of a packed day's,
- * but its rows are those of one statement, of many items, and its clocks are the
- * least and the greatest of all of them.  What does not fit a page becomes
- * several runs; a row that is larger than a page is one by itself, out of line.
- *
- * Then the keys are looked for in the other runs (run_keys.c).  That they are
- * not in the parent either is the caller's business.
+ * They become as few runs as they fill pages, see packed/day/run_write.c.  Then
+ * their keys are looked for in the other runs (run_keys.c).  That they are not in
+ * the parent either is the caller's business.
  *
  * Locks: ROW EXCLUSIVE on the table of runs until the transaction ends, taken
  * only if it can be had at once.
@@ -18,13 +14,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/index.h"
-#include "nodes/execnodes.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -34,7 +25,6 @@
 #include "ingest/run_keys.h"
 #include "packed/day/day.h"
 #include "packed/day/row_buffer.h"
-#include "packed/format/run.h"
 
 /* a row, and where the statement has it */
 typedef struct KeyedRow
@@ -52,8 +42,8 @@ typedef struct RunInsert
 	CommandId	cid;
 	KeyedRow   *rows;			/* sorted by key */
 	RunKeys		keys;
-	OwnRuns		own;
-	int		   *firsts;			/* of each run, the first of its rows */
+	WrittenRun *runs;
+	int			nruns;
 } RunInsert;
 
 /* ---- the table ---- */
@@ -111,7 +101,7 @@ ReadRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
 {
 	const DayLayout *layout = insert->table->layout;
 	const AttrNumber *attnums = insert->table->attnums;
-	TupleDesc	desc = slot->tts_tupleDescriptor;
+	TupleDesc	desc = RelationGetDescr(insert->parent);
 	Datum	   *values = slot->tts_values;
 	int32		ns = 0;
 
@@ -210,123 +200,22 @@ FillBuffer(const RunInsert *insert, RowBuffer *buffer)
 /* ---- storing ---- */
 
 /*
- * MakeRun returns the row of the table with these bytes.
- */
-static HeapTuple
-MakeRun(const RunInsert *insert, int first, int count, const uint8 *data,
-		size_t length)
-{
-	TupleDesc	desc = RelationGetDescr(insert->rel);
-	Datum	   *values = palloc0(sizeof(Datum) * desc->natts);
-	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
-	struct varlena *payload = palloc(VARHDRSZ + length);
-	int32		first_clock = PG_INT32_MAX;
-	int32		last_clock = PG_INT32_MIN;
-
-	SET_VARSIZE(payload, VARHDRSZ + length);
-	memcpy(VARDATA(payload), data, length);
-	for (int i = first; i < first + count; i++)
-	{
-		int32		clock = position_clock(insert->keys.positions[i]);
-
-		first_clock = Min(first_clock, clock);
-		last_clock = Max(last_clock, clock);
-	}
-	memset(nulls, true, sizeof(bool) * desc->natts);
-	memset(nulls, false, sizeof(bool) * DAY_NUM_ATTRIBUTES);
-	values[DAY_ATTNUM_FIRST_ITEMID - 1] = Int64GetDatum(insert->keys.itemids[first]);
-	values[DAY_ATTNUM_FIRST_CLOCK - 1] = Int32GetDatum(first_clock);
-	values[DAY_ATTNUM_LAST_ITEMID - 1] =
-		Int64GetDatum(insert->keys.itemids[first + count - 1]);
-	values[DAY_ATTNUM_LAST_CLOCK - 1] = Int32GetDatum(last_clock);
-	values[DAY_ATTNUM_ROWS - 1] = Int32GetDatum(count);
-	values[DAY_ATTNUM_PAYLOAD - 1] = PointerGetDatum(payload);
-	return heap_form_tuple(desc, values, nulls);
-}
-
-/*
- * FillIndex adds the runs to the index.
- */
-static void
-FillIndex(const RunInsert *insert, TupleTableSlot **slots, int nslots)
-{
-	Relation	index = index_open(insert->table->index, RowExclusiveLock);
-	IndexInfo  *info = BuildIndexInfo(index);
-
-	for (int i = 0; i < nslots; i++)
-	{
-		bool		isnull = false;
-		Datum		clock = slot_getattr(slots[i], DAY_ATTNUM_LAST_CLOCK,
-										 &isnull);
-
-		index_insert(index, &clock, &isnull, &slots[i]->tts_tid, insert->rel,
-					 UNIQUE_CHECK_NO, false, info);
-	}
-	index_close(index, NoLock);
-}
-
-/*
- * EncodeRuns makes runs of the rows in buffer; returns their number.
- */
-static int
-EncodeRuns(RunInsert *insert, const RowBuffer *buffer, TupleTableSlot **slots)
-{
-	int			nrows = insert->keys.nrows;
-	RunRows		rows = {nrows, insert->keys.itemids,
-	buffer->rows.ncolumns, buffer->rows.columns};
-	int			nruns = 0;
-
-	for (int first = 0; first < nrows;)
-	{
-		/* about alike, so that none is tried in vain */
-		int			npages = (int) (insert->table->row_bytes * (nrows - first) /
-									insert->table->limit) + 1;
-		uint8	   *data;
-		size_t		length;
-		int			count;
-
-		rows.nrows = Min(nrows, first + (nrows - first + npages - 1) / npages);
-		count = ZbxhistEncodeRun(&rows, first, insert->table->limit, &data,
-								 &length);
-		insert->table->row_bytes = Max((double) length / count, 1.0);
-		slots[nruns] = MakeSingleTupleTableSlot(RelationGetDescr(insert->rel),
-												&TTSOpsHeapTuple);
-		ExecStoreHeapTuple(MakeRun(insert, first, count, data, length),
-						   slots[nruns], false);
-		insert->firsts[nruns++] = first;
-		first += count;
-	}
-	return nruns;
-}
-
-/*
  * StoreRuns stores all rows, as runs.
  */
 static void
 StoreRuns(RunInsert *insert)
 {
-	int			nrows = insert->keys.nrows;
 	RowBuffer  *buffer = ZbxhistCreateRowBuffer(insert->table->layout);
-	TupleTableSlot **slots = palloc(sizeof(TupleTableSlot *) * nrows);
-	int			nruns;
+	RunRows		rows;
 
 	FillBuffer(insert, buffer);
-	insert->firsts = palloc(sizeof(int) * (nrows + 1));
-	nruns = EncodeRuns(insert, buffer, slots);
-	insert->firsts[nruns] = nrows;
-	if (nruns == 1)
-		table_tuple_insert(insert->rel, slots[0], insert->cid, 0, NULL);
-	else
-		table_multi_insert(insert->rel, slots, nruns, insert->cid, 0, NULL);
-	FillIndex(insert, slots, nruns);
-
-	insert->own.nruns = nruns;
-	insert->own.tids = palloc(sizeof(ItemPointerData) * nruns);
-	for (int i = 0; i < nruns; i++)
-	{
-		insert->own.tids[i] = slots[i]->tts_tid;
-		ExecDropSingleTupleTableSlot(slots[i]);
-	}
+	rows.nrows = insert->keys.nrows;
+	rows.itemids = insert->keys.itemids;
+	rows.ncolumns = buffer->rows.ncolumns;
+	rows.columns = buffer->rows.columns;
+	insert->nruns = ZbxhistWriteRuns(insert->rel, insert->table->index, &rows,
+									 &insert->table->row_bytes, insert->cid,
+									 &insert->runs);
 }
 
 /*
@@ -336,15 +225,14 @@ static void
 CheckKeys(RunInsert *insert)
 {
 	int			row = ZbxhistFindInRuns(insert->rel, insert->table,
-										&insert->keys, &insert->own);
+										&insert->keys, insert->runs,
+										insert->nruns);
 
 	if (row >= 0)
 		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
 							 insert->rows[row].slot);
-	for (int i = 0; i < insert->own.nruns; i++)
-		ZbxhistRememberKeys(insert->table, &insert->keys, insert->firsts[i],
-							insert->firsts[i + 1] - insert->firsts[i],
-							&insert->own.tids[i],
+	for (int i = 0; i < insert->nruns; i++)
+		ZbxhistRememberKeys(insert->table, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());
 }
 

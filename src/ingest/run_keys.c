@@ -89,7 +89,8 @@ typedef struct KeyLook
 	Relation	rel;
 	RunTable   *table;
 	const RunKeys *keys;
-	const OwnRuns *own;
+	const WrittenRun *own;		/* which the caller has just stored */
+	int			nown;
 	List	   *near;			/* of NearRun */
 	int			row;			/* whose key is found */
 	const NearRun *found;		/* where */
@@ -199,13 +200,13 @@ Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
  * ZbxhistRememberKeys remembers those of a run that this session has stored.
  */
 void
-ZbxhistRememberKeys(RunTable *table, const RunKeys *keys, int first, int count,
-					ItemPointer tid, TransactionId xmin)
+ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
+					const WrittenRun *run, TransactionId xmin)
 {
-	RunId		id = {ItemPointerGetBlockNumber(tid),
-	ItemPointerGetOffsetNumber(tid), xmin};
+	RunId		id = {ItemPointerGetBlockNumber(&run->tid),
+	ItemPointerGetOffsetNumber(&run->tid), xmin};
 
-	(void) Remember(GetCache(table), &id, keys, first, count);
+	(void) Remember(GetCache(table), &id, keys, run->first, run->nrows);
 }
 
 /* ---- a run ---- */
@@ -275,9 +276,10 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 	const RunKeys *keys = look->keys;
 	bool		isnull;
 
-	for (int i = 0; i < look->own->nruns; i++)
+	for (int i = 0; i < look->nown; i++)
 	{
-		if (ItemPointerEquals(&look->own->tids[i], &slot->tts_tid))
+		if (ItemPointerEquals(unconstify(ItemPointerData *, &look->own[i].tid),
+							  &slot->tts_tid))
 			return false;
 	}
 	return DatumGetInt32(slot_getattr(slot, DAY_ATTNUM_FIRST_CLOCK,
@@ -500,9 +502,10 @@ FindKeys(KeyLook *look, bool is_fresh)
  */
 int
 ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
-				  const OwnRuns *own)
+				  const WrittenRun *own, int nown)
 {
-	KeyLook		look = {.rel = runs, .table = table, .keys = keys, .own = own};
+	KeyLook		look = {.rel = runs, .table = table, .keys = keys,
+	.own = own, .nown = nown};
 
 	return FindKeys(&look, false);
 }
@@ -522,8 +525,7 @@ ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
 	RunTable   *table = ZbxhistGetRunTable(parent, runs);
 	int64		position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
 	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	OwnRuns		none = {0, NULL};
-	KeyLook		look = {.rel = runs, .table = table, .keys = &keys, .own = &none};
+	KeyLook		look = {.rel = runs, .table = table, .keys = &keys};
 	bool		found;
 
 	ZbxhistFlushDayChanges(RelationGetRelid(runs));

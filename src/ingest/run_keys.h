@@ -8,9 +8,8 @@
 #ifndef ZBXHIST_RUN_KEYS_H
 #define ZBXHIST_RUN_KEYS_H
 
-#include "storage/itemptr.h"
-
 #include "ingest/run_table.h"
+#include "packed/day/run_write.h"
 
 /* keys of rows, sorted by itemid and position */
 typedef struct RunKeys
@@ -22,18 +21,11 @@ typedef struct RunKeys
 	int32		last_clock;		/* the greatest */
 } RunKeys;
 
-/* runs that the caller has just stored, whose keys do not count */
-typedef struct OwnRuns
-{
-	int			nruns;
-	ItemPointerData *tids;
-} OwnRuns;
-
 extern int	ZbxhistFindInRuns(Relation runs, RunTable *table,
-							  const RunKeys *keys, const OwnRuns *own);
+							  const RunKeys *keys, const WrittenRun *own,
+							  int nown);
 extern void ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
-								int first, int count, ItemPointer tid,
-								TransactionId xmin);
+								const WrittenRun *run, TransactionId xmin);
 extern bool ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid,
 							   int32 clock, int32 ns);
 

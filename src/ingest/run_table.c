@@ -26,7 +26,7 @@
 #include "ingest/insert_triggers.h"
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
-#include "packed/day/day_write.h"
+#include "packed/day/run_write.h"
 
 /* of each of some parents the hour that is, the one before and the next */
 #define MAX_RUN_TABLES 16
@@ -176,42 +176,6 @@ KeysAreNotNull(Relation parent, const PartitionSet *set, bool has_ns)
 /* ---- the table of runs ---- */
 
 /*
- * IsIndexOfRuns says whether an index is the one that tables of runs have.
- */
-static bool
-IsIndexOfRuns(Relation index)
-{
-	Form_pg_index form = index->rd_index;
-
-	return index->rd_rel->relam == BTREE_AM_OID && form->indnatts == 1 &&
-		form->indkey.values[0] == DAY_ATTNUM_LAST_CLOCK && form->indisvalid &&
-		form->indisready && !form->indisunique &&
-		(index->rd_indoption[0] & INDOPTION_DESC) == 0 &&
-		RelationGetIndexPredicate(index) == NIL;
-}
-
-/*
- * FindIndex finds the table's index; returns false if it has others, too.
- */
-static bool
-FindIndex(RunTable *table, Relation runs)
-{
-	List	   *indexes = RelationGetIndexList(runs);
-	ListCell   *lc;
-
-	table->index = InvalidOid;
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		if (IsIndexOfRuns(index))
-			table->index = RelationGetRelid(index);
-		index_close(index, NoLock);
-	}
-	return list_length(indexes) == 1 && OidIsValid(table->index);
-}
-
-/*
  * IsPlain says whether rows can be stored in the table of runs as they are: its
  * range is the only constraint.
  */
@@ -235,7 +199,7 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	const TupleConstr *constr = RelationGetDescr(parent)->constr;
 	bool		has_ns = table->layout->ns >= 0;
 
-	return FindIndex(table, runs) && IsPlain(runs) &&
+	return OidIsValid(table->index) && IsPlain(runs) &&
 		(constr == NULL || (constr->num_check == 0 &&
 							!constr->has_generated_stored)) &&
 		!ZbxhistHasOtherTriggers(parent) &&
@@ -263,8 +227,8 @@ ReadRunTable(Relation parent, Relation runs)
 	table->relid = RelationGetRelid(runs);
 	table->layout = ZbxhistDayLayout(runs);
 	table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
+	table->index = ZbxhistRunIndex(runs);
 	table->takes_rows = TakesRows(table, parent, runs);
-	table->limit = ZbxhistPageLimit(runs);
 	table->row_bytes = 12.0;
 	/* that may have read the set anew */
 	table->generation = ZbxhistGetPartitionSet(parent)->generation;

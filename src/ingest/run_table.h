@@ -21,7 +21,6 @@ typedef struct RunTable
 	Oid			index;			/* on last_clock, or InvalidOid */
 	DayLayout  *layout;
 	AttrNumber *attnums;		/* of the parent, for each of its columns */
-	size_t		limit;			/* bytes of a run that fill a page */
 	double		row_bytes;		/* that a row took lately */
 
 	struct KeyCache *cache;		/* what run_keys.c remembers, or NULL */
