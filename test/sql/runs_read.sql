@@ -58,10 +58,10 @@ END $$;
 BEGIN;
 SELECT make_tables();
 COMMIT;
+CALL zbxhist.pack('managed.history', '1970-01-03');
+CALL zbxhist.pack('managed.history_uint', '1970-01-03');
+CALL zbxhist.pack('managed.history_log', '1970-01-03');
 CALL zbxhist.pack('managed.history', '1970-01-04');
-CALL zbxhist.pack('managed.history_uint', '1970-01-04');
-CALL zbxhist.pack('managed.history_log', '1970-01-04');
-CALL zbxhist.pack('managed.history', '1970-01-05');
 
 -- how many runs there are, and that no row is elsewhere
 CREATE FUNCTION count_runs(parent regclass, OUT nruns bigint, OUT nrows bigint) LANGUAGE plpgsql AS $$
@@ -146,12 +146,85 @@ BEGIN
     PERFORM compare('history_uint', 'SELECT itemid, clock / 900, count(*), sum(value), avg(value), min(value), max(value) FROM $T GROUP BY itemid, clock / 900 ORDER BY 1, 2');
 END $$;
 SELECT compare_all();
+-- by other plans
 SET enable_sort = off;
 SET enable_hashagg = off;
-SET zbxhist.enable_plan = off;
+SET zbxhist.enable_item_scan = off;
+SET zbxhist.enable_range_scan = off;
+SET zbxhist.enable_aggregate_scan = off;
+SET zbxhist.enable_partition_pruning = off;
 SELECT compare_all();
-RESET zbxhist.enable_plan;
 RESET enable_sort;
 RESET enable_hashagg;
+RESET zbxhist.enable_item_scan;
+RESET zbxhist.enable_range_scan;
+RESET zbxhist.enable_aggregate_scan;
+RESET zbxhist.enable_partition_pruning;
+-- runs are decoded again and again
+SET work_mem = '64kB';
+SELECT compare_all();
+RESET work_mem;
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT compare_all();
+RESET max_parallel_workers_per_gather;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+
+-- the functions that read
+CREATE FUNCTION compare_functions(query text, call text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    tab   text;
+    names text[];
+    texts text[];
+    i     integer;
+BEGIN
+    FOR tab IN SELECT name FROM shape WHERE name <> 'history_log' OR query !~ 'sum' ORDER BY name LOOP
+        FOR i IN 1 .. 12 LOOP
+            names := ARRAY[pick(7)::text, some_clock()::text, (ARRAY['1', '3', '1000'])[1 + pick(3)]];
+            texts := NULL;
+            FOREACH query IN ARRAY ARRAY[query, call] LOOP
+                DECLARE
+                    result text;
+                BEGIN
+                    EXECUTE format('SELECT string_agg(q::text, E''\n'') FROM (%s) q',
+                                   replace(replace(replace(replace(query, '$T', tab), '{item}', names[1]), '{from}', names[2]), '{n}', names[3])) INTO result;
+                    texts := texts || coalesce(result, '');
+                END;
+            END LOOP;
+            INSERT INTO outcome VALUES (call, length(texts[1]));
+            IF texts[1] <> texts[2] THEN
+                INSERT INTO difference VALUES (tab, call || ' ' || names::text, texts[1], texts[2]);
+            END IF;
+            query := query;
+        END LOOP;
+    END LOOP;
+END $$;
+CREATE TABLE call (query text, call text);
+INSERT INTO call VALUES
+('SELECT * FROM plain.$T WHERE itemid = {item} AND clock >= {from} AND clock < {from} + 3000 ORDER BY clock, ns LIMIT {n}',
+ 'SELECT * FROM zbxhist.range(NULL::managed.$T, {item}, {from}, {from} + 3000, ''asc'', {n})'),
+('SELECT * FROM plain.$T WHERE itemid = {item} AND clock >= {from} - 3000 AND clock < {from} ORDER BY clock DESC, ns DESC LIMIT {n}',
+ 'SELECT * FROM zbxhist.range(NULL::managed.$T, {item}, {from} - 3000, {from}, ''desc'', {n})'),
+('SELECT * FROM plain.$T WHERE itemid = {item} AND (clock, ns) <= ({from}, 1) ORDER BY clock DESC, ns DESC LIMIT 1',
+ 'SELECT * FROM zbxhist.nearest(NULL::managed.$T, {item}, {from}, 1, ''less'') r WHERE clock IS NOT NULL'),
+('SELECT * FROM plain.$T WHERE itemid = {item} AND (clock, ns) >= ({from}, 1) ORDER BY clock, ns LIMIT 1',
+ 'SELECT * FROM zbxhist.nearest(NULL::managed.$T, {item}, {from}, 1, ''greater'') r WHERE clock IS NOT NULL'),
+('SELECT clock, ns FROM plain.$T WHERE itemid = {item} ORDER BY clock, ns LIMIT 1',
+ 'SELECT clock, ns FROM zbxhist.minimum_time(''managed.$T'', {item}) WHERE clock IS NOT NULL'),
+('SELECT h.* FROM unnest(ARRAY[0, 1, {item}, 5, 99]) WITH ORDINALITY i (itemid, n), LATERAL (SELECT * FROM plain.$T h WHERE h.itemid = i.itemid AND clock >= {from} ORDER BY clock DESC, ns DESC LIMIT {n}) h WHERE i.n = (SELECT min(n) FROM unnest(ARRAY[0, 1, {item}, 5, 99]) WITH ORDINALITY j (itemid, n) WHERE j.itemid = i.itemid) ORDER BY itemid, clock DESC, ns DESC',
+ 'SELECT * FROM zbxhist.last_values(NULL::managed.$T, ARRAY[0, 1, {item}, 5, 99], {n}, {from}) ORDER BY itemid, clock DESC, ns DESC'),
+('SELECT count(*), sum(value)::numeric, min(value)::numeric, max(value)::numeric FROM plain.$T WHERE itemid = {item} AND clock >= {from} AND clock < {from} + 5000',
+ 'SELECT count, sum::numeric, min::numeric, max::numeric FROM zbxhist.statistics(''managed.$T'', {item}, {from}, {from} + 5000)');
+SELECT count(compare_functions(query, call)) FROM call;
+
 SELECT count(*) AS queries, count(*) FILTER (WHERE rows > 0) > 500 AS with_rows FROM outcome;
 SELECT tab, query FROM difference ORDER BY 1, 2;
+
+-- what is known of them
+ANALYZE managed.history;
+SELECT zbxhist.verify('managed.history');
+SELECT d.kind, count(*), count(*) FILTER (WHERE rows > 0) AS with_rows FROM zbxhist.partitions d WHERE d.parent = 'managed.history'::regclass GROUP BY 1 ORDER BY 1;
