@@ -67,6 +67,7 @@ extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
+extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
 /* day_decode.c: whether what is stored can be trusted */

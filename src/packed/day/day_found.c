@@ -63,3 +63,24 @@ ZbxhistDayScanXmax(DayScan *scan)
 {
 	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
 }
+
+/*
+ * ZbxhistDayScanXmaxOf does so for a row, by its number, of that group: rows of
+ * runs each have their own.
+ */
+TransactionId
+ZbxhistDayScanXmaxOf(DayScan *scan, int row)
+{
+	return scan->runs != NULL ? ZbxhistRunXmax(scan->runs, row) :
+		ZbxhistDayScanXmax(scan);
+}
+
+/*
+ * ZbxhistDayScanRun says where a row, by its number, of the group found last in
+ * a table of runs is stored.
+ */
+void
+ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place)
+{
+	ZbxhistRunOfRow(scan->runs, row, place);
+}

@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/tableam.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
@@ -62,6 +63,7 @@ struct DayRuns
 	int			nbegun;			/* runs that have come into the merge */
 	binaryheap *merge;			/* of Run: by their next row; or NULL */
 	List	   *ended;			/* of Run: rows of the last group */
+	RunRow	   *rows;			/* of that */
 
 	MemoryContext context;		/* owns all this */
 	MemoryContext list_context; /* owns runs and merge */
@@ -435,10 +437,49 @@ ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group)
 	} while (ContinuesGroup(runs, &rows[nrows - 1], nrows));
 
 	(void) MemoryContextSwitchTo(runs->group_context);
+	runs->rows = rows;
 	ZbxhistMakeRunGroup(runs->day, runs->layout, rows, nrows, group);
 	ItemPointerSetInvalid(&group->tid);
 	MemoryContextSwitchTo(old);
 	return true;
+}
+
+/* ---- rows of the group ---- */
+
+/*
+ * ZbxhistRunOfRow says where a row, by its number, of the group made last is
+ * stored.
+ */
+void
+ZbxhistRunOfRow(const DayRuns *runs, int row, RunPlace *place)
+{
+	const RunRow *source = &runs->rows[row];
+	const Run  *run = (const Run *) ((const char *) source->rows -
+									 offsetof(Run, rows));
+
+	place->tid = run->place.tid;
+	place->row = source->row;
+}
+
+/*
+ * ZbxhistRunXmax returns the transaction that has deleted the run that has such
+ * a row, or is about to.
+ */
+TransactionId
+ZbxhistRunXmax(const DayRuns *runs, int row)
+{
+	TupleTableSlot *slot = table_slot_create(runs->day, NULL);
+	TransactionId result = InvalidTransactionId;
+	RunPlace	place;
+	bool		isnull;
+
+	ZbxhistRunOfRow(runs, row, &place);
+	if (table_tuple_fetch_row_version(runs->day, &place.tid, runs->snapshot,
+									  slot))
+		result = DatumGetTransactionId(slot_getsysattr(slot, MaxTransactionIdAttributeNumber,
+													   &isnull));
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
 }
 
 /* ---- starting ---- */

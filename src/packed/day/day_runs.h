@@ -24,6 +24,18 @@ extern void ZbxhistRunsOfAll(DayRuns *runs);
 extern bool ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group);
 extern int	ZbxhistNumRuns(const DayRuns *runs);
 
+/* where a row of a group is stored */
+typedef struct RunPlace
+{
+	ItemPointerData tid;		/* of the run */
+	int			row;			/* its number in that */
+} RunPlace;
+
+/* of a row, by its number, of the group that was made last */
+extern void ZbxhistRunOfRow(const DayRuns *runs, int row, RunPlace *place);
+extern TransactionId ZbxhistRunXmax(const DayRuns *runs, int row);
+extern void ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place);
+
 /* the rows of the one run in slot, whose place group has */
 extern void ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot,
 							  DayGroup *group);
