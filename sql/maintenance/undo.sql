@@ -11,6 +11,11 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
+    -- hours of runs
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
+        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
+        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+    END LOOP;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
         CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);

@@ -29,7 +29,7 @@ BEGIN
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                  WHERE d.parent = work_list.parent
+                                  WHERE d.parent = work_list.parent AND NOT d.runs
                                     AND (d.partition IS NOT NULL
                                          OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                                       WHERE c.parent = work_list.parent AND c.routing)

@@ -10,7 +10,8 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE r.is_packed;
+     WHERE r.is_packed
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = r.relation AND d.runs);
     IF result IS NULL THEN
         RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state',

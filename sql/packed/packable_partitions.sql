@@ -21,8 +21,10 @@ AS $$
          CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
          CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
           JOIN zbxhist.packed_day r ON r.parent = c.parent AND r.runs AND r.partition IS NULL
-         WHERE c.parent = packable_partitions.parent AND c.routing
-           AND r.to_clock <= closed AND r.to_clock > coalesce(cutoff, -2147483648))
+         WHERE c.parent = packable_partitions.parent
+           -- what is to be unpacked is packed first
+           AND (NOT c.routing OR r.day IN (SELECT zbxhist_internal.altered_days(c.parent))
+                OR r.to_clock <= closed AND r.to_clock > coalesce(cutoff, -2147483648)))
     (SELECT d.partition FROM due d
      WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
      ORDER BY d.from_clock)

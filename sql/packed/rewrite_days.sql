@@ -38,6 +38,7 @@ BEGIN
         PERFORM zbxhist_internal.wait_for_readers(d, allowed) FROM unnest(days) d;
         PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
         PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+        INSERT INTO zbxhist.parent_state (parent) VALUES (rewrite_days.parent) ON CONFLICT DO NOTHING;
         PERFORM zbxhist_internal.set_action(parent, action, label);
         RETURN 'more';
     END IF;
