@@ -314,3 +314,37 @@ ZbxhistMakeRunGroup(Relation day, const DayLayout *layout, const RunRow *rows,
 		reader->segments[reader->nsegments - 1].last_clock;
 	group->nrows = nrows;
 }
+
+/*
+ * ZbxhistGroupRunRows makes a group of all rows of a run.  Allocates in the
+ * current context, and the rows must stay as long.
+ */
+void
+ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
+					const RunRows *rows, DayGroup *group)
+{
+	RunRow	   *all = palloc(rows->nrows * sizeof(RunRow));
+
+	for (int i = 0; i < rows->nrows; i++)
+	{
+		all[i].rows = rows;
+		all[i].row = i;
+	}
+	ZbxhistMakeRunGroup(day, layout, all, rows->nrows, group);
+}
+
+/*
+ * ZbxhistOpenRunGroup makes a group of a run's bytes, whose place it has; returns
+ * what prevents that, or NULL.  Allocates in the current context.
+ */
+const char *
+ZbxhistOpenRunGroup(Relation day, const DayLayout *layout, DayGroup *group,
+					const uint8 *data, size_t length)
+{
+	RunRows    *rows = palloc(sizeof(RunRows));
+	const char *problem = ZbxhistWhyNotRun(layout, group, data, length, rows);
+
+	if (problem == NULL)
+		ZbxhistGroupRunRows(day, layout, rows, group);
+	return problem;
+}

@@ -19,6 +19,8 @@ typedef struct RunRow
 
 extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
 								 TupleTableSlot *slot, int64 itemid);
+extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
+								const RunRows *rows, DayGroup *group);
 extern void ZbxhistMakeRunGroup(Relation day, const DayLayout *layout,
 								const RunRow *rows, int nrows,
 								DayGroup *group);
