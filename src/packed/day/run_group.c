@@ -22,22 +22,6 @@
 /* ---- one run ---- */
 
 /*
- * ZbxhistRaiseCorruptRun raises the error for a run that cannot be read.
- */
-void
-ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid, const char *problem)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("packed values in page %u of \"%s\" are corrupt: %s",
-				   ItemPointerGetBlockNumber(tid),
-				   RelationGetRelationName(day), problem),
-			errhint("SELECT * FROM zbxhist.verify('%s'::regclass);",
-					RelationGetRelationName(day)),
-			errtable(day));
-}
-
-/*
  * GetBytes returns a run's bytes, which slot has, in memory.  Allocates in the
  * current context.
  */

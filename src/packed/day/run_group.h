@@ -24,7 +24,5 @@ extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
 extern void ZbxhistMakeRunGroup(Relation day, const DayLayout *layout,
 								const RunRow *rows, int nrows,
 								DayGroup *group);
-pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
-											   const char *problem);
 
 #endif							/* ZBXHIST_RUN_GROUP_H */
