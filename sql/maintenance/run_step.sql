@@ -29,7 +29,9 @@ BEGIN
     -- undo may have begun since this run did
     IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
-                    WHERE c.parent = run_step.parent AND NOT c.routing) THEN
+                    WHERE c.parent = run_step.parent AND NOT c.routing)
+       -- runs are packed before they are unpacked
+       AND NOT (step = 'pack' AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation AND d.runs)) THEN
         RETURN 'done';
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);

@@ -36,6 +36,7 @@ BEGIN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))
+                       + cardinality(zbxhist_internal.work_list(parent, 'pack'))
             USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',
                   HINT = format('CALL zbxhist.undo(%L);', parent);
     END IF;

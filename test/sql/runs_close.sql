@@ -3,7 +3,8 @@
 -- packed when they are over.
 --
 LOAD 'zbxhist';
-SET client_min_messages = warning;
+SET client_min_messages = error;
+\set SHOW_CONTEXT never
 SET extra_float_digits = 1;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
@@ -50,7 +51,7 @@ CALL zbxhist.pack('history', '2001-09-09');
 SELECT kind, state, rows FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock = 1000000800;
 SELECT count(*), sum(value), min(clock), max(clock) FROM history WHERE clock BETWEEN 1000000800 AND 1000004399;
 SELECT count(*) FROM ONLY history;
-SELECT count(*) FROM zbxhist.verify('history');
+SELECT count(*) FROM zbxhist.verify('history') v WHERE v.day::text LIKE '%p2001%';
 SELECT severity, code FROM zbxhist.check() WHERE code NOT IN ('not_preloaded', 'partial_dump') ORDER BY 1, 2;
 \set VERBOSITY terse
 INSERT INTO history VALUES (1, 1000000800, 9, 1);
