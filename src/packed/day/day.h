@@ -97,6 +97,8 @@ extern int	ZbxhistFindWrong(const LayoutColumn *column,
 pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
 pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
 											  const GroupReader *reader);
+pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
+											   const char *problem);
 extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
 
 /* ---- day_times.c: clocks and ns that segments share ---- */

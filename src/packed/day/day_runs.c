@@ -546,18 +546,11 @@ ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot, DayGroup *group)
 {
 	MemoryContext old;
 	RunRows    *rows;
-	RunRow	   *all;
 
 	MemoryContextReset(runs->group_context);
 	old = MemoryContextSwitchTo(runs->group_context);
 	rows = palloc(sizeof(RunRows));
 	ZbxhistDecodeDayRun(runs->day, runs->layout, slot, group, rows);
-	all = palloc(rows->nrows * sizeof(RunRow));
-	for (int i = 0; i < rows->nrows; i++)
-	{
-		all[i].rows = rows;
-		all[i].row = i;
-	}
-	ZbxhistMakeRunGroup(runs->day, runs->layout, all, rows->nrows, group);
+	ZbxhistGroupRunRows(runs->day, runs->layout, rows, group);
 	MemoryContextSwitchTo(old);
 }

@@ -47,6 +47,9 @@ extern void ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot,
 extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 								TupleTableSlot *slot, const DayGroup *place,
 								RunRows *rows);
+extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
+									   DayGroup *group, const uint8 *data,
+									   size_t length);
 extern const char *ZbxhistWhyNotRun(const DayLayout *layout,
 									const DayGroup *place, const uint8 *data,
 									size_t length, RunRows *rows);

@@ -22,22 +22,6 @@
 /* ---- one run ---- */
 
 /*
- * ZbxhistRaiseCorruptRun raises the error for a run that cannot be read.
- */
-void
-ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid, const char *problem)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_DATA_CORRUPTED),
-			errmsg("packed values in page %u of \"%s\" are corrupt: %s",
-				   ItemPointerGetBlockNumber(tid),
-				   RelationGetRelationName(day), problem),
-			errhint("SELECT * FROM zbxhist.verify('%s'::regclass);",
-					RelationGetRelationName(day)),
-			errtable(day));
-}
-
-/*
  * GetBytes returns a run's bytes, which slot has, in memory.  Allocates in the
  * current context.
  */
@@ -313,4 +297,38 @@ ZbxhistMakeRunGroup(Relation day, const DayLayout *layout, const RunRow *rows,
 	reader->last_clock = group->last_clock =
 		reader->segments[reader->nsegments - 1].last_clock;
 	group->nrows = nrows;
+}
+
+/*
+ * ZbxhistGroupRunRows makes a group of all rows of a run.  Allocates in the
+ * current context, and the rows must stay as long.
+ */
+void
+ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
+					const RunRows *rows, DayGroup *group)
+{
+	RunRow	   *all = palloc(rows->nrows * sizeof(RunRow));
+
+	for (int i = 0; i < rows->nrows; i++)
+	{
+		all[i].rows = rows;
+		all[i].row = i;
+	}
+	ZbxhistMakeRunGroup(day, layout, all, rows->nrows, group);
+}
+
+/*
+ * ZbxhistOpenRunGroup makes a group of a run's bytes, whose place it has; returns
+ * what prevents that, or NULL.  Allocates in the current context.
+ */
+const char *
+ZbxhistOpenRunGroup(Relation day, const DayLayout *layout, DayGroup *group,
+					const uint8 *data, size_t length)
+{
+	RunRows    *rows = palloc(sizeof(RunRows));
+	const char *problem = ZbxhistWhyNotRun(layout, group, data, length, rows);
+
+	if (problem == NULL)
+		ZbxhistGroupRunRows(day, layout, rows, group);
+	return problem;
 }

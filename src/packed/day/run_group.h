@@ -19,10 +19,10 @@ typedef struct RunRow
 
 extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
 								 TupleTableSlot *slot, int64 itemid);
+extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
+								const RunRows *rows, DayGroup *group);
 extern void ZbxhistMakeRunGroup(Relation day, const DayLayout *layout,
 								const RunRow *rows, int nrows,
 								DayGroup *group);
-pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
-											   const char *problem);
 
 #endif							/* ZBXHIST_RUN_GROUP_H */

@@ -15,7 +15,9 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -31,8 +33,11 @@
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "packed/day/day_damage.h"
+#include "packed/day/day_runs.h"
 #include "packed/day/row_compare.h"
+#include "packed/day/run_write.h"
 #include "packed/jobs/day_progress.h"
+#include "rows/index_next.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 
@@ -154,7 +159,7 @@ HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
 	SegmentStats stats;
 	SegmentStats stored;
 
-	if (stats_column < 0)
+	if (stats_column < 0 || state->layout->has_runs)
 		return true;
 	memset(&stats, 0, sizeof(stats));
 	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
@@ -239,6 +244,30 @@ KeepPlace(VerifyState *state)
 }
 
 /*
+ * VerifyRun looks at a run.
+ */
+static void
+VerifyRun(VerifyState *state, struct varlena *payload)
+{
+	const char *problem = ZbxhistOpenRunGroup(state->day, state->layout,
+											  &state->group,
+											  (uint8 *) VARDATA_ANY(payload),
+											  VARSIZE_ANY_EXHDR(payload));
+
+	if (problem != NULL)
+	{
+		AddProblem(state, state->group.first_itemid, state->group.first_clock,
+				   psprintf("run of %d values to item " INT64_FORMAT ", clock %d: %s",
+							(int) state->group.nrows, state->group.last_itemid,
+							(int) state->group.last_clock, problem));
+		return;
+	}
+	for (int i = 0; i < state->group.reader.nsegments; i++)
+		VerifySegment(state, i);
+	state->nrows += state->group.nrows;
+}
+
+/*
  * VerifyTimes looks at a row with times that items share.  Which items they are
  * their segments tell, which cannot be decoded if something is wrong.
  */
@@ -287,6 +316,11 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	if (payload == NULL)
 	{
 		AddGroupProblem(state, error);
+		return;
+	}
+	if (state->layout->has_runs)
+	{
+		VerifyRun(state, payload);
 		return;
 	}
 	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
@@ -390,6 +424,85 @@ VerifyIndex(void *arg)
 }
 
 /*
+ * VerifyRunIndex looks whether the index of a table of runs leads to all of them.
+ */
+static void
+VerifyRunIndex(void *arg)
+{
+	VerifyState *state = arg;
+	Oid			relid = ZbxhistRunIndex(state->day);
+	TupleTableSlot *slot;
+	IndexScanDesc scan;
+	Relation	index;
+	int			n = 0;
+
+	if (!OidIsValid(relid))
+	{
+		AddProblem(state, 0, 0, "the index: there is none on (last_clock), or others");
+		return;
+	}
+	index = index_open(relid, AccessShareLock);
+	slot = table_slot_create(state->day, NULL);
+	scan = index_beginscan_compat(state->day, index, state->snapshot, 0);
+	index_rescan(scan, NULL, 0, NULL, 0);
+	while (index_next(scan, ForwardScanDirection, slot))
+		n++;
+	index_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	index_close(index, AccessShareLock);
+	if (n != state->nplaces)
+		AddProblem(state, 0, 0, psprintf("the index has %d of %d runs", n,
+										 state->nplaces));
+}
+
+/*
+ * VerifyKeys looks whether a key is in two runs.
+ */
+static void
+VerifyKeys(void *arg)
+{
+	VerifyState *state = arg;
+	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout,
+										   state->snapshot);
+	DayGroup	group;
+
+	ZbxhistDayScanAll(scan);
+	while (ZbxhistDayScanNext(scan, &group))
+	{
+		for (int i = 0; i < group.reader.nsegments; i++)
+		{
+			const SegmentRows *rows = &group.reader.decoded[i];
+
+			for (int row = 1; row < rows->nrows; row++)
+			{
+				if (ZbxhistRowPosition(state->layout, rows, row - 1) ==
+					ZbxhistRowPosition(state->layout, rows, row))
+					AddProblem(state, rows->itemid,
+							   (int32) rows->columns[0].ints[row],
+							   "two values have the same key");
+			}
+		}
+	}
+	ZbxhistEndDayScan(scan);
+}
+
+/*
+ * VerifyRuns looks at all runs together; the index of pages that cannot be read
+ * leads in vain.
+ */
+static void
+VerifyRuns(VerifyState *state)
+{
+	char	   *error;
+
+	if (state->blocks == NIL &&
+		!ZbxhistTry(VerifyRunIndex, state, ZbxhistIsDamage, &error))
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+	/* what cannot be read has been told then */
+	(void) ZbxhistTry(VerifyKeys, state, ZbxhistIsDamage, &error);
+}
+
+/*
  * VerifyLost tells to which groups the index leads in vain; returns false if it
  * is damaged itself.
  */
@@ -442,6 +555,11 @@ VerifyBlocks(VerifyState *state)
 		VerifyBlock(state, block);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->block_context);
+	}
+	if (state->layout->has_runs)
+	{
+		VerifyRuns(state);
+		return;
 	}
 	VerifyPlaces(state);
 	/* what a page lacks has been told then */
