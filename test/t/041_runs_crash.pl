@@ -96,7 +96,9 @@ for my $round (1 .. $rounds)
 {
 	my @writers = map {
 		my $writer = $_;
-		start_psql($node, 'zabbix', $node->basedir . "/out$writer",
+		start_psql(
+			$node, 'zabbix',
+			$node->basedir . "/out$writer",
 			sub { print { $_[0] } "CALL write_values($writer);\n" })
 	} 1 .. 4;
 	sleep 2 + rand 2;
@@ -107,8 +109,7 @@ for my $round (1 .. $rounds)
 }
 
 my %seen = map { split /\|/ } split /\n/,
-  $node->safe_psql('zabbix',
-	'SELECT what, count(*) FROM outcome GROUP BY 1');
+  $node->safe_psql('zabbix', 'SELECT what, count(*) FROM outcome GROUP BY 1');
 is(join(', ', grep { /^only/ } sort keys %seen),
 	'', 'no side refused what the other one took');
 ok($seen{stored} && $seen{refused} && $seen{undone},
@@ -116,12 +117,14 @@ ok($seen{stored} && $seen{refused} && $seen{undone},
 cmp_ok(
 	$node->safe_psql(
 		'zabbix',
-		'SELECT count(*) FROM history WHERE tableoid <> \'history\'::regclass'),
-	'>', 1000, 'runs were used');
+		'SELECT count(*) FROM history WHERE tableoid <> \'history\'::regclass'
+	),
+	'>', 1000,
+	'runs were used');
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '1970-01-02')");
 maintain($node, 'zabbix');
 is_as_plain('packed');
-is( $node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
 	0, 'nothing is left over');
 log_is_clean($node);
 done_testing();
