@@ -7,6 +7,7 @@ LOAD 'zbxhist';
 SET client_min_messages = warning;
 SET extra_float_digits = 1;
 SET timezone = 'UTC';
+SET jit = off;
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA plain;
 CREATE SCHEMA managed;
