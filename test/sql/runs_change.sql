@@ -96,3 +96,5 @@ CALL zbxhist.pack('history', '1970-01-11');
 SELECT wrong, nruns FROM state();
 SELECT kind FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock = 864000;
 SELECT * FROM zbxhist.verify('history');
+RESET search_path;
+DROP SCHEMA runs_change CASCADE;
