@@ -155,6 +155,7 @@ OBJS = \
 	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/heap_source.o \
+	src/read/item_ends.o \
 	src/read/item_usage.o \
 	src/read/last_values.o \
 	src/read/numbers.o \

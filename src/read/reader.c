@@ -65,6 +65,10 @@ struct ItemReader
 	OpenSource *current;		/* whose row was read last, or NULL */
 	PartitionWalk walk;			/* over partitions and packed days */
 
+	/* for more items of the same clocks */
+	PartitionWalk start;		/* behind partitions that are empty */
+	bool		has_start;
+
 	MemoryContext context;		/* owns all this */
 };
 
@@ -331,6 +335,40 @@ StartNext(ItemReader *reader, const WalkStep *step)
 }
 
 /*
+ * BeginWalk begins the walk of an item.  Partitions without blocks stay without
+ * rows for the snapshot, so that where several are read the walk of each begins
+ * behind those that come first, like the hours to come.  If the set has changed
+ * meanwhile, the walk begins with the first one of the new set.
+ */
+static void
+BeginWalk(ItemReader *reader)
+{
+	const ItemRange *range = &reader->range;
+	const PartitionWalk *start = &reader->start;
+
+	if (reader->has_start && start->is_descending == range->is_descending &&
+		start->first_clock == position_clock(range->first) &&
+		start->last_clock == position_clock(range->last))
+		reader->walk = *start;
+	else
+		ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+}
+
+/*
+ * NextStep goes on with the walk, and remembers where it has found nothing yet.
+ */
+static bool
+NextStep(ItemReader *reader, WalkStep *step)
+{
+	if (reader->keeps_sources && !reader->walk.has_begun)
+	{
+		reader->start = reader->walk;
+		reader->has_start = true;
+	}
+	return ZbxhistWalkNext(&reader->walk, step);
+}
+
+/*
  * OpenNext leaves the partition that has been read and begins with the next
  * one, which step is set to; returns false if there is none.  Where one is not found, the set that
  * comes after it may have another in its place.
@@ -339,7 +377,7 @@ static bool
 OpenNext(ItemReader *reader, WalkStep *step)
 {
 	LeavePartition(reader);
-	while (ZbxhistWalkNext(&reader->walk, step))
+	while (NextStep(reader, step))
 	{
 		CHECK_FOR_INTERRUPTS();
 		reader->partition = step->is_day ? EnterDay(reader, step) :
@@ -410,7 +448,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	if (item_range_is_empty(range))
 		return;
 
-	ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+	BeginWalk(reader);
 	if (reader->days != NULL)
 		ZbxhistRestartDays(reader->days);
 	foreach(lc, reader->fixed)
