@@ -103,6 +103,7 @@ typedef struct ItemScanState
 	AttrNumber	itemid_attnum;
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
+	uint64		nknown;			/* of these, of which no row was read */
 } ItemScanState;
 
 /* ---- planning ---- */
@@ -458,7 +459,10 @@ NextItem(ItemScanState *state)
 	state->nitems++;
 	state->is_known = item->is_exact && state->needs_clock;
 	if (state->is_known)
+	{
+		state->nknown++;
 		return true;
+	}
 	range.itemid = item->itemid;
 	if (range.is_descending)
 		ZbxhistEndAt(&range, make_position(item->clock, PG_INT32_MAX));
@@ -622,6 +626,8 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 		return;
 	if (state->query.is_of_each)
 		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
+	if (state->needs_clock)
+		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);
 	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
 						   ZbxhistCountSources(state->reader), es);
 }
