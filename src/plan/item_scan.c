@@ -251,12 +251,21 @@ void
 ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 						RangeTblEntry *rte)
 {
+	CustomPath *path;
+
 	if (rte->rtekind != RTE_RELATION || rte->coltypmods == NIL ||
 		IS_DUMMY_REL(rel))
 		return;
+	path = MakeItemPath(root, rel, rte);
+	/* the parent's own rows, which were estimated, are mostly none */
+	if (list_nth_int(rte->coltypmods, QUERY_IS_OF_EACH))
+	{
+		rel->rows = path->path.rows;
+		rel->tuples = Max(rel->tuples, rel->rows);
+	}
 	rel->pathlist = NIL;
 	rel->partial_pathlist = NIL;
-	add_path(rel, &MakeItemPath(root, rel, rte)->path);
+	add_path(rel, &path->path);
 }
 
 /* ---- execution ---- */
@@ -269,9 +278,9 @@ static bool
 NeedsClock(const ItemScanState *state, const CustomScan *scan)
 {
 	Bitmapset  *attnums = NULL;
-	Bitmapset  *known = NULL;
+	Bitmapset  *known;
 
-	if (!state->query.is_of_each || scan->scan.plan.qual != NIL)
+	if (scan->scan.plan.qual != NIL)
 		return false;
 	pull_varattnos((Node *) scan->scan.plan.targetlist, scan->scan.scanrelid,
 				   &attnums);
@@ -297,9 +306,12 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
 	state->query.is_descending = list_nth_int(query, QUERY_IS_DESCENDING);
 	state->query.is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
-	state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
-	state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
-	state->needs_clock = NeedsClock(state, scan);
+	if (state->query.is_of_each)
+	{
+		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
+		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
+		state->needs_clock = NeedsClock(state, scan);
+	}
 	state->values = ExecInitExprList(list_copy_head(scan->custom_exprs,
 													list_length(state->kinds)),
 									 &node->ss.ps);

@@ -53,7 +53,7 @@ typedef struct ItemWalk
 	int32		clock;
 
 	/* where the next one is expected */
-	bool		is_dense;		/* beside the last one, which was beside another */
+	bool		is_dense;		/* beside the last one, as that one was */
 	int64		reach;			/* seconds from clock */
 } ItemWalk;
 
