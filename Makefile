@@ -76,6 +76,7 @@ OBJS = \
 	src/packed/day/day_key.o \
 	src/packed/day/day_modify.o \
 	src/packed/day/day_newest.o \
+	src/packed/day/day_pages.o \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
 	src/packed/day/day_stream.o \
