@@ -62,6 +62,7 @@ for my $level (qw(minimal replica))
 		"level_$level",
 		-extra => ['--data-checksums'],
 		wal_level => $level,
+
 		# or, with "minimal", PostgreSQL logs small tables when they are done, and
 		# has them in its buffers for that
 		wal_skip_threshold => 0,
@@ -92,13 +93,15 @@ for my $level (qw(minimal replica))
 	is($node->safe_psql('zabbix', $checksum), $expected, '... with all rows');
 
 	$node->safe_psql('zabbix', 'CHECKPOINT');
-	$node->safe_psql('zabbix', 'VACUUM (FREEZE) zbxhist_packed.'
-		  . partition('history', -1));
+	$node->safe_psql('zabbix',
+		'VACUUM (FREEZE) zbxhist_packed.' . partition('history', -1));
 	is(dirty_pages($node), 0, '... and VACUUM changes none');
 
 	# another file, with checkpoints all the while
 	my $done = $node->basedir . '/done';
-	my $checkpoints = start_psql($node, 'zabbix', $node->basedir . '/out',
+	my $checkpoints = start_psql(
+		$node, 'zabbix',
+		$node->basedir . '/out',
 		sub {
 			my ($psql) = @_;
 
