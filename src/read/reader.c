@@ -262,24 +262,31 @@ OpenTable(ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenPartition opens a partition, or finds it among those that are open;
- * returns NULL if it is not there any more, or read already, or empty.
+ * OpenPartition opens the partition that the walk has come to, or finds it among
+ * those that are open; returns NULL if it is not there any more, or read already,
+ * or empty.
  */
 static OpenSource *
-OpenPartition(ItemReader *reader, Oid relid)
+OpenPartition(ItemReader *reader, const WalkStep *step)
 {
+	Oid			relid = step->relid;
 	OpenSource *open = ZbxhistFindKept(&reader->kept, relid);
 	Relation	rel;
 
 	if (open != NULL)
 		return open;
 	if (IsFixed(reader, relid))
+	{
+		ZbxhistWalkArrived(&reader->walk, step);
 		return NULL;
+	}
 	rel = OpenTable(reader, relid);
 	if (rel == NULL)
 		return NULL;
 	if (!HasRows(reader, rel))
 	{
+		/* so that a walk that begins anew does not come here again */
+		ZbxhistWalkArrived(&reader->walk, step);
 		table_close(rel, NoLock);
 		return NULL;
 	}
@@ -381,7 +388,7 @@ OpenNext(ItemReader *reader, WalkStep *step)
 	{
 		CHECK_FOR_INTERRUPTS();
 		reader->partition = step->is_day ? EnterDay(reader, step) :
-			OpenPartition(reader, step->relid);
+			OpenPartition(reader, step);
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, step);
