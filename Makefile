@@ -11,9 +11,13 @@ OBJS = \
 	src/aggregate/aggregate_query.o \
 	src/aggregate/aggregate_scan.o \
 	src/aggregate/clock_keys.o \
+	src/aggregate/column_filter.o \
 	src/aggregate/estimate.o \
+	src/aggregate/filter_rows.o \
+	src/aggregate/filter_values.o \
 	src/aggregate/groups.o \
 	src/aggregate/packed_groups.o \
+	src/aggregate/segment_groups.o \
 	src/aggregate/total.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \

@@ -34,14 +34,17 @@
 #include "utils/selfuncs.h"
 
 #include "aggregate/aggregate.h"
+#include "aggregate/column_filter.h"
 #include "aggregate/estimate.h"
 #include "aggregate/groups.h"
 #include "compat.h"
 #include "guc.h"
 #include "packed/fdw/fdw_plan.h"
 
-/* what of a scan's cost per row is left without rows, and with them */
+/* what of a scan's cost per row is left without rows, where conditions are
+ * evaluated on columns, and with rows */
 #define SEGMENT_COST 0.1
+#define FILTER_COST 0.3
 #define ROW_COST 0.8
 
 /* as many passes over all rows may be expected */
@@ -344,6 +347,21 @@ static const CustomPathMethods aggregate_path_methods = {
 };
 
 /*
+ * CostPerRow says what of a scan's cost per row is left.
+ */
+static double
+CostPerRow(const AggregateChoice *choice)
+{
+	double		result = SEGMENT_COST;
+	ListCell   *lc;
+
+	foreach(lc, choice->filter)
+		result = Max(result, ZbxhistIsColumnCondition(lfirst(lc)) ?
+					 FILTER_COST : ROW_COST);
+	return result;
+}
+
+/*
  * SetCost estimates what the path costs: reading the other tables' rows and
  * the packed segments, and a little for each packed row.
  */
@@ -359,8 +377,7 @@ SetCost(CustomPath *path, RelOptInfo *output, const AggregateChoice *choice,
 	ListCell   *lc;
 
 	cost = estimate->total_cost -
-		estimate->cpu_cost *
-		(1 - (choice->local == NIL ? SEGMENT_COST : ROW_COST));
+		estimate->cpu_cost * (1 - CostPerRow(choice));
 	foreach(lc, path->custom_paths)
 	{
 		Path	   *input = lfirst(lc);

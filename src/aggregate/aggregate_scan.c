@@ -138,6 +138,31 @@ InitInputs(AggregateScanState *state)
 }
 
 /*
+ * InitConditions prepares the conditions on packed rows.
+ */
+static void
+InitConditions(AggregateScanState *state)
+{
+	PlanState  *parent = &state->css.ss.ps;
+	List	   *of_items = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, (List *) list_nth(state->private, AGGREGATE_LOCAL))
+	{
+		if (is_of_other_place(lfirst(lc), &state->itemid))
+			others = lappend(others, lfirst(lc));
+		else
+			of_items = lappend(of_items, lfirst(lc));
+	}
+	state->of_items = ExecInitQual(of_items, parent);
+	state->local = ExecInitQual(others, parent);
+	state->filter = ZbxhistMakeColumnFilter(others, parent);
+	state->is_filter = state->filter != NULL &&
+		list_length(state->filter->parts) == list_length(others);
+}
+
+/*
  * CheckFunctions raises an error if the user may not execute an aggregate.
  */
 static void
@@ -170,11 +195,7 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	CheckFunctions(state);
 	InitKeys(state);
 	InitInputs(state);
-	state->local = ExecInitQual(list_nth(state->private, AGGREGATE_LOCAL),
-								&node->ss.ps);
-	state->filters_items = state->local != NULL &&
-		!is_of_other_place(list_nth(state->private, AGGREGATE_LOCAL),
-						   &state->itemid);
+	InitConditions(state);
 	state->values = ExecInitExprList(plan->custom_exprs, &node->ss.ps);
 	state->econtext = CreateExprContext(estate);
 	foreach(lc, plan->custom_plans)
@@ -462,6 +483,29 @@ ExplainConditions(const AggregateScanState *state, const char *label,
 }
 
 /*
+ * ExplainFilters shows the other conditions on packed days: those that are
+ * evaluated on columns, and those for which rows are made.
+ */
+static void
+ExplainFilters(const AggregateScanState *state, ExplainState *es)
+{
+	List	   *filters = list_nth(state->private, AGGREGATE_FILTER);
+	List	   *on_columns = NIL;
+	List	   *on_rows = NIL;
+	ListCell   *lc;
+
+	foreach(lc, filters)
+	{
+		if (ZbxhistIsColumnCondition(lfirst(lc)))
+			on_columns = lappend(on_columns, lfirst(lc));
+		else
+			on_rows = lappend(on_rows, lfirst(lc));
+	}
+	ExplainConditions(state, "Packed Column Filter", on_columns, es);
+	ExplainConditions(state, "Packed Filter", on_rows, es);
+}
+
+/*
  * ExplainAggregate shows the packed table and the conditions on it, and with
  * ANALYZE what was read.
  */
@@ -476,17 +520,22 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Packed Table", get_rel_name(linitial_oid(tables)), es);
 	ExplainConditions(state, "Packed Cond",
 					  list_nth(state->private, AGGREGATE_EXACT), es);
-	ExplainConditions(state, "Packed Filter",
-					  list_nth(state->private, AGGREGATE_FILTER), es);
+	ExplainFilters(state, es);
 	if (!es->analyze || state->scan == NULL)
 		return;
 	ExplainPropertyInteger("Days", NULL, state->scan->open.counters.days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,
 						   counters->segments_by_stats, es);
+	if (state->filter != NULL)
+		ExplainPropertyInteger("Segments Excluded", NULL,
+							   counters->segments_excluded, es);
 	ExplainPropertyInteger("Segments Decoded", NULL,
 						   counters->segments_decoded, es);
 	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded,
 						   es);
+	if (state->local != NULL)
+		ExplainPropertyInteger("Packed Rows Made", NULL, counters->rows_made,
+							   es);
 	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
 	if (counters->passes > 1)
 		ExplainPropertyInteger("Passes", NULL, counters->passes, es);

@@ -10,6 +10,7 @@
 
 #include "nodes/execnodes.h"
 
+#include "aggregate/column_filter.h"
 #include "aggregate/groups.h"
 #include "packed/day/scan.h"
 
@@ -18,7 +19,9 @@ typedef struct AggregateCounters
 {
 	uint64		segments_by_stats;	/* not decoded */
 	uint64		segments_decoded;
+	uint64		segments_excluded;	/* no row of them passes, by statistics */
 	uint64		values_decoded; /* rows of these */
+	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		passes;
 	uint64		groups;
@@ -50,8 +53,13 @@ typedef struct AggregateScanState
 	Relation	packed;
 	PackedScan *scan;			/* NULL: not begun yet */
 	bool	   *wanted;			/* by attribute */
-	ExprState  *local;			/* NULL: all rows count */
-	bool		filters_items;	/* it is about the item only */
+	ExprState  *of_items;		/* conditions on the item only; NULL: none */
+	ExprState  *local;			/* the others; NULL: none */
+	ColumnFilter *filter;		/* those of them that are evaluated on
+								 * columns; NULL: none */
+	bool		is_filter;		/* these are all of them */
+	bool		has_values;		/* the filter has its values */
+	MemoryContext filter_context;	/* owns these */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
 	int			itemid;			/* in input, from 1; 0: not asked for */
@@ -66,7 +74,8 @@ typedef struct AggregateScanState
 	const LayoutColumn **columns;	/* of inputs; NULL: none; allocated in the
 									 * query's context */
 	bool	   *wanted_packed;	/* for inputs only */
-	int			nwanted;		/* size of it */
+	bool	   *wanted_filter;	/* for inputs and filter */
+	int			nwanted;		/* size of both */
 	MemoryContext segment_context;
 
 	/* keys at the beginning of the run of rows in hand, and at another one */
@@ -84,6 +93,10 @@ typedef struct AggregateScanState
 /* aggregate_scan.c */
 extern void ZbxhistAggregateRow(AggregateScanState *state,
 								TupleTableSlot *slot);
+
+/* segment_groups.c */
+extern void ZbxhistAddSegment(AggregateScanState *state,
+							  const SegmentInfo *info);
 
 /* packed_groups.c */
 extern void ZbxhistBeginPackedGroups(AggregateScanState *state);

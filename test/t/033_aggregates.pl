@@ -101,6 +101,38 @@ sub key
 		"CASE WHEN $clock > 100000 THEN $clock / 5000 END");
 }
 
+# A condition that is evaluated on columns, or one for which rows are made.
+sub value_condition
+{
+	my ($depth) = @_;
+	my $number =
+	  one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
+		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615',
+		int rand 10**int rand 20);
+	my $operator = one_of('<', '<=', '=', '>=', '>', '<>');
+	my $join = one_of('AND', 'OR');
+	return
+		'('
+	  . value_condition($depth - 1)
+	  . " $join "
+	  . value_condition($depth - 1) . ')'
+	  if $depth > 0;
+	return one_of(
+		"value $operator $number",
+		"value $operator $number",
+		"$number $operator value",
+		"value BETWEEN -1000 AND $number",
+		"value IN (0, $number, 77)",
+		"value NOT IN ($number, 3, 4)",
+		'value IS NULL',
+		'value IS NOT NULL',
+		"ns $operator " . int rand 4000,
+		"clock $operator " . (80_000 + int rand 400_000),
+		"itemid $operator " . int rand 9,
+		'ns % 3 = 0',
+		"(value > $number) IS NOT TRUE");
+}
+
 sub where
 {
 	my @conditions;
@@ -117,12 +149,7 @@ sub where
 		"clock < $from",
 		"clock BETWEEN $from AND $from + " . int rand 200_000
 	  ) if rand() < 0.5;
-	push @conditions,
-	  one_of(
-		'value > 100',
-		'value IS NOT NULL',
-		'ns % 3 = 0',
-		'value <> 0 OR clock % 2 = 0') if rand() < 0.25;
+	push @conditions, value_condition(int rand 3) while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
