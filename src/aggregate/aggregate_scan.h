@@ -8,8 +8,10 @@
 #ifndef ZBXHIST_AGGREGATE_SCAN_H
 #define ZBXHIST_AGGREGATE_SCAN_H
 
+#include "access/parallel.h"
 #include "nodes/execnodes.h"
 
+#include "aggregate/aggregate.h"
 #include "aggregate/column_filter.h"
 #include "aggregate/groups.h"
 #include "packed/day/scan.h"
@@ -17,6 +19,7 @@
 /* what has been done; shown by EXPLAIN */
 typedef struct AggregateCounters
 {
+	uint64		days;
 	uint64		segments_by_stats;	/* not decoded */
 	uint64		segments_decoded;
 	uint64		segments_excluded;	/* no row of them passes, by statistics */
@@ -24,7 +27,6 @@ typedef struct AggregateCounters
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		passes;
-	uint64		groups;
 } AggregateCounters;
 
 /* the values of keys and breaks at some clock */
@@ -39,6 +41,7 @@ typedef struct AggregateScanState
 {
 	CustomScanState css;		/* must be first */
 	List	   *private;		/* the plan's */
+	AggregateRole role;
 	List	   *values;			/* ExprStates of conditions' values */
 
 	GroupTable	table;
@@ -69,6 +72,7 @@ typedef struct AggregateScanState
 	MemoryContext bounds_context;	/* owns the items */
 
 	/* of the day in hand */
+	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
 	const LayoutColumn **columns;	/* of inputs; NULL: none; allocated in the
@@ -85,14 +89,56 @@ typedef struct AggregateScanState
 
 	/* results */
 	bool		is_done;		/* the groups of this pass are complete */
+	bool		is_part;		/* there are more, see below */
 	int			bucket;			/* the next one to give out */
 	ValueGroup *group;			/* the next one of it, or NULL */
 	AggregateCounters counters;
+
+	/*
+	 * of AGGREGATE_SHARE, which gives out groups when memory is full, and
+	 * goes on from there
+	 */
+	struct SharedAggregate *shared; /* NULL: there is only this participant */
+	Size		limit;			/* of the groups' bytes */
+	int			input_number;	/* the plan below in hand */
+	bool		has_input;		/* we are to run it */
+	bool		has_packed;		/* the packed days have begun */
+	AggregateCounters workers;	/* what the others have done */
 } AggregateScanState;
+
+/*
+ * aggregate_is_full says whether groups have to be given out before more are
+ * made.
+ */
+static inline bool
+aggregate_is_full(const AggregateScanState *state)
+{
+	return state->role == AGGREGATE_SHARE &&
+		state->table.used >= state->limit;
+}
 
 /* aggregate_scan.c */
 extern void ZbxhistAggregateRow(AggregateScanState *state,
 								TupleTableSlot *slot);
+
+/* aggregate_parallel.c */
+extern Datum ZbxhistGroupState(const GroupTable *table,
+							   const ValueGroup *group);
+extern void ZbxhistAggregateState(AggregateScanState *state,
+								  TupleTableSlot *slot);
+extern bool ZbxhistTakeInput(AggregateScanState *state, int input);
+extern void ZbxhistReportAggregate(AggregateScanState *state);
+extern Size ZbxhistEstimateAggregate(CustomScanState *node,
+									 ParallelContext *context);
+extern void ZbxhistInitializeAggregate(CustomScanState *node,
+									   ParallelContext *context,
+									   void *coordinate);
+extern void ZbxhistReInitializeAggregate(CustomScanState *node,
+										 ParallelContext *context,
+										 void *coordinate);
+extern void ZbxhistInitializeAggregateWorker(CustomScanState *node,
+											 shm_toc *toc, void *coordinate);
+extern void ZbxhistShutdownAggregate(CustomScanState *node);
 
 /* segment_groups.c */
 extern void ZbxhistAddSegment(AggregateScanState *state,
@@ -100,7 +146,7 @@ extern void ZbxhistAddSegment(AggregateScanState *state,
 
 /* packed_groups.c */
 extern void ZbxhistBeginPackedGroups(AggregateScanState *state);
-extern void ZbxhistAggregatePacked(AggregateScanState *state);
+extern bool ZbxhistAggregatePacked(AggregateScanState *state);
 extern void ZbxhistEndPackedGroups(AggregateScanState *state);
 
 #endif							/* ZBXHIST_AGGREGATE_SCAN_H */

@@ -254,15 +254,14 @@ EnterDay(AggregateScanState *state)
 /* ---- adding ---- */
 
 /*
- * ZbxhistAggregatePacked adds the packed days.
+ * BeginPacked goes to the first packed day, with the conditions' values of
+ * now.
  */
-void
-ZbxhistAggregatePacked(AggregateScanState *state)
+static void
+BeginPacked(AggregateScanState *state)
 {
 	List	   *kinds = list_nth(state->private, AGGREGATE_CONDS);
-	Oid			day = InvalidOid;
 	ScanBounds	bounds;
-	const SegmentInfo *info;
 
 	ZbxhistEvaluateConds(kinds, state->values,
 						 state->css.ss.ps.ps_ExprContext,
@@ -270,20 +269,39 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 	MemoryContextReset(state->filter_context);
 	state->has_values = false;
 	ZbxhistStartPackedScan(state->scan, &bounds);
-	while ((info = ZbxhistPackedScanFind(state->scan)) != NULL)
+	state->day = InvalidOid;
+	state->has_packed = true;
+}
+
+/*
+ * ZbxhistAggregatePacked adds the packed days; returns false if there is more,
+ * for which there is no memory now.
+ */
+bool
+ZbxhistAggregatePacked(AggregateScanState *state)
+{
+	const SegmentInfo *info;
+
+	if (!state->has_packed)
+		BeginPacked(state);
+	while (!aggregate_is_full(state))
 	{
 		MemoryContext old;
 
+		info = ZbxhistPackedScanFind(state->scan);
+		if (info == NULL)
+			return true;
 		CHECK_FOR_INTERRUPTS();
 		old = MemoryContextSwitchTo(state->segment_context);
-		if (RelationGetRelid(state->scan->open.reader->rel) != day)
+		if (RelationGetRelid(state->scan->open.reader->rel) != state->day)
 		{
 			EnterDay(state);
-			day = RelationGetRelid(state->reader->rel);
+			state->day = RelationGetRelid(state->reader->rel);
 		}
 		ZbxhistAddSegment(state, info);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->segment_context);
 		ZbxhistDayReaderSkip(state->scan->open.reader);
 	}
+	return false;
 }

@@ -178,6 +178,9 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION compare(query text, plain text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text; expected text; line text; plan text := '';
 BEGIN
+    IF random() < 0.5 THEN
+        PERFORM set_config(name, '0', true) FROM unnest('{parallel_setup_cost,parallel_tuple_cost,min_parallel_table_scan_size}'::text[]) name;
+    END IF;
     FOR line IN EXECUTE 'EXPLAIN ' || query LOOP plan := plan || line; END LOOP;
     PERFORM set_config('work_mem', CASE WHEN random() < 0.1 THEN '64kB' ELSE '4MB' END, true);
     BEGIN
@@ -189,7 +192,7 @@ BEGIN
     IF found IS DISTINCT FROM expected THEN
         RETURN format('DIFFERS: %s: %s instead of %s', query, left(found, 500), left(expected, 500));
     END IF;
-    RETURN CASE WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' ELSE 'plain' END;
+    RETURN CASE WHEN plan LIKE '%Parallel Custom Scan (ZbxhistAggregate)%' THEN 'workers' WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' ELSE 'plain' END;
 END $$
 SQL
 my %seen;
@@ -201,10 +204,11 @@ for my $answer (split /\n/, $node->safe_psql('postgres', join "\n", @script))
 }
 is_deeply(\@different, [], "the same answers (ZBXHIST_SEED=$seed)");
 cmp_ok(
-	$seen{scan} // 0,
+	($seen{scan} // 0) + ($seen{workers} // 0),
 	'>',
 	$queries / 2,
 	'most queries are planned without rows');
+cmp_ok($seen{workers} // 0, '>', $queries / 10, 'and some for workers');
 note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
 
 $node->stop;
