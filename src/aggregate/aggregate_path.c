@@ -41,8 +41,8 @@
 
 /* what of a scan's cost per row is left without rows, where conditions are
  * evaluated on columns, and with rows */
-#define SEGMENT_COST 0.1
-#define FILTER_COST 0.3
+#define SEGMENT_COST 0.03
+#define FILTER_COST 0.1
 #define ROW_COST 0.8
 
 /* as many passes over all rows may be expected */

@@ -30,6 +30,13 @@
 #include "aggregate/aggregate_path.h"
 #include "packed/fdw/fdw_plan.h"
 
+/*
+ * How much more than PostgreSQL's parallel_setup_cost workers take: their caches
+ * know nothing of the packed days yet, and what they are to help with takes
+ * much less than making rows.
+ */
+#define EXTRA_SETUPS 2
+
 /* the share of a participant */
 typedef struct Share
 {
@@ -254,7 +261,9 @@ ZbxhistAddParallelAggregate(PlannerInfo *root, RelOptInfo *input,
 	path = ZbxhistMakeAggregatePath(output, choice, AGGREGATE_COMBINE,
 									output->reltarget, list_make1(gather));
 	ZbxhistSetGroupsCost(path, output,
-						 gather->total_cost + ZbxhistCostOfRows(choice, nstates),
+						 gather->total_cost +
+						 EXTRA_SETUPS * parallel_setup_cost +
+						 ZbxhistCostOfRows(choice, nstates),
 						 ngroups);
 	add_path(output, &path->path);
 }
