@@ -7,13 +7,20 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 # explicit and sorted: a new file is a decision
 OBJS = \
 	$(WIN32RES) \
+	src/aggregate/aggregate_parallel.o \
 	src/aggregate/aggregate_path.o \
+	src/aggregate/aggregate_plan.o \
 	src/aggregate/aggregate_query.o \
 	src/aggregate/aggregate_scan.o \
 	src/aggregate/clock_keys.o \
+	src/aggregate/column_filter.o \
 	src/aggregate/estimate.o \
+	src/aggregate/filter_rows.o \
+	src/aggregate/filter_values.o \
 	src/aggregate/groups.o \
 	src/aggregate/packed_groups.o \
+	src/aggregate/parallel_path.o \
+	src/aggregate/segment_groups.o \
 	src/aggregate/total.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
