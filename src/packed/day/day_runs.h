@@ -50,8 +50,5 @@ extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
 									   DayGroup *group, const uint8 *data,
 									   size_t length);
-extern const char *ZbxhistWhyNotRun(const DayLayout *layout,
-									const DayGroup *place, const uint8 *data,
-									size_t length, RunRows *rows);
 
 #endif							/* ZBXHIST_DAY_RUNS_H */
