@@ -277,7 +277,7 @@ ZbxhistInsertRuns(Relation parent, Oid runs, TupleTableSlot **slots,
 												  "zbxhist runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RunInsert	insert = {.parent = parent, .cid = cid};
+	RunInsert	insert = {.parent = parent,.cid = cid};
 	bool		result = false;
 
 	insert.rel = OpenRuns(runs);

@@ -105,7 +105,7 @@ static KeyCache *
 GetCache(RunTable *table)
 {
 	MemoryContext context;
-	HASHCTL		control = {.keysize = sizeof(RunId), .entrysize = sizeof(CachedRun)};
+	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(CachedRun)};
 
 	if (table->cache != NULL && table->cache->nkeys < MAX_CACHED_KEYS)
 		return table->cache;
@@ -504,8 +504,8 @@ int
 ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
 				  const WrittenRun *own, int nown)
 {
-	KeyLook		look = {.rel = runs, .table = table, .keys = keys,
-	.own = own, .nown = nown};
+	KeyLook		look = {.rel = runs,.table = table,.keys = keys,
+	.own = own,.nown = nown};
 
 	return FindKeys(&look, false);
 }
@@ -525,7 +525,7 @@ ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
 	RunTable   *table = ZbxhistGetRunTable(parent, runs);
 	int64		position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
 	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	KeyLook		look = {.rel = runs, .table = table, .keys = &keys};
+	KeyLook		look = {.rel = runs,.table = table,.keys = &keys};
 	bool		found;
 
 	ZbxhistFlushDayChanges(RelationGetRelid(runs));

@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "ingest/insert_triggers.h"
+#include "catalog/partition_set.h"
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
 #include "packed/day/run_write.h"

@@ -10,7 +10,6 @@
 
 #include "utils/relcache.h"
 
-#include "catalog/partition_set.h"
 #include "packed/day/layout.h"
 
 typedef struct RunTable

@@ -19,6 +19,7 @@ from .zbxhist import (
     ZbxhistNoKey,
     ZbxhistPacked,
     ZbxhistRows,
+    ZbxhistRuns,
     ZbxhistTrigger,
 )
 
@@ -34,6 +35,7 @@ STORES = {
         ZbxhistTrigger,
         Zbxhist,
         ZbxhistNoKey,
+        ZbxhistRuns,
         ZbxhistPacked,
         ZbxhistByDay,
         ZbxhistByHour,

@@ -134,6 +134,33 @@ class ZbxhistNoKey(Zbxhist):
     has_key = False
 
 
+class ZbxhistRuns(Zbxhist):
+    """Periods take their values as runs, whatever their length."""
+
+    name = "zbxhist-runs"
+    label = "zbxhist, runs"
+
+    @classmethod
+    def missing(cls, cluster):
+        found = super().missing(cluster)
+        if found is None and not cluster.execute(
+            "BEGIN; CREATE EXTENSION zbxhist; SELECT 1 FROM pg_proc WHERE proname = 'create_runs'"
+        ):
+            found = "the installed version has no runs"
+        return found
+
+    def create_table(self, table, periods, interval):
+        del interval
+        self.execute(schema.create_table(table))
+        self.execute("SELECT zbxhist.create_parent('%s', '1 day')" % table)
+        for period in periods:
+            self.execute("DROP TABLE " + self.partition(table, period))
+            self.execute(
+                "SELECT zbxhist_internal.create_runs('%s', %d, %d)"
+                % (table, period.start, period.stop)
+            )
+
+
 class ZbxhistByDay(Zbxhist):
     """A policy of its own, and what maintenance makes of it: partitions come and are packed."""
 
