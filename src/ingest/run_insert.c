@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "catalog/partition_set.h"
 #include "ingest/lookup_day.h"
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
