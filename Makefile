@@ -7,13 +7,20 @@ PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix h
 # explicit and sorted: a new file is a decision
 OBJS = \
 	$(WIN32RES) \
+	src/aggregate/aggregate_parallel.o \
 	src/aggregate/aggregate_path.o \
+	src/aggregate/aggregate_plan.o \
 	src/aggregate/aggregate_query.o \
 	src/aggregate/aggregate_scan.o \
 	src/aggregate/clock_keys.o \
+	src/aggregate/column_filter.o \
 	src/aggregate/estimate.o \
+	src/aggregate/filter_rows.o \
+	src/aggregate/filter_values.o \
 	src/aggregate/groups.o \
 	src/aggregate/packed_groups.o \
+	src/aggregate/parallel_path.o \
+	src/aggregate/segment_groups.o \
 	src/aggregate/total.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
@@ -79,6 +86,7 @@ OBJS = \
 	src/packed/day/day_key.o \
 	src/packed/day/day_modify.o \
 	src/packed/day/day_newest.o \
+	src/packed/day/day_pages.o \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
 	src/packed/day/day_runs.o \
@@ -164,6 +172,7 @@ OBJS = \
 	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/heap_source.o \
+	src/read/item_ends.o \
 	src/read/item_usage.o \
 	src/read/last_values.o \
 	src/read/numbers.o \

@@ -282,6 +282,24 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 #endif
 }
 
+/* 16 renamed a relation's place and what log_newpage takes (b0a55e432) */
+#include "access/xloginsert.h"
+
+#if PG_VERSION_NUM >= 160000
+#define log_new_page(rel, fork, block, page, is_standard) \
+	((void) log_newpage(&(rel)->rd_locator, (fork), (block), (page), (is_standard)))
+#else
+#define log_new_page(rel, fork, block, page, is_standard) \
+	((void) log_newpage(&(rel)->rd_node, (fork), (block), (page), (is_standard)))
+#endif
+
+/* alloc_page allocates a page; 16 wants those aligned that are written (faeedbcef) */
+#if PG_VERSION_NUM >= 160000
+#define alloc_page() palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, 0)
+#else
+#define alloc_page() palloc(BLCKSZ)
+#endif
+
 /* 18 has virtual generated columns (83ea6c540) */
 #if PG_VERSION_NUM >= 180000
 #define has_generated_columns(constr) \

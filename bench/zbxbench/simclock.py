@@ -1,6 +1,7 @@
 """A server's clock that shows simulated time: a library of the tests, and a file
 that the server has mapped."""
 
+import math
 import pathlib
 import shutil
 import struct
@@ -37,9 +38,12 @@ class SimulatedClock:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def set(self, moment):
-        """Shows this moment, in seconds since 1970, to every session at once."""
+        """Shows this moment, in seconds since 1970, to every session at once.
+
+        It, or up to a second later: what is due at this moment, is.
+        """
         self.moment = moment
-        ahead = struct.pack("=q", round(moment - time.time()))
+        ahead = struct.pack("=q", math.ceil(moment - time.time()))
         # in place: the server has mapped it
         with open(self.path, "r+b" if self.path.exists() else "wb") as file:
             file.write(ahead)

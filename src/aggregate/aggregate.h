@@ -50,7 +50,10 @@ typedef enum AggregatePrivate
 	AGGREGATE_EXACT,			/* these conditions, for EXPLAIN: in columns
 								 * of relation 1, the packed table */
 	AGGREGATE_LOCAL,			/* conditions on each packed row */
-	AGGREGATE_FILTER			/* the same for EXPLAIN */
+	AGGREGATE_FILTER,			/* the same for EXPLAIN */
+	AGGREGATE_PARTIALS			/* IntList of bools: whether all participants
+								 * of a parallel query run an input, each for
+								 * a part of its rows, or only one does */
 } AggregatePrivate;
 
 /* members of AGGREGATE_PLACES; columns of the input are counted from 1 */
@@ -58,8 +61,17 @@ enum AggregatePlace
 {
 	PLACE_ITEMID,				/* 0: not among them */
 	PLACE_CLOCK,
-	PLACE_FOLLOWS_CLOCK			/* bool */
+	PLACE_FOLLOWS_CLOCK,		/* bool */
+	PLACE_ROLE					/* AggregateRole */
 };
+
+/* what a node does */
+typedef enum AggregateRole
+{
+	AGGREGATE_ALL,				/* everything */
+	AGGREGATE_SHARE,			/* a share of it, below Gather */
+	AGGREGATE_COMBINE			/* puts shares together */
+} AggregateRole;
 
 /* aggregate_query.c */
 extern bool ZbxhistIsUsable(Node *node);

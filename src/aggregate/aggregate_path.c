@@ -19,10 +19,8 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/appendinfo.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -30,31 +28,25 @@
 #include "optimizer/restrictinfo.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/selfuncs.h"
 
 #include "aggregate/aggregate.h"
+#include "aggregate/aggregate_path.h"
+#include "aggregate/column_filter.h"
 #include "aggregate/estimate.h"
 #include "aggregate/groups.h"
 #include "compat.h"
 #include "guc.h"
 #include "packed/fdw/fdw_plan.h"
 
-/* what of a scan's cost per row is left without rows, and with them */
-#define SEGMENT_COST 0.1
+/* what of a scan's cost per row is left without rows, where conditions are
+ * evaluated on columns, and with rows */
+#define SEGMENT_COST 0.03
+#define FILTER_COST 0.1
 #define ROW_COST 0.8
 
 /* as many passes over all rows may be expected */
 #define MAX_PASSES 2
-
-/* the tables of a relation */
-typedef struct Tables
-{
-	RelOptInfo *packed;			/* a packed table; NULL: there is none */
-	AppendRelInfo *appinfo;		/* how it is a part; NULL: it is all */
-	List	   *others;			/* RelOptInfos */
-	List	   *appinfos;		/* of others */
-} Tables;
 
 /* ---- tables ---- */
 
@@ -209,11 +201,11 @@ place_columns(Node *node, List *columns)
 }
 
 /*
- * PlaceColumns returns expressions in columns of the input, ready to be
+ * ZbxhistPlaceColumns returns expressions in columns of the input, ready to be
  * executed.
  */
-static List *
-PlaceColumns(List *exprs, List *columns)
+List *
+ZbxhistPlaceColumns(List *exprs, List *columns)
 {
 	List	   *result = (List *) place_columns((Node *) exprs, columns);
 
@@ -221,47 +213,15 @@ PlaceColumns(List *exprs, List *columns)
 	return result;
 }
 
-/*
- * PlaceOf returns where a column of the packed table is in the input, or 0.
- */
-static int
-PlaceOf(List *attributes, AttrNumber attnum)
-{
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, attributes)
-	{
-		n++;
-		if (lfirst_int(lc) == attnum)
-			return n;
-	}
-	return 0;
-}
-
 /* ---- the path ---- */
 
-/* what a path carries to its plan; custom_private has one */
-typedef struct AggregateChoice
-{
-	AggregateQuery query;
-	List	   *columns;		/* of the input: Vars of the relation */
-	List	   *attributes;		/* IntList: the packed table's, and more of it
-								 * for local conditions */
-	Tables		tables;
-	Oid			relid;			/* of the packed table */
-	List	   *conds;			/* what is read of packed days */
-	List	   *exact;
-	List	   *filter;			/* other conditions on packed rows */
-	List	   *local;			/* the same in columns of the input */
-} AggregateChoice;
-
 /*
- * MakeInput makes a path of a table's rows with the columns of the input.
+ * ZbxhistAggregateInput makes a path of a table's rows, by one of its paths,
+ * with the columns of the input.
  */
-static Path *
-MakeInput(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
-		  List *columns)
+Path *
+ZbxhistAggregateInput(PlannerInfo *root, Path *path, AppendRelInfo *appinfo,
+					  List *columns)
 {
 	PathTarget *target = create_empty_pathtarget();
 	ListCell   *lc;
@@ -269,8 +229,7 @@ MakeInput(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
 	foreach(lc, columns)
 		add_column_to_pathtarget(target, ColumnOf(appinfo, lfirst(lc)), 0);
 	set_pathtarget_cost_width(root, target);
-	return (Path *) create_projection_path(root, rel, rel->cheapest_total_path,
-										   target);
+	return (Path *) create_projection_path(root, path->parent, path, target);
 }
 
 /*
@@ -304,7 +263,7 @@ SetPackedColumns(AggregateChoice *choice, List *locals)
 		choice->attributes = lappend_int(choice->attributes, attnum);
 	}
 	choice->filter = locals;
-	choice->local = PlaceColumns(locals, columns);
+	choice->local = ZbxhistPlaceColumns(locals, columns);
 	return true;
 }
 
@@ -334,14 +293,48 @@ SetPackedConditions(AggregateChoice *choice)
 		SetPackedColumns(choice, local);
 }
 
-static Plan *PlanAggregate(PlannerInfo *root, RelOptInfo *rel,
-						   CustomPath *path, List *tlist, List *clauses,
-						   List *custom_plans);
+/*
+ * ZbxhistCostPerRow says what of a scan's cost per row is left.
+ */
+double
+ZbxhistCostPerRow(const AggregateChoice *choice)
+{
+	double		result = SEGMENT_COST;
+	ListCell   *lc;
 
-static const CustomPathMethods aggregate_path_methods = {
-	.CustomName = "ZbxhistAggregate",
-	.PlanCustomPath = PlanAggregate
-};
+	foreach(lc, choice->filter)
+		result = Max(result, ZbxhistIsColumnCondition(lfirst(lc)) ?
+					 FILTER_COST : ROW_COST);
+	return result;
+}
+
+/*
+ * ZbxhistCostOfRows says what it costs to add rows that are not packed.
+ */
+Cost
+ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
+{
+	int			nexprs = list_length(choice->query.keys) +
+		list_length(choice->query.inputs);
+
+	return nrows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
+}
+
+/*
+ * ZbxhistSetGroupsCost sets what a path costs that gives out groups, of which
+ * cost is what it takes to make them.
+ */
+void
+ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output, Cost cost,
+					 double ngroups)
+{
+	/* paths are compared by what is before the groups, as many as they are */
+	if (output->pathlist != NIL)
+		ngroups = ((Path *) linitial(output->pathlist))->rows;
+	path->path.rows = ngroups;
+	path->path.startup_cost = cost;
+	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
+}
 
 /*
  * SetCost estimates what the path costs: reading the other tables' rows and
@@ -353,51 +346,60 @@ SetCost(CustomPath *path, RelOptInfo *output, const AggregateChoice *choice,
 {
 	const ScanEstimate *estimate =
 		&ZbxhistPackedRelOf(choice->tables.packed)->estimate;
-	double		nexprs = list_length(choice->query.keys) +
-		list_length(choice->query.inputs);
 	Cost		cost;
 	ListCell   *lc;
 
 	cost = estimate->total_cost -
-		estimate->cpu_cost *
-		(1 - (choice->local == NIL ? SEGMENT_COST : ROW_COST));
+		estimate->cpu_cost * (1 - ZbxhistCostPerRow(choice));
 	foreach(lc, path->custom_paths)
 	{
 		Path	   *input = lfirst(lc);
 
-		cost += input->total_cost +
-			input->rows * (cpu_tuple_cost + cpu_operator_cost * nexprs);
+		cost += input->total_cost + ZbxhistCostOfRows(choice, input->rows);
 	}
-	/* paths are compared by what is before the groups, as many as they are */
-	if (output->pathlist != NIL)
-		ngroups = ((Path *) linitial(output->pathlist))->rows;
-	path->path.rows = ngroups;
-	path->path.startup_cost = cost;
-	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
+	ZbxhistSetGroupsCost(path, output, cost, ngroups);
 }
 
 /*
- * MakePath makes the path.
+ * ZbxhistMakeAggregatePath makes a path of inputs that gives target.
+ */
+CustomPath *
+ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
+						 AggregateRole role, PathTarget *target, List *inputs)
+{
+	CustomPath *path = makeNode(CustomPath);
+	AggregateChoice *own = palloc(sizeof(AggregateChoice));
+
+	*own = *choice;
+	own->role = role;
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = output;
+	path->path.pathtarget = target;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = inputs;
+	path->custom_private = list_make1(own);
+	path->methods = &zbxhist_aggregate_path_methods;
+	return path;
+}
+
+/*
+ * MakePath makes the path of a single process.
  */
 static CustomPath *
 MakePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
 {
-	CustomPath *path = makeNode(CustomPath);
+	List	   *inputs = NIL;
 	ListCell   *rel;
 	ListCell   *appinfo;
 
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = output;
-	path->path.pathtarget = output->reltarget;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make1(choice);
-	path->methods = &aggregate_path_methods;
 	forboth(rel, choice->tables.others, appinfo, choice->tables.appinfos)
-		path->custom_paths = lappend(path->custom_paths,
-									 MakeInput(root, lfirst(rel),
+		inputs = lappend(inputs,
+						 ZbxhistAggregateInput(root,
+											   ((RelOptInfo *) lfirst(rel))->cheapest_total_path,
 											   lfirst(appinfo),
 											   choice->columns));
-	return path;
+	return ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
+									output->reltarget, inputs);
 }
 
 /*
@@ -467,115 +469,5 @@ ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
 	path = MakePath(root, output, choice);
 	SetCost(path, output, choice, ngroups);
 	add_path(output, &path->path);
-}
-
-/* ---- the plan ---- */
-
-/*
- * MakeScanList returns the target list of what the scan gives: the keys, and
- * then the aggregates.
- */
-static List *
-MakeScanList(const AggregateQuery *query)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, query->keys)
-		result = lappend(result,
-						 makeTargetEntry(copyObject(lfirst(lc)),
-										 list_length(result) + 1, NULL, false));
-	foreach(lc, query->aggrefs)
-		result = lappend(result,
-						 makeTargetEntry(copyObject(lfirst(lc)),
-										 list_length(result) + 1, NULL, false));
-	return result;
-}
-
-/*
- * MakePlaces returns AGGREGATE_PLACES.
- */
-static List *
-MakePlaces(const AggregateChoice *choice)
-{
-	const KeyColumns *columns =
-		&ZbxhistPackedRelOf(choice->tables.packed)->columns;
-
-	return list_make3_int(PlaceOf(choice->attributes, columns->itemid),
-						  PlaceOf(choice->attributes, columns->clock),
-						  choice->query.follows_clock);
-}
-
-/*
- * ForExplain returns conditions in columns of relation 1.
- */
-static List *
-ForExplain(List *conditions, Index varno)
-{
-	List	   *result = copyObject(conditions);
-
-	ChangeVarNodes((Node *) result, varno, 1, 0);
-	return result;
-}
-
-/*
- * MakePrivate returns the plan's custom_private and adds the values of
- * conditions to exprs.
- */
-static List *
-MakePrivate(const AggregateChoice *choice, List **exprs)
-{
-	const AggregateQuery *query = &choice->query;
-	RelOptInfo *packed = choice->tables.packed;
-	List	   *functions = NIL;
-	List	   *kinds = NIL;
-	List	   *result;
-	ListCell   *lc;
-
-	foreach(lc, query->aggrefs)
-		functions = lappend_oid(functions,
-								lfirst_node(Aggref, lc)->aggfnoid);
-	foreach(lc, choice->conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		*exprs = lappend(*exprs, cond->value);
-	}
-	result = list_make5(PlaceColumns(query->keys, choice->columns),
-						query->equals,
-						PlaceColumns(query->breaks, choice->columns),
-						PlaceColumns(query->inputs, choice->columns),
-						query->kinds);
-	result = list_concat(result,
-						 list_make5(query->sums, query->parts, query->sources,
-									functions, MakePlaces(choice)));
-	result = list_concat(result,
-						 list_make5(list_make2_oid(choice->relid,
-												   ZbxhistPackedRelOf(packed)->parent),
-									choice->attributes, kinds,
-									ForExplain(choice->exact, packed->relid),
-									choice->local));
-	return lappend(result, ForExplain(choice->filter, packed->relid));
-}
-
-/*
- * PlanAggregate makes the plan of the path.
- */
-static Plan *
-PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-			  List *tlist, List *clauses, List *custom_plans)
-{
-	const AggregateChoice *choice = linitial(path->custom_private);
-	CustomScan *scan = makeNode(CustomScan);
-
-	scan->scan.plan.targetlist = tlist;
-	/* preprocessed; implicitly ANDed */
-	scan->scan.plan.qual = (List *) copyObject(root->parse->havingQual);
-	scan->flags = path->flags;
-	scan->custom_plans = custom_plans;
-	scan->custom_scan_tlist = MakeScanList(&choice->query);
-	scan->custom_private = MakePrivate(choice, &scan->custom_exprs);
-	scan->methods = &zbxhist_aggregate_scan_methods;
-	return &scan->scan.plan;
+	ZbxhistAddParallelAggregate(root, input, output, choice, ngroups);
 }

@@ -138,6 +138,31 @@ InitInputs(AggregateScanState *state)
 }
 
 /*
+ * InitConditions prepares the conditions on packed rows.
+ */
+static void
+InitConditions(AggregateScanState *state)
+{
+	PlanState  *parent = &state->css.ss.ps;
+	List	   *of_items = NIL;
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	foreach(lc, (List *) list_nth(state->private, AGGREGATE_LOCAL))
+	{
+		if (is_of_other_place(lfirst(lc), &state->itemid))
+			others = lappend(others, lfirst(lc));
+		else
+			of_items = lappend(of_items, lfirst(lc));
+	}
+	state->of_items = ExecInitQual(of_items, parent);
+	state->local = ExecInitQual(others, parent);
+	state->filter = ZbxhistMakeColumnFilter(others, parent);
+	state->is_filter = state->filter != NULL &&
+		list_length(state->filter->parts) == list_length(others);
+}
+
+/*
  * CheckFunctions raises an error if the user may not execute an aggregate.
  */
 static void
@@ -161,6 +186,7 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	ListCell   *lc;
 
 	state->private = plan->custom_private;
+	state->role = list_nth_int(places, PLACE_ROLE);
 	state->itemid = list_nth_int(places, PLACE_ITEMID);
 	state->clock = list_nth_int(places, PLACE_CLOCK);
 	state->follows_clock = list_nth_int(places, PLACE_FOLLOWS_CLOCK);
@@ -170,11 +196,8 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	CheckFunctions(state);
 	InitKeys(state);
 	InitInputs(state);
-	state->local = ExecInitQual(list_nth(state->private, AGGREGATE_LOCAL),
-								&node->ss.ps);
-	state->filters_items = state->local != NULL &&
-		!is_of_other_place(list_nth(state->private, AGGREGATE_LOCAL),
-						   &state->itemid);
+	if (state->role != AGGREGATE_COMBINE)
+		InitConditions(state);
 	state->values = ExecInitExprList(plan->custom_exprs, &node->ss.ps);
 	state->econtext = CreateExprContext(estate);
 	foreach(lc, plan->custom_plans)
@@ -183,7 +206,13 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	ZbxhistInitGroups(&state->table);
-	ZbxhistBeginPackedGroups(state);
+	if (state->role != AGGREGATE_COMBINE)
+		ZbxhistBeginPackedGroups(state);
+	if (state->role == AGGREGATE_SHARE)
+	{
+		state->limit = state->table.limit;
+		state->table.limit = SIZE_MAX;
+	}
 }
 
 /* ---- adding ---- */
@@ -221,30 +250,53 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 }
 
 /*
- * AggregateOthers adds the rows of the plans below.
+ * AggregateInput adds the rows of the plan below that is in hand; returns
+ * false if there are more, for which there is no memory now.
  */
-static void
-AggregateOthers(AggregateScanState *state)
+static bool
+AggregateInput(AggregateScanState *state)
 {
-	ListCell   *lc;
+	PlanState  *plan = list_nth(state->css.custom_ps, state->input_number);
 
-	foreach(lc, state->css.custom_ps)
+	while (!aggregate_is_full(state))
 	{
-		PlanState  *plan = lfirst(lc);
-		TupleTableSlot *slot;
+		TupleTableSlot *slot = ExecProcNode(plan);
 
-		while (slot = ExecProcNode(plan), !TupIsNull(slot))
-		{
-			CHECK_FOR_INTERRUPTS();
-			ResetExprContext(state->econtext);
+		if (TupIsNull(slot))
+			return true;
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(state->econtext);
+		if (state->role == AGGREGATE_COMBINE)
+			ZbxhistAggregateState(state, slot);
+		else
 			ZbxhistAggregateRow(state, slot);
-			state->counters.other_rows++;
-		}
+		state->counters.other_rows++;
 	}
+	return false;
 }
 
 /*
- * RunPass makes the groups of a pass.
+ * AggregateInputs adds the rows of the plans below that are ours; returns false
+ * if there are more.
+ */
+static bool
+AggregateInputs(AggregateScanState *state)
+{
+	int			ninputs = list_length(state->css.custom_ps);
+
+	for (; state->input_number < ninputs; state->input_number++)
+	{
+		state->has_input = state->has_input ||
+			ZbxhistTakeInput(state, state->input_number);
+		if (state->has_input && !AggregateInput(state))
+			return false;
+		state->has_input = false;
+	}
+	return true;
+}
+
+/*
+ * RunPass makes the groups of a pass, or as many as there is memory for.
  */
 static void
 RunPass(AggregateScanState *state)
@@ -255,13 +307,12 @@ RunPass(AggregateScanState *state)
 	/* without GROUP BY there is one group, if only of no rows */
 	if (state->table.nkeys == 0)
 		(void) ZbxhistFindGroup(&state->table, NULL, NULL);
-	AggregateOthers(state);
-	ZbxhistAggregatePacked(state);
+	state->is_part = !AggregateInputs(state) ||
+		(state->role != AGGREGATE_COMBINE && !ZbxhistAggregatePacked(state));
 	state->is_done = true;
 	state->bucket = 0;
 	state->group = NULL;
 	state->counters.passes++;
-	state->counters.groups += state->table.ngroups;
 	MemoryContextSwitchTo(old);
 }
 
@@ -299,6 +350,12 @@ StoreGroup(AggregateScanState *state, const ValueGroup *group)
 	ExecClearTuple(slot);
 	memcpy(slot->tts_values, group->keys, sizeof(Datum) * nkeys);
 	memcpy(slot->tts_isnull, group->nulls, sizeof(bool) * nkeys);
+	if (state->role == AGGREGATE_SHARE)
+	{
+		slot->tts_values[nkeys] = ZbxhistGroupState(&state->table, group);
+		slot->tts_isnull[nkeys] = false;
+		parts = NIL;
+	}
 	for (int i = 0; i < list_length(parts); i++)
 	{
 		TotalPart	part = list_nth_int(parts, i);
@@ -328,6 +385,9 @@ RestartInput(AggregateScanState *state)
 	ListCell   *lc;
 
 	state->is_done = false;
+	state->input_number = 0;
+	state->has_input = false;
+	state->has_packed = false;
 	foreach(lc, state->css.custom_ps)
 	{
 		PlanState  *plan = lfirst(lc);
@@ -355,6 +415,12 @@ NextRow(ScanState *node)
 		group = NextGroup(state);
 		if (group != NULL)
 			return StoreGroup(state, group);
+		if (state->is_part)
+		{
+			ZbxhistFirstPass(&state->table);
+			state->is_done = false;
+			continue;
+		}
 		if (!ZbxhistNextPass(&state->table))
 			return ExecClearTuple(node->ss_ScanTupleSlot);
 		RestartInput(state);
@@ -390,6 +456,7 @@ EndAggregate(CustomScanState *node)
 	ListCell   *lc;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	ZbxhistReportAggregate(state);
 	ZbxhistEndPackedGroups(state);
 	foreach(lc, node->custom_ps)
 		ExecEndNode(lfirst(lc));
@@ -462,6 +529,59 @@ ExplainConditions(const AggregateScanState *state, const char *label,
 }
 
 /*
+ * ExplainFilters shows the other conditions on packed days: those that are
+ * evaluated on columns, and those for which rows are made.
+ */
+static void
+ExplainFilters(const AggregateScanState *state, ExplainState *es)
+{
+	List	   *filters = list_nth(state->private, AGGREGATE_FILTER);
+	List	   *on_columns = NIL;
+	List	   *on_rows = NIL;
+	ListCell   *lc;
+
+	foreach(lc, filters)
+	{
+		if (ZbxhistIsColumnCondition(lfirst(lc)))
+			on_columns = lappend(on_columns, lfirst(lc));
+		else
+			on_rows = lappend(on_rows, lfirst(lc));
+	}
+	ExplainConditions(state, "Packed Column Filter", on_columns, es);
+	ExplainConditions(state, "Packed Filter", on_rows, es);
+}
+
+/*
+ * ExplainCounters shows what has been read, by all participants.
+ */
+static void
+ExplainCounters(const AggregateScanState *state, ExplainState *es)
+{
+	const AggregateCounters *own = &state->counters;
+	const AggregateCounters *workers = &state->workers;
+
+	ExplainPropertyInteger("Days", NULL,
+						   state->scan->open.counters.days + workers->days, es);
+	ExplainPropertyInteger("Segments From Statistics", NULL,
+						   own->segments_by_stats + workers->segments_by_stats,
+						   es);
+	if (state->filter != NULL)
+		ExplainPropertyInteger("Segments Excluded", NULL,
+							   own->segments_excluded +
+							   workers->segments_excluded, es);
+	ExplainPropertyInteger("Segments Decoded", NULL,
+						   own->segments_decoded + workers->segments_decoded,
+						   es);
+	ExplainPropertyInteger("Values Decoded", NULL,
+						   own->values_decoded + workers->values_decoded, es);
+	if (state->local != NULL)
+		ExplainPropertyInteger("Packed Rows Made", NULL,
+							   own->rows_made + workers->rows_made, es);
+	ExplainPropertyInteger("Other Rows", NULL,
+						   own->other_rows + workers->other_rows, es);
+}
+
+/*
  * ExplainAggregate shows the packed table and the conditions on it, and with
  * ANALYZE what was read.
  */
@@ -469,27 +589,22 @@ static void
 ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const AggregateScanState *state = (const AggregateScanState *) node;
-	const AggregateCounters *counters = &state->counters;
 	List	   *tables = list_nth(state->private, AGGREGATE_TABLES);
 
 	ExplainKeys(state, ancestors, es);
-	ExplainPropertyText("Packed Table", get_rel_name(linitial_oid(tables)), es);
-	ExplainConditions(state, "Packed Cond",
-					  list_nth(state->private, AGGREGATE_EXACT), es);
-	ExplainConditions(state, "Packed Filter",
-					  list_nth(state->private, AGGREGATE_FILTER), es);
-	if (!es->analyze || state->scan == NULL)
-		return;
-	ExplainPropertyInteger("Days", NULL, state->scan->open.counters.days, es);
-	ExplainPropertyInteger("Segments From Statistics", NULL,
-						   counters->segments_by_stats, es);
-	ExplainPropertyInteger("Segments Decoded", NULL,
-						   counters->segments_decoded, es);
-	ExplainPropertyInteger("Values Decoded", NULL, counters->values_decoded,
-						   es);
-	ExplainPropertyInteger("Other Rows", NULL, counters->other_rows, es);
-	if (counters->passes > 1)
-		ExplainPropertyInteger("Passes", NULL, counters->passes, es);
+	if (state->role != AGGREGATE_COMBINE)
+	{
+		ExplainPropertyText("Packed Table",
+							get_rel_name(linitial_oid(tables)), es);
+		ExplainConditions(state, "Packed Cond",
+						  list_nth(state->private, AGGREGATE_EXACT), es);
+		ExplainFilters(state, es);
+		if (es->analyze && state->scan != NULL)
+			ExplainCounters(state, es);
+	}
+	if (es->analyze && state->role != AGGREGATE_SHARE &&
+		state->counters.passes > 1)
+		ExplainPropertyInteger("Passes", NULL, state->counters.passes, es);
 }
 
 /* ---- the node ---- */
@@ -500,7 +615,12 @@ static const CustomExecMethods aggregate_exec_methods = {
 	.ExecCustomScan = ExecAggregate,
 	.EndCustomScan = EndAggregate,
 	.ReScanCustomScan = ReScanAggregate,
-	.ExplainCustomScan = ExplainAggregate
+	.ExplainCustomScan = ExplainAggregate,
+	.EstimateDSMCustomScan = ZbxhistEstimateAggregate,
+	.InitializeDSMCustomScan = ZbxhistInitializeAggregate,
+	.ReInitializeDSMCustomScan = ZbxhistReInitializeAggregate,
+	.InitializeWorkerCustomScan = ZbxhistInitializeAggregateWorker,
+	.ShutdownCustomScan = ZbxhistShutdownAggregate
 };
 
 /*

@@ -8,20 +8,25 @@
 #ifndef ZBXHIST_AGGREGATE_SCAN_H
 #define ZBXHIST_AGGREGATE_SCAN_H
 
+#include "access/parallel.h"
 #include "nodes/execnodes.h"
 
+#include "aggregate/aggregate.h"
+#include "aggregate/column_filter.h"
 #include "aggregate/groups.h"
 #include "packed/day/scan.h"
 
 /* what has been done; shown by EXPLAIN */
 typedef struct AggregateCounters
 {
+	uint64		days;
 	uint64		segments_by_stats;	/* not decoded */
 	uint64		segments_decoded;
+	uint64		segments_excluded;	/* no row of them passes, by statistics */
 	uint64		values_decoded; /* rows of these */
+	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		passes;
-	uint64		groups;
 } AggregateCounters;
 
 /* the values of keys and breaks at some clock */
@@ -36,6 +41,7 @@ typedef struct AggregateScanState
 {
 	CustomScanState css;		/* must be first */
 	List	   *private;		/* the plan's */
+	AggregateRole role;
 	List	   *values;			/* ExprStates of conditions' values */
 
 	GroupTable	table;
@@ -50,8 +56,13 @@ typedef struct AggregateScanState
 	Relation	packed;
 	PackedScan *scan;			/* NULL: not begun yet */
 	bool	   *wanted;			/* by attribute */
-	ExprState  *local;			/* NULL: all rows count */
-	bool		filters_items;	/* it is about the item only */
+	ExprState  *of_items;		/* conditions on the item only; NULL: none */
+	ExprState  *local;			/* the others; NULL: none */
+	ColumnFilter *filter;		/* those of them that are evaluated on
+								 * columns; NULL: none */
+	bool		is_filter;		/* these are all of them */
+	bool		has_values;		/* the filter has its values */
+	MemoryContext filter_context;	/* owns these */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
 	int			itemid;			/* in input, from 1; 0: not asked for */
@@ -61,12 +72,14 @@ typedef struct AggregateScanState
 	MemoryContext bounds_context;	/* owns the items */
 
 	/* of the day in hand */
+	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
 	const LayoutColumn **columns;	/* of inputs; NULL: none; allocated in the
 									 * query's context */
 	bool	   *wanted_packed;	/* for inputs only */
-	int			nwanted;		/* size of it */
+	bool	   *wanted_filter;	/* for inputs and filter */
+	int			nwanted;		/* size of both */
 	MemoryContext segment_context;
 
 	/* keys at the beginning of the run of rows in hand, and at another one */
@@ -76,18 +89,64 @@ typedef struct AggregateScanState
 
 	/* results */
 	bool		is_done;		/* the groups of this pass are complete */
+	bool		is_part;		/* there are more, see below */
 	int			bucket;			/* the next one to give out */
 	ValueGroup *group;			/* the next one of it, or NULL */
 	AggregateCounters counters;
+
+	/*
+	 * of AGGREGATE_SHARE, which gives out groups when memory is full, and
+	 * goes on from there
+	 */
+	struct SharedAggregate *shared; /* NULL: there is only this participant */
+	Size		limit;			/* of the groups' bytes */
+	int			input_number;	/* the plan below in hand */
+	bool		has_input;		/* we are to run it */
+	bool		has_packed;		/* the packed days have begun */
+	AggregateCounters workers;	/* what the others have done */
 } AggregateScanState;
+
+/*
+ * aggregate_is_full says whether groups have to be given out before more are
+ * made.
+ */
+static inline bool
+aggregate_is_full(const AggregateScanState *state)
+{
+	return state->role == AGGREGATE_SHARE &&
+		state->table.used >= state->limit;
+}
 
 /* aggregate_scan.c */
 extern void ZbxhistAggregateRow(AggregateScanState *state,
 								TupleTableSlot *slot);
 
+/* aggregate_parallel.c */
+extern Datum ZbxhistGroupState(const GroupTable *table,
+							   const ValueGroup *group);
+extern void ZbxhistAggregateState(AggregateScanState *state,
+								  TupleTableSlot *slot);
+extern bool ZbxhistTakeInput(AggregateScanState *state, int input);
+extern void ZbxhistReportAggregate(AggregateScanState *state);
+extern Size ZbxhistEstimateAggregate(CustomScanState *node,
+									 ParallelContext *context);
+extern void ZbxhistInitializeAggregate(CustomScanState *node,
+									   ParallelContext *context,
+									   void *coordinate);
+extern void ZbxhistReInitializeAggregate(CustomScanState *node,
+										 ParallelContext *context,
+										 void *coordinate);
+extern void ZbxhistInitializeAggregateWorker(CustomScanState *node,
+											 shm_toc *toc, void *coordinate);
+extern void ZbxhistShutdownAggregate(CustomScanState *node);
+
+/* segment_groups.c */
+extern void ZbxhistAddSegment(AggregateScanState *state,
+							  const SegmentInfo *info);
+
 /* packed_groups.c */
 extern void ZbxhistBeginPackedGroups(AggregateScanState *state);
-extern void ZbxhistAggregatePacked(AggregateScanState *state);
+extern bool ZbxhistAggregatePacked(AggregateScanState *state);
 extern void ZbxhistEndPackedGroups(AggregateScanState *state);
 
 #endif							/* ZBXHIST_AGGREGATE_SCAN_H */

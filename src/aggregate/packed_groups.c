@@ -1,17 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * packed_groups.c
- *	  Adds packed segments to groups.
+ *	  Adds packed days to groups.
  *
- * A segment has rows of one item in the order of clocks.  If its first and
- * last row are of the same group (clock_keys.c) then all are, and if its
- * statistics say what is asked for, it is not even decoded.  Otherwise those
- * of its columns are that are added up, and rows of the same group, which
- * follow one another, are added column by column.
- *
- * Rows are made only of days where that is not possible: a column has got
- * another type since, is one that the day lacks, or is part of an expression;
- * or conditions have to be checked row by row.
+ * Segments are added column by column (segment_groups.c).  Rows are made only
+ * of days where that is not possible: a column has got another type since, is
+ * one that the day lacks, or is part of an expression; or there are conditions
+ * that are not evaluated on columns.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,13 +15,11 @@
 #include "access/table.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "aggregate/aggregate.h"
 #include "aggregate/aggregate_scan.h"
-#include "binary_search.h"
 #include "packed/day/day_conflicts.h"
 #include "packed/fdw/fdw_bounds.h"
 
@@ -129,6 +122,9 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
 												   "zbxhist aggregate segment",
 												   ALLOCSET_DEFAULT_SIZES);
+	state->filter_context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist aggregate filter",
+												  ALLOCSET_SMALL_SIZES);
 	state->columns = palloc0(sizeof(LayoutColumn *) *
 							 Max(state->table.ninputs, 1));
 	ZbxhistNotePackedRead(parent, estate->es_snapshot);
@@ -154,24 +150,57 @@ ZbxhistEndPackedGroups(AggregateScanState *state)
 /* ---- days ---- */
 
 /*
- * FindColumn returns the day's column that has the values of an input as they
- * are added up, or NULL.
+ * FindColumn returns the day's column that has the values of a column of the
+ * input, counted from 1, as they are, or NULL.
  */
 static const LayoutColumn *
-FindColumn(const AggregateScanState *state, int input)
+FindColumn(const AggregateScanState *state, int place, Oid type)
 {
-	Var		   *var = (Var *) state->inputs[input]->expr;
-	const LayoutColumn *column;
+	const LayoutColumn *column =
+		ZbxhistDirectColumn(state->reader->map, state->attributes[place - 1]);
 
-	if (!IsA(var, Var))
-		return NULL;
-	column = ZbxhistDirectColumn(state->reader->map,
-								 state->attributes[var->varattno - 1]);
-	return column != NULL && column->type == var->vartype ? column : NULL;
+	return column != NULL && column->type == type ? column : NULL;
 }
 
 /*
- * WantInputs says which packed columns the inputs need.
+ * FindFilterColumns finds the columns of the filter's conditions; returns
+ * false if the day has not got all of them.
+ */
+static bool
+FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
+{
+	ColumnCondition *condition = filter->condition;
+	bool		result = true;
+	ListCell   *lc;
+
+	if (condition != NULL)
+	{
+		condition->column = FindColumn(state, condition->place,
+									   condition->type);
+		result = condition->column != NULL;
+	}
+	foreach(lc, filter->parts)
+		result &= FindFilterColumns(state, lfirst(lc));
+	return result;
+}
+
+/*
+ * WantFilter says which packed columns the filter needs.
+ */
+static void
+WantFilter(AggregateScanState *state, const ColumnFilter *filter)
+{
+	ListCell   *lc;
+
+	if (filter->condition != NULL && filter->condition->column->packed >= 0)
+		state->wanted_filter[filter->condition->column->packed] = true;
+	foreach(lc, filter->parts)
+		WantFilter(state, lfirst(lc));
+}
+
+/*
+ * WantInputs says which packed columns the inputs need, and with them the
+ * filter.
  */
 static void
 WantInputs(AggregateScanState *state)
@@ -184,6 +213,8 @@ WantInputs(AggregateScanState *state)
 
 		state->wanted_packed = MemoryContextAlloc(context,
 												  sizeof(bool) * npacked);
+		state->wanted_filter = MemoryContextAlloc(context,
+												  sizeof(bool) * npacked);
 		state->nwanted = npacked;
 	}
 	memset(state->wanted_packed, false, sizeof(bool) * npacked);
@@ -194,6 +225,9 @@ WantInputs(AggregateScanState *state)
 		if (state->columns[i]->packed >= 0)
 			state->wanted_packed[state->columns[i]->packed] = true;
 	}
+	memcpy(state->wanted_filter, state->wanted_packed, sizeof(bool) * npacked);
+	if (state->by_column && state->filter != NULL)
+		WantFilter(state, state->filter);
 }
 
 /*
@@ -203,420 +237,71 @@ static void
 EnterDay(AggregateScanState *state)
 {
 	state->reader = state->scan->open.reader;
-	state->by_column = state->local == NULL || state->filters_items;
+	state->by_column = (state->filter == NULL ||
+						FindFilterColumns(state, state->filter)) &&
+		(state->local == NULL || state->is_filter);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 	{
-		state->columns[i] = FindColumn(state, i);
+		Var		   *var = (Var *) state->inputs[i]->expr;
+
+		state->columns[i] = IsA(var, Var) ?
+			FindColumn(state, var->varattno, var->vartype) : NULL;
 		state->by_column = state->columns[i] != NULL;
 	}
 	WantInputs(state);
 }
 
-/* ---- keys ---- */
+/* ---- adding ---- */
 
 /*
- * EvaluateKeys sets keys and breaks as they are at a clock of an item.
+ * BeginPacked goes to the first packed day, with the conditions' values of
+ * now.
  */
 static void
-EvaluateKeys(AggregateScanState *state, int64 itemid, int32 clock,
-			 KeyValues *result)
-{
-	TupleTableSlot *slot = state->key_input;
-	int			n = state->table.nkeys + state->nbreaks;
-	MemoryContext old;
-
-	if (state->itemid > 0)
-		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
-	if (state->clock > 0)
-		slot->tts_values[state->clock - 1] = Int32GetDatum(clock);
-	state->econtext->ecxt_outertuple = slot;
-	MemoryContextReset(result->context);
-	old = MemoryContextSwitchTo(result->context);
-	for (int i = 0; i < n; i++)
-		result->values[i] = ExecEvalExpr(state->keys[i], state->econtext,
-										 &result->nulls[i]);
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * IsSame says whether keys and breaks at a clock are those at the beginning of
- * the run.
- */
-static bool
-IsSame(AggregateScanState *state, int64 itemid, int32 clock)
-{
-	const KeyValues *first = &state->first;
-	const KeyValues *other = &state->other;
-	int			n = state->table.nkeys + state->nbreaks;
-
-	EvaluateKeys(state, itemid, clock, &state->other);
-	for (int i = 0; i < n; i++)
-	{
-		const GroupKey *key = &state->table.keys[i];
-
-		if (first->nulls[i] != other->nulls[i] ||
-			(!first->nulls[i] &&
-			 !datumIsEqual(first->values[i], other->values[i], key->typbyval,
-						   key->typlen)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * BeginRun evaluates the keys at the first row of a run and returns the group,
- * or NULL if it is for another pass.
- */
-static ValueGroup *
-BeginRun(AggregateScanState *state, int64 itemid, int32 clock)
-{
-	EvaluateKeys(state, itemid, clock, &state->first);
-	return ZbxhistFindGroup(&state->table, state->first.values,
-							state->first.nulls);
-}
-
-/*
- * IsInRun says whether all rows up to a clock, which come after the first one
- * of the run, are of its group.
- */
-static bool
-IsInRun(AggregateScanState *state, int64 itemid, int32 first_clock,
-		int32 last_clock)
-{
-	return !state->depends_on_clock || first_clock == last_clock ||
-		(state->follows_clock && IsSame(state, itemid, last_clock));
-}
-
-/*
- * FindRunEnd returns the first row after a run.  Runs are mostly as long as
- * the one before.
- */
-static int
-FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
-		   int row, int to)
-{
-	int			last = row;		/* known to be of the run */
-	int			end = to;		/* known not to be */
-	int			usual = state->usual_run;
-
-	if (IsInRun(state, itemid, (int32) clocks[row], (int32) clocks[to - 1]))
-		return to;
-	end = to - 1;
-	if (!state->follows_clock)
-	{
-		/* each clock has to be looked at */
-		for (last = row + 1; last < to; last++)
-		{
-			if (clocks[last] != clocks[last - 1] &&
-				!IsSame(state, itemid, (int32) clocks[last]))
-				break;
-		}
-		return last;
-	}
-	for (int attempt = 0; end - last > 1; attempt++)
-	{
-		int			middle = last + (end - last) / 2;
-
-		if (attempt < 2 && row + usual - 1 + attempt > last &&
-			row + usual - 1 + attempt < end)
-			middle = row + usual - 1 + attempt;
-		if (IsSame(state, itemid, (int32) clocks[middle]))
-			last = middle;
-		else
-			end = middle;
-	}
-	return end;
-}
-
-/* ---- statistics ---- */
-
-/*
- * IsKnown says whether a segment's statistics, and its place, tell of all
- * values of an input what is asked for.
- */
-static bool
-IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
-{
-	const GroupInput *wanted = &state->table.inputs[input];
-	const LayoutColumn *column = state->columns[input];
-	const DayLayout *layout = state->reader->layout;
-
-	if (column->packed < 0)
-		return true;
-	if (column->packed == 0)
-		return !wanted->wants_sum;
-	if (layout->value < 0 ||
-		column->packed != layout->columns[layout->value].packed ||
-		!stats->is_set)
-		return false;
-	if (stats->count == 0 || wanted->kind == TOTAL_COUNT)
-		return true;
-	return wanted->kind == TOTAL_NUMERIC ? stats->kind == PACKED_UNSIGNED :
-		wanted->kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
-		(stats->has_rest || !wanted->wants_sum);
-}
-
-/*
- * ReadStats reads the statistics of the segment that has been found.
- */
-static void
-ReadStats(const DayReader *reader, const SegmentInfo *info,
-		  SegmentStats *stats)
-{
-	const DayLayout *layout = reader->layout;
-
-	memset(stats, 0, sizeof(SegmentStats));
-	if (layout->value < 0)
-		return;
-	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
-		(stats->is_set && stats->kind != layout->columns[layout->value].kind))
-		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
-}
-
-/*
- * AddStats adds a whole segment to a group without decoding it, if that can be
- * done.
- */
-static bool
-AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
-{
-	SegmentStats stats;
-
-	if (state->table.ninputs > 0)
-		ReadStats(state->reader, info, &stats);
-	for (int i = 0; i < state->table.ninputs; i++)
-	{
-		if (!IsKnown(state, i, &stats))
-			return false;
-	}
-	for (int i = 0; i < state->table.ninputs; i++)
-	{
-		const GroupInput *input = &state->table.inputs[i];
-		Total	   *total = &group->totals[i];
-
-		if (state->columns[i]->packed < 0)
-			ZbxhistTotalAddSame(total, input->kind, info->itemid, info->nrows);
-		else if (state->columns[i]->packed == 0)
-			ZbxhistTotalAddBounds(total, info->first_clock, info->last_clock,
-								  info->nrows);
-		else
-			(void) ZbxhistTotalAddStats(total, input->kind, input->wants_sum,
-										&stats, state->table.context);
-	}
-	group->nrows += info->nrows;
-	state->counters.segments_by_stats++;
-	return true;
-}
-
-/* ---- rows ---- */
-
-/*
- * Decode decodes the segment that has been found, and its clocks if they are
- * asked for.
- */
-static void
-Decode(AggregateScanState *state, bool wants_clocks, SegmentRows *rows)
-{
-	const DayReader *reader = state->reader;
-	bool		had_clocks = state->wanted_packed[0];
-
-	if (wants_clocks)
-		state->wanted_packed[0] = true;
-	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
-							&reader->group.reader, reader->segment,
-							state->wanted_packed, rows);
-	state->wanted_packed[0] = had_clocks;
-	state->counters.segments_decoded++;
-	state->counters.values_decoded += rows->nrows;
-}
-
-/*
- * AddRun adds rows of a segment to a group.
- */
-static void
-AddRun(AggregateScanState *state, ValueGroup *group, const SegmentRows *rows,
-	   int from, int to)
-{
-	for (int i = 0; i < state->table.ninputs; i++)
-	{
-		const GroupInput *input = &state->table.inputs[i];
-		const LayoutColumn *column = state->columns[i];
-
-		if (column->packed < 0)
-			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
-								to - from);
-		else
-			ZbxhistTotalAddColumn(&group->totals[i], input->kind, input->type,
-								  column, &rows->columns[column->packed],
-								  from, to, state->table.context);
-	}
-	group->nrows += to - from;
-}
-
-/*
- * AddRuns adds the rows of a segment from one to another, excluded, to their
- * groups.
- */
-static void
-AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
-{
-	const int64 *clocks = rows->columns[0].ints;
-	int			row = from;
-
-	while (row < to)
-	{
-		ValueGroup *group = BeginRun(state, rows->itemid, (int32) clocks[row]);
-		int			end = FindRunEnd(state, rows->itemid, clocks, row, to);
-
-		if (group != NULL)
-			AddRun(state, group, rows, row, end);
-		state->usual_run = end - row;
-		row = end;
-	}
-}
-
-/*
- * AddRows does the same row by row, as far as the conditions hold.
- */
-static void
-AddRows(AggregateScanState *state, const SegmentRows *rows, int from, int to)
-{
-	TupleTableSlot *slot = state->input;
-	int			natts = RelationGetDescr(state->packed)->natts;
-	Datum	   *values = palloc(sizeof(Datum) * Max(natts, 1));
-	bool	   *nulls = palloc(sizeof(bool) * Max(natts, 1));
-
-	ZbxhistMapSegment(state->reader->map, rows);
-	for (int row = from; row < to; row++)
-	{
-		MemoryContext old;
-
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(state->econtext);
-		old = MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
-		ZbxhistMapRow(state->reader->map, row, values, nulls);
-		MemoryContextSwitchTo(old);
-		ExecClearTuple(slot);
-		for (int i = 0; i < state->ncolumns; i++)
-		{
-			slot->tts_values[i] = values[state->attributes[i]];
-			slot->tts_isnull[i] = nulls[state->attributes[i]];
-		}
-		ExecStoreVirtualTuple(slot);
-		state->econtext->ecxt_outertuple = slot;
-		if (ExecQual(state->local, state->econtext))
-			ZbxhistAggregateRow(state, slot);
-	}
-}
-
-/*
- * FindClock returns the first row whose clock is not before one.
- */
-static int
-FindClock(const SegmentRows *rows, int64 clock)
-{
-	int			i;
-
-	find_first(i, rows->nrows, rows->columns[0].ints[i] >= clock);
-	return i;
-}
-
-/*
- * AddPart adds those rows of the segment that are between the clocks asked
- * for.
- */
-static void
-AddPart(AggregateScanState *state)
-{
-	const ScanBounds *bounds = &state->scan->bounds;
-	SegmentRows rows;
-	int			from;
-	int			to;
-
-	Decode(state, true, &rows);
-	from = FindClock(&rows, bounds->from_clock);
-	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
-		FindClock(&rows, bounds->to_clock + 1);
-	if (state->by_column)
-		AddRuns(state, &rows, from, to);
-	else
-		AddRows(state, &rows, from, to);
-}
-
-/*
- * IsItemWanted says whether conditions on the item hold.
- */
-static bool
-IsItemWanted(AggregateScanState *state, int64 itemid)
-{
-	TupleTableSlot *slot = state->key_input;
-
-	if (state->itemid > 0)
-		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
-	ResetExprContext(state->econtext);
-	state->econtext->ecxt_outertuple = slot;
-	return ExecQual(state->local, state->econtext);
-}
-
-/*
- * AddSegment adds the segment that has been found.
- */
-static void
-AddSegment(AggregateScanState *state, const SegmentInfo *info)
-{
-	const ScanBounds *bounds = &state->scan->bounds;
-	SegmentRows rows;
-	ValueGroup *group;
-
-	if (state->filters_items && !IsItemWanted(state, info->itemid))
-		return;
-	if (!state->by_column || info->first_clock < bounds->from_clock ||
-		info->last_clock > bounds->to_clock)
-	{
-		AddPart(state);
-		return;
-	}
-	group = BeginRun(state, info->itemid, info->first_clock);
-	if (!IsInRun(state, info->itemid, info->first_clock, info->last_clock))
-	{
-		AddPart(state);
-		return;
-	}
-	if (group == NULL || AddStats(state, group, info))
-		return;
-	Decode(state, false, &rows);
-	AddRun(state, group, &rows, 0, rows.nrows);
-}
-
-/*
- * ZbxhistAggregatePacked adds the packed days.
- */
-void
-ZbxhistAggregatePacked(AggregateScanState *state)
+BeginPacked(AggregateScanState *state)
 {
 	List	   *kinds = list_nth(state->private, AGGREGATE_CONDS);
-	Oid			day = InvalidOid;
 	ScanBounds	bounds;
-	const SegmentInfo *info;
 
 	ZbxhistEvaluateConds(kinds, state->values,
 						 state->css.ss.ps.ps_ExprContext,
 						 state->bounds_context, &bounds);
+	MemoryContextReset(state->filter_context);
+	state->has_values = false;
 	ZbxhistStartPackedScan(state->scan, &bounds);
-	while ((info = ZbxhistPackedScanFind(state->scan)) != NULL)
+	state->day = InvalidOid;
+	state->has_packed = true;
+}
+
+/*
+ * ZbxhistAggregatePacked adds the packed days; returns false if there is more,
+ * for which there is no memory now.
+ */
+bool
+ZbxhistAggregatePacked(AggregateScanState *state)
+{
+	const SegmentInfo *info;
+
+	if (!state->has_packed)
+		BeginPacked(state);
+	while (!aggregate_is_full(state))
 	{
 		MemoryContext old;
 
+		info = ZbxhistPackedScanFind(state->scan);
+		if (info == NULL)
+			return true;
 		CHECK_FOR_INTERRUPTS();
 		old = MemoryContextSwitchTo(state->segment_context);
-		if (RelationGetRelid(state->scan->open.reader->rel) != day)
+		if (RelationGetRelid(state->scan->open.reader->rel) != state->day)
 		{
 			EnterDay(state);
-			day = RelationGetRelid(state->reader->rel);
+			state->day = RelationGetRelid(state->reader->rel);
 		}
-		AddSegment(state, info);
+		ZbxhistAddSegment(state, info);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->segment_context);
 		ZbxhistDayReaderSkip(state->scan->open.reader);
 	}
+	return false;
 }

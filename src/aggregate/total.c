@@ -200,35 +200,34 @@ Replace(Numeric *place, Datum number, MemoryContext owner)
 }
 
 /*
- * AddOtherNumeric adds a numeric that is no unsigned integer of 64 bits.
+ * AddOthers adds count numerics that are no unsigned integers of 64 bits.
  */
 static void
-AddOtherNumeric(Total *total, Datum number, MemoryContext owner)
+AddOthers(Total *total, Datum min, Datum max, Datum sum, int64 count,
+		  MemoryContext owner)
 {
 	NumericTotal *n = &total->u.n;
 
 	/* the totals of unsigned integers begin with nothing */
 	if (total->count == 0)
 		n->min = PG_UINT64_MAX;
-	total->count++;
+	total->count += count;
 	if (n->other_sum == NULL)
 	{
-		Replace(&n->other_min, number, owner);
-		Replace(&n->other_max, number, owner);
-		Replace(&n->other_sum, number, owner);
+		Replace(&n->other_min, min, owner);
+		Replace(&n->other_max, max, owner);
+		Replace(&n->other_sum, sum, owner);
 		return;
 	}
 	if (!DatumGetBool(DirectFunctionCall2(numeric_lt,
-										  NumericGetDatum(n->other_min),
-										  number)))
-		Replace(&n->other_min, number, owner);
+										  NumericGetDatum(n->other_min), min)))
+		Replace(&n->other_min, min, owner);
 	if (!DatumGetBool(DirectFunctionCall2(numeric_gt,
-										  NumericGetDatum(n->other_max),
-										  number)))
-		Replace(&n->other_max, number, owner);
+										  NumericGetDatum(n->other_max), max)))
+		Replace(&n->other_max, max, owner);
 	Replace(&n->other_sum,
 			DirectFunctionCall2(numeric_add, NumericGetDatum(n->other_sum),
-								number), owner);
+								sum), owner);
 }
 
 /*
@@ -242,7 +241,7 @@ AddNumeric(Total *total, Datum number, MemoryContext owner)
 	if (ZbxhistNumericToUnsigned(number, &integer))
 		AddUnsigneds(total, integer, integer, integer, 0, 1);
 	else
-		AddOtherNumeric(total, number, owner);
+		AddOthers(total, number, number, number, 1, owner);
 }
 
 /*
@@ -475,6 +474,76 @@ ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 	else
 		return false;
 	return true;
+}
+
+/* ---- merging ---- */
+
+/*
+ * MergeDoubles adds a total of doubles to another that has some.
+ */
+static void
+MergeDoubles(Total *total, const Total *other)
+{
+	DoubleTotal *d = &total->u.d;
+	const DoubleTotal *o = &other->u.d;
+
+	if (!float8_lt(d->min, o->min))
+		d->min = o->min;
+	if (!float8_gt(d->max, o->max))
+		d->max = o->max;
+	AddToSum(&d->sum, &d->rest, &d->rest_of_rest, o->sum);
+	d->rest_of_rest += add_exactly(&d->rest, o->rest);
+	d->rest_of_rest += o->rest_of_rest;
+	d->has_infinity |= o->has_infinity;
+	total->count += other->count;
+}
+
+/*
+ * MergeNumerics adds a total of numerics to another.
+ */
+static void
+MergeNumerics(Total *total, const Total *other, MemoryContext owner)
+{
+	const NumericTotal *o = &other->u.n;
+
+	if (HasUnsigned(o))
+		AddUnsigneds(total, o->min, o->max, o->sum_low, o->sum_high,
+					 other->count);
+	if (o->other_sum != NULL)
+		AddOthers(total, NumericGetDatum(o->other_min),
+				  NumericGetDatum(o->other_max), NumericGetDatum(o->other_sum),
+				  HasUnsigned(o) ? 0 : other->count, owner);
+}
+
+/*
+ * ZbxhistTotalMerge adds what another total of the same kind has.  It does not
+ * matter which values were added to which one.
+ */
+void
+ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
+				  MemoryContext owner)
+{
+	if (other->count == 0)
+		return;
+	switch (kind)
+	{
+		case TOTAL_COUNT:
+			total->count += other->count;
+			break;
+		case TOTAL_INT:
+			AddInts(total, other->u.i.min, other->u.i.max, other->u.i.sum_low,
+					other->u.i.sum_high, other->count);
+			break;
+		case TOTAL_DOUBLE:
+			if (total->count == 0)
+				*total = *other;
+			else
+				MergeDoubles(total, other);
+			break;
+		case TOTAL_NUMERIC:
+			MergeNumerics(total, other, owner);
+			break;
+	}
 }
 
 /* ---- results, in the current context ---- */

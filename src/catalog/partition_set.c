@@ -54,6 +54,7 @@ static HTAB *members = NULL;
 
 /* this transaction has built a set that has members to be forgotten */
 static bool forget_at_commit = false;
+static bool forgot_statistics = false;	/* of these members, since then */
 
 static void InitPartitionSets(void);
 static void ForgetAtCommit(XactEvent event, void *arg);
@@ -206,10 +207,6 @@ InitPartitionSets(void)
 								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	CacheRegisterRelcacheCallback(MarkStale, (Datum) 0);
 	RegisterXactCallback(ForgetAtCommit, NULL);
-
-	/* so that the cache has been set up when a transaction has ended */
-	(void) GetSysCacheHashValue3(STATRELATTINH, ObjectIdGetDatum(InvalidOid),
-								 Int16GetDatum(0), BoolGetDatum(false));
 }
 
 /*
@@ -256,6 +253,35 @@ HasDropped(const PartitionSet *set)
 }
 
 /*
+ * IsDropped says whether a member is known for a set and was no part of it when
+ * that was last built.
+ */
+static bool
+IsDropped(const PartitionSet *set, const MemberEntry *member)
+{
+	return member->parent == set->parent &&
+		member->generation != set->generation;
+}
+
+/*
+ * ForgetStatisticsOf does the above for the members to be forgotten.  That they
+ * have none will be found out again if it was too early.
+ */
+static void
+ForgetStatisticsOf(PartitionSet *set)
+{
+	HASH_SEQ_STATUS status;
+	MemberEntry *member;
+
+	hash_seq_init(&status, members);
+	while ((member = hash_seq_search(&status)) != NULL)
+	{
+		if (IsDropped(set, member))
+			ForgetStatistics(member->relid, set->natts);
+	}
+}
+
+/*
  * ForgetDropped removes the members that were no part of a set when it was
  * last built.  One of a set that is up to date may come back when its DROP is
  * rolled back, so there must be none that this transaction might have made.
@@ -270,40 +296,48 @@ ForgetDropped(PartitionSet *set)
 	hash_seq_init(&status, members);
 	while ((member = hash_seq_search(&status)) != NULL)
 	{
-		if (member->parent != set->parent)
-			continue;
-		if (member->generation == set->generation)
-			set->nmembers++;
-		else
-		{
-			ForgetStatistics(member->relid, set->natts);
+		if (IsDropped(set, member))
 			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
-		}
+		else if (member->parent == set->parent)
+			set->nmembers++;
 	}
 }
 
 /*
- * ForgetAtCommit does so for a transaction that has changed something, as all
- * of maintenance's do.  Here is no place for errors.
+ * ForgetOfAll calls a function for the sets that have members to be forgotten.
  */
 static void
-ForgetAtCommit(XactEvent event, void *arg)
+ForgetOfAll(void (*forget) (PartitionSet *set))
 {
 	HASH_SEQ_STATUS status;
 	PartitionSet *set;
 
-	if (event == XACT_EVENT_COMMIT && forget_at_commit)
+	hash_seq_init(&status, partition_sets);
+	while ((set = hash_seq_search(&status)) != NULL)
 	{
-		hash_seq_init(&status, partition_sets);
-		while ((set = hash_seq_search(&status)) != NULL)
-		{
-			if (HasDropped(set))
-				ForgetDropped(set);
-		}
+		if (HasDropped(set))
+			forget(set);
 	}
+}
+
+/*
+ * ForgetAtCommit forgets members for a transaction that has changed something,
+ * as all of maintenance's do: first what takes a transaction, then, when there
+ * is no place for errors any more, the members.
+ */
+static void
+ForgetAtCommit(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT && forget_at_commit)
+	{
+		ForgetOfAll(ForgetStatisticsOf);
+		forgot_statistics = true;
+	}
+	if (event == XACT_EVENT_COMMIT && forgot_statistics)
+		ForgetOfAll(ForgetDropped);
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
 		event == XACT_EVENT_PREPARE)
-		forget_at_commit = false;
+		forget_at_commit = forgot_statistics = false;
 }
 
 /*
@@ -621,9 +655,15 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	if (HasDropped(set))
 	{
 		if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		{
 			forget_at_commit = true;
+			forgot_statistics = false;
+		}
 		else
+		{
+			ForgetStatisticsOf(set);
 			ForgetDropped(set);
+		}
 	}
 	set->is_built = true;
 }

@@ -33,6 +33,9 @@
 #include "ingest/other_keys.h"
 #include "rows/stray.h"
 
+/* how often a key is looked for, as long as each look brings in a newer set */
+#define MAX_LOOKS 10
+
 /* ---- the row's partition ---- */
 
 /*
@@ -150,12 +153,15 @@ FindKey(InsertBatch *batch, Relation parent, const NewRow *row,
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
 													&TTSOpsHeapTuple);
-	bool		result;
+	bool		result = false;
 
 	ExecStoreHeapTuple(row->tuple, slot, false);
-	while (!(result = KeyIsInRange(batch, parent, slot, partition, place)) &&
-		   OidIsValid(*place) && !ZbxhistPartitionSetIsValid(batch->set))
+	for (int i = 0; i < MAX_LOOKS; i++)
 	{
+		result = KeyIsInRange(batch, parent, slot, partition, place);
+		if (result || !OidIsValid(*place) ||
+			ZbxhistPartitionSetIsValid(batch->set))
+			break;
 		/* it may have been packed, or a day written anew, meanwhile */
 		partition = FindRowPartition(batch, parent, row);
 	}

@@ -14,7 +14,7 @@
  *	SELECT itemid, max(clock) … GROUP BY itemid
  *	SELECT DISTINCT itemid …
  *
- * of all items or, but for the last, of a list.  Of the latter the planner makes
+ * of all items or, but for the last, of a list, which a subquery may give.  Of the latter the planner makes
  * what it always does, Unique or an aggregation, and finds that each item has one
  * row only.
  * So conditions must not be about anything but item and clock, and the order
@@ -28,7 +28,9 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
@@ -59,9 +61,12 @@ IsPlain(const Query *query, Index rti)
 {
 	return count_relations(query) == 1 && rti == 1 &&
 		!query->hasWindowFuncs && !query->hasTargetSRFs &&
-		!query->hasSubLinks && query->groupingSets == NIL &&
+		query->groupingSets == NIL &&
 		query->setOperations == NULL && query->cteList == NIL &&
-		list_length(query->jointree->fromlist) == 1;
+		list_length(query->jointree->fromlist) == 1 &&
+		!(query->hasSubLinks &&
+		  (contain_subplans((Node *) query->targetList) ||
+		   contain_subplans(query->havingQual)));
 }
 
 /*
@@ -127,14 +132,66 @@ IsSorted(Query *query, int first, Relation table, const PartitionSet *set,
 }
 
 /*
+ * ArrayInPlace returns "column = ANY (ARRAY (SELECT …))" in place of
+ * "column IN (SELECT …)", which means the same; other conditions as they are.
+ */
+static Node *
+ArrayInPlace(Node *qual)
+{
+	const SubLink *in = (const SubLink *) qual;
+	const OpExpr *op;
+	SubLink    *array;
+	ScalarArrayOpExpr *any;
+
+	if (!IsA(qual, SubLink) || in->subLinkType != ANY_SUBLINK ||
+		!IsA(in->testexpr, OpExpr))
+		return qual;
+	op = (const OpExpr *) in->testexpr;
+	if (list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
+		!IsA(lsecond(op->args), Param))
+		return qual;
+	array = makeNode(SubLink);
+	array->subLinkType = ARRAY_SUBLINK;
+	array->subselect = in->subselect;
+	array->location = in->location;
+	any = makeNode(ScalarArrayOpExpr);
+	any->opno = op->opno;
+	any->opfuncid = op->opfuncid;
+	any->useOr = true;
+	any->inputcollid = op->inputcollid;
+	any->args = list_make2(linitial(op->args), array);
+	any->location = op->location;
+	return (Node *) any;
+}
+
+/*
+ * ArraysInPlace returns WHERE with such conditions.  The query stays as it is.
+ */
+static Node *
+ArraysInPlace(const Query *query)
+{
+	Node	   *quals = query->jointree->quals;
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (!query->hasSubLinks || quals == NULL)
+		return quals;
+	if (!is_andclause(quals))
+		return ArrayInPlace(quals);
+	foreach(lc, ((BoolExpr *) quals)->args)
+		args = lappend(args, ArrayInPlace(lfirst(lc)));
+	return (Node *) makeBoolExpr(AND_EXPR, args, -1);
+}
+
+/*
  * TakeConditions takes the conditions of WHERE apart; returns false if there
  * is one that is not about item and clock only.
  */
 static bool
-TakeConditions(const Query *query, Relation parent, const PartitionSet *set,
-			   List **conds)
+TakeConditions(const ItemQuery *wanted, Relation parent,
+			   const PartitionSet *set, List **conds)
 {
-	Expr	   *quals = (Expr *) query->jointree->quals;
+	Expr	   *quals = (Expr *) wanted->quals;
 	KeyColumns	columns;
 
 	*conds = NIL;
@@ -153,15 +210,15 @@ TakeConditions(const Query *query, Relation parent, const PartitionSet *set,
  */
 static bool
 IsOfOne(Query *query, Relation parent, const PartitionSet *set,
-		bool *is_descending)
+		ItemQuery *wanted)
 {
 	List	   *conds;
 
 	return query->limitCount != NULL && query->sortClause != NIL &&
 		!query->hasAggs && query->distinctClause == NIL &&
 		query->groupClause == NIL && query->havingQual == NULL &&
-		IsSorted(query, 0, parent, set, is_descending) &&
-		TakeConditions(query, parent, set, &conds) && ZbxhistIsOneItem(conds);
+		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
+		TakeConditions(wanted, parent, set, &conds) && ZbxhistIsOneItem(conds);
 }
 
 /* ---- one row of each item ---- */
@@ -365,15 +422,16 @@ ZbxhistMayBeOfEach(const Query *query)
  */
 static bool
 IsOfEach(Query *query, Relation parent, const PartitionSet *set,
-		 bool *is_descending)
+		 ItemQuery *wanted)
 {
+	bool	   *is_descending = &wanted->is_descending;
 	bool		is_of_any;
 	List	   *conds;
 
 	if (!ZbxhistMayBeOfEach(query) ||
 		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
 		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
-		!TakeConditions(query, parent, set, &conds) ||
+		!TakeConditions(wanted, parent, set, &conds) ||
 		contain_volatile_functions((Node *) query->targetList))
 		return false;
 	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))
@@ -394,7 +452,7 @@ ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
 	if (!zbxhist_enable_item_scan || !zbxhist_enable_packed_scan_pruning ||
 		!IsPlain(query, rti) || !set->is_exhaustive)
 		return false;
-	result->is_of_each = IsOfEach(query, parent, set, &result->is_descending);
-	return result->is_of_each ||
-		IsOfOne(query, parent, set, &result->is_descending);
+	result->quals = ArraysInPlace(query);
+	result->is_of_each = IsOfEach(query, parent, set, result);
+	return result->is_of_each || IsOfOne(query, parent, set, result);
 }

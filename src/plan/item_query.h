@@ -18,6 +18,7 @@ typedef struct ItemQuery
 {
 	bool		is_descending;	/* newest first */
 	bool		is_of_each;		/* one of each item, not the first of one */
+	Node	   *quals;			/* WHERE as it is to be planned */
 } ItemQuery;
 
 extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);

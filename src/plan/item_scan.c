@@ -33,8 +33,10 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
@@ -86,6 +88,8 @@ typedef struct ItemScanState
 	ItemQuery	query;
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* reader reads by the present values */
+	uint32		generation;		/* of the set whose partitions are locked */
+	ClockRange	locked;			/* clocks of these */
 	MemoryContext bounds_context;	/* owns what values evaluate to, and the
 									 * list's items */
 
@@ -94,7 +98,12 @@ typedef struct ItemScanState
 	ItemList	list;
 	int			next_item;		/* of the list */
 	bool		wants_item;		/* the row before was one that is wanted */
+	bool		needs_clock;	/* item and clock, but nothing else */
+	bool		is_known;		/* the row is what the list says of its item */
+	AttrNumber	itemid_attnum;
+	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
+	uint64		nknown;			/* of these, of which no row was read */
 } ItemScanState;
 
 /* ---- planning ---- */
@@ -242,15 +251,45 @@ void
 ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 						RangeTblEntry *rte)
 {
+	CustomPath *path;
+
 	if (rte->rtekind != RTE_RELATION || rte->coltypmods == NIL ||
 		IS_DUMMY_REL(rel))
 		return;
+	path = MakeItemPath(root, rel, rte);
+	/* the parent's own rows, which were estimated, are mostly none */
+	if (list_nth_int(rte->coltypmods, QUERY_IS_OF_EACH))
+	{
+		rel->rows = path->path.rows;
+		rel->tuples = Max(rel->tuples, rel->rows);
+	}
 	rel->pathlist = NIL;
 	rel->partial_pathlist = NIL;
-	add_path(rel, &MakeItemPath(root, rel, rte)->path);
+	add_path(rel, &path->path);
 }
 
 /* ---- execution ---- */
+
+/*
+ * NeedsClock says whether nothing but item and clock is wanted of rows, and
+ * there is nothing left to look for in others of an item.
+ */
+static bool
+NeedsClock(const ItemScanState *state, const CustomScan *scan)
+{
+	Bitmapset  *attnums = NULL;
+	Bitmapset  *known;
+
+	if (scan->scan.plan.qual != NIL)
+		return false;
+	pull_varattnos((Node *) scan->scan.plan.targetlist, scan->scan.scanrelid,
+				   &attnums);
+	known = bms_make_singleton(state->itemid_attnum -
+							   FirstLowInvalidHeapAttributeNumber);
+	known = bms_add_member(known, state->clock_attnum -
+						   FirstLowInvalidHeapAttributeNumber);
+	return bms_is_subset(attnums, known);
+}
 
 /*
  * BeginItem prepares the conditions; nothing is opened before the first row
@@ -262,10 +301,17 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 	ItemScanState *state = (ItemScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	List	   *query = list_nth(scan->custom_private, ITEM_QUERY);
+	Relation	parent = node->ss.ss_currentRelation;
 
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
 	state->query.is_descending = list_nth_int(query, QUERY_IS_DESCENDING);
 	state->query.is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
+	if (state->query.is_of_each)
+	{
+		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
+		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
+		state->needs_clock = NeedsClock(state, scan);
+	}
 	state->values = ExecInitExprList(list_copy_head(scan->custom_exprs,
 													list_length(state->kinds)),
 									 &node->ss.ps);
@@ -298,13 +344,14 @@ GetRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 }
 
 /*
- * LockPartitions locks the partitions that may have rows of a range.  A lock
- * takes in what has happened meanwhile, so then it looks again, but not for
- * ever: the reader copes with whatever happens.
+ * LockPartitions locks the partitions that may have rows of a range, unless it
+ * has done so before.  A lock takes in what has happened meanwhile, so then it
+ * looks again, but not for ever: the reader copes with whatever happens.
  */
 static void
-LockPartitions(Relation parent, const ItemRange *range)
+LockPartitions(ItemScanState *state, const ItemRange *range)
 {
+	Relation	parent = state->css.ss.ss_currentRelation;
 	ClockRange	bounds = {
 		.from_clock = position_clock(range->first),
 		.to_clock = (int64) position_clock(range->last) + 1
@@ -316,12 +363,18 @@ LockPartitions(Relation parent, const ItemRange *range)
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
 
+		if (set->generation == state->generation &&
+			bounds.from_clock >= state->locked.from_clock &&
+			bounds.to_clock <= state->locked.to_clock)
+			break;
 		for (int i = 0; i < set->npartitions &&
 			 ZbxhistPartitionSetIsValid(set); i++)
 		{
 			if (clocks_overlap(&set->partitions[i], &bounds))
 				LockRelationOid(set->partitions[i].relid, AccessShareLock);
 		}
+		state->generation = set->generation;
+		state->locked = bounds;
 		if (ZbxhistPartitionSetIsValid(set))
 			break;
 	}
@@ -352,6 +405,7 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 		list->items[i].itemid = bounds->items[i];
 		list->items[i].clock = list->is_descending ? PG_INT32_MAX :
 			PG_INT32_MIN;
+		list->items[i].is_exact = false;
 	}
 }
 
@@ -368,7 +422,7 @@ StartItem(ItemScanState *state)
 	ItemRange	range;
 
 	GetRange(state, &bounds, &range);
-	LockPartitions(state->css.ss.ss_currentRelation, &range);
+	LockPartitions(state, &range);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot, AccessShareLock,
@@ -414,13 +468,19 @@ NextItem(ItemScanState *state)
 	if (state->next_item == state->list.nitems && !FillList(state))
 		return false;
 	item = &state->list.items[state->next_item++];
+	state->nitems++;
+	state->is_known = item->is_exact && state->needs_clock;
+	if (state->is_known)
+	{
+		state->nknown++;
+		return true;
+	}
 	range.itemid = item->itemid;
 	if (range.is_descending)
 		ZbxhistEndAt(&range, make_position(item->clock, PG_INT32_MAX));
 	else
 		ZbxhistStartAt(&range, make_position(item->clock, PG_INT32_MIN));
 	ZbxhistReadItem(state->reader, &range);
-	state->nitems++;
 	return true;
 }
 
@@ -440,10 +500,40 @@ NextRow(ItemScanState *state)
 	{
 		CHECK_FOR_INTERRUPTS();
 		state->wants_item = false;
-		if (ZbxhistReadNext(state->reader))
+		if (state->is_known || ZbxhistReadNext(state->reader))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * FillKnown fills in what the list says of an item.
+ */
+static void
+FillKnown(const ItemScanState *state, TupleTableSlot *slot)
+{
+	const ListedItem *item = &state->list.items[state->next_item - 1];
+
+	memset(slot->tts_isnull, true,
+		   sizeof(bool) * slot->tts_tupleDescriptor->natts);
+	slot->tts_values[state->itemid_attnum - 1] = Int64GetDatum(item->itemid);
+	slot->tts_isnull[state->itemid_attnum - 1] = false;
+	slot->tts_values[state->clock_attnum - 1] = Int32GetDatum(item->clock);
+	slot->tts_isnull[state->clock_attnum - 1] = false;
+}
+
+/*
+ * FillRead fills in the row that has been read.
+ */
+static void
+FillRead(const ItemScanState *state, TupleTableSlot *slot)
+{
+	TupleTableSlot *row = ZbxhistReadSlot(state->reader);
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(row);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
 }
 
 /*
@@ -455,18 +545,16 @@ NextOfItem(ScanState *node)
 {
 	ItemScanState *state = (ItemScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
-	int			natts = slot->tts_tupleDescriptor->natts;
-	TupleTableSlot *row;
 
 	if (!state->has_started)
 		StartItem(state);
 	ExecClearTuple(slot);
 	if (!NextRow(state))
 		return slot;
-	row = ZbxhistReadSlot(state->reader);
-	slot_getallattrs(row);
-	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
-	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+	if (state->is_known)
+		FillKnown(state, slot);
+	else
+		FillRead(state, slot);
 	return ExecStoreVirtualTuple(slot);
 }
 
@@ -550,6 +638,8 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 		return;
 	if (state->query.is_of_each)
 		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
+	if (state->needs_clock)
+		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);
 	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
 						   ZbxhistCountSources(state->reader), es);
 }

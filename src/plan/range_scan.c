@@ -306,10 +306,11 @@ OpenRange(RangeScanState *state)
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	state->get_range(fcinfo, &state->range);
 	max_rows = ZbxhistGetMaxRows(fcinfo, RANGE_MAX_ROWS_ARGUMENT);
-	MemoryContextSwitchTo(old);
 
+	MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
 	ZbxhistOpenRowSet(&state->set, ZbxhistRowTypeParent(fcinfo),
 					  &state->range, 1, max_rows);
+	MemoryContextSwitchTo(old);
 	state->is_open = true;
 	CheckColumns(state);
 }

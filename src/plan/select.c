@@ -462,7 +462,10 @@ Narrow(Narrowing *narrowing)
 	RangeTblEntry *rte = rt_fetch(narrowing->rti, narrowing->query->rtable);
 
 	if (narrowing->is_item_scan)
+	{
+		narrowing->query->jointree->quals = narrowing->item_query.quals;
 		ZbxhistMarkItemScan(rte, &narrowing->item_query);
+	}
 	else if (list_length(narrowing->tables) > 1)
 	{
 		substitute_subquery(narrowing->query, narrowing->rti,

@@ -38,12 +38,17 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "read/item_ends.h"
 #include "rows/index_next.h"
 #include "rows/item_index.h"
 #include "rows/source.h"
 
 /* keys of an index scan: the item, the first and the last position */
 #define NUM_KEYS 3
+
+/* seconds in which the newest rows of items are looked for first, and at most */
+#define FIRST_REACH 60
+#define MAX_REACH 86400
 
 typedef struct CollectedRow
 {
@@ -70,6 +75,14 @@ typedef struct HeapSource
 	bool		is_ahead;		/* scan_slot has the next second's first row */
 	bool		is_at_end;		/* the scan has ended */
 	ScanKeyData bounds[2][2];	/* members of row comparisons */
+
+	/* where the next item's newest rows probably are */
+	int32		front;			/* clock of the last item's first row */
+	int32		reach;			/* seconds before it; 0: not known, -1: never */
+	bool		is_first;		/* the item's next row is its first */
+	int64		rest;			/* first position of what is left out of the
+								 * range for now */
+	bool		has_rest;
 
 	/* rows waiting to be given out, unless is_ordered */
 	CollectedRow *rows;
@@ -306,6 +319,61 @@ StartIndexScan(HeapSource *source)
 }
 
 /*
+ * LeaveRest begins with the newest rows of a range.  Items that are read one
+ * after the other mostly have theirs at about the same time, and a scan takes
+ * what its range has in a page of the index even if only a row is asked for.
+ */
+static void
+LeaveRest(HeapSource *source)
+{
+	ItemRange  *range = &source->range;
+	int64		first;
+
+	source->has_rest = false;
+	source->is_first = true;
+	if (!range->is_descending || source->index == NULL || source->reach <= 0)
+		return;
+	first = make_position((int32) Max((int64) source->front - source->reach,
+									  PG_INT32_MIN), PG_INT32_MIN);
+	if (first <= range->first || first > range->last)
+		return;
+	source->rest = range->first;
+	source->has_rest = true;
+	range->first = first;
+}
+
+/*
+ * TakeRest goes on with the rest of the range, as rows are wanted of it;
+ * returns false if there is none.
+ */
+static bool
+TakeRest(HeapSource *source)
+{
+	if (!source->has_rest)
+		return false;
+	source->has_rest = false;
+	source->range.last = source->range.first - 1;
+	source->range.first = source->rest;
+	source->reach = source->reach < MAX_REACH ? source->reach * 2 : -1;
+	StartIndexScan(source);
+	return true;
+}
+
+/*
+ * NoteFront notes the position of a row if it is the item's first.
+ */
+static inline void
+NoteFront(HeapSource *source, int64 position)
+{
+	if (!source->is_first)
+		return;
+	source->is_first = false;
+	source->front = position_clock(position);
+	if (source->reach == 0)
+		source->reach = FIRST_REACH;
+}
+
+/*
  * StartHeapSource is the method "start".
  */
 static void
@@ -321,6 +389,7 @@ StartHeapSource(ItemSource *base, const ItemRange *range)
 	source->is_at_end = false;
 	source->nrows = 0;
 	source->next_row = 0;
+	LeaveRest(source);
 	if (source->index_scan != NULL)
 		StartIndexScan(source);
 	else if (source->table_scan != NULL)
@@ -388,12 +457,18 @@ FetchRow(HeapSource *source, int64 *position)
 											BackwardScanDirection :
 											ForwardScanDirection, slot);
 		if (source->is_at_end)
-			return false;
+		{
+			source->is_at_end = !TakeRest(source);
+			continue;
+		}
 		if (source->index_scan == NULL && !BelongsToItem(source, slot))
 			continue;
 		*position = GetPosition(source, slot);
 		if (*position >= source->range.first && *position <= source->range.last)
+		{
+			NoteFront(source, *position);
 			return true;
+		}
 	}
 	return false;
 }
@@ -508,6 +583,18 @@ NextOfHeapSource(ItemSource *base)
 /* ---- items ---- */
 
 /*
+ * ListsEnds says whether the ends of items can be listed.  Those of the newest rows
+ * are found from the last item on, which must not be done again and again for
+ * a list that holds few.
+ */
+static bool
+ListsEnds(const HeapSource *source, const ItemList *list)
+{
+	return source->has_clocks && source->index->rd_opcintype[0] == INT8OID &&
+		(!list->is_descending || list->first == PG_INT64_MIN);
+}
+
+/*
  * ListByIndex finds one item after the other in the index.
  */
 static void
@@ -525,7 +612,7 @@ ListByIndex(HeapSource *source, int32 clock, ItemList *list)
 	{
 		CHECK_FOR_INTERRUPTS();
 		is_first = false;
-		ZbxhistAddItem(list, itemid, clock);
+		ZbxhistAddItem(list, itemid, clock, false);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	index_endscan(scan);
@@ -555,7 +642,7 @@ ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
 		if (!isnull && !is_item_null &&
 			clock >= position_clock(range->first) &&
 			clock <= position_clock(range->last))
-			ZbxhistAddItem(list, DatumGetInt64(itemid), clock);
+			ZbxhistAddItem(list, DatumGetInt64(itemid), clock, true);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_endscan(scan);
@@ -573,7 +660,10 @@ ListItems(ItemSource *base, const ItemRange *range, int32 clock,
 	MemoryContext old = MemoryContextSwitchTo(source->context);
 
 	PredicateLockRelation(base->rel, source->snapshot);
-	if (source->index != NULL)
+	if (source->index != NULL && ListsEnds(source, list))
+		ZbxhistListItemEnds(base->rel, source->index, source->snapshot, range,
+							list);
+	else if (source->index != NULL)
 		ListByIndex(source, clock, list);
 	else
 		ListByRows(source, range, list);

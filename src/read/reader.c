@@ -65,6 +65,10 @@ struct ItemReader
 	OpenSource *current;		/* whose row was read last, or NULL */
 	PartitionWalk walk;			/* over partitions and packed days */
 
+	/* for more items of the same clocks */
+	PartitionWalk start;		/* behind partitions that are empty */
+	bool		has_start;
+
 	MemoryContext context;		/* owns all this */
 };
 
@@ -258,24 +262,31 @@ OpenTable(ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenPartition opens a partition, or finds it among those that are open;
- * returns NULL if it is not there any more, or read already, or empty.
+ * OpenPartition opens the partition that the walk has come to, or finds it among
+ * those that are open; returns NULL if it is not there any more, or read already,
+ * or empty.
  */
 static OpenSource *
-OpenPartition(ItemReader *reader, Oid relid)
+OpenPartition(ItemReader *reader, const WalkStep *step)
 {
+	Oid			relid = step->relid;
 	OpenSource *open = ZbxhistFindKept(&reader->kept, relid);
 	Relation	rel;
 
 	if (open != NULL)
 		return open;
 	if (IsFixed(reader, relid))
+	{
+		ZbxhistWalkArrived(&reader->walk, step);
 		return NULL;
+	}
 	rel = OpenTable(reader, relid);
 	if (rel == NULL)
 		return NULL;
 	if (!HasRows(reader, rel))
 	{
+		/* so that a walk that begins anew does not come here again */
+		ZbxhistWalkArrived(&reader->walk, step);
 		table_close(rel, NoLock);
 		return NULL;
 	}
@@ -331,6 +342,40 @@ StartNext(ItemReader *reader, const WalkStep *step)
 }
 
 /*
+ * BeginWalk begins the walk of an item.  Partitions without blocks stay without
+ * rows for the snapshot, so that where several are read the walk of each begins
+ * behind those that come first, like the hours to come.  If the set has changed
+ * meanwhile, the walk begins with the first one of the new set.
+ */
+static void
+BeginWalk(ItemReader *reader)
+{
+	const ItemRange *range = &reader->range;
+	const PartitionWalk *start = &reader->start;
+
+	if (reader->has_start && start->is_descending == range->is_descending &&
+		start->first_clock == position_clock(range->first) &&
+		start->last_clock == position_clock(range->last))
+		reader->walk = *start;
+	else
+		ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+}
+
+/*
+ * NextStep goes on with the walk, and remembers where it has found nothing yet.
+ */
+static bool
+NextStep(ItemReader *reader, WalkStep *step)
+{
+	if (reader->keeps_sources && !reader->walk.has_begun)
+	{
+		reader->start = reader->walk;
+		reader->has_start = true;
+	}
+	return ZbxhistWalkNext(&reader->walk, step);
+}
+
+/*
  * OpenNext leaves the partition that has been read and begins with the next
  * one, which step is set to; returns false if there is none.  Where one is not found, the set that
  * comes after it may have another in its place.
@@ -339,11 +384,11 @@ static bool
 OpenNext(ItemReader *reader, WalkStep *step)
 {
 	LeavePartition(reader);
-	while (ZbxhistWalkNext(&reader->walk, step))
+	while (NextStep(reader, step))
 	{
 		CHECK_FOR_INTERRUPTS();
 		reader->partition = step->is_day ? EnterDay(reader, step) :
-			OpenPartition(reader, step->relid);
+			OpenPartition(reader, step);
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, step);
@@ -410,7 +455,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	if (item_range_is_empty(range))
 		return;
 
-	ZbxhistBeginWalk(&reader->walk, reader->parent, range);
+	BeginWalk(reader);
 	if (reader->days != NULL)
 		ZbxhistRestartDays(reader->days);
 	foreach(lc, reader->fixed)

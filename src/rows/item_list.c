@@ -5,7 +5,7 @@
  *
  * Whoever looks for items in one table after the other adds each that he finds,
  * as often as he likes, with a clock that none of its rows there is newer than
- * (or older than).  A list that takes work_mem keeps its first items and does
+ * (or older than), or with that of one there that he has seen.  A list that takes work_mem keeps its first items and does
  * without those after them: with first set to what follows its last one, the
  * same search gives the next items.
  *
@@ -52,12 +52,18 @@ compare_items(const void *a, const void *b)
 }
 
 /*
- * Outermost returns the newer or the older of two clocks.
+ * AddClock adds to an item what is known of its rows elsewhere.
  */
-static inline int32
-Outermost(const ItemList *list, int32 a, int32 b)
+static inline void
+AddClock(const ItemList *list, ListedItem *item, int32 clock, bool is_exact)
 {
-	return list->is_descending ? Max(a, b) : Min(a, b);
+	if (item->clock == clock)
+		item->is_exact |= is_exact;
+	else if ((clock > item->clock) == list->is_descending)
+	{
+		item->clock = clock;
+		item->is_exact = is_exact;
+	}
 }
 
 /*
@@ -75,7 +81,7 @@ ZbxhistSortItemList(ItemList *list)
 		ListedItem *previous = &items[nunique - 1];
 
 		if (nunique > 0 && previous->itemid == items[i].itemid)
-			previous->clock = Outermost(list, previous->clock, items[i].clock);
+			AddClock(list, previous, items[i].clock, items[i].is_exact);
 		else
 			items[nunique++] = items[i];
 	}
@@ -105,7 +111,7 @@ MakePlace(ItemList *list)
  * ZbxhistAddItem adds an item, if it is wanted.
  */
 void
-ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock)
+ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock, bool is_exact)
 {
 	ListedItem *previous = &list->items[list->nitems - 1];
 
@@ -113,7 +119,7 @@ ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock)
 		return;
 	if (list->nitems > 0 && previous->itemid == itemid)
 	{
-		previous->clock = Outermost(list, previous->clock, clock);
+		AddClock(list, previous, clock, is_exact);
 		return;
 	}
 	if (list->nitems == list->size)
@@ -124,5 +130,6 @@ ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock)
 	}
 	list->items[list->nitems].itemid = itemid;
 	list->items[list->nitems].clock = clock;
+	list->items[list->nitems].is_exact = is_exact;
 	list->nitems++;
 }

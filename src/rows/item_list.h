@@ -12,6 +12,7 @@ typedef struct ListedItem
 {
 	int64		itemid;
 	int32		clock;			/* none of its rows is newer; or older */
+	bool		is_exact;		/* one of its rows has that clock */
 } ListedItem;
 
 typedef struct ItemList
@@ -26,7 +27,8 @@ typedef struct ItemList
 } ItemList;
 
 extern void ZbxhistInitItemList(ItemList *list, bool is_descending);
-extern void ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock);
+extern void ZbxhistAddItem(ItemList *list, int64 itemid, int32 clock,
+						   bool is_exact);
 extern void ZbxhistSortItemList(ItemList *list);
 
 #endif							/* ZBXHIST_ITEM_LIST_H */

@@ -33,7 +33,8 @@ typedef struct ItemSourceMethods
 
 	/*
 	 * adds to list the items that may have rows between the clocks of range,
-	 * which none of them has after clock, or before; ends what was started
+	 * which none of them has after clock, or before, or with the clock of the
+	 * outermost row; ends what was started
 	 */
 	void		(*list_items) (struct ItemSource *source,
 							   const ItemRange *range, int32 clock,

@@ -183,7 +183,7 @@ DeleteRows(Relation parent, const ItemRange *range, int64 *deleted)
 {
 	ItemReader *reader = ZbxhistOpenReader(parent, GetActiveSnapshot(),
 										   RowExclusiveLock, false);
-	Relation	last = NULL;
+	Oid			last = InvalidOid;
 	bool		is_done = true;
 
 	ZbxhistSkipPackedDays(reader);
@@ -192,15 +192,16 @@ DeleteRows(Relation parent, const ItemRange *range, int64 *deleted)
 	{
 		ItemSource *source = ZbxhistReadSource(reader);
 
-		if (source->rel != last)
+		/* another one may be where the one before was in memory */
+		if (RelationGetRelid(source->rel) != last)
 		{
-			last = source->rel;
-			if (NeedsStatement(last))
+			last = RelationGetRelid(source->rel);
+			if (NeedsStatement(source->rel))
 			{
 				is_done = false;
 				break;
 			}
-			CheckCmdReplicaIdentity(last, CMD_DELETE);
+			CheckCmdReplicaIdentity(source->rel, CMD_DELETE);
 		}
 		if (DeleteRow(source, range))
 			(*deleted)++;

@@ -72,7 +72,10 @@ CALL zbxhist.adopt_partitions('v');
 DROP VIEW v_view;
 CALL zbxhist.adopt_partitions('v');
 ALTER TABLE v DETACH PARTITION v_sub;
+-- its hint names whoever runs this
+\set VERBOSITY terse
 CALL zbxhist.adopt_partitions('v');
+\set VERBOSITY default
 ALTER TABLE v_b OWNER TO :USER;
 CALL zbxhist.adopt_partitions('v');
 ALTER TABLE v_a DROP CONSTRAINT zbxhist_clock;

@@ -80,13 +80,14 @@ SELECT * FROM days ORDER BY ago DESC LIMIT 3;
 INSERT INTO items SELECT i, 1, 'key' FROM generate_series(1, 4) i;
 
 -- everything stays where it is in doubt, and check() says why
-CREATE FUNCTION doubt() RETURNS TABLE (severity text, message text, hint text) LANGUAGE sql AS $$ SELECT c.severity, c.message, c.hint FROM zbxhist.check() c WHERE c.code = 'deleted_items' $$;
+CREATE FUNCTION without_me(message text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(message, '\m' || current_user || '\M', '(me)', 'g') $$;
+CREATE FUNCTION doubt() RETURNS TABLE (severity text, message text, hint text) LANGUAGE sql AS $$ SELECT c.severity, without_me(c.message), c.hint FROM zbxhist.check() c WHERE c.code = 'deleted_items' $$;
 SELECT * FROM doubt();
 TRUNCATE items;
 SELECT * FROM doubt();
 CALL zbxhist.pack('history', ago(2));
 SELECT * FROM days WHERE ago = 2;
-SELECT DISTINCT message FROM log WHERE message LIKE '%stay%';
+SELECT DISTINCT without_me(message) AS message FROM log WHERE message LIKE '%stay%';
 CREATE ROLE zbxhist_deleted_owner;
 INSERT INTO items VALUES (1, 1, 'key');
 GRANT CREATE ON SCHEMA deleted TO zbxhist_deleted_owner;

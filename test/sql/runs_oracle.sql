@@ -4,5 +4,7 @@
 \set ECHO none
 \set ingest runs
 SET zbxhist.allow_packed_drop = on;
-\ir oracle.sql
+\getenv source PG_ABS_SRCDIR
+\set oracle :source '/sql/oracle.sql'
+\i :oracle
 RESET zbxhist.allow_packed_drop;

@@ -284,11 +284,12 @@ SKIP:
 	mkdir "$copy/$_" for qw(lib share);
 	for (qw(lib share))
 	{
+		my $from = "$prefix/$_/postgresql/$version";
+
+		# an installation that is not Debian's has all in the first
+		next if !-d $from;
 		mkdir "$copy/$_/postgresql";
-		system(
-			'cp', '-a',
-			"$prefix/$_/postgresql/$version", "$copy/$_/postgresql/") == 0
-		  or die 'cp';
+		system('cp', '-a', $from, "$copy/$_/postgresql/") == 0 or die 'cp';
 	}
 	my $library = "$copy/lib/postgresql/$version/lib/zbxhist.so";
 	my $new = "$copy/new.so";

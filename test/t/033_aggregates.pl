@@ -101,6 +101,38 @@ sub key
 		"CASE WHEN $clock > 100000 THEN $clock / 5000 END");
 }
 
+# A condition that is evaluated on columns, or one for which rows are made.
+sub value_condition
+{
+	my ($depth) = @_;
+	my $number =
+	  one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
+		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615',
+		int rand 10**int rand 20);
+	my $operator = one_of('<', '<=', '=', '>=', '>', '<>');
+	my $join = one_of('AND', 'OR');
+	return
+		'('
+	  . value_condition($depth - 1)
+	  . " $join "
+	  . value_condition($depth - 1) . ')'
+	  if $depth > 0;
+	return one_of(
+		"value $operator $number",
+		"value $operator $number",
+		"$number $operator value",
+		"value BETWEEN -1000 AND $number",
+		"value IN (0, $number, 77)",
+		"value NOT IN ($number, 3, 4)",
+		'value IS NULL',
+		'value IS NOT NULL',
+		"ns $operator " . int rand 4000,
+		"clock $operator " . (80_000 + int rand 400_000),
+		"itemid $operator " . int rand 9,
+		'ns % 3 = 0',
+		"(value > $number) IS NOT TRUE");
+}
+
 sub where
 {
 	my @conditions;
@@ -117,12 +149,7 @@ sub where
 		"clock < $from",
 		"clock BETWEEN $from AND $from + " . int rand 200_000
 	  ) if rand() < 0.5;
-	push @conditions,
-	  one_of(
-		'value > 100',
-		'value IS NOT NULL',
-		'ns % 3 = 0',
-		'value <> 0 OR clock % 2 = 0') if rand() < 0.25;
+	push @conditions, value_condition(int rand 3) while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
@@ -151,6 +178,9 @@ $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION compare(query text, plain text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text; expected text; line text; plan text := '';
 BEGIN
+    IF random() < 0.5 THEN
+        PERFORM set_config(name, '0', true) FROM unnest('{parallel_setup_cost,parallel_tuple_cost,min_parallel_table_scan_size}'::text[]) name;
+    END IF;
     FOR line IN EXECUTE 'EXPLAIN ' || query LOOP plan := plan || line; END LOOP;
     PERFORM set_config('work_mem', CASE WHEN random() < 0.1 THEN '64kB' ELSE '4MB' END, true);
     BEGIN
@@ -162,7 +192,7 @@ BEGIN
     IF found IS DISTINCT FROM expected THEN
         RETURN format('DIFFERS: %s: %s instead of %s', query, left(found, 500), left(expected, 500));
     END IF;
-    RETURN CASE WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' ELSE 'plain' END;
+    RETURN CASE WHEN plan LIKE '%Parallel Custom Scan (ZbxhistAggregate)%' THEN 'workers' WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' ELSE 'plain' END;
 END $$
 SQL
 my %seen;
@@ -174,10 +204,11 @@ for my $answer (split /\n/, $node->safe_psql('postgres', join "\n", @script))
 }
 is_deeply(\@different, [], "the same answers (ZBXHIST_SEED=$seed)");
 cmp_ok(
-	$seen{scan} // 0,
+	($seen{scan} // 0) + ($seen{workers} // 0),
 	'>',
 	$queries / 2,
 	'most queries are planned without rows');
+cmp_ok($seen{workers} // 0, '>', $queries / 10, 'and some for workers');
 note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
 
 $node->stop;

@@ -274,18 +274,17 @@ static bool
 ReadInPage(DayTimes *times, uint64 number)
 {
 	int64		itemid = TIMES_ITEM + (int64) number;
+	MemoryContext old;
 	DayGroup	place;
 
+	/* to begin it anew may allocate something for it */
+	old = MemoryContextSwitchTo(times->context);
 	if (times->page_scan != NULL)
 		table_rescan(times->page_scan, NULL);
 	else
-	{
-		MemoryContext old = MemoryContextSwitchTo(times->context);
-
 		times->page_scan = table_beginscan(times->day, times->snapshot, 0,
 										   NULL);
-		MemoryContextSwitchTo(old);
-	}
+	MemoryContextSwitchTo(old);
 	while (table_scan_getnextslot(times->page_scan, ForwardScanDirection,
 								  times->slot))
 	{

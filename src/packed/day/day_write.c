@@ -12,7 +12,7 @@
  * what is written between two breaks must belong between groups that stay.
  *
  * In a table made by the same transaction rows can be written frozen, which
- * older snapshots see.  There, items that have the same times share them
+ * older snapshots see, and past the shared buffers (day_pages.c).  There, items that have the same times share them
  * (shared_items.c); in groups that are changed later, segments that stay as they
  * are still do.
  *
@@ -25,7 +25,6 @@
 #include "access/heaptoast.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/storage.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -37,6 +36,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "packed/day/day.h"
+#include "packed/day/day_pages.h"
 #include "packed/day/day_write.h"
 #include "packed/day/shared_items.h"
 
@@ -90,10 +90,9 @@ struct DayWriter
 	EState	   *estate;
 	ResultRelInfo *rri;
 	TupleTableSlot *slot;
-	BulkInsertState bistate;
-	int			options;
+	DayPages   *pages;			/* of a new table; NULL: of another */
+	BulkInsertState bistate;	/* of another */
 	CommandId	cid;
-	BlockNumber nblocks;		/* up to the last one that was used */
 
 	uint64		nrows;
 	uint64		nbytes;			/* of payload */
@@ -129,10 +128,11 @@ OpenStorage(DayWriter *writer, bool is_frozen)
 {
 	Relation	day = writer->day;
 
-	writer->options = is_frozen ?
-		TABLE_INSERT_FROZEN | TABLE_INSERT_SKIP_FSM : 0;
 	writer->cid = GetCurrentCommandId(true);
-	writer->bistate = GetBulkInsertState();
+	if (is_frozen)
+		writer->pages = ZbxhistBeginDayPages(day);
+	else
+		writer->bistate = GetBulkInsertState();
 	writer->slot = table_slot_create(day, NULL);
 	writer->estate = CreateExecutorState();
 	writer->rri = makeNode(ResultRelInfo);
@@ -180,18 +180,6 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 }
 
 /*
- * GiveBackPages gives back pages at the end of a new table by which newer
- * versions have extended it, expecting more rows.
- */
-static void
-GiveBackPages(DayWriter *writer)
-{
-	if ((writer->options & TABLE_INSERT_FROZEN) != 0 &&
-		RelationGetNumberOfBlocks(writer->day) > writer->nblocks)
-		RelationTruncate(writer->day, writer->nblocks);
-}
-
-/*
  * CloseStorage is the reverse of OpenStorage.
  */
 static void
@@ -200,9 +188,13 @@ CloseStorage(DayWriter *writer)
 	ExecCloseIndices(writer->rri);
 	ExecDropSingleTupleTableSlot(writer->slot);
 	FreeExecutorState(writer->estate);
-	FreeBulkInsertState(writer->bistate);
-	table_finish_bulk_insert(writer->day, writer->options);
-	GiveBackPages(writer);
+	if (writer->pages != NULL)
+		ZbxhistEndDayPages(writer->pages);
+	else
+	{
+		FreeBulkInsertState(writer->bistate);
+		table_finish_bulk_insert(writer->day, 0);
+	}
 }
 
 /*
@@ -272,10 +264,11 @@ StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
 {
 	FillSlot(writer, place, payload);
 	writer->slot->tts_tableOid = RelationGetRelid(writer->day);
-	table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
-					   writer->options, writer->bistate);
-	writer->nblocks = Max(writer->nblocks,
-						  ItemPointerGetBlockNumber(&writer->slot->tts_tid) + 1);
+	if (writer->pages != NULL)
+		ZbxhistAddToDayPages(writer->pages, writer->slot);
+	else
+		table_multi_insert(writer->day, &writer->slot, 1, writer->cid, 0,
+						   writer->bistate);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
 									   writer->estate);

@@ -171,8 +171,12 @@ ListItems(ItemSource *base, const ItemRange *range, int32 clock,
 	ZbxhistDayReaderStartWhole(reader, range);
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
 	{
-		ZbxhistAddItem(list, info->itemid, list->is_descending ?
-					   info->last_clock : info->first_clock);
+		int32		end = list->is_descending ? info->last_clock :
+			info->first_clock;
+
+		ZbxhistAddItem(list, info->itemid, end,
+					   end >= position_clock(range->first) &&
+					   end <= position_clock(range->last));
 		ZbxhistDayReaderSkip(reader);
 	}
 }

@@ -201,8 +201,8 @@ MakePath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
 										  estimate->startup_cost,
 										  estimate->total_cost, pathkeys,
 										  outer,
-										  list_make1(list_make2_int(is_by_item,
-																	is_descending)));
+										  list_make1(list_make2_int(is_descending,
+																	is_by_item)));
 }
 
 /*

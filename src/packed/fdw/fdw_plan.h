@@ -58,8 +58,9 @@ enum PackedPlanPart
 /* members of PATH_ORDER and PLAN_ORDER, the order in which rows come */
 enum PackedOrderPart
 {
+	ORDER_IS_DESCENDING,		/* newest first */
 	ORDER_IS_BY_ITEM,			/* by item first */
-	ORDER_IS_DESCENDING			/* newest first */
+	NUM_ORDER_PARTS				/* 1.0 had the first alone */
 };
 
 /* fdw_plan.c */

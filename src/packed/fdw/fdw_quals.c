@@ -123,13 +123,31 @@ IsTid(Node *expr, const KeyColumns *columns)
 }
 
 /*
+ * has_subplan is a walker that ends with true at a subquery that is executed for
+ * rows.  One that gives an array or a value, and knows nothing of the table, is
+ * executed once, and a parameter when the query is planned.
+ */
+static bool
+has_subplan(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+		return ((SubLink *) node)->subLinkType != ARRAY_SUBLINK &&
+			((SubLink *) node)->subLinkType != EXPR_SUBLINK;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
+		return true;
+	return expression_tree_walker(node, has_subplan, context);
+}
+
+/*
  * IsFixed says whether an expression has the same value for all rows.
  */
 static bool
 IsFixed(Node *expr, const KeyColumns *columns)
 {
 	return !bms_is_member(columns->varno, pull_varnos(columns->root, expr)) &&
-		!contain_volatile_functions(expr) && !contain_subplans(expr);
+		!contain_volatile_functions(expr) && !has_subplan(expr, NULL);
 }
 
 /*

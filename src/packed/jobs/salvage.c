@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -83,16 +84,24 @@ IsRefusal(int sqlerrcode)
 }
 
 /*
- * InsertSome inserts rows.
+ * InsertSome inserts rows.  What they are inserted by is this attempt's own: the
+ * executor and the indexes prepare and pin things with the first row, which an
+ * attempt that fails leaves half done, and the end of any leaves behind.
  */
 static void
 InsertSome(void *arg)
 {
 	const RowInsert *insert = arg;
 	Unpacking  *unpacking = &insert->salvage->unpacking;
+	Relation	partition =
+		table_open(RelationGetRelid(unpacking->target->rel), NoLock);
+	InsertTarget *target = ZbxhistOpenTarget(partition,
+											 RelationGetDescr(unpacking->table),
+											 TARGET_MOVE, CurrentMemoryContext);
 
-	ZbxhistInsertRows(unpacking->target, &unpacking->slots[insert->first],
+	ZbxhistInsertRows(target, &unpacking->slots[insert->first],
 					  insert->count, GetCurrentCommandId(true));
+	ZbxhistCloseTarget(target);
 }
 
 /*

@@ -1,0 +1,287 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_parallel.c
+ *	  Aggregates packed days in several processes.
+ *
+ * Packed days are taken one after the other by whoever is free, as in a
+ * parallel foreign scan (packed/fdw/fdw_parallel.c).  Of the plans below,
+ * partial ones are run by all participants, others by the one that comes first.
+ * If a participant's memory is full, it gives out the groups that it has, and
+ * begins anew: they are put together above Gather in any case.
+ *
+ * The state of a group, a bytea that never leaves the query, is the number of
+ * its rows and its totals as they are in memory, followed by the numerics that
+ * they point to.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "executor/executor.h"
+#include "port/atomics.h"
+#include "storage/shm_toc.h"
+
+#include "aggregate/aggregate_scan.h"
+#include "compat.h"
+
+#define NCOUNTERS (sizeof(AggregateCounters) / sizeof(uint64))
+
+/* in shared memory; the packed days follow */
+typedef struct SharedAggregate
+{
+	pg_atomic_uint64 counters[NCOUNTERS];	/* of workers that have ended */
+	int			ninputs;
+	pg_atomic_uint32 takers[FLEXIBLE_ARRAY_MEMBER]; /* how many have asked for
+													 * an input */
+} SharedAggregate;
+
+/* ---- states of groups ---- */
+
+/*
+ * NumericsOf returns the numerics of a total that it points to; NULL if it has
+ * none.
+ */
+static Numeric *
+NumericsOf(Total *total, TotalKind kind)
+{
+	StaticAssertStmt(offsetof(NumericTotal, other_sum) ==
+					 offsetof(NumericTotal, other_min) + 2 * sizeof(Numeric),
+					 "the three numerics of a total are one array");
+
+	if (kind != TOTAL_NUMERIC || total->u.n.other_sum == NULL)
+		return NULL;
+	return &total->u.n.other_min;
+}
+
+/*
+ * SizeOfStates returns the size of the fixed part of a state.
+ */
+static inline Size
+SizeOfTotals(const GroupTable *table)
+{
+	return sizeof(int64) + sizeof(Total) * table->ninputs;
+}
+
+/*
+ * ZbxhistGroupState returns the state of a group, in the current context.
+ */
+Datum
+ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
+{
+	Size		size = SizeOfTotals(table);
+	bytea	   *result;
+	char	   *data;
+
+	for (int i = 0; i < table->ninputs; i++)
+	{
+		const Numeric *numerics = NumericsOf((Total *) &group->totals[i],
+											 table->inputs[i].kind);
+
+		for (int n = 0; numerics != NULL && n < 3; n++)
+			size += MAXALIGN(VARSIZE(numerics[n]));
+	}
+	result = palloc0(VARHDRSZ + size);
+	SET_VARSIZE(result, VARHDRSZ + size);
+	data = VARDATA(result);
+	memcpy(data, &group->nrows, sizeof(int64));
+	memcpy(data + sizeof(int64), group->totals,
+		   sizeof(Total) * table->ninputs);
+	data += SizeOfTotals(table);
+	for (int i = 0; i < table->ninputs; i++)
+	{
+		const Numeric *numerics = NumericsOf((Total *) &group->totals[i],
+											 table->inputs[i].kind);
+
+		for (int n = 0; numerics != NULL && n < 3; n++)
+		{
+			memcpy(data, numerics[n], VARSIZE(numerics[n]));
+			data += MAXALIGN(VARSIZE(numerics[n]));
+		}
+	}
+	return PointerGetDatum(result);
+}
+
+/*
+ * MergeState adds a state to a group.
+ */
+static void
+MergeState	(const GroupTable *table, ValueGroup *group, bytea *state)
+{
+	Size		size = VARSIZE_ANY_EXHDR(state);
+	char	   *data = palloc(size);
+	Total	   *totals = (Total *) (data + sizeof(int64));
+	char	   *next = data + SizeOfTotals(table);
+
+	Assert(size >= SizeOfTotals(table));
+	/* it may have come at any address */
+	memcpy(data, VARDATA_ANY(state), size);
+	group->nrows += *(int64 *) data;
+	for (int i = 0; i < table->ninputs; i++)
+	{
+		Numeric    *numerics = NumericsOf(&totals[i], table->inputs[i].kind);
+
+		for (int n = 0; numerics != NULL && n < 3; n++)
+		{
+			numerics[n] = (Numeric) next;
+			next += MAXALIGN(VARSIZE(next));
+		}
+		ZbxhistTotalMerge(&group->totals[i], table->inputs[i].kind, &totals[i],
+						  table->context);
+	}
+}
+
+/*
+ * ZbxhistAggregateState adds a row of a participant: keys and a state.  The
+ * caller frees its memory.
+ */
+void
+ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
+{
+	GroupTable *table = &state->table;
+	MemoryContext old =
+		MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
+	ValueGroup *group;
+
+	slot_getallattrs(slot);
+	group = ZbxhistFindGroup(table, slot->tts_values, slot->tts_isnull);
+	if (group != NULL)
+		MergeState	(table, group,
+					 (bytea *) DatumGetPointer(slot->tts_values[table->nkeys]));
+
+	MemoryContextSwitchTo(old);
+}
+
+/* ---- sharing out ---- */
+
+/*
+ * ZbxhistTakeInput says whether this participant is to run a plan below.
+ */
+bool
+ZbxhistTakeInput(AggregateScanState *state, int input)
+{
+	return state->shared == NULL ||
+		list_nth_int(list_nth(state->private, AGGREGATE_PARTIALS), input) ||
+		pg_atomic_fetch_add_u32(&state->shared->takers[input], 1) == 0;
+}
+
+/*
+ * SizeOfShared returns the size of what comes before the days.
+ */
+static inline Size
+SizeOfShared(int ninputs)
+{
+	return MAXALIGN(offsetof(SharedAggregate, takers) +
+					sizeof(pg_atomic_uint32) * ninputs);
+}
+
+/*
+ * DaysOf returns the packed days in shared memory.
+ */
+static SharedDays *
+DaysOf(SharedAggregate *shared)
+{
+	return (SharedDays *) ((char *) shared + SizeOfShared(shared->ninputs));
+}
+
+/*
+ * ZbxhistEstimateAggregate returns how much shared memory is needed.
+ */
+Size
+ZbxhistEstimateAggregate(CustomScanState *node, ParallelContext *context)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+
+	ZbxhistPackedScanDays(state->scan);
+	return SizeOfShared(list_length(node->custom_ps)) +
+		offsetof(SharedDays, list) + sizeof(PackedDay) * state->scan->ndays;
+}
+
+/*
+ * ZbxhistReInitializeAggregate lets all that is shared out be taken again.
+ */
+void
+ZbxhistReInitializeAggregate(CustomScanState *node, ParallelContext *context,
+							 void *coordinate)
+{
+	SharedAggregate *shared = coordinate;
+
+	for (int i = 0; i < shared->ninputs; i++)
+		pg_atomic_write_u32(&shared->takers[i], 0);
+	pg_atomic_write_u32(&DaysOf(shared)->next, 0);
+}
+
+/*
+ * ZbxhistInitializeAggregate fills the shared memory, and makes the leader take
+ * its share from there.
+ */
+void
+ZbxhistInitializeAggregate(CustomScanState *node, ParallelContext *context,
+						   void *coordinate)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+	SharedAggregate *shared = coordinate;
+	SharedDays *days;
+
+	shared->ninputs = list_length(node->custom_ps);
+	for (int i = 0; i < NCOUNTERS; i++)
+		pg_atomic_init_u64(&shared->counters[i], 0);
+	for (int i = 0; i < shared->ninputs; i++)
+		pg_atomic_init_u32(&shared->takers[i], 0);
+	days = DaysOf(shared);
+	memset(days, 0, offsetof(SharedDays, list));
+	pg_atomic_init_u32(&days->next, 0);
+	days->ndays = state->scan->ndays;
+	memcpy(days->list, state->scan->days, sizeof(PackedDay) * days->ndays);
+	state->shared = shared;
+	state->scan->shared = days;
+}
+
+/*
+ * ZbxhistInitializeAggregateWorker makes a worker take its share from there.
+ */
+void
+ZbxhistInitializeAggregateWorker(CustomScanState *node, shm_toc *toc,
+								 void *coordinate)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+
+	state->shared = coordinate;
+	state->scan->shared = DaysOf(state->shared);
+}
+
+/* ---- counters ---- */
+
+/*
+ * ZbxhistReportAggregate adds what a worker has done, when it ends.
+ */
+void
+ZbxhistReportAggregate(AggregateScanState *state)
+{
+	AggregateCounters own = state->counters;
+
+	if (state->shared == NULL || !IsParallelWorker())
+		return;
+	own.days = state->scan->open.counters.days;
+	for (int i = 0; i < NCOUNTERS; i++)
+		pg_atomic_fetch_add_u64(&state->shared->counters[i],
+								((uint64 *) &own)[i]);
+}
+
+/*
+ * ZbxhistShutdownAggregate takes what workers have done before the shared
+ * memory goes.
+ */
+void
+ZbxhistShutdownAggregate(CustomScanState *node)
+{
+	AggregateScanState *state = (AggregateScanState *) node;
+
+	if (state->shared == NULL || IsParallelWorker())
+		return;
+	for (int i = 0; i < NCOUNTERS; i++)
+		((uint64 *) &state->workers)[i] +=
+			pg_atomic_read_u64(&state->shared->counters[i]);
+	state->shared = NULL;
+	state->scan->shared = NULL;
+}

@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_groups.c
+ *	  Adds a packed segment to groups.
+ *
+ * A segment has rows of one item in the order of clocks.  If its first and
+ * last row are of the same group (clock_keys.c) then all are, and if its
+ * statistics say what is asked for, it is not even decoded.  Otherwise those
+ * of its columns are that are added up, and rows of the same group, which
+ * follow one another, are added column by column.
+ *
+ * Conditions on columns (column_filter.c) are decided by statistics as well, or
+ * leave some of the decoded rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "aggregate/aggregate_scan.h"
+#include "binary_search.h"
+
+/* ---- keys ---- */
+
+/*
+ * EvaluateKeys sets keys and breaks as they are at a clock of an item.
+ */
+static void
+EvaluateKeys(AggregateScanState *state, int64 itemid, int32 clock,
+			 KeyValues *result)
+{
+	TupleTableSlot *slot = state->key_input;
+	int			n = state->table.nkeys + state->nbreaks;
+	MemoryContext old;
+
+	if (state->itemid > 0)
+		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
+	if (state->clock > 0)
+		slot->tts_values[state->clock - 1] = Int32GetDatum(clock);
+	state->econtext->ecxt_outertuple = slot;
+	MemoryContextReset(result->context);
+	old = MemoryContextSwitchTo(result->context);
+	for (int i = 0; i < n; i++)
+		result->values[i] = ExecEvalExpr(state->keys[i], state->econtext,
+										 &result->nulls[i]);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * IsSame says whether keys and breaks at a clock are those at the beginning of
+ * the run.
+ */
+static bool
+IsSame(AggregateScanState *state, int64 itemid, int32 clock)
+{
+	const KeyValues *first = &state->first;
+	const KeyValues *other = &state->other;
+	int			n = state->table.nkeys + state->nbreaks;
+
+	EvaluateKeys(state, itemid, clock, &state->other);
+	for (int i = 0; i < n; i++)
+	{
+		const GroupKey *key = &state->table.keys[i];
+
+		if (first->nulls[i] != other->nulls[i] ||
+			(!first->nulls[i] &&
+			 !datumIsEqual(first->values[i], other->values[i], key->typbyval,
+						   key->typlen)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindGroup returns the group of the run in hand, or NULL if it is for another
+ * pass.
+ */
+static ValueGroup *
+FindGroup(AggregateScanState *state)
+{
+	return ZbxhistFindGroup(&state->table, state->first.values,
+							state->first.nulls);
+}
+
+/*
+ * IsInRun says whether all rows up to a clock, which come after the first one
+ * of the run, are of its group.
+ */
+static bool
+IsInRun(AggregateScanState *state, int64 itemid, int32 first_clock,
+		int32 last_clock)
+{
+	return !state->depends_on_clock || first_clock == last_clock ||
+		(state->follows_clock && IsSame(state, itemid, last_clock));
+}
+
+/*
+ * FindRunEnd returns the first row after a run.  Runs are mostly as long as
+ * the one before.
+ */
+static int
+FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
+		   int row, int to)
+{
+	int			last = row;		/* known to be of the run */
+	int			end = to;		/* known not to be */
+	int			usual = state->usual_run;
+
+	if (IsInRun(state, itemid, (int32) clocks[row], (int32) clocks[to - 1]))
+		return to;
+	end = to - 1;
+	if (!state->follows_clock)
+	{
+		/* each clock has to be looked at */
+		for (last = row + 1; last < to; last++)
+		{
+			if (clocks[last] != clocks[last - 1] &&
+				!IsSame(state, itemid, (int32) clocks[last]))
+				break;
+		}
+		return last;
+	}
+	for (int attempt = 0; end - last > 1; attempt++)
+	{
+		int			middle = last + (end - last) / 2;
+
+		if (attempt < 2 && row + usual - 1 + attempt > last &&
+			row + usual - 1 + attempt < end)
+			middle = row + usual - 1 + attempt;
+		if (IsSame(state, itemid, (int32) clocks[middle]))
+			last = middle;
+		else
+			end = middle;
+	}
+	return end;
+}
+
+/* ---- statistics ---- */
+
+/*
+ * IsKnown says whether a segment's statistics, and its place, tell of all
+ * values of an input what is asked for.
+ */
+static bool
+IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
+{
+	const GroupInput *wanted = &state->table.inputs[input];
+	const LayoutColumn *column = state->columns[input];
+	const DayLayout *layout = state->reader->layout;
+
+	if (column->packed < 0)
+		return true;
+	if (column->packed == 0)
+		return !wanted->wants_sum;
+	if (layout->value < 0 ||
+		column->packed != layout->columns[layout->value].packed ||
+		!stats->is_set)
+		return false;
+	if (stats->count == 0 || wanted->kind == TOTAL_COUNT)
+		return true;
+	return wanted->kind == TOTAL_NUMERIC ? stats->kind == PACKED_UNSIGNED :
+		wanted->kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
+		(stats->has_rest || !wanted->wants_sum);
+}
+
+/*
+ * ReadStats reads the statistics of the segment that has been found.
+ */
+static void
+ReadStats(const DayReader *reader, const SegmentInfo *info,
+		  SegmentStats *stats)
+{
+	const DayLayout *layout = reader->layout;
+
+	memset(stats, 0, sizeof(SegmentStats));
+	if (layout->value < 0)
+		return;
+	if (!ZbxhistReadStats(&reader->group.reader, reader->segment, stats) ||
+		(stats->is_set && stats->kind != layout->columns[layout->value].kind))
+		ZbxhistRaiseCorrupt(reader->rel, info->itemid);
+}
+
+/*
+ * AddStats adds a whole segment to a group without decoding it, if that can be
+ * done.
+ */
+static bool
+AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
+{
+	SegmentStats stats;
+
+	if (state->table.ninputs > 0)
+		ReadStats(state->reader, info, &stats);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		if (!IsKnown(state, i, &stats))
+			return false;
+	}
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		Total	   *total = &group->totals[i];
+
+		if (state->columns[i]->packed < 0)
+			ZbxhistTotalAddSame(total, input->kind, info->itemid, info->nrows);
+		else if (state->columns[i]->packed == 0)
+			ZbxhistTotalAddBounds(total, info->first_clock, info->last_clock,
+								  info->nrows);
+		else
+			(void) ZbxhistTotalAddStats(total, input->kind, input->wants_sum,
+										&stats, state->table.context);
+	}
+	group->nrows += info->nrows;
+	state->counters.segments_by_stats++;
+	return true;
+}
+
+/* ---- rows ---- */
+
+/*
+ * FilterDecoded leaves those rows of the segment that pass the filter.
+ */
+static void
+FilterDecoded(AggregateScanState *state, SegmentRows *rows)
+{
+	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
+	SegmentRows all = *rows;
+
+	memset(mask, true, sizeof(bool) * rows->nrows);
+	ZbxhistFilterRows(state->filter, &all, state->econtext, state->input,
+					  mask);
+	(void) ZbxhistLeaveRows(&all, state->wanted_filter, mask, rows);
+}
+
+/*
+ * Decode decodes the segment that has been found, and its clocks if they are
+ * asked for.  If it has to be filtered, only rows that pass are left, unless
+ * rows are made of them, which are checked then.
+ */
+static void
+Decode(AggregateScanState *state, bool wants_clocks, bool is_filtered,
+	   SegmentRows *rows)
+{
+	const DayReader *reader = state->reader;
+	bool	   *wanted = is_filtered ? state->wanted_filter :
+		state->wanted_packed;
+	bool		had_clocks = wanted[0];
+
+	wanted[0] |= wants_clocks;
+	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
+							&reader->group.reader, reader->segment,
+							wanted, rows);
+	state->counters.segments_decoded++;
+	state->counters.values_decoded += rows->nrows;
+	if (is_filtered && state->by_column)
+		FilterDecoded(state, rows);
+	wanted[0] = had_clocks;
+}
+
+/*
+ * AddRun adds rows of a segment to a group.
+ */
+static void
+AddRun(AggregateScanState *state, ValueGroup *group, const SegmentRows *rows,
+	   int from, int to)
+{
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		const LayoutColumn *column = state->columns[i];
+
+		if (column->packed < 0)
+			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
+								to - from);
+		else
+			ZbxhistTotalAddColumn(&group->totals[i], input->kind, input->type,
+								  column, &rows->columns[column->packed],
+								  from, to, state->table.context);
+	}
+	group->nrows += to - from;
+}
+
+/*
+ * AddRuns adds the rows of a segment from one to another, excluded, to their
+ * groups.
+ */
+static void
+AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
+{
+	const int64 *clocks = rows->columns[0].ints;
+	int			row = from;
+
+	while (row < to)
+	{
+		ValueGroup *group;
+		int			end;
+
+		EvaluateKeys(state, rows->itemid, (int32) clocks[row], &state->first);
+		group = FindGroup(state);
+		end = FindRunEnd(state, rows->itemid, clocks, row, to);
+		if (group != NULL)
+			AddRun(state, group, rows, row, end);
+		state->usual_run = end - row;
+		row = end;
+	}
+}
+
+/*
+ * AddRows does the same row by row, as far as the conditions hold.
+ */
+static void
+AddRows(AggregateScanState *state, const SegmentRows *rows, int from, int to)
+{
+	TupleTableSlot *slot = state->input;
+	int			natts = RelationGetDescr(state->packed)->natts;
+	Datum	   *values = palloc(sizeof(Datum) * Max(natts, 1));
+	bool	   *nulls = palloc(sizeof(bool) * Max(natts, 1));
+
+	ZbxhistMapSegment(state->reader->map, rows);
+	for (int row = from; row < to; row++)
+	{
+		MemoryContext old;
+
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(state->econtext);
+		old = MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
+		ZbxhistMapRow(state->reader->map, row, values, nulls);
+		MemoryContextSwitchTo(old);
+		ExecClearTuple(slot);
+		for (int i = 0; i < state->ncolumns; i++)
+		{
+			slot->tts_values[i] = values[state->attributes[i]];
+			slot->tts_isnull[i] = nulls[state->attributes[i]];
+		}
+		ExecStoreVirtualTuple(slot);
+		state->counters.rows_made++;
+		state->econtext->ecxt_outertuple = slot;
+		if (ExecQual(state->local, state->econtext))
+			ZbxhistAggregateRow(state, slot);
+	}
+}
+
+/*
+ * FindClock returns the first row whose clock is not before one.
+ */
+static int
+FindClock(const SegmentRows *rows, int64 clock)
+{
+	int			i;
+
+	find_first(i, rows->nrows, rows->columns[0].ints[i] >= clock);
+	return i;
+}
+
+/*
+ * AddPart adds those rows of the segment that are between the clocks asked
+ * for.
+ */
+static void
+AddPart(AggregateScanState *state, bool is_filtered)
+{
+	const ScanBounds *bounds = &state->scan->bounds;
+	SegmentRows rows;
+	int			from;
+	int			to;
+
+	Decode(state, true, is_filtered, &rows);
+	if (rows.nrows == 0)
+		return;
+	from = FindClock(&rows, bounds->from_clock);
+	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
+		FindClock(&rows, bounds->to_clock + 1);
+	if (state->by_column)
+		AddRuns(state, &rows, from, to);
+	else
+		AddRows(state, &rows, from, to);
+}
+
+/*
+ * AddWhole adds the rows of a segment, or those that pass the filter, all of
+ * which are of the run in hand.
+ */
+static void
+AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
+{
+	ValueGroup *group;
+	SegmentRows rows;
+
+	if (!is_filtered)
+	{
+		group = FindGroup(state);
+		if (group == NULL || AddStats(state, group, info))
+			return;
+		Decode(state, false, false, &rows);
+		AddRun(state, group, &rows, 0, rows.nrows);
+		return;
+	}
+	Decode(state, false, true, &rows);
+	if (rows.nrows == 0)
+		return;
+	group = FindGroup(state);
+	if (group != NULL)
+		AddRun(state, group, &rows, 0, rows.nrows);
+}
+
+/*
+ * IsItemWanted says whether conditions on the item hold.
+ */
+static bool
+IsItemWanted(AggregateScanState *state, int64 itemid)
+{
+	TupleTableSlot *slot = state->key_input;
+
+	if (state->itemid > 0)
+		slot->tts_values[state->itemid - 1] = Int64GetDatum(itemid);
+	ResetExprContext(state->econtext);
+	state->econtext->ecxt_outertuple = slot;
+	return ExecQual(state->of_items, state->econtext);
+}
+
+/*
+ * Judge says what of the segment passes the filter.  What that compares with
+ * is evaluated for the first one: where there are no rows, there are no errors
+ * either.
+ */
+static FilterVerdict
+Judge(AggregateScanState *state, const SegmentInfo *info)
+{
+	SegmentStats stats;
+
+	if (state->filter == NULL)
+		return FILTER_ALL;
+	if (!state->has_values)
+		ZbxhistSetFilterValues(state->filter, state->econtext,
+							   state->filter_context);
+	state->has_values = true;
+	ReadStats(state->reader, info, &stats);
+	return ZbxhistJudgeSegment(state->filter, state->reader->layout, info,
+							   &stats);
+}
+
+/*
+ * ZbxhistAddSegment adds the segment that has been found.
+ */
+void
+ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
+{
+	const ScanBounds *bounds = &state->scan->bounds;
+	bool		is_filtered;
+
+	if (state->of_items != NULL && !IsItemWanted(state, info->itemid))
+		return;
+	switch (Judge(state, info))
+	{
+		case FILTER_NONE:
+			state->counters.segments_excluded++;
+			return;
+		case FILTER_SOME:
+			is_filtered = true;
+			break;
+		default:
+			is_filtered = false;
+			break;
+	}
+	if (state->by_column && info->first_clock >= bounds->from_clock &&
+		info->last_clock <= bounds->to_clock)
+	{
+		EvaluateKeys(state, info->itemid, info->first_clock, &state->first);
+		if (IsInRun(state, info->itemid, info->first_clock, info->last_clock))
+		{
+			AddWhole(state, info, is_filtered);
+			return;
+		}
+	}
+	AddPart(state, is_filtered);
+}

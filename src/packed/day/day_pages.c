@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_pages.c
+ *	  Writes the pages of a day's table that is new, each once.
+ *
+ * By way of the shared buffers a table writes each of its pages twice: as
+ * zeros, when the file grows, and when it has its rows.  Nobody else sees a table
+ * before the transaction that makes it has committed, so a page is made in
+ * memory here, logged and written when it is full, as PostgreSQL does when it
+ * builds an index or rewrites a table.
+ *
+ * Rows are frozen, pages marked as visible to all, and the visibility map
+ * written along, so that VACUUM never has a reason to change them.  Rows that are
+ * too large for a page go to the TOAST table as ever.
+ *
+ * A page is on disk by the end of the next checkpoint at the latest,
+ * as those in the shared buffers are; if a checkpoint has begun
+ * meanwhile, it may have passed over pages that were logged before it and written
+ * after it, and the file is synchronized here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "access/htup_details.h"
+#include "access/visibilitymapdefs.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "executor/tuptable.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/smgr.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "packed/day/day_pages.h"
+
+/* what a page of the visibility map says, as in visibilitymap.c */
+#define MAP_BYTES		(BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
+#define BLOCKS_PER_BYTE	(BITS_PER_BYTE / BITS_PER_HEAPBLOCK)
+#define BLOCKS_PER_MAP	(MAP_BYTES * BLOCKS_PER_BYTE)
+
+StaticAssertDecl(VISIBILITYMAP_VALID_BITS == (1 << BITS_PER_HEAPBLOCK) - 1,
+				 "a page is visible to all and frozen when all its bits are set");
+
+struct DayPages
+{
+	Relation	day;
+	TransactionId xid;
+	CommandId	cid;
+	XLogRecPtr	redo;			/* where recovery began when we began */
+	Page		page;			/* being filled */
+	BlockNumber block;			/* its number */
+	Size		reserved;		/* bytes of it that stay free */
+	PgStat_Counter nrows;
+};
+
+/* ---- files ---- */
+
+/*
+ * WritePage logs a page and appends it to one of the table's files; is_standard
+ * if what lies between its lower and upper end is free.
+ */
+static void
+WritePage(Relation day, ForkNumber fork, BlockNumber block, Page page,
+		  bool is_standard)
+{
+	if (RelationNeedsWAL(day))
+		log_new_page(day, fork, block, page, is_standard);
+	PageSetChecksumInplace(page, block);
+	smgrextend(RelationGetSmgr(day), fork, block, page, false);
+}
+
+/*
+ * FinishFile makes sure that the next checkpoint has all pages of a file, or
+ * that they are on disk.
+ */
+static void
+FinishFile(const DayPages *pages, ForkNumber fork)
+{
+	if (GetRedoRecPtr() != pages->redo)
+		smgrimmedsync(RelationGetSmgr(pages->day), fork);
+}
+
+/*
+ * WriteMap writes a visibility map for nblocks pages, all of them visible to all
+ * and frozen.  The page in hand is used for it.
+ */
+static void
+WriteMap(DayPages *pages, BlockNumber nblocks)
+{
+	Page		page = pages->page;
+
+	smgrcreate(RelationGetSmgr(pages->day), VISIBILITYMAP_FORKNUM, false);
+	for (BlockNumber map = 0; map * BLOCKS_PER_MAP < nblocks; map++)
+	{
+		uint32		count = Min(nblocks - map * BLOCKS_PER_MAP, BLOCKS_PER_MAP);
+		uint32		nbits = count % BLOCKS_PER_BYTE * BITS_PER_HEAPBLOCK;
+		uint8	   *bytes;
+
+		PageInit(page, BLCKSZ, 0);
+		bytes = (uint8 *) PageGetContents(page);
+		memset(bytes, 0xFF, count / BLOCKS_PER_BYTE);
+		if (nbits > 0)
+			bytes[count / BLOCKS_PER_BYTE] = (1 << nbits) - 1;
+		WritePage(pages->day, VISIBILITYMAP_FORKNUM, map, page, false);
+	}
+	FinishFile(pages, VISIBILITYMAP_FORKNUM);
+}
+
+/* ---- pages ---- */
+
+/*
+ * ZbxhistBeginDayPages prepares for rows of a day's table, which the current
+ * subtransaction has made, and which is empty.  Allocates in the current context.
+ */
+DayPages *
+ZbxhistBeginDayPages(Relation day)
+{
+	DayPages   *pages = palloc0(sizeof(DayPages));
+
+	Assert(day->rd_createSubid == GetCurrentSubTransactionId());
+	Assert(RelationGetNumberOfBlocks(day) == 0);
+	pages->day = day;
+	pages->xid = GetCurrentTransactionId();
+	pages->cid = GetCurrentCommandId(true);
+	pages->redo = GetRedoRecPtr();
+	pages->reserved = RelationGetTargetPageFreeSpace(day, HEAP_DEFAULT_FILLFACTOR);
+	pages->page = alloc_page();
+	PageInit(pages->page, BLCKSZ, 0);
+	return pages;
+}
+
+/*
+ * FinishPage writes the page in hand and begins the next.
+ */
+static void
+FinishPage(DayPages *pages)
+{
+	PageSetAllVisible(pages->page);
+	WritePage(pages->day, MAIN_FORKNUM, pages->block++, pages->page, true);
+	PageInit(pages->page, BLCKSZ, 0);
+}
+
+/*
+ * FreezeRow makes a row one that all transactions see.
+ */
+static void
+FreezeRow(const DayPages *pages, HeapTuple row)
+{
+	HeapTupleHeader header = row->t_data;
+
+	header->t_infomask &= ~HEAP_XACT_MASK;
+	header->t_infomask2 &= ~HEAP2_XACT_MASK;
+	header->t_infomask |= HEAP_XMAX_INVALID;
+	HeapTupleHeaderSetXmin(header, pages->xid);
+	HeapTupleHeaderSetXminFrozen(header);
+	HeapTupleHeaderSetCmin(header, pages->cid);
+	HeapTupleHeaderSetXmax(header, InvalidTransactionId);
+}
+
+/*
+ * PlaceRow puts a row into the page in hand, or into the next if it has no room.
+ */
+static void
+PlaceRow(DayPages *pages, HeapTuple row)
+{
+	Size		length = MAXALIGN(row->t_len);
+	OffsetNumber offset;
+	HeapTupleHeader header;
+
+	if (length > MaxHeapTupleSize)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("row is too big: size %zu, maximum size %zu",
+					   length, (Size) MaxHeapTupleSize),
+				errtable(pages->day));
+	if (!PageIsEmpty(pages->page) &&
+		PageGetHeapFreeSpace(pages->page) < length + pages->reserved)
+		FinishPage(pages);
+	offset = PageAddItem(pages->page, (Item) row->t_data, row->t_len,
+						 InvalidOffsetNumber, false, true);
+	if (offset == InvalidOffsetNumber)
+		elog(ERROR, "failed to add row to page");
+	ItemPointerSet(&row->t_self, pages->block, offset);
+	header = (HeapTupleHeader) PageGetItem(pages->page,
+										   PageGetItemId(pages->page, offset));
+	header->t_ctid = row->t_self;
+}
+
+/*
+ * ZbxhistAddToDayPages stores the row in a slot and makes the slot's tid what it
+ * has there.  Nobody can read it before the end.
+ */
+void
+ZbxhistAddToDayPages(DayPages *pages, TupleTableSlot *slot)
+{
+	HeapTuple	row = ExecFetchSlotHeapTuple(slot, true, NULL);
+	HeapTuple	stored = row;
+
+	row->t_tableOid = RelationGetRelid(pages->day);
+	FreezeRow(pages, row);
+	if (HeapTupleHasExternal(row) || row->t_len > TOAST_TUPLE_THRESHOLD)
+		stored = heap_toast_insert_or_update(pages->day, row, NULL,
+											 HEAP_INSERT_SKIP_FSM |
+											 HEAP_INSERT_FROZEN);
+	PlaceRow(pages, stored);
+	slot->tts_tid = stored->t_self;
+	pages->nrows++;
+	if (stored != row)
+		heap_freetuple(stored);
+}
+
+/*
+ * ZbxhistEndDayPages writes the last page and the visibility map.
+ */
+void
+ZbxhistEndDayPages(DayPages *pages)
+{
+	if (!PageIsEmpty(pages->page))
+		FinishPage(pages);
+	if (pages->block > 0)
+	{
+		FinishFile(pages, MAIN_FORKNUM);
+		WriteMap(pages, pages->block);
+		pgstat_count_heap_insert(pages->day, pages->nrows);
+	}
+	pfree(pages->page);
+	pfree(pages);
+}
