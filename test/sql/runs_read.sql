@@ -135,6 +135,7 @@ BEGIN
             'SELECT itemid, count(*), min(clock), max(clock) FROM $T WHERE clock BETWEEN {from} AND {to} GROUP BY itemid ORDER BY itemid',
             'SELECT itemid, clock / 600 AS bucket, count(value), min(value), max(value) FROM $T WHERE clock >= {from} GROUP BY itemid, clock / 600 ORDER BY 1, 2',
             'SELECT DISTINCT ON (itemid) itemid, clock, ns, value FROM $T ORDER BY itemid, clock DESC, ns DESC',
+            'SELECT itemid, count(*), min(clock), max(value) FROM $T WHERE clock >= {from} AND ns > 0 AND clock % 2 = 0 GROUP BY itemid ORDER BY itemid',
             'SELECT count(*) FROM $T WHERE value IS NULL',
             'SELECT * FROM $T WHERE itemid = {item} AND clock = {from} ORDER BY ns'] LOOP
             FOR i IN 1 .. CASE WHEN form ~ '[{]' THEN times ELSE 1 END LOOP
@@ -144,6 +145,8 @@ BEGIN
         END LOOP;
     END LOOP;
     PERFORM compare('history', 'SELECT itemid, clock / 900, count(*), sum(value), avg(value), min(value), max(value) FROM $T GROUP BY itemid, clock / 900 ORDER BY 1, 2');
+    PERFORM compare(t, 'SELECT itemid, count(*), min(value), max(clock) FROM $T WHERE value > 100 AND value < 400 GROUP BY itemid ORDER BY itemid')
+       FROM unnest('{history,history_uint}'::text[]) t;
     PERFORM compare('history_uint', 'SELECT itemid, clock / 900, count(*), sum(value), avg(value), min(value), max(value) FROM $T GROUP BY itemid, clock / 900 ORDER BY 1, 2');
 END $$;
 SELECT compare_all(6);

@@ -8,7 +8,7 @@
  * snapshot sees is found out once, by the heap.  All rows are read by merging
  * the runs, of which those are in memory that have begun and not ended yet.  For
  * an item the runs that have it are decoded; they are kept for the next item
- * as long as they take no more than work_mem.
+ * as long as they take no more memory than a hash table may.
  *
  * As in other days groups do not overlap, and rows of one item and clock are in
  * one group.
@@ -23,6 +23,7 @@
 
 #include "access/sysattr.h"
 #include "access/tableam.h"
+#include "executor/nodeHash.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -42,6 +43,7 @@ typedef struct Run
 	DayGroup	place;			/* without its reader */
 	int			nasked;			/* how many items were looked for in it */
 	MemoryContext context;		/* owns rows; NULL: they are not in memory */
+	Size		nbytes;			/* that they take */
 	RunRows		rows;
 	int			next;			/* the row of a merge that comes next */
 	int			end;			/* and where they end */
@@ -54,6 +56,7 @@ struct DayRuns
 	Snapshot	snapshot;
 
 	bool		is_listed;
+	Size		nbytes;			/* that all rows in memory take */
 	int			nruns;
 	Run		   *runs;			/* sorted by their first itemid */
 
@@ -62,7 +65,7 @@ struct DayRuns
 	bool		is_done;
 	int			nbegun;			/* runs that have come into the merge */
 	binaryheap *merge;			/* of Run: by their next row; or NULL */
-	List	   *ended;			/* of Run: rows of the last group */
+	List	   *ended;			/* of Run: used for the last group only */
 	RunRow	   *rows;			/* of that */
 
 	MemoryContext context;		/* owns all this */
@@ -106,6 +109,7 @@ ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
 	MemoryContextReset(runs->group_context);
 	runs->day = day;
 	runs->is_listed = false;
+	runs->nbytes = 0;
 	runs->is_done = true;
 	runs->nruns = 0;
 	runs->runs = NULL;
@@ -179,17 +183,28 @@ ListRuns(DayRuns *runs)
  * ForgetRows frees the rows of a run.
  */
 static void
-ForgetRows(Run *run)
+ForgetRows(DayRuns *runs, Run *run)
 {
 	if (run->context != NULL)
 		MemoryContextDelete(run->context);
 	run->context = NULL;
+	runs->nbytes -= run->nbytes;
+	run->nbytes = 0;
+}
+
+/*
+ * HasRoom says whether more rows may stay in memory.
+ */
+static bool
+HasRoom(const DayRuns *runs)
+{
+	return runs->nbytes < get_hash_memory_limit();
 }
 
 /*
  * ReadRun decodes a run.  With an item it returns false if the run does not
  * have it, and does not decode the rest: that is done when a second item is
- * looked for.
+ * looked for, as long as there is room to keep it.
  */
 static bool
 ReadRun(DayRuns *runs, Run *run, const int64 *itemid)
@@ -208,7 +223,7 @@ ReadRun(DayRuns *runs, Run *run, const int64 *itemid)
 									   runs->snapshot, slot) ||
 		!ZbxhistReadPlace(slot, &run->place))
 		ZbxhistRaiseCorruptRun(runs->day, &run->place.tid, "damaged row");
-	found = itemid == NULL || run->nasked++ > 0 ||
+	found = itemid == NULL || (run->nasked++ > 0 && HasRoom(runs)) ||
 		ZbxhistDayRunHasItem(runs->day, runs->layout, slot, *itemid);
 	if (found)
 		ZbxhistDecodeDayRun(runs->day, runs->layout, slot, &run->place,
@@ -216,7 +231,12 @@ ReadRun(DayRuns *runs, Run *run, const int64 *itemid)
 	ExecDropSingleTupleTableSlot(slot);
 	MemoryContextSwitchTo(old);
 	if (!found)
-		ForgetRows(run);
+		ForgetRows(runs, run);
+	else
+	{
+		run->nbytes = MemoryContextMemAllocated(run->context, true);
+		runs->nbytes += run->nbytes;
+	}
 	return found;
 }
 
@@ -303,8 +323,12 @@ Overlaps(const DayRuns *runs, const DayGroup *place)
 static void
 BeginRun(DayRuns *runs, Run *run)
 {
+	bool		is_kept = run->context != NULL;
+
 	if (!ReadRun(runs, run, runs->is_item ? &runs->range.itemid : NULL))
 		return;
+	if (runs->is_item && !is_kept && !HasRoom(runs))
+		runs->ended = lappend(runs->ended, run);
 	run->next = 0;
 	run->end = run->rows.nrows;
 	if (runs->is_item)
@@ -398,7 +422,7 @@ FreeEnded(DayRuns *runs)
 	ListCell   *lc;
 
 	foreach(lc, runs->ended)
-		ForgetRows(lfirst(lc));
+		ForgetRows(runs, lfirst(lc));
 	list_free(runs->ended);
 	runs->ended = NIL;
 }
@@ -486,7 +510,7 @@ ZbxhistRunXmax(const DayRuns *runs, int row)
 
 /*
  * Start forgets the merge before.  Rows that are in memory stay there if they
- * are to be used again and do not take too much.
+ * are to be used again.
  */
 static void
 Start(DayRuns *runs, bool is_item)
@@ -496,12 +520,10 @@ Start(DayRuns *runs, bool is_item)
 	if (!runs->is_listed)
 		ListRuns(runs);
 	FreeEnded(runs);
-	if (!is_item || !runs->is_item ||
-		MemoryContextMemAllocated(runs->list_context, true) >
-		(Size) work_mem * 1024)
+	if (!is_item || !runs->is_item)
 	{
 		for (int i = 0; i < runs->nruns; i++)
-			ForgetRows(&runs->runs[i]);
+			ForgetRows(runs, &runs->runs[i]);
 	}
 	runs->is_item = is_item;
 	runs->is_done = false;

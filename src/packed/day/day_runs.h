@@ -9,7 +9,6 @@
 #define ZBXHIST_DAY_RUNS_H
 
 #include "packed/day/day.h"
-#include "packed/format/run.h"
 
 typedef struct DayRuns DayRuns;
 
@@ -39,19 +38,5 @@ extern void ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place);
 /* the rows of the one run in slot, whose place group has */
 extern void ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot,
 							  DayGroup *group);
-
-/*
- * reads a run's rows, what the layout says; raises XX001 if it is corrupt.
- * Allocates in the current context
- */
-extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
-								TupleTableSlot *slot, const DayGroup *place,
-								RunRows *rows);
-extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
-									   DayGroup *group, const uint8 *data,
-									   size_t length);
-extern const char *ZbxhistWhyNotRun(const DayLayout *layout,
-									const DayGroup *place, const uint8 *data,
-									size_t length, RunRows *rows);
 
 #endif							/* ZBXHIST_DAY_RUNS_H */

@@ -56,13 +56,13 @@ HasRightPlace(const DayGroup *place, const RunRows *rows)
 }
 
 /*
- * ZbxhistWhyNotRun decodes the bytes of a run, and returns what prevents that,
+ * WhyNotRun decodes the bytes of a run, and returns what prevents that,
  * or NULL; of values only the kind is looked at.  Allocates in the current
  * context.
  */
-const char *
-ZbxhistWhyNotRun(const DayLayout *layout, const DayGroup *place,
-				 const uint8 *data, size_t length, RunRows *rows)
+static const char *
+WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
+		  size_t length, RunRows *rows)
 {
 	int			newer = ZbxhistNewerRunFormat(data, length);
 
@@ -89,8 +89,8 @@ ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 {
 	struct varlena *bytes = GetBytes(day, slot);
 	const char *problem =
-		ZbxhistWhyNotRun(layout, place, (uint8 *) VARDATA_ANY(bytes),
-						 VARSIZE_ANY_EXHDR(bytes), rows);
+		WhyNotRun(layout, place, (uint8 *) VARDATA_ANY(bytes),
+				  VARSIZE_ANY_EXHDR(bytes), rows);
 
 	if (problem != NULL)
 		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
@@ -326,7 +326,7 @@ ZbxhistOpenRunGroup(Relation day, const DayLayout *layout, DayGroup *group,
 					const uint8 *data, size_t length)
 {
 	RunRows    *rows = palloc(sizeof(RunRows));
-	const char *problem = ZbxhistWhyNotRun(layout, group, data, length, rows);
+	const char *problem = WhyNotRun(layout, group, data, length, rows);
 
 	if (problem == NULL)
 		ZbxhistGroupRunRows(day, layout, rows, group);

@@ -8,7 +8,8 @@
 #ifndef ZBXHIST_RUN_GROUP_H
 #define ZBXHIST_RUN_GROUP_H
 
-#include "packed/day/day_runs.h"
+#include "packed/day/day.h"
+#include "packed/format/run.h"
 
 /* a row of a run */
 typedef struct RunRow
@@ -16,6 +17,17 @@ typedef struct RunRow
 	const RunRows *rows;
 	int			row;
 } RunRow;
+
+/*
+ * reads a run's rows, what the layout says; raises XX001 if it is corrupt.
+ * Allocates in the current context
+ */
+extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
+								TupleTableSlot *slot, const DayGroup *place,
+								RunRows *rows);
+extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
+									   DayGroup *group, const uint8 *data,
+									   size_t length);
 
 extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
 								 TupleTableSlot *slot, int64 itemid);

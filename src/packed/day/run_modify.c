@@ -23,6 +23,7 @@
 #include "packed/day/day_write.h"
 #include "packed/day/row_buffer.h"
 #include "packed/day/row_compare.h"
+#include "packed/day/run_group.h"
 #include "packed/day/run_modify.h"
 #include "packed/day/run_write.h"
 

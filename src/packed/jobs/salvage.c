@@ -28,8 +28,8 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "packed/day/day_runs.h"
 #include "packed/day/day_write.h"
+#include "packed/day/run_group.h"
 #include "packed/jobs/day_progress.h"
 #include "packed/jobs/salvage.h"
 #include "packed/jobs/unpack.h"
