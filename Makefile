@@ -64,6 +64,7 @@ OBJS = \
 	src/ingest/probe.o \
 	src/ingest/route.o \
 	src/ingest/run_insert.o \
+	src/ingest/run_merger.o \
 	src/ingest/run_keys.o \
 	src/ingest/run_table.o \
 	src/maintenance/as_owner.o \
@@ -73,6 +74,7 @@ OBJS = \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
+	src/maintenance/merger.o \
 	src/maintenance/worker.o \
 	src/packed/day/day_groups.o \
 	src/packed/day/day_apply.o \
@@ -150,6 +152,7 @@ OBJS = \
 	src/packed/jobs/merge_group.o \
 	src/packed/jobs/pack.o \
 	src/packed/jobs/packing.o \
+	src/packed/jobs/merge_runs.o \
 	src/packed/jobs/repack.o \
 	src/packed/jobs/row_sort.o \
 	src/packed/jobs/salvage.o \
@@ -189,6 +192,7 @@ OBJS = \
 	src/rows/item_list.o \
 	src/rows/item_range.o \
 	src/rows/kept_tables.o \
+	src/rows/merge_lock.o \
 	src/rows/move_lock.o \
 	src/rows/moving.o \
 	src/rows/partition_walk.o \

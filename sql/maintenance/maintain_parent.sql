@@ -53,6 +53,9 @@ BEGIN
             CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
         END IF;
     END IF;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'merge_runs') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'merge_runs', partition, answer);
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'compact') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'compact', partition, answer);

@@ -27,7 +27,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact')
+    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing)
        -- runs are packed before they are unpacked
@@ -52,6 +52,7 @@ BEGIN
             WHEN 'drop' THEN zbxhist_internal.step_drop(parent, relation)
             WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
             WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
+            WHEN 'merge_runs' THEN zbxhist_internal.step_merge_runs(parent, relation)
             WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
             WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)

@@ -25,6 +25,10 @@ BEGIN
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
                                  WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
+        WHEN 'merge_runs' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                      WHERE d.parent = work_list.parent AND d.runs
+                                        AND pg_relation_size(d.day) > 0
+                                      ORDER BY d.from_clock)
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
@@ -38,7 +42,7 @@ BEGIN
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
-    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack') THEN
+    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);

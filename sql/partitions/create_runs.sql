@@ -35,6 +35,9 @@ BEGIN
         'ALTER TABLE %s RENAME COLUMN payload TO run', result));
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'CREATE INDEX ON %s (last_clock)%s', result, ' TABLESPACE ' || quote_ident(index.spcname)));
+    -- merged runs leave their space to others soon
+    PERFORM zbxhist_internal.execute_as_owner(result, format(
+        'ALTER TABLE %s SET (autovacuum_vacuum_threshold = 64, autovacuum_vacuum_scale_factor = 0.1)', result));
     INSERT INTO zbxhist.packed_day (parent, day, from_clock, to_clock, nrows, runs)
     VALUES (parent, result, from_clock, to_clock, 0, true);
     PERFORM zbxhist_internal.attach_day(result, packed);

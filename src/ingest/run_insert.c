@@ -24,6 +24,7 @@
 #include "ingest/lookup_day.h"
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
+#include "ingest/run_merger.h"
 #include "packed/day/day.h"
 #include "packed/day/row_buffer.h"
 
@@ -235,6 +236,7 @@ CheckKeys(RunInsert *insert)
 	for (int i = 0; i < insert->nruns; i++)
 		ZbxhistRememberKeys(insert->table, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());
+	ZbxhistNoteRuns(insert->rel, insert->nruns);
 }
 
 /*

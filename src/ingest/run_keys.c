@@ -11,11 +11,12 @@
  *
  * A scan by a dirty snapshot may miss rows that somebody writes anew meanwhile:
  * the new run where it has been already, the old one when it is gone.  Who
- * writes runs anew has the table's lock in a mode that conflicts with storing
- * runs, so that only who has stored a row in the parent may meet him.  He looks
- * once more, by a fresh snapshot, which sees either: what was committed when
- * that was taken is seen by it, what was not stood where it was in the first
- * scan.
+ * changes rows has the table's lock in a mode that conflicts with storing runs,
+ * so that only who has stored a row in the parent may meet him; who merges runs
+ * has the lock of merge_lock.c.  Who may meet one of them looks once more, by a
+ * fresh snapshot, which sees either: what was committed when that was taken is
+ * seen by it, what was not stood where it was in the first scan, since only
+ * what is committed is written anew.
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
  * their ends finds them.  Their keys, decoded, are remembered, and a filter of
@@ -46,6 +47,7 @@
 #include "packed/day/day.h"
 #include "packed/format/run.h"
 #include "rows/index_next.h"
+#include "rows/merge_lock.h"
 
 /* keys that are remembered, at most, before all are forgotten */
 #define MAX_CACHED_KEYS (256 * 1024)
@@ -268,6 +270,18 @@ GetKeys(const KeyLook *look, TupleTableSlot *slot)
 }
 
 /*
+ * HasItem says whether one of the keys is of an item between these.
+ */
+static bool
+HasItem(const RunKeys *keys, int64 first, int64 last)
+{
+	int			i;
+
+	find_first(i, keys->nrows, keys->itemids[i] >= first);
+	return i < keys->nrows && keys->itemids[i] <= last;
+}
+
+/*
  * IsNear says whether the run in a slot may have one of the keys.
  */
 static bool
@@ -286,10 +300,11 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 									  &isnull)) <= keys->last_clock &&
 		DatumGetInt32(slot_getattr(slot, DAY_ATTNUM_LAST_CLOCK,
 								   &isnull)) >= keys->first_clock &&
-		DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_FIRST_ITEMID,
-								   &isnull)) <= keys->itemids[keys->nrows - 1] &&
-		DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_LAST_ITEMID,
-								   &isnull)) >= keys->itemids[0];
+		HasItem(keys,
+				DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_FIRST_ITEMID,
+										   &isnull)),
+				DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_LAST_ITEMID,
+										   &isnull)));
 }
 
 /* ---- all runs ---- */
@@ -435,16 +450,25 @@ IsStill(const KeyLook *look, TransactionId *waits_for)
 
 /*
  * LookDirty looks by a dirty snapshot; returns whether a key is there for good,
- * and else who may be about to store or delete one.
+ * and else who may be about to store or delete one.  is_fresh is set if somebody
+ * may have been writing runs anew.
  */
 static bool
-LookDirty(KeyLook *look, TransactionId *waits_for)
+LookDirty(KeyLook *look, TransactionId *waits_for, bool *is_fresh)
 {
 	SnapshotData dirty;
+	Oid			relid = RelationGetRelid(look->rel);
+	bool		has_lock = ZbxhistTryLook(relid);
+	bool		found;
 
 	InitDirtySnapshot(dirty);
 	*waits_for = InvalidTransactionId;
-	if (!LookOnce(look, &dirty))
+	found = LookOnce(look, &dirty);
+	if (has_lock)
+		ZbxhistEndLook(relid);
+	else
+		*is_fresh = true;
+	if (!found)
 		return false;
 	*waits_for = look->found->waits_for;
 	return !TransactionIdIsValid(*waits_for);
@@ -471,7 +495,7 @@ LookFresh(KeyLook *look, TransactionId *waits_for, bool *again)
 /*
  * FindKeys returns the row whose key is in another run, or -1; waits for
  * transactions that are about to store or delete it.  With is_fresh somebody
- * may be writing runs anew.  Allocates in the current context.
+ * may be changing rows.  Allocates in the current context.
  */
 static int
 FindKeys(KeyLook *look, bool is_fresh)
@@ -479,12 +503,13 @@ FindKeys(KeyLook *look, bool is_fresh)
 	for (;;)
 	{
 		TransactionId waits_for;
+		bool		is_moving = is_fresh;
 		bool		again = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (LookDirty(look, &waits_for))
+		if (LookDirty(look, &waits_for, &is_moving))
 			return look->row;
-		if (!TransactionIdIsValid(waits_for) && is_fresh &&
+		if (!TransactionIdIsValid(waits_for) && is_moving &&
 			LookFresh(look, &waits_for, &again))
 			return look->row;
 		if (TransactionIdIsValid(waits_for))

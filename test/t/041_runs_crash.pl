@@ -1,6 +1,6 @@
 # Four sessions store values as runs, one key in a hundred twice, with
-# transactions that are rolled back, in parts too, while the server is killed, and
-# the hour is packed in the end: always the rows of a plain table with the same
+# transactions that are rolled back, in parts too, while runs are merged and the
+# server is killed, and the hour is packed in the end: always the rows of a plain table with the same
 # key that the same transactions wrote, and the same keys refused.
 #
 # ZBXHIST_ROUNDS=100 for more.
@@ -75,6 +75,15 @@ $node->safe_psql(
 			IF random() < 0.1 THEN ROLLBACK; ELSE COMMIT; END IF;
 		END LOOP;
 	END $$;
+	-- merges whatever there is, all the time; the worker does it, too
+	CREATE PROCEDURE merge_runs() LANGUAGE plpgsql AS $$
+	BEGIN
+		LOOP
+			PERFORM zbxhist_internal.merge_runs(d.day, 3) FROM zbxhist.packed_day d WHERE d.runs AND d.from_clock < 100000;
+			COMMIT;
+			PERFORM pg_sleep(random() * 0.05);
+		END LOOP;
+	END $$;
 	CREATE SEQUENCE fresh START 1000;
 });
 
@@ -101,9 +110,13 @@ for my $round (1 .. $rounds)
 			$node->basedir . "/out$writer",
 			sub { print { $_[0] } "CALL write_values($writer);\n" })
 	} 1 .. 4;
+	my $merger = start_psql(
+		$node, 'zabbix',
+		$node->basedir . '/merged',
+		sub { print { $_[0] } "CALL merge_runs();\n" });
 	sleep 2 + rand 2;
 	kill_server($node);
-	wait_for_end($_) for @writers;
+	wait_for_end($_) for @writers, $merger;
 	start_after_crash($node);
 	is_as_plain("killed, round $round");
 }

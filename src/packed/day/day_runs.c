@@ -180,6 +180,23 @@ ListRuns(DayRuns *runs)
 }
 
 /*
+ * ZbxhistListRuns has only some of the runs that the snapshot sees be read.
+ */
+void
+ZbxhistListRuns(DayRuns *runs, const DayGroup *places, int nplaces)
+{
+	ZbxhistMoveDayRuns(runs, runs->day);
+	runs->runs = MemoryContextAllocExtended(runs->list_context,
+											Max(nplaces, 1) * sizeof(Run),
+											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int i = 0; i < nplaces; i++)
+		runs->runs[i].place = places[i];
+	runs->nruns = nplaces;
+	qsort(runs->runs, runs->nruns, sizeof(Run), CompareRuns);
+	runs->is_listed = true;
+}
+
+/*
  * ForgetRows frees the rows of a run.
  */
 static void
@@ -466,6 +483,33 @@ ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group)
 	ItemPointerSetInvalid(&group->tid);
 	MemoryContextSwitchTo(old);
 	return true;
+}
+
+/*
+ * ZbxhistNextRowsOfRuns returns the next rows of all, as many as are wanted if
+ * there are, or 0 at the end.  They are good until the next call.
+ */
+int
+ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, const RunRow **rows)
+{
+	MemoryContext old;
+	RunRow	   *found;
+	int			nrows = 0;
+
+	MemoryContextReset(runs->group_context);
+	old = MemoryContextSwitchTo(runs->list_context);
+	FreeEnded(runs);
+	BeginRuns(runs);
+	found = MemoryContextAllocHuge(runs->group_context,
+								   nwanted * sizeof(RunRow));
+	while (nrows < nwanted && !binaryheap_empty(runs->merge))
+	{
+		found[nrows++] = TakeRow(runs);
+		BeginRuns(runs);
+	}
+	*rows = found;
+	MemoryContextSwitchTo(old);
+	return nrows;
 }
 
 /* ---- rows of the group ---- */

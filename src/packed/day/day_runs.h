@@ -9,6 +9,7 @@
 #define ZBXHIST_DAY_RUNS_H
 
 #include "packed/day/day.h"
+#include "packed/day/run_group.h"
 
 typedef struct DayRuns DayRuns;
 
@@ -22,6 +23,12 @@ extern void ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range);
 extern void ZbxhistRunsOfAll(DayRuns *runs);
 extern bool ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group);
 extern int	ZbxhistNumRuns(const DayRuns *runs);
+
+/* rows of some runs, without groups */
+extern void ZbxhistListRuns(DayRuns *runs, const DayGroup *places,
+							int nplaces);
+extern int	ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted,
+								  const RunRow **rows);
 
 /* where a row of a group is stored */
 typedef struct RunPlace

@@ -200,6 +200,24 @@ CopyColumn(PackedColumn *target, const RunRow *rows, int nrows, int column)
 }
 
 /*
+ * ZbxhistGatherRows makes rows to be written of those of several runs, sorted by
+ * item and time.  Allocates in the current context; the runs must stay as long.
+ */
+void
+ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows, int nrows,
+				  RunRows *result)
+{
+	result->nrows = nrows;
+	result->itemids = palloc(nrows * sizeof(int64));
+	for (int i = 0; i < nrows; i++)
+		result->itemids[i] = rows[i].rows->itemids[rows[i].row];
+	result->ncolumns = layout->npacked;
+	result->columns = palloc0(layout->npacked * sizeof(PackedColumn));
+	for (int i = 0; i < layout->npacked; i++)
+		CopyColumn(&result->columns[i], rows, nrows, i);
+}
+
+/*
  * ClockOf returns the clock of a row.
  */
 static inline int64

@@ -33,6 +33,8 @@ extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
 								 TupleTableSlot *slot, int64 itemid);
 extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
 								const RunRows *rows, DayGroup *group);
+extern void ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows,
+							  int nrows, RunRows *result);
 extern void ZbxhistMakeRunGroup(Relation day, const DayLayout *layout,
 								const RunRow *rows, int nrows,
 								DayGroup *group);

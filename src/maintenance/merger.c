@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * merger.c
+ *	  The background worker that merges the runs of a table.
+ *
+ * Sessions that store runs start it, see ingest/run_merger.c; no library needs to
+ * be preloaded for that.  A table has one at a time.  It merges as long as there
+ * are enough runs, each time in a transaction of its own, and in the end does a
+ * VACUUM of the table, so that the next runs take the place of those that are
+ * gone, whenever autovacuum comes.
+ *
+ * It acts as the owner of the table.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "maintenance/worker.h"
+#include "packed/jobs/merge_runs.h"
+#include "rows/merge_lock.h"
+
+/* merges of one worker, at most: others may want to be one of the few */
+#define MAX_MERGES 100
+
+extern PGDLLEXPORT void zbxhist_merger_main(Datum arg);
+
+/*
+ * TryMerger makes this worker the one that merges a table's runs.
+ */
+static bool
+TryMerger(Oid relid)
+{
+	bool		result;
+
+	StartTransactionCommand();
+	result = ZbxhistTryMerger(relid);
+	CommitTransactionCommand();
+	return result;
+}
+
+/*
+ * FormatVacuum returns the VACUUM of a table, or NULL if it is gone.  Allocates
+ * in TopMemoryContext.
+ */
+static char *
+FormatVacuum(Oid relid)
+{
+	char	   *result = NULL;
+	char	   *name;
+	MemoryContext old;
+
+	StartTransactionCommand();
+	name = get_rel_name(relid);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (name != NULL)
+		result = psprintf("VACUUM (SKIP_LOCKED, TRUNCATE false) %s",
+						  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													 name));
+	MemoryContextSwitchTo(old);
+	CommitTransactionCommand();
+	return result;
+}
+
+/*
+ * Merge merges runs of a table once; returns whether there were enough.
+ */
+static bool
+Merge(Oid relid)
+{
+	bool		result;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	/* it may be gone */
+	result = SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
+		ZbxhistMergeRuns(relid, MERGED_STATEMENTS) > 0;
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_stat(true);
+	return result;
+}
+
+/*
+ * MergeTable merges runs of a table until there are few, and has their space
+ * used again.
+ */
+static void
+MergeTable(Oid relid)
+{
+	char	   *vacuum;
+	int			nmerges = 0;
+
+	pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
+	while (nmerges < MAX_MERGES && Merge(relid))
+		nmerges++;
+	if (nmerges > 0 && (vacuum = FormatVacuum(relid)) != NULL)
+		ZbxhistRunCommand(vacuum);
+}
+
+/*
+ * zbxhist_merger_main is the entry point of the worker.  Its argument is the
+ * database; bgw_extra holds the role and the table.
+ */
+void
+zbxhist_merger_main(Datum arg)
+{
+	Oid			ids[2];
+
+	memcpy(ids, MyBgworkerEntry->bgw_extra, sizeof(ids));
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), ids[0],
+											  WORKER_CONNECTION_FLAGS);
+
+	if (TryMerger(ids[1]))
+		MergeTable(ids[1]);
+	proc_exit(0);
+}

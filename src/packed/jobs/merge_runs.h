@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge_runs.h
+ *	  Writes many runs of a table as fewer, larger ones.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_MERGE_RUNS_H
+#define ZBXHIST_MERGE_RUNS_H
+
+/* batches of small runs from which on they are merged */
+#define MERGED_STATEMENTS 64
+
+extern int64 ZbxhistMergeRuns(Oid relid, int enough);
+
+#endif							/* ZBXHIST_MERGE_RUNS_H */
