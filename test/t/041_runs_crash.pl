@@ -28,6 +28,7 @@ $node->safe_psql(
 	SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs');
 	SELECT zbxhist_internal.create_runs('history', 86400, 90000), zbxhist_internal.create_runs('history', 90000, 93600);
 	CREATE TABLE plain (LIKE history INCLUDING ALL);
+	CREATE TABLE merges (runs bigint);
 	CREATE TABLE outcome (what text, at timestamptz DEFAULT clock_timestamp());
 
 	-- stores the same rows on both sides; says whether both took or refused them
@@ -79,7 +80,8 @@ $node->safe_psql(
 	CREATE PROCEDURE merge_runs() LANGUAGE plpgsql AS $$
 	BEGIN
 		LOOP
-			PERFORM zbxhist_internal.merge_runs(d.day, 3) FROM zbxhist.packed_day d WHERE d.runs AND d.from_clock < 100000;
+			INSERT INTO merges
+			SELECT zbxhist_internal.merge_runs(d.day, 3) FROM zbxhist.packed_day d WHERE d.runs AND d.from_clock < 100000;
 			COMMIT;
 			PERFORM pg_sleep(random() * 0.05);
 		END LOOP;
@@ -134,6 +136,11 @@ cmp_ok(
 	),
 	'>', 1000,
 	'runs were used');
+cmp_ok(
+	$node->safe_psql(
+		'zabbix', 'SELECT count(*) FROM merges WHERE runs > 2'),
+	'>', 100,
+	'... and merged');
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '1970-01-02')");
 maintain($node, 'zabbix');
 is_as_plain('packed');

@@ -79,25 +79,41 @@ compare_edits(const void *a, const void *b)
 }
 
 /*
- * ReadRun reads the run at tid and deletes it.  Allocates in the current context.
+ * IsOwn says whether the transaction in a system column of a slot is ours.
+ */
+static bool
+IsOwn(TupleTableSlot *slot, AttrNumber attnum)
+{
+	bool		isnull;
+	Datum		xid = slot_getsysattr(slot, attnum, &isnull);
+
+	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xid));
+}
+
+/*
+ * ReadRun reads the run at tid and deletes it.  A snapshot that is kept must see
+ * it, or else would see the rows that are left twice: in the run that this one
+ * has come from, and in ours.  Allocates in the current context.
  */
 static void
 ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 {
 	TupleTableSlot *slot = table_slot_create(modify->day, NULL);
 	DayGroup	place;
-	bool		isnull;
+	Snapshot	crosscheck;
 
 	if (!table_tuple_fetch_row_version(modify->day, tid, modify->newest,
 									   slot) ||
 		!ZbxhistReadPlace(slot, &place))
 		elog(ERROR, "run of a row to be changed is not there");
-	if (TransactionIdIsCurrentTransactionId(DatumGetTransactionId(slot_getsysattr(slot, MaxTransactionIdAttributeNumber,
-																				  &isnull))))
+	if (IsOwn(slot, MaxTransactionIdAttributeNumber))
 		ZbxhistRaiseSecondChange(modify);
 	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, rows);
+	crosscheck = IsolationUsesXactSnapshot() &&
+		!IsOwn(slot, MinTransactionIdAttributeNumber) ? modify->snapshot :
+		InvalidSnapshot;
 	ExecDropSingleTupleTableSlot(slot);
-	ZbxhistDeleteGroup(modify->day, tid, InvalidSnapshot);
+	ZbxhistDeleteGroup(modify->day, tid, crosscheck);
 }
 
 /*
