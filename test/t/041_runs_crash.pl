@@ -137,10 +137,8 @@ cmp_ok(
 	'>', 1000,
 	'runs were used');
 cmp_ok(
-	$node->safe_psql(
-		'zabbix', 'SELECT count(*) FROM merges WHERE runs > 2'),
-	'>', 100,
-	'... and merged');
+	$node->safe_psql('zabbix', 'SELECT count(*) FROM merges WHERE runs > 2'),
+	'>', 100, '... and merged');
 $node->safe_psql('zabbix', "CALL zbxhist.pack('history', '1970-01-02')");
 maintain($node, 'zabbix');
 is_as_plain('packed');
