@@ -4,10 +4,10 @@
  *	  The background worker that merges the runs of a table.
  *
  * Sessions that store runs start it, see ingest/run_merger.c; no library needs to
- * be preloaded for that.  A table has one at a time.  It merges as long as there
- * are enough runs, each time in a transaction of its own, and in the end does a
- * VACUUM of the table, so that the next runs take the place of those that are
- * gone, whenever autovacuum comes.
+ * be preloaded for that.  A table has one at a time.  It merges as soon as there
+ * are enough runs, each time in a transaction of its own, and ends when there
+ * have not been for a while.  Now and then it does a VACUUM of the table, so that
+ * the next runs take the place of those that are gone, whenever autovacuum comes.
  *
  * It acts as the owner of the table.
  *
@@ -21,19 +21,29 @@
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
 
 #include "compat.h"
 #include "maintenance/worker.h"
 #include "packed/jobs/merge_runs.h"
 #include "rows/merge_lock.h"
 
-/* merges of one worker, at most: others may want to be one of the few */
-#define MAX_MERGES 100
+/* milliseconds between two looks at the runs, and without enough of them */
+#define LOOK_MILLISECONDS 50
+#define IDLE_MILLISECONDS 1000
+
+/* a look takes that part of the time, at most */
+#define LOOK_SHARE 10
+
+/* merges after which a VACUUM pays */
+#define MERGES_PER_VACUUM 8
 
 extern PGDLLEXPORT void zbxhist_merger_main(Datum arg);
 
@@ -95,20 +105,64 @@ Merge(Oid relid)
 }
 
 /*
- * MergeTable merges runs of a table until there are few, and has their space
- * used again.
+ * Vacuum has the space of runs that are gone used again.
+ */
+static void
+Vacuum(Oid relid)
+{
+	char	   *command = FormatVacuum(relid);
+
+	if (command == NULL)
+		return;
+	ZbxhistRunCommand(command);
+	pfree(command);
+}
+
+/*
+ * Sleep waits until the next look, of which the last one began at a time, and
+ * returns the milliseconds.
+ */
+static long
+Sleep(TimestampTz began)
+{
+	long		took = TimestampDifferenceMilliseconds(began,
+													   GetCurrentTimestamp());
+	long		pause = Max(LOOK_MILLISECONDS, took * LOOK_SHARE);
+
+	pgstat_report_activity(STATE_IDLE, NULL);
+	(void) WaitLatch(MyLatch,
+					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 pause, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+	return pause;
+}
+
+/*
+ * MergeTable merges runs of a table until there have been few for a while.
  */
 static void
 MergeTable(Oid relid)
 {
-	char	   *vacuum;
 	int			nmerges = 0;
+	long		idle = 0;
 
-	pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
-	while (nmerges < MAX_MERGES && Merge(relid))
-		nmerges++;
-	if (nmerges > 0 && (vacuum = FormatVacuum(relid)) != NULL)
-		ZbxhistRunCommand(vacuum);
+	while (idle < IDLE_MILLISECONDS)
+	{
+		TimestampTz began = GetCurrentTimestamp();
+
+		pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
+		if (!Merge(relid))
+			idle += Sleep(began);
+		else
+		{
+			idle = 0;
+			if (++nmerges % MERGES_PER_VACUUM == 0)
+				Vacuum(relid);
+		}
+	}
+	if (nmerges % MERGES_PER_VACUUM > 0)
+		Vacuum(relid);
 }
 
 /*
