@@ -349,13 +349,18 @@ LeaveRest(HeapSource *source)
 static bool
 TakeRest(HeapSource *source)
 {
+	MemoryContext old;
+
 	if (!source->has_rest)
 		return false;
 	source->has_rest = false;
 	source->range.last = source->range.first - 1;
 	source->range.first = source->rest;
 	source->reach = source->reach < MAX_REACH ? source->reach * 2 : -1;
+	/* to begin it anew may allocate something for it */
+	old = MemoryContextSwitchTo(source->context);
 	StartIndexScan(source);
+	MemoryContextSwitchTo(old);
 	return true;
 }
 
