@@ -35,7 +35,7 @@ SELECT i.itemid, h.clock, h.value FROM generate_series(1, 4) i (itemid),
 SET work_mem = '64kB';
 BEGIN;
 SELECT count(*), sum(min::bigint) FROM (SELECT itemid, min(clock) FROM history WHERE clock < 100000 GROUP BY itemid) h;
-SELECT idx_scan BETWEEN 12000 AND 30000 AS twice_each FROM pg_stat_xact_user_tables WHERE relname = 'history_p19700102';
+SELECT idx_scan BETWEEN 12000 AND 30000 AS twice_each FROM pg_stat_xact_user_tables WHERE relid = 'history_p19700102'::regclass;
 COMMIT;
 RESET work_mem;
 -- clocks as far apart as they can be
