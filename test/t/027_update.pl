@@ -339,7 +339,8 @@ SKIP:
 				'parallel_tuple_cost = 0',
 				'min_parallel_table_scan_size = 0',
 				'parallel_leader_participation = off');
-			my $sum = 'SELECT count(*), sum(value) FROM history WHERE clock < '
+			my $sum =
+			  'SELECT count(*), sum(value) FROM history WHERE clock < '
 			  . day(0);
 			like(
 				$session->query(
