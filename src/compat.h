@@ -300,6 +300,15 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 #define alloc_page() palloc(BLCKSZ)
 #endif
 
+/* 18 has NOT NULL constraints that older rows may violate (a379061a2) */
+#if PG_VERSION_NUM >= 180000
+#define has_no_nulls(desc, attnum) \
+	(TupleDescCompactAttr((desc), (attnum) - 1)->attnullability == ATTNULLABLE_VALID)
+#else
+#define has_no_nulls(desc, attnum) \
+	(TupleDescAttr((desc), (attnum) - 1)->attnotnull)
+#endif
+
 /* 18 has virtual generated columns (83ea6c540) */
 #if PG_VERSION_NUM >= 180000
 #define has_generated_columns(constr) \

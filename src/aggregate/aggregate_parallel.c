@@ -55,7 +55,7 @@ NumericsOf(Total *total, TotalKind kind)
 }
 
 /*
- * SizeOfStates returns the size of the fixed part of a state.
+ * SizeOfTotals returns the size of the fixed part of a state.
  */
 static inline Size
 SizeOfTotals(const GroupTable *table)
@@ -103,10 +103,10 @@ ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 }
 
 /*
- * MergeState adds a state to a group.
+ * AddState adds a state to a group.
  */
 static void
-MergeState	(const GroupTable *table, ValueGroup *group, bytea *state)
+AddState(const GroupTable *table, ValueGroup *group, bytea *state)
 {
 	Size		size = VARSIZE_ANY_EXHDR(state);
 	char	   *data = palloc(size);
@@ -146,9 +146,8 @@ ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	group = ZbxhistFindGroup(table, slot->tts_values, slot->tts_isnull);
 	if (group != NULL)
-		MergeState	(table, group,
-					 (bytea *) DatumGetPointer(slot->tts_values[table->nkeys]));
-
+		AddState(table, group,
+				 (bytea *) DatumGetPointer(slot->tts_values[table->nkeys]));
 	MemoryContextSwitchTo(old);
 }
 

@@ -181,7 +181,6 @@ TakeCondition(Expr *expr, ColumnCondition *condition, Node **value)
 {
 	memset(condition, 0, sizeof(ColumnCondition));
 	*value = NULL;
-	condition->clause = expr;
 	if (IsA(expr, NullTest))
 		return TakeNullTest((NullTest *) expr, condition);
 	if (IsA(expr, OpExpr))

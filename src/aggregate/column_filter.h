@@ -26,7 +26,6 @@ typedef struct KeyRange
 /* a comparison of a column with a value or an array, or IS [NOT] NULL */
 typedef struct ColumnCondition
 {
-	Expr	   *clause;			/* in columns of the input */
 	int			place;			/* the column of the input, from 1 */
 	Oid			type;			/* of the column */
 	int			strategy;		/* btree's; 0: not equal */

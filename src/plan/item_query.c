@@ -80,7 +80,7 @@ IsColumn(Node *expr, Relation table, AttrNumber attnum)
 
 	return attnum != InvalidAttrNumber && IsA(var, Var) &&
 		var->varno == 1 && var->varattno == attnum && var->varlevelsup == 0 &&
-		TupleDescAttr(RelationGetDescr(table), attnum - 1)->attnotnull;
+		has_no_nulls(RelationGetDescr(table), attnum);
 }
 
 /*

@@ -141,7 +141,7 @@ GivesOrder(const HeapSource *source, Relation index)
 		index->rd_index->indkey.values[2] == source->ns_attnum &&
 		index->rd_opfamily[2] == INTEGER_BTREE_FAM_OID &&
 		index->rd_indoption[2] == 0 &&
-		TupleDescAttr(desc, source->ns_attnum - 1)->attnotnull;
+		has_no_nulls(desc, source->ns_attnum);
 }
 
 /*
@@ -210,8 +210,7 @@ ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot)
 	source->clock_attnum = find_int4(rel, "clock");
 	source->ns_attnum = find_int4(rel, "ns");
 	source->has_clocks = source->clock_attnum != InvalidAttrNumber &&
-		TupleDescAttr(RelationGetDescr(rel),
-					  source->clock_attnum - 1)->attnotnull;
+		has_no_nulls(RelationGetDescr(rel), source->clock_attnum);
 	source->scan_slot = table_slot_create(rel, NULL);
 	OpenItemIndex(source);
 
@@ -349,13 +348,18 @@ LeaveRest(HeapSource *source)
 static bool
 TakeRest(HeapSource *source)
 {
+	MemoryContext old;
+
 	if (!source->has_rest)
 		return false;
 	source->has_rest = false;
 	source->range.last = source->range.first - 1;
 	source->range.first = source->rest;
 	source->reach = source->reach < MAX_REACH ? source->reach * 2 : -1;
+	/* to begin it anew may allocate something for it */
+	old = MemoryContextSwitchTo(source->context);
 	StartIndexScan(source);
+	MemoryContextSwitchTo(old);
 	return true;
 }
 

@@ -128,10 +128,11 @@ FindInItem(ItemWalk *walk, int64 itemid, bool is_before, int32 clock)
 static bool
 FindNear(ItemWalk *walk, int64 next)
 {
-	int64		clock = walk->clock +
-		(walk->is_descending ? -walk->reach : walk->reach);
+	int64		clock = walk->is_descending ?
+		Max(walk->clock - walk->reach, PG_INT32_MIN) :
+		Min(walk->clock + walk->reach, PG_INT32_MAX);
 
-	return walk->is_dense && clock >= PG_INT32_MIN && clock <= PG_INT32_MAX &&
+	return walk->is_dense &&
 		FindInItem(walk, next, !walk->is_descending, (int32) clock);
 }
 
@@ -187,7 +188,9 @@ WalkItems(ItemWalk *walk, const ItemRange *range, ItemList *list)
 	{
 		CHECK_FOR_INTERRUPTS();
 		AddFound(walk, range, list);
-		if (walk->itemid == (walk->is_descending ? list->first : list->last))
+		/* the list may have become full, and end before this item */
+		if (walk->is_descending ? walk->itemid <= list->first :
+			walk->itemid >= list->last)
 			return;
 		next = walk->is_descending ? walk->itemid - 1 : walk->itemid + 1;
 	}

@@ -64,6 +64,7 @@ struct ItemReader
 	OpenSource *partition;		/* being read, maybe packed, or NULL */
 	OpenSource *current;		/* whose row was read last, or NULL */
 	PartitionWalk walk;			/* over partitions and packed days */
+	bool		has_found;		/* it has come to one that may have rows */
 
 	/* for more items of the same clocks */
 	PartitionWalk start;		/* behind partitions that are empty */
@@ -353,6 +354,7 @@ BeginWalk(ItemReader *reader)
 	const ItemRange *range = &reader->range;
 	const PartitionWalk *start = &reader->start;
 
+	reader->has_found = false;
 	if (reader->has_start && start->is_descending == range->is_descending &&
 		start->first_clock == position_clock(range->first) &&
 		start->last_clock == position_clock(range->last))
@@ -367,9 +369,10 @@ BeginWalk(ItemReader *reader)
 static bool
 NextStep(ItemReader *reader, WalkStep *step)
 {
-	if (reader->keeps_sources && !reader->walk.has_begun)
+	if (reader->keeps_sources && !reader->has_found)
 	{
 		reader->start = reader->walk;
+		reader->start.has_begun = false;
 		reader->has_start = true;
 	}
 	return ZbxhistWalkNext(&reader->walk, step);
@@ -392,6 +395,7 @@ OpenNext(ItemReader *reader, WalkStep *step)
 		if (reader->partition == NULL)
 			continue;
 		ZbxhistWalkArrived(&reader->walk, step);
+		reader->has_found = true;
 		StartNext(reader, step);
 		if (step->is_day && !reader->keeps_sources)
 			ZbxhistPrefetchDays(reader->days, &reader->walk, &reader->range);

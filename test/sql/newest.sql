@@ -214,7 +214,7 @@ BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT DISTINCT ON (itemid) itemid, clock FROM history ORDER BY itemid, clock DESC, ns DESC;
 FETCH 2 FROM c;
 -- all partitions that may be read are locked
-SELECT relation::regclass FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'history'::regclass) ORDER BY 1;
+SELECT relation::regclass FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'history'::regclass) ORDER BY relation::regclass::text COLLATE "C";
 DELETE FROM history WHERE itemid IN (4, 5);
 FETCH 4 FROM c;
 FETCH BACKWARD 1 FROM c;

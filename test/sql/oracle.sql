@@ -342,7 +342,7 @@ SELECT DISTINCT result FROM outcome ORDER BY 1;
 
 DO $$ BEGIN
     EXECUTE format('COPY (SELECT) TO PROGRAM %L',
-                   format('rm -f "%s"', current_setting('data_directory') || '/zbxhist_oracle_' || current_database()));
+                   format('cat >/dev/null; rm -f "%s"', current_setting('data_directory') || '/zbxhist_oracle_' || current_database()));
 END $$;
 DROP SCHEMA plain, managed, oracle CASCADE;
 SELECT zbxhist_internal.forget_dropped();

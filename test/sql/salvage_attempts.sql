@@ -36,5 +36,27 @@ SELECT first_itemid, last_itemid, problem, count(*), sum(rows) FROM zbxhist.lost
 SELECT count(*), min(value) FROM history;
 TABLE history EXCEPT TABLE plain;
 
+-- what failed attempts had is given back at once: a refused row sees its own alone,
+-- and what salvage itself has
+CREATE SEQUENCE most;
+CREATE FUNCTION is_refused() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setval('salvage_attempts.most', greatest(
+        (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'zbxhist insert target'),
+        (SELECT last_value FROM salvage_attempts.most)));
+    RETURN false;
+END $$;
+CREATE TABLE counted (LIKE history INCLUDING INDEXES);
+SELECT zbxhist.create_parent('counted', pack_after => NULL);
+SELECT zbxhist.create_partition('counted', '1970-01-02');
+INSERT INTO counted SELECT 1, 86400 + s * 60, CASE WHEN s % 20 = 5 THEN -1 ELSE s END, 0 FROM generate_series(0, 1439) s;
+CALL zbxhist.pack('counted', '1970-01-02');
+ALTER TABLE counted ADD CONSTRAINT refused CHECK (value >= 0 OR is_refused()) NOT VALID;
+SET client_min_messages = error;
+CALL zbxhist.salvage('counted', '1970-01-02');
+SET client_min_messages = warning;
+SELECT sum(rows) AS refused, (SELECT last_value BETWEEN 1 AND 2 FROM most) AS given_back FROM zbxhist.lost_values WHERE parent = 'counted'::regclass;
+SELECT count(*), min(value) FROM counted;
+
 SET zbxhist.allow_packed_drop = on;
 DROP SCHEMA salvage_attempts CASCADE;

@@ -331,6 +331,25 @@ SKIP:
 					0, 40);
 			}
 			unlike($session->{stderr}, qr/ERROR/, '... without an error');
+
+			# its workers load the new library
+			$session->query("SET $_; SELECT 1")
+			  for (
+				'parallel_setup_cost = 0',
+				'parallel_tuple_cost = 0',
+				'min_parallel_table_scan_size = 0',
+				'parallel_leader_participation = off');
+			my $sum =
+			  'SELECT count(*), sum(value) FROM history WHERE clock < '
+			  . day(0);
+			like(
+				$session->query(
+					"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $sum"),
+				qr/Workers Launched: [1-9].*Parallel Foreign Scan/s,
+				'... workers of the new library read packed days for it');
+			is( $session->query($sum),
+				$old->safe_psql('live', $sum),
+				'... all rows of all days');
 			$session->quit;
 		});
 	log_is_clean($old);

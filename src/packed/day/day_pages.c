@@ -207,7 +207,8 @@ ZbxhistAddToDayPages(DayPages *pages, TupleTableSlot *slot)
 	if (HeapTupleHasExternal(row) || row->t_len > TOAST_TUPLE_THRESHOLD)
 		stored = heap_toast_insert_or_update(pages->day, row, NULL,
 											 HEAP_INSERT_SKIP_FSM |
-											 HEAP_INSERT_FROZEN);
+											 HEAP_INSERT_FROZEN |
+											 HEAP_INSERT_NO_LOGICAL);
 	PlaceRow(pages, stored);
 	slot->tts_tid = stored->t_self;
 	pages->nrows++;

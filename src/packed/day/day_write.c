@@ -12,9 +12,9 @@
  * what is written between two breaks must belong between groups that stay.
  *
  * In a table made by the same transaction rows can be written frozen, which
- * older snapshots see, and past the shared buffers (day_pages.c).  There, items that have the same times share them
- * (shared_items.c); in groups that are changed later, segments that stay as they
- * are still do.
+ * older snapshots see, and past the shared buffers (day_pages.c).  There, items
+ * that have the same times share them (shared_items.c); in groups that are
+ * changed later, segments that stay as they are still do.
  *
  *-------------------------------------------------------------------------
  */

@@ -69,6 +69,7 @@ typedef struct RowInsert
 	Salvage    *salvage;
 	int			first;
 	int			count;
+	MemoryContext context;		/* of the attempt */
 } RowInsert;
 
 /*
@@ -97,11 +98,29 @@ InsertSome(void *arg)
 		table_open(RelationGetRelid(unpacking->target->rel), NoLock);
 	InsertTarget *target = ZbxhistOpenTarget(partition,
 											 RelationGetDescr(unpacking->table),
-											 TARGET_MOVE, CurrentMemoryContext);
+											 TARGET_MOVE, insert->context);
 
 	ZbxhistInsertRows(target, &unpacking->slots[insert->first],
 					  insert->count, GetCurrentCommandId(true));
 	ZbxhistCloseTarget(target);
+}
+
+/*
+ * TryInsert inserts rows, or returns false and sets error.  An attempt that fails
+ * leaves no memory behind but the message.
+ */
+static bool
+TryInsert(Salvage *salvage, int first, int count, char **error)
+{
+	RowInsert	insert = {salvage, first, count};
+	bool		result;
+
+	insert.context = AllocSetContextCreate(CurrentMemoryContext,
+										   "zbxhist insertion attempt",
+										   ALLOCSET_SMALL_SIZES);
+	result = ZbxhistTry(InsertSome, &insert, IsRefusal, error);
+	MemoryContextDelete(insert.context);
+	return result;
 }
 
 /*
@@ -110,11 +129,10 @@ InsertSome(void *arg)
 static void
 InsertOne(Salvage *salvage, int number)
 {
-	RowInsert	insert = {salvage, number, 1};
 	Loss		loss = {.has_begin = true,.has_end = true,.nrows = 1};
 	char	   *error;
 
-	if (ZbxhistTry(InsertSome, &insert, IsRefusal, &error))
+	if (TryInsert(salvage, number, 1, &error))
 	{
 		salvage->kept++;
 		return;
@@ -132,12 +150,11 @@ InsertOne(Salvage *salvage, int number)
 static void
 InsertSlots(Salvage *salvage)
 {
-	RowInsert	insert = {salvage, 0, salvage->nslots};
 	char	   *error;
 
 	if (salvage->nslots == 0)
 		return;
-	if (ZbxhistTry(InsertSome, &insert, IsRefusal, &error))
+	if (TryInsert(salvage, 0, salvage->nslots, &error))
 		salvage->kept += salvage->nslots;
 	else
 	{

@@ -193,7 +193,7 @@ class Monitoring(Upkeep):
             return condition()
 
         try:
-            proc.wait_for(f"{what} of {site.database}", check, 60, pause=1)
+            proc.wait_for(f"{what} of {site.database}", check, 180, pause=1)
         except proc.Failure as failure:
             self.tap.note(failure)
 
