@@ -9,7 +9,9 @@
  * once, he looks a second time, see ingest/run_keys.c.  So INSERTs never wait for a
  * merge, and a merge waits for looks only, which wait for nobody.
  *
- * A second lock is held by the one worker that merges a table's runs.
+ * A second lock is held by the one worker that merges a table's runs, as long as
+ * it lives, in a transaction or not.  Only locks of PostgreSQL's other kind, as
+ * pg_advisory_lock() has them, are given back when a process ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,6 +57,16 @@ ZbxhistLockMerge(Oid runs)
 }
 
 /*
+ * SetMergerTag makes the tag of the lock of the worker that merges a table's runs.
+ */
+static void
+SetMergerTag(LOCKTAG *tag, Oid runs)
+{
+	set_object_tag(tag, runs, MERGER_LOCK);
+	tag->locktag_lockmethodid = USER_LOCKMETHOD;
+}
+
+/*
  * ZbxhistTryMerger makes this session the one that merges a table's runs, until
  * it ends; returns false if another one is.
  */
@@ -63,7 +75,7 @@ ZbxhistTryMerger(Oid runs)
 {
 	LOCKTAG		tag;
 
-	set_object_tag(&tag, runs, MERGER_LOCK);
+	SetMergerTag(&tag, runs);
 	return LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
@@ -75,7 +87,7 @@ ZbxhistHasMerger(Oid runs)
 {
 	LOCKTAG		tag;
 
-	set_object_tag(&tag, runs, MERGER_LOCK);
+	SetMergerTag(&tag, runs);
 	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		return true;
 	LockRelease(&tag, ShareLock, false);

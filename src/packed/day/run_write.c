@@ -32,6 +32,9 @@
 /* runs that are stored at once */
 #define MAX_STORED 64
 
+/* how much of a page is tried to be filled, so that hardly any is in vain */
+#define FILLED_PART 0.98
+
 /* ---- the index ---- */
 
 /*
@@ -139,13 +142,13 @@ EncodeRun(Relation runs, const RunRows *rows, int first, double *row_bytes,
 	size_t		limit = ZbxhistPageLimit(runs);
 	RunRows		some = *rows;
 	int			left = rows->nrows - first;
-	int			npages = (int) (*row_bytes * left / limit) + 1;
+	int			fitting = Max((int) (FILLED_PART * limit / *row_bytes), 1);
 	uint8	   *data;
 	size_t		length;
 	int			count;
 
-	/* about alike, so that hardly any is tried in vain */
-	some.nrows = first + (left + npages - 1) / npages;
+	/* two halves of a statement would leave two pages half empty */
+	some.nrows = first + Min(left, fitting);
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
 	*row_bytes = Max((double) length / count, 0.5);
 	ExecStoreHeapTuple(MakeRun(runs, rows, first, count, data, length), slot,
