@@ -104,6 +104,7 @@ OBJS = \
 	src/packed/day/row_hash.o \
 	src/packed/day/row_map.o \
 	src/packed/day/run_group.o \
+	src/packed/day/run_index.o \
 	src/packed/day/run_modify.o \
 	src/packed/day/run_write.o \
 	src/packed/day/scan.o \

@@ -200,7 +200,7 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	const TupleConstr *constr = RelationGetDescr(parent)->constr;
 	bool		has_ns = table->layout->ns >= 0;
 
-	return OidIsValid(table->index) && IsPlain(runs) &&
+	return table->has_indexes && IsPlain(runs) &&
 		(constr == NULL || (constr->num_check == 0 &&
 							!constr->has_generated_stored)) &&
 		!ZbxhistHasOtherTriggers(parent) &&
@@ -228,7 +228,7 @@ ReadRunTable(Relation parent, Relation runs)
 	table->relid = RelationGetRelid(runs);
 	table->layout = ZbxhistDayLayout(runs);
 	table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
-	table->index = ZbxhistRunIndex(runs);
+	table->has_indexes = ZbxhistRunIndexes(runs, &table->indexes);
 	table->takes_rows = TakesRows(table, parent, runs);
 	table->row_bytes = 12.0;
 	/* that may have read the set anew */
