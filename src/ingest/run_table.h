@@ -18,7 +18,7 @@ typedef struct RunTable
 	uint32		generation;		/* of the parent's set when it was read */
 	bool		takes_rows;		/* the parent's rows can be stored there */
 	Oid			index;			/* on last_clock, or InvalidOid */
-	DayLayout  *layout;
+	DayLayout  *layout;			/* NULL: it has not the columns any more */
 	AttrNumber *attnums;		/* of the parent, for each of its columns */
 	double		row_bytes;		/* that a row took lately */
 

@@ -42,7 +42,9 @@
 #include "packed/day/day_runs.h"
 #include "packed/day/day_write.h"
 #include "packed/day/run_write.h"
+#include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
+#include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
@@ -122,7 +124,9 @@ AddRun(RunMerge *merge, TupleTableSlot *slot, int *capacity)
 	}
 	run = &merge->runs[merge->nruns];
 	memset(run, 0, sizeof(SettledRun));
-	if (!ZbxhistReadPlace(slot, &run->place))
+	if (!ZbxhistReadPlace(slot, &run->place) ||
+		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
+							HeapTupleHeaderGetRawXmin(tuple->t_data)))
 		return;
 	run->xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
 	run->nbytes = Max(tuple->t_len, (Size) run->place.nrows * ROW_BYTES);
@@ -308,8 +312,9 @@ FindRuns(RunMerge *merge, int enough)
  * WriteRows writes the rows of the chosen runs, sorted.
  */
 static void
-WriteRows(RunMerge *merge)
+WriteRows(void *arg)
 {
+	RunMerge   *merge = arg;
 	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
 										   merge->snapshot);
 	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
@@ -340,22 +345,33 @@ WriteRows(RunMerge *merge)
 }
 
 /*
- * MergeChosen writes the rows of the chosen runs anew and deletes these.
+ * MergeChosen writes the rows of the chosen runs anew and deletes these; returns
+ * false, and has done nothing, if some cannot be read, which are known by now.
  */
-static void
+static bool
 MergeChosen(RunMerge *merge)
 {
+	ErrorData  *error;
+
 	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "zbxhist merged runs",
 												 ALLOCSET_DEFAULT_SIZES);
 	ZbxhistLockMerge(RelationGetRelid(merge->rel));
-	WriteRows(merge);
+	error = ZbxhistAttempt(WriteRows, merge);
+	if (error != NULL)
+	{
+		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+								   merge->places, merge->nplaces) == 0)
+			ReThrowError(error);
+		return false;
+	}
 	for (int i = 0; i < merge->nplaces; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistDeleteGroup(merge->rel, &merge->places[i].tid, InvalidSnapshot);
 	}
 	MemoryContextDelete(merge->pages_context);
+	return true;
 }
 
 /*
@@ -381,9 +397,9 @@ MergeLevel(RunMerge *merge, int enough)
 		return 0;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	found = FindRuns(merge, enough);
-	if (found)
-		MergeChosen(merge);
+	do
+		found = FindRuns(merge, enough);
+	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
 	return found ? merge->nplaces : 0;
 }
