@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
@@ -38,7 +39,9 @@
 #include "packed/day/day_write.h"
 #include "packed/day/run_index.h"
 #include "packed/day/run_write.h"
+#include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
+#include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
@@ -81,12 +84,15 @@ typedef struct RunMerge
 static void
 AddRun(RunMerge *merge, TupleTableSlot *slot)
 {
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 	DayGroup	place;
 
 	memset(&place, 0, sizeof(place));
 	if (!ZbxhistReadPlace(slot, &place) ||
 		!ZbxhistHasPayload(merge->rel, slot) ||
-		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])))
+		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
+		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
+							HeapTupleHeaderGetRawXmin(tuple->t_data)))
 		return;
 	if (merge->nplaces == merge->max_places)
 	{
@@ -284,8 +290,9 @@ NewBatch(const RunMerge *merge)
  * WriteRows writes the rows of the chosen runs, sorted.
  */
 static void
-WriteRows(RunMerge *merge)
+WriteRows(void *arg)
 {
+	RunMerge   *merge = arg;
 	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
 										   merge->snapshot);
 	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
@@ -317,22 +324,33 @@ WriteRows(RunMerge *merge)
 }
 
 /*
- * MergeChosen writes the rows of the chosen runs anew and deletes these.
+ * MergeChosen writes the rows of the chosen runs anew and deletes these; returns
+ * false, and has done nothing, if some cannot be read, which are known by now.
  */
-static void
+static bool
 MergeChosen(RunMerge *merge)
 {
+	ErrorData  *error;
+
 	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "zbxhist merged runs",
 												 ALLOCSET_DEFAULT_SIZES);
 	ZbxhistLockMerge(RelationGetRelid(merge->rel));
-	WriteRows(merge);
+	error = ZbxhistAttempt(WriteRows, merge);
+	if (error != NULL)
+	{
+		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+								   merge->places, merge->nplaces) == 0)
+			ReThrowError(error);
+		return false;
+	}
 	for (int i = 0; i < merge->nplaces; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistDeleteGroup(merge->rel, &merge->places[i].tid, InvalidSnapshot);
 	}
 	MemoryContextDelete(merge->pages_context);
+	return true;
 }
 
 /*
@@ -358,9 +376,9 @@ MergeLevel(RunMerge *merge, int enough)
 		return 0;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	found = FindRuns(merge, enough);
-	if (found)
-		MergeChosen(merge);
+	do
+		found = FindRuns(merge, enough);
+	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
 	return found ? merge->nplaces : 0;
 }
