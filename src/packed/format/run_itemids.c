@@ -222,7 +222,8 @@ ZbxhistGetItemids(ByteReader bytes, int n)
 	{
 		uint64		end;
 
-		if (more[i] >= n - row)
+		if (more[i] >= n - row ||
+			(i > 0 && (int64) distinct[i] <= (int64) distinct[i - 1]))
 			return NULL;
 		for (end = row + more[i]; row <= end; row++)
 			itemids[row] = distinct[i];
