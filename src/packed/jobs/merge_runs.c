@@ -97,6 +97,7 @@ typedef struct RunMerge
 	DayGroup   *places;			/* of the runs to be merged */
 	int			nplaces;
 	int64		nrows;			/* that these have */
+	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
 
@@ -330,6 +331,8 @@ WriteRows(void *arg)
 	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS, &rows)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (merge->between != NULL)
+			merge->between();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
 		(void) ZbxhistWriteRuns(merge->rel, merge->index, &gathered,
 								&row_bytes, GetCurrentCommandId(true),
@@ -407,16 +410,17 @@ MergeLevel(RunMerge *merge, int enough)
 /*
  * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
  * enough of one level; returns their number, 0 if there are not, or -1 if it
- * has to be tried again later.
+ * has to be tried again later.  Now and then between is called, if it is not NULL.
  */
 int64
-ZbxhistMergeRuns(Oid relid, int enough)
+ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void))
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist merge of runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock)};
+	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
+	.between = between};
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
@@ -441,5 +445,5 @@ zbxhist_merge_runs(PG_FUNCTION_ARGS)
 {
 	int32		enough = PG_GETARG_INT32(1);
 
-	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2)));
+	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2), NULL));
 }
