@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE WHEN c.ingest = 'runs' AND to_clock - from_clock <= extract(epoch FROM c.partition_interval)
                      AND to_clock > zbxhist_internal.current_clock()
-                     AND zbxhist_internal.not_packable(parent, parent) IS NULL
+                     AND zbxhist_internal.not_for_runs(parent) IS NULL
                 THEN zbxhist_internal.create_runs(parent, from_clock, to_clock)
                 ELSE zbxhist_internal.create_range(parent, from_clock, to_clock) END
       FROM zbxhist.parent_config c

@@ -22,8 +22,8 @@ BEGIN
         THEN format('Its partitions are not shorter than a day, but of %s.', policy.partition_interval)
         WHEN policy.pack_after IS NULL
         THEN 'Its partitions are never packed.'
-        WHEN zbxhist_internal.not_packable(policy.parent, policy.parent) IS NOT NULL
-        THEN format('It cannot be packed: %s.', zbxhist_internal.not_packable(policy.parent, policy.parent))
+        WHEN zbxhist_internal.not_for_runs(policy.parent) IS NOT NULL
+        THEN format('It cannot be packed: %s.', zbxhist_internal.not_for_runs(policy.parent))
         WHEN NOT EXISTS (SELECT FROM pg_index x
                           WHERE x.indrelid = policy.parent AND x.indisunique AND x.indisvalid)
         THEN 'It has no unique key.' END;

@@ -29,25 +29,22 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "binary_search.h"
-#include "compat.h"
 #include "ingest/run_keys.h"
 #include "packed/day/day.h"
+#include "packed/day/run_index.h"
 #include "packed/format/run.h"
 #include "rows/attempt.h"
-#include "rows/index_next.h"
 #include "rows/merge_lock.h"
 
 /* keys that are remembered, at most, before all are forgotten */
@@ -373,38 +370,42 @@ NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
 }
 
 /*
+ * NoteRunsOf notes the runs that may have one of the keys, of those in an index.
+ */
+static void
+NoteRunsOf(KeyLook *look, Snapshot snapshot, Oid index)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel, index, snapshot);
+	TupleTableSlot *slot;
+
+	ZbxhistRunsSince(scan, look->keys->first_clock);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+		NoteRun(look, slot, snapshot);
+	ZbxhistEndRunIndexScan(scan);
+}
+
+/*
  * NoteRuns notes all runs that may have one of the keys.
  */
 static void
 NoteRuns(KeyLook *look, Snapshot snapshot)
 {
-	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
-
 	look->near = NIL;
-	if (OidIsValid(look->table->index))
+	if (look->table->has_indexes)
 	{
-		Relation	index = index_open(look->table->index, AccessShareLock);
-		IndexScanDesc scan = index_beginscan_compat(look->rel, index, snapshot,
-													1);
-		ScanKeyData key;
-
-		ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_INT4GE,
-					Int32GetDatum(look->keys->first_clock));
-		index_rescan(scan, &key, 1, NULL, 0);
-		while (index_next(scan, ForwardScanDirection, slot))
-			NoteRun(look, slot, snapshot);
-		index_endscan(scan);
-		index_close(index, NoLock);
+		NoteRunsOf(look, snapshot, look->table->indexes.stored);
+		NoteRunsOf(look, snapshot, look->table->indexes.merged);
 	}
 	else
 	{
+		TupleTableSlot *slot = table_slot_create(look->rel, NULL);
 		TableScanDesc scan = table_beginscan(look->rel, snapshot, 0, NULL);
 
 		while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 			NoteRun(look, slot, snapshot);
 		table_endscan(scan);
+		ExecDropSingleTupleTableSlot(slot);
 	}
-	ExecDropSingleTupleTableSlot(slot);
 }
 
 /*

@@ -201,7 +201,7 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	const TupleConstr *constr = RelationGetDescr(parent)->constr;
 	bool		has_ns = table->layout->ns >= 0;
 
-	return OidIsValid(table->index) && IsPlain(runs) &&
+	return table->has_indexes && IsPlain(runs) &&
 		(constr == NULL || (constr->num_check == 0 &&
 							!constr->has_generated_stored)) &&
 		!ZbxhistHasOtherTriggers(parent) &&
@@ -266,7 +266,7 @@ ReadRunTable(Relation parent, Relation runs)
 	table->context = context;
 	table->relid = RelationGetRelid(runs);
 	table->layout = TryLayout(runs);
-	table->index = ZbxhistRunIndex(runs);
+	table->has_indexes = ZbxhistRunIndexes(runs, &table->indexes);
 	if (table->layout != NULL)
 	{
 		table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);

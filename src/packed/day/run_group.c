@@ -111,6 +111,21 @@ ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
 							 itemid);
 }
 
+/*
+ * ZbxhistDecodeDayRunItem decodes the run in slot, whose place has been read, if it
+ * has rows of an item; returns whether it has.
+ */
+bool
+ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
+						TupleTableSlot *slot, const DayGroup *place,
+						int64 itemid, RunRows *rows)
+{
+	if (!ZbxhistDayRunHasItem(day, layout, slot, itemid))
+		return false;
+	ZbxhistDecodeDayRun(day, layout, slot, place, rows);
+	return true;
+}
+
 /* ---- a group ---- */
 
 /*
