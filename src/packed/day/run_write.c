@@ -80,15 +80,18 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
 	size_t		limit = ZbxhistPageLimit(runs);
 	RunRows		some = *rows;
 	int			left = rows->nrows - first;
-	int			fitting = Max((int) (FILLED_PART * limit / *row_bytes), 1);
+	double		fitting = limit / *row_bytes;
 	uint8	   *data;
 	size_t		length;
 	int			count;
 
 	/* two halves of a statement would leave two pages half empty */
-	some.nrows = first + Min(left, fitting);
+	if (left > fitting)
+		some.nrows = first + Max((int) (FILLED_PART * fitting), 1);
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
-	*row_bytes = Max((double) length / count, 0.5);
+	/* of a few rows, much is not theirs */
+	if (length > limit / 4)
+		*row_bytes = (double) length / count;
 	ExecStoreHeapTuple(MakeRun(runs, batch, rows, first, count, data, length),
 					   slot, false);
 	return count;
