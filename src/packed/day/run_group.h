@@ -25,6 +25,15 @@ typedef struct RunRow
 extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 								TupleTableSlot *slot, const DayGroup *place,
 								RunRows *rows);
+
+/*
+ * reads an item's rows of a run, and returns whether it has any; raises XX001
+ * if what it has to read for that is corrupt
+ */
+extern bool ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
+									TupleTableSlot *slot,
+									const DayGroup *place, int64 itemid,
+									RunRows *rows);
 extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
 									   DayGroup *group, const uint8 *data,
 									   size_t length);
