@@ -148,36 +148,6 @@ ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
 	return true;
 }
 
-/*
- * ZbxhistDayRunHasItem says whether the run in slot may have rows of an item;
- * one that is damaged may.
- */
-bool
-ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
-					 TupleTableSlot *slot, int64 itemid)
-{
-	struct varlena *bytes = GetBytes(day, slot);
-
-	return ZbxhistRunMayHave((uint8 *) VARDATA_ANY(bytes),
-							 VARSIZE_ANY_EXHDR(bytes), layout->npacked,
-							 itemid);
-}
-
-/*
- * ZbxhistDecodeDayRunItem decodes the run in slot, whose place has been read, if it
- * has rows of an item; returns whether it has.
- */
-bool
-ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
-						TupleTableSlot *slot, const DayGroup *place,
-						int64 itemid, RunRows *rows)
-{
-	if (!ZbxhistDayRunHasItem(day, layout, slot, itemid))
-		return false;
-	ZbxhistDecodeDayRun(day, layout, slot, place, rows);
-	return true;
-}
-
 /* ---- a group ---- */
 
 /*
