@@ -154,7 +154,7 @@ EncodeRun(Relation runs, const RunRows *rows, int first, double *row_bytes,
 }
 
 /*
- * StoreRuns stores runs.
+ * StoreRuns stores runs.  They are no rows that logical replication could publish.
  */
 static void
 StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
@@ -162,9 +162,10 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 {
 	CHECK_FOR_INTERRUPTS();
 	if (nslots == 1)
-		table_tuple_insert(runs, slots[0], cid, 0, NULL);
+		table_tuple_insert(runs, slots[0], cid, TABLE_INSERT_NO_LOGICAL, NULL);
 	else
-		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
+		table_multi_insert(runs, slots, nslots, cid,
+						   TABLE_INSERT_NO_LOGICAL, NULL);
 	FillIndex(runs, index, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{
