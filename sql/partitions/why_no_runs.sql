@@ -2,7 +2,8 @@
 --
 -- Runs have no index on the key: it is looked up as in packed days.  What a row
 -- would be checked by or would set off in a partition keeps it from being stored
--- in a run, see src/ingest/run_table.c.
+-- in a run, see src/ingest/run_table.c.  And tables of runs have two columns with
+-- names that packed days do not have.
 
 CREATE FUNCTION zbxhist_internal.why_no_runs(parent regclass)
 RETURNS text
@@ -19,6 +20,16 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_index x
                     WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid) THEN
         RETURN 'it has no unique key';
+    END IF;
+    problem := (SELECT min(o.name)
+                  FROM unnest('{run,batch}'::text[]) o (name)
+                 WHERE EXISTS (SELECT FROM pg_attribute a
+                                 LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                                           ON c.column_name = a.attname
+                                WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+                                  AND coalesce(c.packed_name, a.attname) = o.name));
+    IF problem IS NOT NULL THEN
+        RETURN format('tables of runs have a column "%s" of their own', problem);
     END IF;
     keys := ARRAY(SELECT a.attname FROM pg_attribute a
                    WHERE a.attrelid = parent AND a.attname IN ('itemid', 'clock', 'ns')
