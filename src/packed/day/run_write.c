@@ -89,8 +89,8 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
 	if (left > fitting)
 		some.nrows = first + Max((int) (FILLED_PART * fitting), 1);
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
-	/* of a few rows, much is not theirs */
-	if (length > limit / 4)
+	/* of a few rows, much is not theirs; a row out of line says nothing */
+	if (length <= limit && (left > fitting || length > limit / 4))
 		*row_bytes = (double) length / count;
 	ExecStoreHeapTuple(MakeRun(runs, batch, rows, first, count, data, length),
 					   slot, false);
