@@ -289,7 +289,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 		KeyIsTaken(batch, parent, row, partition))
 		return InvalidOid;
 
-	if (partition != NULL)
+	if (partition != NULL || OidIsValid(FindRowRuns(batch, row)))
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);
