@@ -141,6 +141,7 @@ OBJS = \
 	src/packed/format/codec_line.o \
 	src/packed/format/column_values.o \
 	src/packed/format/run.o \
+	src/packed/format/run_itemids.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
