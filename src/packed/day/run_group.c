@@ -148,21 +148,6 @@ ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
 	return true;
 }
 
-/*
- * ZbxhistDayRunHasItem says whether the run in slot may have rows of an item;
- * one that is damaged may.
- */
-bool
-ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
-					 TupleTableSlot *slot, int64 itemid)
-{
-	struct varlena *bytes = GetBytes(day, slot);
-
-	return ZbxhistRunMayHave((uint8 *) VARDATA_ANY(bytes),
-							 VARSIZE_ANY_EXHDR(bytes), layout->npacked,
-							 itemid);
-}
-
 /* ---- a group ---- */
 
 /*

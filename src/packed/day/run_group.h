@@ -38,8 +38,6 @@ extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
 									   DayGroup *group, const uint8 *data,
 									   size_t length);
 
-extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
-								 TupleTableSlot *slot, int64 itemid);
 extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
 								const RunRows *rows, DayGroup *group);
 extern void ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows,
