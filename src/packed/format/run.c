@@ -498,18 +498,6 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 	return is_sorted(*itemids, *clocks, *ns, *nrows);
 }
 
-/* May a run have rows of an item?  See run.h. */
-bool
-ZbxhistRunMayHave(const uint8 *data, size_t length, int ncolumns, int64 itemid)
-{
-	RunReader	run;
-
-	return !open_run(&run, data, length, ncolumns) ||
-		!ZbxhistFindItemid(run.itemids, run.rows.n, itemid, &run.rows,
-						   &run.items) ||
-		codec_count(run.rows) > 0;
-}
-
 /* The format of a run, if it is a newer one; see run.h. */
 int
 ZbxhistNewerRunFormat(const uint8 *data, size_t length)
