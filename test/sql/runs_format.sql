@@ -601,12 +601,21 @@ SELECT * FROM differences_of_items();
 
 -- ---- a format that this version does not know ----
 
-\set VERBOSITY default
-\set SHOW_CONTEXT never
+CREATE FUNCTION error_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    EXECUTE query;
+    RETURN NULL;
+EXCEPTION WHEN data_corrupted THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN regexp_replace(SQLERRM, 'page \d+', 'a page') || chr(10) || hint;
+END
+$$;
 SELECT runs FROM name WHERE name = 'double' \gset
 UPDATE :runs SET run = set_byte(run, 2, 5);
-SELECT * FROM double_values WHERE itemid = 1;
-SELECT count(*) FROM double_values;
+SELECT error_of('SELECT * FROM double_values WHERE itemid = 1');
+SELECT error_of('SELECT count(*) FROM double_values');
 UPDATE :runs SET run = set_byte(run, 2, 4);
 
 -- ---- packed, they are what they were ----

@@ -11,8 +11,8 @@
  *		how many rows each of them has, less one
  *		if more than a block has: the length of a stream, and the stream: the
  *		first itemid of each block
- *		a stream: the distances of the other itemids from the one before; the
- *		very first one is among them if there is but one block
+ *		a stream: the distances of the other itemids from the one before; if there
+ *		is but one block, a stream of the itemids
  *
  *-------------------------------------------------------------------------
  */
