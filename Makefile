@@ -96,6 +96,7 @@ OBJS = \
 	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
+	src/packed/day/item_runs.o \
 	src/packed/day/layout.o \
 	src/packed/day/missing_value.o \
 	src/packed/day/open_days.o \
@@ -104,7 +105,9 @@ OBJS = \
 	src/packed/day/row_hash.o \
 	src/packed/day/row_map.o \
 	src/packed/day/run_group.o \
+	src/packed/day/run_index.o \
 	src/packed/day/run_modify.o \
+	src/packed/day/run_read.o \
 	src/packed/day/run_write.o \
 	src/packed/day/scan.o \
 	src/packed/day/settled.o \
@@ -138,6 +141,7 @@ OBJS = \
 	src/packed/format/codec_line.o \
 	src/packed/format/column_values.o \
 	src/packed/format/run.o \
+	src/packed/format/run_itemids.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
@@ -145,6 +149,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
 	src/packed/jobs/query_rows.o \
 	src/packed/jobs/kept_items.o \

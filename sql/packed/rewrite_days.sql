@@ -59,6 +59,8 @@ BEGIN
         IF entries[1].runs THEN
             PERFORM zbxhist_internal.execute_as_owner(
                 new_day, format('ALTER TABLE %s RENAME COLUMN run TO payload', new_day));
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
         END IF;
         kept := zbxhist_internal.kept_items(parent);
         written := zbxhist_internal.repack_rows(days, new_day, kept.items);

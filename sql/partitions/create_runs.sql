@@ -1,8 +1,9 @@
 -- sql/partitions/create_runs.sql
 --
--- A table as that of a packed day, but for its index: a run's rows are of many
--- items, and its clocks the least and the greatest of all of them.  Runs are
--- found by the time that they end.
+-- A table as that of a packed day, but for its indexes: a run's rows are of many
+-- items, and its clocks the least and the greatest of all of them.  What a
+-- statement has stored is found by the time that it ends, and has no other index
+-- entry; what a merge has written, by its batch and items, see run_index.c.
 
 CREATE FUNCTION zbxhist_internal.create_runs(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
@@ -14,7 +15,7 @@ DECLARE
     source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     packed regclass := zbxhist_internal.packed_table(parent);
     result regclass;
-    index  record;
+    place  text;
 BEGIN
     IF packed IS NULL THEN
         packed := zbxhist_internal.create_packed_table(parent);
@@ -22,19 +23,13 @@ BEGIN
     result := zbxhist_internal.create_day_of_range(
         parent,
         zbxhist_internal.partition_name(parent, make_interval(secs => to_clock - from_clock), from_clock, to_clock),
-        from_clock, to_clock, source.relpersistence);
-    SELECT x.conname, t.spcname INTO STRICT index
-      FROM pg_constraint x
-      JOIN pg_class k ON k.oid = x.conindid
-      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-     WHERE x.conrelid = result AND x.contype = 'p';
+        from_clock, to_clock, source.relpersistence, true);
+    SELECT ' TABLESPACE ' || quote_ident(t.spcname) INTO place
+      FROM pg_tablespace t WHERE t.oid = source.reltablespace;
     PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'ALTER TABLE %s DROP CONSTRAINT %I', result, index.conname));
-    -- by which it is known, without another look at the catalogs
+        'CREATE INDEX ON %s (last_clock)%s WHERE batch IS NULL', result, place));
     PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'ALTER TABLE %s RENAME COLUMN payload TO run', result));
-    PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'CREATE INDEX ON %s (last_clock)%s', result, ' TABLESPACE ' || quote_ident(index.spcname)));
+        'CREATE INDEX ON %s (batch, last_itemid)%s WHERE batch IS NOT NULL', result, place));
     -- merged runs leave their space to others soon
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'ALTER TABLE %s SET (autovacuum_vacuum_threshold = 64, autovacuum_vacuum_scale_factor = 0.1)', result));

@@ -28,6 +28,7 @@
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
 #include "packed/day/run_write.h"
+#include "rows/attempt.h"
 
 /* of each of some parents the hour that is, the one before and the next */
 #define MAX_RUN_TABLES 16
@@ -200,7 +201,7 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	const TupleConstr *constr = RelationGetDescr(parent)->constr;
 	bool		has_ns = table->layout->ns >= 0;
 
-	return OidIsValid(table->index) && IsPlain(runs) &&
+	return table->has_indexes && IsPlain(runs) &&
 		(constr == NULL || (constr->num_check == 0 &&
 							!constr->has_generated_stored)) &&
 		!ZbxhistHasOtherTriggers(parent) &&
@@ -210,6 +211,44 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 }
 
 /* ---- what is remembered ---- */
+
+typedef struct LayoutReading
+{
+	Relation	runs;
+	DayLayout  *layout;
+} LayoutReading;
+
+/*
+ * ReadLayout reads the columns of a table of runs, which somebody may have altered.
+ */
+static void
+ReadLayout(void *arg)
+{
+	LayoutReading *reading = arg;
+
+	reading->layout = ZbxhistDayLayout(reading->runs);
+}
+
+/*
+ * TryLayout returns the layout of a table of runs, or NULL if it is none any
+ * more, which must not fail an INSERT.
+ */
+static DayLayout *
+TryLayout(Relation runs)
+{
+	LayoutReading reading = {.runs = runs};
+	ErrorData  *error = ZbxhistAttempt(ReadLayout, &reading);
+
+	if (error == NULL)
+		return reading.layout;
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not store rows in \"%s\": %s",
+				   RelationGetRelationName(runs), error->message),
+			errdetail("New rows of that time are stored all the same."));
+	FreeErrorData(error);
+	return NULL;
+}
 
 /*
  * ReadRunTable makes the description of a table.  It lives as long as the
@@ -226,10 +265,13 @@ ReadRunTable(Relation parent, Relation runs)
 
 	table->context = context;
 	table->relid = RelationGetRelid(runs);
-	table->layout = ZbxhistDayLayout(runs);
-	table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
-	table->index = ZbxhistRunIndex(runs);
-	table->takes_rows = TakesRows(table, parent, runs);
+	table->layout = TryLayout(runs);
+	table->has_indexes = ZbxhistRunIndexes(runs, &table->indexes);
+	if (table->layout != NULL)
+	{
+		table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
+		table->takes_rows = TakesRows(table, parent, runs);
+	}
 	table->row_bytes = 12.0;
 	/* that may have read the set anew */
 	table->generation = ZbxhistGetPartitionSet(parent)->generation;

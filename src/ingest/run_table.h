@@ -11,14 +11,16 @@
 #include "utils/relcache.h"
 
 #include "packed/day/layout.h"
+#include "packed/day/run_index.h"
 
 typedef struct RunTable
 {
 	Oid			relid;
 	uint32		generation;		/* of the parent's set when it was read */
 	bool		takes_rows;		/* the parent's rows can be stored there */
-	Oid			index;			/* on last_clock, or InvalidOid */
-	DayLayout  *layout;
+	bool		has_indexes;
+	RunIndexes	indexes;		/* if it has them */
+	DayLayout  *layout;			/* NULL: it has not the columns any more */
 	AttrNumber *attnums;		/* of the parent, for each of its columns */
 	double		row_bytes;		/* that a row took lately */
 

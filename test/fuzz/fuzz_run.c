@@ -4,8 +4,8 @@
  *	  Any bytes are read as a run (libFuzzer).
  *
  * The first byte is the number of columns, and which of them is ns.  What can
- * be decoded is written again, and must come back the same.  Checksums are off,
- * see include.
+ * be decoded is written again, and must come back the same; an item's rows
+ * must be those that are cut out of all.  Checksums are off, see include.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,6 +67,67 @@ check_again(const RunRows *rows)
 	}
 }
 
+/* Reads an item's rows, which must be those from first to before end. */
+static void
+check_item(const uint8 *data, size_t size, const RunRows *rows, int64 itemid,
+		   int first, int end)
+{
+	RunRows		item;
+	int			nall;
+	int			row,
+				i;
+
+	if (!ZbxhistDecodeRunItem(data, size, rows->ncolumns, itemid, &item,
+							  &nall) ||
+		nall != rows->nrows || item.nrows != end - first ||
+		(item.nrows > 0 && item.first != first))
+		abort();
+	for (row = 0; row < item.nrows; row++)
+	{
+		if (item.itemids[row] != itemid)
+			abort();
+		for (i = 0; i < rows->ncolumns; i++)
+			if (!same_value(&item.columns[i], row, &rows->columns[i],
+							first + row))
+				abort();
+	}
+}
+
+/* Reads the rows of up to twenty items, and of those that lie between. */
+static void
+check_items(const uint8 *data, size_t size, const RunRows *rows)
+{
+	int			nleft = 20;
+	int			first,
+				end;
+
+	for (first = 0; first < rows->nrows && nleft-- > 0; first = end)
+	{
+		int64		itemid = rows->itemids[first];
+
+		for (end = first; end < rows->nrows && rows->itemids[end] == itemid;)
+			end++;
+		check_item(data, size, rows, itemid, first, end);
+		if (itemid < PG_INT64_MAX &&
+			(end == rows->nrows || rows->itemids[end] > itemid + 1))
+			check_item(data, size, rows, itemid + 1, end, end);
+	}
+}
+
+/* Reads an item's rows, which may be damaged, of items that may be there. */
+static void
+touch_items(const uint8 *data, size_t size, int ncolumns)
+{
+	static const int64 itemids[] = {0, 1, 10000, 30000, PG_INT64_MAX};
+	RunRows		item;
+	int			nall;
+	int			i;
+
+	for (i = 0; i < lengthof(itemids); i++)
+		(void) ZbxhistDecodeRunItem(data, size, ncolumns, itemids[i], &item,
+									&nall);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 {
@@ -86,9 +147,13 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 			if (keys[0][row] < keys[0][row - 1])
 				abort();
 	}
+	touch_items(data + 1, size - 1, ncolumns);
 	if (ZbxhistDecodeRun(data + 1, size - 1, ncolumns, &rows) &&
 		count_strings(&rows) <= MAX_STRINGS)
+	{
 		check_again(&rows);
+		check_items(data + 1, size - 1, &rows);
+	}
 	if (shim_peak() > MAX_MEMORY)
 		abort();
 	shim_reset();

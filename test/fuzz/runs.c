@@ -29,6 +29,7 @@ typedef enum Shape
 	SHAPE_ZABBIX,				/* as a server writes them */
 	SHAPE_SAME,					/* all alike but for their itemids */
 	SHAPE_SHARED,				/* many have the time of the row before */
+	SHAPE_MERGED,				/* some rows of each item, one after the other */
 	SHAPE_EXTREME,				/* any bits at all */
 	NSHAPES
 } Shape;
@@ -63,7 +64,8 @@ make_itemids(RunRows *rows, Shape shape)
 	rows->itemids = palloc(rows->nrows * sizeof(int64));
 	for (i = 0; i < rows->nrows; i++)
 		rows->itemids[i] = shape == SHAPE_EXTREME ? (int64) extreme_number() :
-			10000 + (int64) (random_number() % 30000);
+			10000 + (int64) (random_number() %
+							 (shape == SHAPE_MERGED ? rows->nrows / 7 + 1 : 30000));
 	qsort(rows->itemids, rows->nrows, sizeof(int64), compare_numbers);
 }
 
@@ -179,6 +181,59 @@ compare_keys(const RunRows *rows, int from, int n, const uint8 *data,
 	return NULL;
 }
 
+/* Reads the rows of one item, of which some may be in the run. */
+static const char *
+compare_item(const RunRows *rows, int from, int n, int64 itemid,
+			 const uint8 *data, size_t length)
+{
+	RunRows		read;
+	int			nall;
+	int			first = from;
+	int			end;
+
+	while (first < from + n && rows->itemids[first] < itemid)
+		first++;
+	for (end = first; end < from + n && rows->itemids[end] == itemid;)
+		end++;
+	if (!ZbxhistDecodeRunItem(data, length, rows->ncolumns, itemid, &read,
+							  &nall))
+		return "an item's rows cannot be read";
+	if (nall != n || read.nrows != end - first ||
+		(read.nrows > 0 && read.first != first - from))
+		return "an item's rows are others";
+	if ((first == end) == ZbxhistRunMayHave(data, length, rows->ncolumns, itemid))
+		return "a run has an item, or not";
+	return compare_run(rows, first, &read);
+}
+
+/* Reads some items: the first, the last, and about twenty that may be there. */
+static const char *
+compare_items(const RunRows *rows, int from, int n, const uint8 *data,
+			  size_t length)
+{
+	const char *error = NULL;
+	int			step = n / 20 + 1;
+	int			i;
+
+	for (i = from; i < from + n && error == NULL; i += step)
+	{
+		error = compare_item(rows, from, n, rows->itemids[i], data, length);
+		/* these may wrap around */
+		if (error == NULL)
+			error = compare_item(rows, from, n,
+								 (int64) ((uint64) rows->itemids[i] + 1),
+								 data, length);
+		if (error == NULL)
+			error = compare_item(rows, from, n,
+								 (int64) ((uint64) rows->itemids[i] - 1),
+								 data, length);
+	}
+	if (error == NULL)
+		error = compare_item(rows, from, n, rows->itemids[from + n - 1], data,
+							 length);
+	return error;
+}
+
 /* Writes rows as runs of up to max_size, reads these and compares. */
 static const char *
 run_trip(const RunRows *rows, size_t max_size)
@@ -203,6 +258,8 @@ run_trip(const RunRows *rows, size_t max_size)
 		error = compare_run(rows, from, &read);
 		if (error == NULL)
 			error = compare_keys(rows, from, n, data, length);
+		if (error == NULL)
+			error = compare_items(rows, from, n, data, length);
 		if (error != NULL)
 			return error;
 		from += n;
@@ -244,6 +301,7 @@ test_damaged_runs(void)
 			   *copy;
 	size_t		length,
 				i;
+	int			nall;
 
 	make_rows(&rows, 40, SHAPE_SHARED, true);
 	(void) ZbxhistEncodeRun(&rows, 0, MaxAllocSize, &data, &length);
@@ -252,7 +310,9 @@ test_damaged_runs(void)
 	for (i = 0; i < length * 8; i++)
 	{
 		copy[i / 8] ^= 1 << i % 8;
-		report(ZbxhistDecodeRun(copy, length, NCOLUMNS, &read) ?
+		report(ZbxhistDecodeRun(copy, length, NCOLUMNS, &read) ||
+			   ZbxhistDecodeRunItem(copy, length, NCOLUMNS, rows.itemids[17],
+									&read, &nall) ?
 			   "damage is not noticed" : NULL, "bit of a run", i, 0);
 		copy[i / 8] ^= 1 << i % 8;
 	}
@@ -261,7 +321,9 @@ test_damaged_runs(void)
 		uint8	   *part = malloc(i + 1);
 
 		memcpy(part, copy, i);
-		report(ZbxhistDecodeRun(part, i, NCOLUMNS, &read) ?
+		report(ZbxhistDecodeRun(part, i, NCOLUMNS, &read) ||
+			   ZbxhistDecodeRunItem(part, i, NCOLUMNS, rows.itemids[17],
+									&read, &nall) ?
 			   "a run without its end is read" : NULL, "length of a run", i, 0);
 		free(part);
 	}

@@ -4,11 +4,10 @@
  *	  A day's table that holds runs: their rows as groups of segments.
  *
  * A run has rows of many items, and many runs have rows of one item, so groups
- * are made in memory: those who read a day see no difference.  Which runs the
- * snapshot sees is found out once, by the heap.  All rows are read by merging
- * the runs, of which those are in memory that have begun and not ended yet.  For
- * an item the runs that have it are decoded; they are kept for the next item
- * as long as they take no more memory than a hash table may.
+ * are made in memory: those who read a day see no difference.  All rows are read
+ * by merging all runs, which the heap tells, and of which those are in memory
+ * that have begun and not ended yet.  An item's rows are found by indexes, see
+ * item_runs.c.
  *
  * As in other days groups do not overlap, and rows of one item and clock are in
  * one group.
@@ -23,45 +22,28 @@
 
 #include "access/sysattr.h"
 #include "access/tableam.h"
-#include "executor/nodeHash.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "binary_search.h"
 #include "packed/day/day_runs.h"
+#include "packed/day/item_runs.h"
 #include "packed/day/row_compare.h"
-#include "packed/day/run_group.h"
+#include "packed/day/run_read.h"
 
 /* rows after which a group ends with their clock */
 #define GROUP_ROWS 2048
 
-/* a run that the snapshot sees */
-typedef struct Run
-{
-	DayGroup	place;			/* without its reader */
-	int			nasked;			/* how many items were looked for in it */
-	MemoryContext context;		/* owns rows; NULL: they are not in memory */
-	Size		nbytes;			/* that they take */
-	RunRows		rows;
-	int			next;			/* the row of a merge that comes next */
-	int			end;			/* and where they end */
-} Run;
-
 struct DayRuns
 {
-	Relation	day;
-	const DayLayout *layout;
-	Snapshot	snapshot;
-
+	RunSource	source;
 	bool		is_listed;
-	Size		nbytes;			/* that all rows in memory take */
 	int			nruns;
 	Run		   *runs;			/* sorted by their first itemid */
 
-	bool		is_item;		/* one item is asked for */
-	ItemRange	range;			/* and these clocks of it */
+	ItemRuns   *items;			/* reads those that are asked for, or NULL */
+	bool		is_item;		/* one is */
 	bool		is_done;
 	int			nbegun;			/* runs that have come into the merge */
 	binaryheap *merge;			/* of Run: by their next row; or NULL */
@@ -92,9 +74,8 @@ ZbxhistBeginDayRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
 											   ALLOCSET_DEFAULT_SIZES);
 	runs->group_context = AllocSetContextCreate(context, "zbxhist group of runs",
 												ALLOCSET_DEFAULT_SIZES);
-	runs->day = day;
-	runs->layout = layout;
-	runs->snapshot = snapshot;
+	ZbxhistInitRunSource(&runs->source, day, layout, snapshot,
+						 runs->list_context);
 	runs->is_done = true;
 	return runs;
 }
@@ -105,11 +86,13 @@ ZbxhistBeginDayRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
 void
 ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
 {
+	if (runs->items != NULL)
+		ZbxhistMoveItemRuns(runs->items, day);
+	ZbxhistEndRunSource(&runs->source);
 	MemoryContextReset(runs->list_context);
 	MemoryContextReset(runs->group_context);
-	runs->day = day;
+	runs->source.day = day;
 	runs->is_listed = false;
-	runs->nbytes = 0;
 	runs->is_done = true;
 	runs->nruns = 0;
 	runs->runs = NULL;
@@ -123,6 +106,9 @@ ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
 void
 ZbxhistEndDayRuns(DayRuns *runs)
 {
+	if (runs->items != NULL)
+		ZbxhistEndItemRuns(runs->items);
+	ZbxhistEndRunSource(&runs->source);
 	MemoryContextDelete(runs->context);
 }
 
@@ -151,28 +137,8 @@ static void
 ListRuns(DayRuns *runs)
 {
 	MemoryContext old = MemoryContextSwitchTo(runs->list_context);
-	TupleTableSlot *slot = table_slot_create(runs->day, NULL);
-	TableScanDesc scan = table_beginscan(runs->day, runs->snapshot, 0, NULL);
-	int			size = 64;
 
-	runs->runs = palloc(size * sizeof(Run));
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		Run		   *run;
-
-		CHECK_FOR_INTERRUPTS();
-		if (runs->nruns == size)
-		{
-			size *= 2;
-			runs->runs = repalloc_huge(runs->runs, size * sizeof(Run));
-		}
-		run = &runs->runs[runs->nruns++];
-		memset(run, 0, sizeof(Run));
-		if (!ZbxhistReadPlace(slot, &run->place))
-			ZbxhistRaiseCorruptRun(runs->day, &slot->tts_tid, "damaged row");
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
+	ZbxhistListAllRuns(&runs->source, &runs->runs, &runs->nruns);
 	qsort(runs->runs, runs->nruns, sizeof(Run), CompareRuns);
 	runs->merge = NULL;
 	runs->is_listed = true;
@@ -185,7 +151,7 @@ ListRuns(DayRuns *runs)
 void
 ZbxhistListRuns(DayRuns *runs, const DayGroup *places, int nplaces)
 {
-	ZbxhistMoveDayRuns(runs, runs->day);
+	ZbxhistMoveDayRuns(runs, runs->source.day);
 	runs->runs = MemoryContextAllocExtended(runs->list_context,
 											Max(nplaces, 1) * sizeof(Run),
 											MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -197,69 +163,8 @@ ZbxhistListRuns(DayRuns *runs, const DayGroup *places, int nplaces)
 }
 
 /*
- * ForgetRows frees the rows of a run.
- */
-static void
-ForgetRows(DayRuns *runs, Run *run)
-{
-	if (run->context != NULL)
-		MemoryContextDelete(run->context);
-	run->context = NULL;
-	runs->nbytes -= run->nbytes;
-	run->nbytes = 0;
-}
-
-/*
- * HasRoom says whether more rows may stay in memory.
- */
-static bool
-HasRoom(const DayRuns *runs)
-{
-	return runs->nbytes < get_hash_memory_limit();
-}
-
-/*
- * ReadRun decodes a run.  With an item it returns false if the run does not
- * have it, and does not decode the rest: that is done when a second item is
- * looked for, as long as there is room to keep it.
- */
-static bool
-ReadRun(DayRuns *runs, Run *run, const int64 *itemid)
-{
-	MemoryContext old;
-	TupleTableSlot *slot;
-	bool		found;
-
-	if (run->context != NULL)
-		return true;
-	run->context = AllocSetContextCreate(runs->list_context, "zbxhist run",
-										 ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(run->context);
-	slot = table_slot_create(runs->day, NULL);
-	if (!table_tuple_fetch_row_version(runs->day, &run->place.tid,
-									   runs->snapshot, slot) ||
-		!ZbxhistReadPlace(slot, &run->place))
-		ZbxhistRaiseCorruptRun(runs->day, &run->place.tid, "damaged row");
-	found = itemid == NULL || (run->nasked++ > 0 && HasRoom(runs)) ||
-		ZbxhistDayRunHasItem(runs->day, runs->layout, slot, *itemid);
-	if (found)
-		ZbxhistDecodeDayRun(runs->day, runs->layout, slot, &run->place,
-							&run->rows);
-	ExecDropSingleTupleTableSlot(slot);
-	MemoryContextSwitchTo(old);
-	if (!found)
-		ForgetRows(runs, run);
-	else
-	{
-		run->nbytes = MemoryContextMemAllocated(run->context, true);
-		runs->nbytes += run->nbytes;
-	}
-	return found;
-}
-
-/*
- * ZbxhistNumRuns returns how many runs the snapshot sees; those of an item or
- * all have been asked for.
+ * ZbxhistNumRuns returns how many runs the snapshot sees; all have been asked
+ * for.
  */
 int
 ZbxhistNumRuns(const DayRuns *runs)
@@ -268,18 +173,6 @@ ZbxhistNumRuns(const DayRuns *runs)
 }
 
 /* ---- the merge ---- */
-
-/*
- * PositionOf returns where a row of a run is.
- */
-static inline int64
-PositionOf(const DayRuns *runs, const RunRows *rows, int row)
-{
-	SegmentRows segment = {0};
-
-	segment.columns = rows->columns;
-	return ZbxhistRowPosition(runs->layout, &segment, row);
-}
 
 /*
  * CompareNext compares the next rows of two runs; binaryheap has the greatest
@@ -298,65 +191,23 @@ CompareNext(Datum a, Datum b, void *arg)
 
 	if (itemid_x != itemid_y)
 		return itemid_x < itemid_y ? 1 : -1;
-	position_x = PositionOf(runs, &x->rows, x->next);
-	position_y = PositionOf(runs, &y->rows, y->next);
+	position_x = ZbxhistRunPosition(runs->source.layout, &x->rows, x->next);
+	position_y = ZbxhistRunPosition(runs->source.layout, &y->rows, y->next);
 	if (position_x != position_y)
 		return position_x < position_y ? 1 : -1;
 	return x < y ? 1 : -1;
 }
 
 /*
- * FindRowOf returns a run's first row that is not before an item's clock.
- */
-static int
-FindRowOf(const RunRows *rows, int64 itemid, int64 clock)
-{
-	int			i;
-
-	find_first(i, rows->nrows,
-			   rows->itemids[i] > itemid ||
-			   (rows->itemids[i] == itemid &&
-				rows->columns[0].ints[i] >= clock));
-	return i;
-}
-
-/*
- * Overlaps says whether a run may have rows of the item that is asked for.
- */
-static bool
-Overlaps(const DayRuns *runs, const DayGroup *place)
-{
-	const ItemRange *range = &runs->range;
-
-	return place->first_itemid <= range->itemid &&
-		place->last_itemid >= range->itemid &&
-		place->first_clock <= position_clock(range->last) &&
-		place->last_clock >= position_clock(range->first);
-}
-
-/*
- * BeginRun brings a run, which overlaps, into the merge.
+ * BeginRun brings a run into the merge.
  */
 static void
 BeginRun(DayRuns *runs, Run *run)
 {
-	bool		is_kept = run->context != NULL;
-
-	if (!ReadRun(runs, run, runs->is_item ? &runs->range.itemid : NULL))
-		return;
-	if (runs->is_item && !is_kept && !HasRoom(runs))
-		runs->ended = lappend(runs->ended, run);
+	ZbxhistKeepRun(&runs->source, run, ZbxhistFetchRun(&runs->source, run));
 	run->next = 0;
 	run->end = run->rows.nrows;
-	if (runs->is_item)
-	{
-		run->next = FindRowOf(&run->rows, runs->range.itemid,
-							  position_clock(runs->range.first));
-		run->end = FindRowOf(&run->rows, runs->range.itemid,
-							 (int64) position_clock(runs->range.last) + 1);
-	}
-	if (run->next < run->end)
-		binaryheap_add(runs->merge, PointerGetDatum(run));
+	binaryheap_add(runs->merge, PointerGetDatum(run));
 }
 
 /*
@@ -380,14 +231,10 @@ static void
 BeginRuns(DayRuns *runs)
 {
 	while (runs->nbegun < runs->nruns &&
-		   (runs->is_item ||
-			runs->runs[runs->nbegun].place.first_itemid <= NextItem(runs)))
+		   runs->runs[runs->nbegun].place.first_itemid <= NextItem(runs))
 	{
-		Run		   *run = &runs->runs[runs->nbegun++];
-
 		CHECK_FOR_INTERRUPTS();
-		if (!runs->is_item || Overlaps(runs, &run->place))
-			BeginRun(runs, run);
+		BeginRun(runs, &runs->runs[runs->nbegun++]);
 	}
 }
 
@@ -405,15 +252,14 @@ TakeRow(DayRuns *runs)
 	else
 	{
 		(void) binaryheap_remove_first(runs->merge);
-		if (!runs->is_item)
-			runs->ended = lappend(runs->ended, run);
+		runs->ended = lappend(runs->ended, run);
 	}
 	return row;
 }
 
 /*
  * ContinuesGroup says whether the next row of the merge is to be in the group
- * that ends with another one.  An item's rows are all in one.
+ * that ends with another one.
  */
 static bool
 ContinuesGroup(const DayRuns *runs, const RunRow *last, int nrows)
@@ -422,7 +268,7 @@ ContinuesGroup(const DayRuns *runs, const RunRow *last, int nrows)
 
 	if (binaryheap_empty(runs->merge))
 		return false;
-	if (nrows < GROUP_ROWS || runs->is_item)
+	if (nrows < GROUP_ROWS)
 		return true;
 	next = (const Run *) DatumGetPointer(binaryheap_first(runs->merge));
 	return next->rows.itemids[next->next] == last->rows->itemids[last->row] &&
@@ -439,9 +285,36 @@ FreeEnded(DayRuns *runs)
 	ListCell   *lc;
 
 	foreach(lc, runs->ended)
-		ForgetRows(runs, lfirst(lc));
+		ZbxhistForgetRun(&runs->source, lfirst(lc));
 	list_free(runs->ended);
 	runs->ended = NIL;
+}
+
+/*
+ * TakeGroup takes the rows of the next group from the merge; returns their number,
+ * 0 at the end.  Allocates in the current context.
+ */
+static int
+TakeGroup(DayRuns *runs, RunRow **rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(runs->list_context);
+	int			size = GROUP_ROWS;
+	int			nrows = 0;
+
+	FreeEnded(runs);
+	BeginRuns(runs);
+	if (!binaryheap_empty(runs->merge))
+		*rows = MemoryContextAlloc(runs->group_context, size * sizeof(RunRow));
+	while (!binaryheap_empty(runs->merge) &&
+		   (nrows == 0 || ContinuesGroup(runs, &(*rows)[nrows - 1], nrows)))
+	{
+		if (nrows == size)
+			*rows = repalloc_huge(*rows, (size *= 2) * sizeof(RunRow));
+		(*rows)[nrows++] = TakeRow(runs);
+		BeginRuns(runs);
+	}
+	MemoryContextSwitchTo(old);
+	return nrows;
 }
 
 /*
@@ -452,37 +325,23 @@ bool
 ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group)
 {
 	MemoryContext old;
-	RunRow	   *rows;
-	int			size = GROUP_ROWS;
 	int			nrows = 0;
 
 	MemoryContextReset(runs->group_context);
-	if (runs->is_done)
-		return false;
-	old = MemoryContextSwitchTo(runs->list_context);
-	FreeEnded(runs);
-	BeginRuns(runs);
-	if (binaryheap_empty(runs->merge))
+	old = MemoryContextSwitchTo(runs->group_context);
+	if (!runs->is_done)
+		nrows = runs->is_item ?
+			ZbxhistNextOfItemRuns(runs->items, &runs->rows) :
+			TakeGroup(runs, &runs->rows);
+	if (nrows > 0)
 	{
-		runs->is_done = true;
-		MemoryContextSwitchTo(old);
-		return false;
+		ZbxhistMakeRunGroup(runs->source.day, runs->source.layout, runs->rows,
+							nrows, group);
+		ItemPointerSetInvalid(&group->tid);
 	}
-	rows = MemoryContextAlloc(runs->group_context, size * sizeof(RunRow));
-	do
-	{
-		if (nrows == size)
-			rows = repalloc_huge(rows, (size *= 2) * sizeof(RunRow));
-		rows[nrows++] = TakeRow(runs);
-		BeginRuns(runs);
-	} while (ContinuesGroup(runs, &rows[nrows - 1], nrows));
-
-	(void) MemoryContextSwitchTo(runs->group_context);
-	runs->rows = rows;
-	ZbxhistMakeRunGroup(runs->day, runs->layout, rows, nrows, group);
-	ItemPointerSetInvalid(&group->tid);
+	runs->is_done = nrows == 0;
 	MemoryContextSwitchTo(old);
-	return true;
+	return nrows > 0;
 }
 
 /*
@@ -536,14 +395,14 @@ ZbxhistRunOfRow(const DayRuns *runs, int row, RunPlace *place)
 TransactionId
 ZbxhistRunXmax(const DayRuns *runs, int row)
 {
-	TupleTableSlot *slot = table_slot_create(runs->day, NULL);
+	TupleTableSlot *slot = table_slot_create(runs->source.day, NULL);
 	TransactionId result = InvalidTransactionId;
 	RunPlace	place;
 	bool		isnull;
 
 	ZbxhistRunOfRow(runs, row, &place);
-	if (table_tuple_fetch_row_version(runs->day, &place.tid, runs->snapshot,
-									  slot))
+	if (table_tuple_fetch_row_version(runs->source.day, &place.tid,
+									  runs->source.snapshot, slot))
 		result = DatumGetTransactionId(slot_getsysattr(slot, MaxTransactionIdAttributeNumber,
 													   &isnull));
 	ExecDropSingleTupleTableSlot(slot);
@@ -553,45 +412,24 @@ ZbxhistRunXmax(const DayRuns *runs, int row)
 /* ---- starting ---- */
 
 /*
- * Start forgets the merge before.  Rows that are in memory stay there if they
- * are to be used again.
- */
-static void
-Start(DayRuns *runs, bool is_item)
-{
-	MemoryContext old;
-
-	if (!runs->is_listed)
-		ListRuns(runs);
-	FreeEnded(runs);
-	if (!is_item || !runs->is_item)
-	{
-		for (int i = 0; i < runs->nruns; i++)
-			ForgetRows(runs, &runs->runs[i]);
-	}
-	runs->is_item = is_item;
-	runs->is_done = false;
-	runs->nbegun = 0;
-	if (runs->merge == NULL)
-	{
-		old = MemoryContextSwitchTo(runs->list_context);
-		runs->merge = binaryheap_allocate(Max(runs->nruns, 1), CompareNext,
-										  runs);
-		MemoryContextSwitchTo(old);
-	}
-	binaryheap_reset(runs->merge);
-}
-
-/*
  * ZbxhistRunsOfItem begins with an item's rows.  Only the clocks of the range
  * count: rows of a second are together.
  */
 void
 ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range)
 {
-	Start(runs, true);
-	runs->range = *range;
-	runs->is_done = item_range_is_empty(range);
+	if (runs->items == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(runs->context);
+
+		runs->items = ZbxhistBeginItemRuns(runs->source.day,
+										   runs->source.layout,
+										   runs->source.snapshot);
+		MemoryContextSwitchTo(old);
+	}
+	ZbxhistStartItemRuns(runs->items, range);
+	runs->is_item = true;
+	runs->is_done = false;
 }
 
 /*
@@ -600,7 +438,23 @@ ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range)
 void
 ZbxhistRunsOfAll(DayRuns *runs)
 {
-	Start(runs, false);
+	if (!runs->is_listed)
+		ListRuns(runs);
+	FreeEnded(runs);
+	for (int i = 0; i < runs->nruns; i++)
+		ZbxhistForgetRun(&runs->source, &runs->runs[i]);
+	runs->is_item = false;
+	runs->is_done = false;
+	runs->nbegun = 0;
+	if (runs->merge == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(runs->list_context);
+
+		runs->merge = binaryheap_allocate(Max(runs->nruns, 1), CompareNext,
+										  runs);
+		MemoryContextSwitchTo(old);
+	}
+	binaryheap_reset(runs->merge);
 }
 
 /*
@@ -616,7 +470,8 @@ ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot, DayGroup *group)
 	MemoryContextReset(runs->group_context);
 	old = MemoryContextSwitchTo(runs->group_context);
 	rows = palloc(sizeof(RunRows));
-	ZbxhistDecodeDayRun(runs->day, runs->layout, slot, group, rows);
-	ZbxhistGroupRunRows(runs->day, runs->layout, rows, group);
+	ZbxhistDecodeDayRun(runs->source.day, runs->source.layout, slot, group,
+						rows);
+	ZbxhistGroupRunRows(runs->source.day, runs->source.layout, rows, group);
 	MemoryContextSwitchTo(old);
 }

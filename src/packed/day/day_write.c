@@ -117,7 +117,8 @@ ZbxhistPageLimit(Relation day)
 
 	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
 		room = MaxHeapTupleSize;
-	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
+	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE -
+		(ZbxhistHasRuns(day) ? sizeof(int64) : 0);
 }
 
 /*

@@ -29,6 +29,10 @@
 #define DAY_ATTNUM_PAYLOAD 6	/* bytea; named "run" where it is one */
 #define DAY_NUM_ATTRIBUTES 6
 
+/* where rows are runs, another one of its own follows */
+#define RUN_ATTNUM_BATCH 7		/* bigint, or null: see run_index.h */
+#define RUN_NUM_ATTRIBUTES 7
+
 /* a packed column */
 typedef struct LayoutColumn
 {

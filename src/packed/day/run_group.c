@@ -35,10 +35,11 @@ GetBytes(Relation day, TupleTableSlot *slot)
 }
 
 /*
- * HasRightPlace says whether a run's rows are what its row says of them.
+ * HasRightPlace says whether rows of a run, which has so many, are what its row
+ * says of them: all of them, or those of an item.
  */
 static bool
-HasRightPlace(const DayGroup *place, const RunRows *rows)
+HasRightPlace(const DayGroup *place, const RunRows *rows, int nall)
 {
 	const int64 *clocks = rows->columns[0].ints;
 	int64		first = clocks[0];
@@ -49,35 +50,58 @@ HasRightPlace(const DayGroup *place, const RunRows *rows)
 		first = Min(first, clocks[i]);
 		last = Max(last, clocks[i]);
 	}
-	return place->nrows == rows->nrows && place->first_clock == first &&
-		place->last_clock == last &&
+	if (place->nrows != nall)
+		return false;
+	if (rows->nrows < nall)
+		return place->first_clock <= first && place->last_clock >= last;
+	return place->first_clock == first && place->last_clock == last &&
 		place->first_itemid == rows->itemids[0] &&
-		place->last_itemid == rows->itemids[rows->nrows - 1];
+		place->last_itemid == rows->itemids[nall - 1];
 }
 
 /*
- * WhyNotRun decodes the bytes of a run, and returns what prevents that,
- * or NULL; of values only the kind is looked at.  Allocates in the current
- * context.
+ * WhyNotRows returns what prevents that rows of a run, which has so many, are
+ * used, or NULL; of values only the kind is looked at.
  */
 static const char *
-WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
-		  size_t length, RunRows *rows)
+WhyNotRows(const DayLayout *layout, const DayGroup *place,
+		   const RunRows *rows, int nall)
 {
-	int			newer = ZbxhistNewerRunFormat(data, length);
-
-	if (newer > 0)
-		return psprintf("format %d, which is newer than those that are known", newer);
-	if (!ZbxhistDecodeRun(data, length, layout->npacked, rows))
-		return "the run cannot be decoded";
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
 		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
 			return psprintf("values of column \"%s\" have another type",
 							NameStr(layout->packed[i]->name));
 	}
-	return HasRightPlace(place, rows) ? NULL :
+	return HasRightPlace(place, rows, nall) ? NULL :
 		"the row does not agree with the run";
+}
+
+/*
+ * WhyNotDecoded returns what is wrong with the bytes of a run that could not be
+ * decoded.
+ */
+static const char *
+WhyNotDecoded(const uint8 *data, size_t length)
+{
+	int			newer = ZbxhistNewerRunFormat(data, length);
+
+	return newer > 0 ?
+		psprintf("format %d, which is newer than those that are known", newer) :
+		"the run cannot be decoded";
+}
+
+/*
+ * WhyNotRun decodes the bytes of a run, and returns what prevents that, or
+ * NULL.  Allocates in the current context.
+ */
+static const char *
+WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
+		  size_t length, RunRows *rows)
+{
+	if (!ZbxhistDecodeRun(data, length, layout->npacked, rows))
+		return WhyNotDecoded(data, length);
+	return WhyNotRows(layout, place, rows, rows->nrows);
 }
 
 /*
@@ -97,18 +121,31 @@ ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 }
 
 /*
- * ZbxhistDayRunHasItem says whether the run in slot may have rows of an item;
- * one that is damaged may.
+ * ZbxhistDecodeDayRunItem decodes an item's rows of the run in slot, whose place
+ * has been read; returns whether there are any.  Allocates in the current
+ * context.
  */
 bool
-ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
-					 TupleTableSlot *slot, int64 itemid)
+ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
+						TupleTableSlot *slot, const DayGroup *place,
+						int64 itemid, RunRows *rows)
 {
 	struct varlena *bytes = GetBytes(day, slot);
+	const uint8 *data = (uint8 *) VARDATA_ANY(bytes);
+	size_t		length = VARSIZE_ANY_EXHDR(bytes);
+	const char *problem;
+	int			nall;
 
-	return ZbxhistRunMayHave((uint8 *) VARDATA_ANY(bytes),
-							 VARSIZE_ANY_EXHDR(bytes), layout->npacked,
-							 itemid);
+	if (!ZbxhistDecodeRunItem(data, length, layout->npacked, itemid, rows,
+							  &nall))
+		problem = WhyNotDecoded(data, length);
+	else if (rows->nrows == 0)
+		return false;
+	else
+		problem = WhyNotRows(layout, place, rows, nall);
+	if (problem != NULL)
+		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
+	return true;
 }
 
 /* ---- a group ---- */

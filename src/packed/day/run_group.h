@@ -25,12 +25,19 @@ typedef struct RunRow
 extern void ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
 								TupleTableSlot *slot, const DayGroup *place,
 								RunRows *rows);
+
+/*
+ * reads an item's rows of a run, and returns whether it has any; raises XX001
+ * if what it has to read for that is corrupt
+ */
+extern bool ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
+									TupleTableSlot *slot,
+									const DayGroup *place, int64 itemid,
+									RunRows *rows);
 extern const char *ZbxhistOpenRunGroup(Relation day, const DayLayout *layout,
 									   DayGroup *group, const uint8 *data,
 									   size_t length);
 
-extern bool ZbxhistDayRunHasItem(Relation day, const DayLayout *layout,
-								 TupleTableSlot *slot, int64 itemid);
 extern void ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
 								const RunRows *rows, DayGroup *group);
 extern void ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows,

@@ -24,6 +24,7 @@
 #include "packed/day/row_buffer.h"
 #include "packed/day/row_compare.h"
 #include "packed/day/run_group.h"
+#include "packed/day/run_index.h"
 #include "packed/day/run_modify.h"
 #include "packed/day/run_write.h"
 
@@ -93,14 +94,16 @@ IsOwn(TupleTableSlot *slot, AttrNumber attnum)
 /*
  * ReadRun reads the run at tid and deletes it.  A snapshot that is kept must see
  * it, or else would see the rows that are left twice: in the run that this one
- * has come from, and in ours.  Allocates in the current context.
+ * has come from, and in ours.  Returns its batch, which what is left of it belongs to.
+ * Allocates in the current context.
  */
-static void
+static int64
 ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 {
 	TupleTableSlot *slot = table_slot_create(modify->day, NULL);
 	DayGroup	place;
 	Snapshot	crosscheck;
+	int64		batch;
 
 	if (!table_tuple_fetch_row_version(modify->day, tid, modify->newest,
 									   slot) ||
@@ -109,11 +112,13 @@ ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 	if (IsOwn(slot, MaxTransactionIdAttributeNumber))
 		ZbxhistRaiseSecondChange(modify);
 	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, rows);
+	batch = ZbxhistRunBatch(slot);
 	crosscheck = IsolationUsesXactSnapshot() &&
 		!IsOwn(slot, MinTransactionIdAttributeNumber) ? modify->snapshot :
 		InvalidSnapshot;
 	ExecDropSingleTupleTableSlot(slot);
 	ZbxhistDeleteGroup(modify->day, tid, crosscheck);
+	return batch;
 }
 
 /*
@@ -140,7 +145,8 @@ PutTuple(const DayLayout *layout, RowBuffer *buffer, int row, HeapTuple tuple)
  * Allocates in the current context.
  */
 static void
-EditRun(DayModify *modify, const RunEdit *edits, int nedits)
+EditRun(DayModify *modify, const RunIndexes *indexes, const RunEdit *edits,
+		int nedits)
 {
 	const DayLayout *layout = modify->layout;
 	RowBuffer  *buffer = ZbxhistCreateRowBuffer(layout);
@@ -149,10 +155,10 @@ EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 	RunRows		rows;
 	WrittenRun *written;
 	double		row_bytes = ROW_BYTES;
+	int64		batch = ReadRun(modify, &tid, &rows);
 	int			next = 0;
 	int			n = 0;
 
-	ReadRun(modify, &tid, &rows);
 	source.nrows = rows.nrows;
 	source.ncolumns = rows.ncolumns;
 	source.columns = rows.columns;
@@ -175,7 +181,8 @@ EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 	rows.nrows = n;
 	rows.columns = buffer->rows.columns;
 	if (n > 0)
-		(void) ZbxhistWriteRuns(modify->day, ZbxhistRunIndex(modify->day),
+		(void) ZbxhistWriteRuns(modify->day, batch == NO_BATCH ?
+								indexes->stored : indexes->merged, batch,
 								&rows, &row_bytes, GetCurrentCommandId(true),
 								&written);
 }
@@ -187,12 +194,13 @@ static void
 ApplyEdits(DayModify *modify, RunEdits *edits)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
+	RunIndexes	indexes;
 	int			end;
 
-	if (edits->nedits > 0 && !OidIsValid(ZbxhistRunIndex(modify->day)))
+	if (edits->nedits > 0 && !ZbxhistRunIndexes(modify->day, &indexes))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("table of runs \"%s\" has no valid index on (last_clock), or others",
+				errmsg("table of runs \"%s\" has no valid indexes on (last_clock) and (batch, last_itemid), or others",
 					   RelationGetRelationName(modify->day)),
 				errtable(modify->day));
 	qsort(edits->edits, edits->nedits, sizeof(RunEdit), compare_edits);
@@ -203,7 +211,7 @@ ApplyEdits(DayModify *modify, RunEdits *edits)
 			 ItemPointerEquals(&edits->edits[end].place.tid,
 							   &edits->edits[first].place.tid); end++)
 			modify->nremoved += edits->edits[end].tuple == NULL;
-		EditRun(modify, &edits->edits[first], end - first);
+		EditRun(modify, &indexes, &edits->edits[first], end - first);
 		MemoryContextReset(modify->segment_context);
 	}
 	MemoryContextSwitchTo(old);

@@ -14,83 +14,19 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
-#include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
-#include "nodes/pg_list.h"
 #include "utils/rel.h"
 
 #include "packed/day/day_write.h"
 #include "packed/day/layout.h"
+#include "packed/day/run_index.h"
 #include "packed/day/run_write.h"
 
 /* runs that are stored at once */
 #define MAX_STORED 64
-
-/* ---- the index ---- */
-
-/*
- * IsRunIndex says whether an index is the one that tables of runs have.
- */
-static bool
-IsRunIndex(Relation index)
-{
-	Form_pg_index form = index->rd_index;
-
-	return index->rd_rel->relam == BTREE_AM_OID && form->indnatts == 1 &&
-		form->indkey.values[0] == DAY_ATTNUM_LAST_CLOCK && form->indisvalid &&
-		form->indisready && !form->indisunique &&
-		(index->rd_indoption[0] & INDOPTION_DESC) == 0 &&
-		RelationGetIndexPredicate(index) == NIL;
-}
-
-/*
- * ZbxhistRunIndex returns the index of a table of runs, on last_clock, or
- * InvalidOid if it is not there, or others are.
- */
-Oid
-ZbxhistRunIndex(Relation runs)
-{
-	List	   *indexes = RelationGetIndexList(runs);
-	Oid			result = InvalidOid;
-
-	if (list_length(indexes) == 1)
-	{
-		Relation	index = index_open(linitial_oid(indexes), AccessShareLock);
-
-		if (IsRunIndex(index))
-			result = RelationGetRelid(index);
-		index_close(index, NoLock);
-	}
-	list_free(indexes);
-	return result;
-}
-
-/*
- * FillIndex adds runs that have been stored.
- */
-static void
-FillIndex(Relation runs, Oid relid, TupleTableSlot **slots, int nslots)
-{
-	Relation	index = index_open(relid, RowExclusiveLock);
-	IndexInfo  *info = BuildIndexInfo(index);
-
-	for (int i = 0; i < nslots; i++)
-	{
-		bool		isnull = false;
-		Datum		clock = slot_getattr(slots[i], DAY_ATTNUM_LAST_CLOCK,
-										 &isnull);
-
-		index_insert(index, &clock, &isnull, &slots[i]->tts_tid, runs,
-					 UNIQUE_CHECK_NO, false, info);
-	}
-	index_close(index, NoLock);
-}
 
 /* ---- runs ---- */
 
@@ -99,7 +35,7 @@ FillIndex(Relation runs, Oid relid, TupleTableSlot **slots, int nslots)
  * bytes.
  */
 static HeapTuple
-MakeRun(Relation runs, const RunRows *rows, int first, int count,
+MakeRun(Relation runs, int64 batch, const RunRows *rows, int first, int count,
 		const uint8 *data, size_t length)
 {
 	TupleDesc	desc = RelationGetDescr(runs);
@@ -125,6 +61,8 @@ MakeRun(Relation runs, const RunRows *rows, int first, int count,
 	values[DAY_ATTNUM_LAST_CLOCK - 1] = Int32GetDatum((int32) last_clock);
 	values[DAY_ATTNUM_ROWS - 1] = Int32GetDatum(count);
 	values[DAY_ATTNUM_PAYLOAD - 1] = PointerGetDatum(payload);
+	values[RUN_ATTNUM_BATCH - 1] = Int64GetDatum(batch);
+	nulls[RUN_ATTNUM_BATCH - 1] = batch == NO_BATCH;
 	return heap_form_tuple(desc, values, nulls);
 }
 
@@ -133,8 +71,8 @@ MakeRun(Relation runs, const RunRows *rows, int first, int count,
  * that are left, and returns their number.
  */
 static int
-EncodeRun(Relation runs, const RunRows *rows, int first, double *row_bytes,
-		  TupleTableSlot *slot)
+EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
+		  double *row_bytes, TupleTableSlot *slot)
 {
 	size_t		limit = ZbxhistPageLimit(runs);
 	RunRows		some = *rows;
@@ -148,8 +86,8 @@ EncodeRun(Relation runs, const RunRows *rows, int first, double *row_bytes,
 	some.nrows = first + (left + npages - 1) / npages;
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
 	*row_bytes = Max((double) length / count, 0.5);
-	ExecStoreHeapTuple(MakeRun(runs, rows, first, count, data, length), slot,
-					   false);
+	ExecStoreHeapTuple(MakeRun(runs, batch, rows, first, count, data, length),
+					   slot, false);
 	return count;
 }
 
@@ -165,7 +103,7 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 		table_tuple_insert(runs, slots[0], cid, 0, NULL);
 	else
 		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
-	FillIndex(runs, index, slots, nslots);
+	ZbxhistAddToRunIndex(runs, index, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{
 		written[i].tid = slots[i]->tts_tid;
@@ -174,11 +112,12 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 }
 
 /*
- * ZbxhistWriteRuns stores sorted rows as runs; sets written to these and
- * returns their number.  row_bytes is what a row takes about.
+ * ZbxhistWriteRuns stores sorted rows as runs of a batch, or of a statement, with
+ * entries in the index that is theirs; sets written to these runs and returns
+ * their number.  row_bytes is what a row takes about.
  */
 int
-ZbxhistWriteRuns(Relation runs, Oid index, const RunRows *rows,
+ZbxhistWriteRuns(Relation runs, Oid index, int64 batch, const RunRows *rows,
 				 double *row_bytes, CommandId cid, WrittenRun **written)
 {
 	TupleTableSlot *slots[MAX_STORED];
@@ -203,7 +142,8 @@ ZbxhistWriteRuns(Relation runs, Oid index, const RunRows *rows,
 			*written = repalloc_huge(*written, sizeof(WrittenRun) * capacity);
 		}
 		(*written)[nruns].first = first;
-		(*written)[nruns].nrows = EncodeRun(runs, rows, first, row_bytes, slot);
+		(*written)[nruns].nrows = EncodeRun(runs, batch, rows, first,
+											row_bytes, slot);
 		slots[nruns - nstored] = slot;
 	}
 	StoreRuns(runs, index, slots, nruns - nstored, cid, *written + nstored);

@@ -129,13 +129,13 @@ ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
 
 /* Takes values of a kind into an array. */
 static bool
-get_values(ByteReader *reader, PackedKind kind, void *values, int n)
+get_values(ByteReader *reader, PackedKind kind, void *values, Slice slice)
 {
 	if (kind == PACKED_BYTES)
-		return ZbxhistDecodeBytes(reader, values, n);
+		return ZbxhistDecodeBytes(reader, values, slice);
 	if (kind == PACKED_DOUBLE)
-		return ZbxhistDecodeDoubles(reader, values, n);
-	return ZbxhistDecodeIntegers(reader, values, n);
+		return ZbxhistDecodeDoubles(reader, values, slice);
+	return ZbxhistDecodeIntegers(reader, values, slice);
 }
 
 /* Makes the array of a column. */
@@ -162,33 +162,76 @@ make_array(PackedColumn *column, int n)
 	return array;
 }
 
+/* How many of the first n bits are set. */
+static int
+count_bits(const uint8 *bits, int n)
+{
+	int			count = pg_popcount((const char *) bits, n / 8);
+
+	if (n % 8 > 0)
+		count += pg_number_of_ones[bits[n / 8] & ((1 << n % 8) - 1)];
+	return count;
+}
+
+/* Takes flags that are a bit each. */
+static void
+get_bits(const uint8 *bits, Slice slice, bool *flags, FlagCounts *counts)
+{
+	int			i;
+
+	for (i = slice.from; i < slice.to; i++)
+		*flags++ = (bits[i / 8] >> i % 8 & 1) != 0;
+	counts->before = count_bits(bits, slice.from);
+	counts->within = count_bits(bits, slice.to) - counts->before;
+	counts->all = count_bits(bits, slice.n);
+}
+
+/* Takes flags that are numbers. */
+static bool
+get_numbers(ByteReader *stream, Slice slice, bool *flags, FlagCounts *counts)
+{
+	uint64	   *numbers = palloc(slice.n * sizeof(uint64));
+	bool		result = ZbxhistDecodeIntegers(stream, numbers,
+											   codec_all(slice.n));
+	uint64		all = 0;
+	int			i;
+
+	memset(counts, 0, sizeof(*counts));
+	for (i = 0; result && i < slice.n; i++)
+	{
+		all |= numbers[i];
+		counts->all += numbers[i] & 1;
+		if (i < slice.from)
+			counts->before = counts->all;
+		else if (i < slice.to)
+			flags[i - slice.from] = (numbers[i] & 1) != 0;
+		if (i == slice.to - 1)
+			counts->within = counts->all - counts->before;
+	}
+	pfree(numbers);
+	return result && all <= 1 && codec_left(stream) == 0;
+}
+
 /*
  * Takes what ZbxhistPutFlags() has added, and says how many are set; returns
  * null if it is not that.
  */
 bool *
-ZbxhistGetFlags(ByteReader *reader, int n, int *nset)
+ZbxhistGetFlags(ByteReader *reader, Slice slice, FlagCounts *counts)
 {
 	ByteReader	stream;
-	uint64	   *numbers;
-	uint64		all = 0;
+	const uint8 *bits;
 	bool	   *flags;
-	bool		result;
-	int			i;
 
 	if (!codec_get_part(reader, &stream))
 		return NULL;
-	numbers = palloc(n * sizeof(uint64));
-	flags = palloc(n * sizeof(bool));
-	result = ZbxhistDecodeIntegers(&stream, numbers, n);
-	for (i = *nset = 0; result && i < n; i++)
-	{
-		all |= numbers[i];
-		flags[i] = (numbers[i] & 1) != 0;
-		*nset += flags[i];
-	}
-	pfree(numbers);
-	return result && all <= 1 && codec_left(&stream) == 0 ? flags : NULL;
+	flags = palloc(codec_count(slice) * sizeof(bool));
+	bits = ZbxhistIntegersAsBits(&stream, slice.n);
+	if (bits != NULL)
+		get_bits(bits, slice, flags, counts);
+	else if (!get_numbers(&stream, slice, flags, counts))
+		return NULL;
+	return flags;
 }
 
 /* Moves the values that are not null to their rows, the last one first. */
@@ -217,28 +260,32 @@ add_smallest(uint64 *values, int n, uint64 smallest)
 }
 
 /*
- * Takes a column, whose byte of flags has been read, to the end of the bytes:
- * n rows, in arrays in the current memory context.  smallest is what all
+ * Takes rows of a column, whose byte of flags has been read, to the end of the
+ * bytes, into arrays in the current memory context.  smallest is what all
  * numbers are less.  The column's kind is set.
  */
 bool
-ZbxhistGetColumn(ByteReader *reader, PackedColumn *column, uint8 flags, int n,
-				 uint64 smallest)
+ZbxhistGetColumn(ByteReader *reader, PackedColumn *column, uint8 flags,
+				 Slice slice, uint64 smallest)
 {
-	int			nnulls = 0;
+	FlagCounts	nulls = {0};
+	int			n = codec_count(slice);
 	void	   *values;
 
 	if ((flags & COLUMN_NULLS) != 0 &&
-		(column->nulls = ZbxhistGetFlags(reader, n, &nnulls)) == NULL)
+		(column->nulls = ZbxhistGetFlags(reader, slice, &nulls)) == NULL)
 		return false;
+	slice.n -= nulls.all;
+	slice.from -= nulls.before;
+	slice.to -= nulls.before + nulls.within;
 	values = make_array(column, n);
-	if (!get_values(reader, column->kind, values, n - nnulls) ||
+	if (!get_values(reader, column->kind, values, slice) ||
 		codec_left(reader) != 0)
 		return false;
 	if (smallest != 0)
-		add_smallest(values, n - nnulls, smallest);
-	if (nnulls > 0)
+		add_smallest(values, codec_count(slice), smallest);
+	if (nulls.within > 0)
 		spread(values, size_of_kind(column->kind), column->nulls, n,
-			   n - nnulls);
+			   codec_count(slice));
 	return true;
 }

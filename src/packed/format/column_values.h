@@ -17,14 +17,23 @@
 #define COLUMN_SHARED 0x20		/* as the clocks are */
 #define COLUMN_REPEATS 0x40		/* of runs: some are those of the row before */
 
+/* how many flags are set: of all, and of those before a slice and in it */
+typedef struct FlagCounts
+{
+	int			all;
+	int			before;
+	int			within;
+} FlagCounts;
+
 extern void ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
 							 const void *values, const bool *nulls, int n);
 extern void ZbxhistPutFlags(ByteBuffer *buffer, const bool *flags, int n);
 extern const void *ZbxhistColumnValues(const PackedColumn *column, int from);
 
 extern bool ZbxhistGetColumn(ByteReader *reader, PackedColumn *column,
-							 uint8 flags, int n, uint64 smallest);
-extern bool *ZbxhistGetFlags(ByteReader *reader, int n, int *nset);
+							 uint8 flags, Slice slice, uint64 smallest);
+extern bool *ZbxhistGetFlags(ByteReader *reader, Slice slice,
+							 FlagCounts *counts);
 
 /* Is it one of the kinds? */
 static inline bool

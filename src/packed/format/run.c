@@ -4,10 +4,12 @@
  *	  Rows of many items as bytes: runs.
  *
  *		magic (2 bytes), version (1), zero (1)
- *		CRC-32C (4) of the bytes before it and of all behind it
+ *		CRC-32C (4) of the bytes before it and of those behind it up to the end
+ *		of the itemids: who looks for an item that is not there reads no more
  *		varints: columns, rows, length of the itemids and of each column but
  *		the last
- *		itemids: a stream of integers
+ *		itemids: see run_itemids.c
+ *		CRC-32C (4) of the columns
  *		the columns: a byte of COLUMN_ bits; if some values repeat those of the
  *		row before, the length of the stream that says which, and the stream
  *		(0, 1); if there are nulls, the same of these; the other values
@@ -18,9 +20,9 @@
  */
 #include "postgres.h"
 
-#include "binary_search.h"
 #include "packed/format/column_values.h"
 #include "packed/format/run.h"
+#include "packed/format/run_itemids.h"
 #include "packed/format/segment_format.h"
 
 #define RUN_VERSION 4
@@ -36,10 +38,10 @@
 typedef struct RunReader
 {
 	int			ncolumns;
-	int			nrows;
+	Slice		slice;			/* the rows */
 	ByteReader	lengths;		/* of the columns but the last */
 	ByteReader	itemids;
-	ByteReader	columns;		/* all that has not been read */
+	ByteReader	columns;		/* and their checksum, or what is left of them */
 } RunReader;
 
 /* ---------------------------------------------------------------- writing */
@@ -114,10 +116,12 @@ put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
 static void
 encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 {
+	ByteBuffer	itemids;
 	ByteBuffer	columns;
 	int			i;
 
 	ZbxhistInitBuffer(buffer, BLCKSZ);
+	ZbxhistInitBuffer(&itemids, BLCKSZ / 4);
 	ZbxhistInitBuffer(&columns, BLCKSZ);
 	codec_put_byte(buffer, GROUP_MAGIC_0);
 	codec_put_byte(buffer, GROUP_MAGIC_1);
@@ -127,8 +131,9 @@ encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 	ZbxhistPutVarint(buffer, rows->ncolumns);
 	ZbxhistPutVarint(buffer, n);
 
-	ZbxhistEncodeIntegers(&columns, (uint64 *) rows->itemids + from, n);
-	ZbxhistPutVarint(buffer, columns.length);
+	ZbxhistPutItemids(&itemids, rows->itemids + from, n);
+	ZbxhistPutVarint(buffer, itemids.length);
+	(void) ZbxhistExtendBuffer(&columns, SEGMENT_CRC_LENGTH);
 	for (i = 0; i < rows->ncolumns; i++)
 	{
 		size_t		start = columns.length;
@@ -137,10 +142,14 @@ encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 		if (i < rows->ncolumns - 1)
 			ZbxhistPutVarint(buffer, columns.length - start);
 	}
-	ZbxhistPutBytes(buffer, columns.data, columns.length);
-	pfree(columns.data);
+	ZbxhistPutBytes(buffer, itemids.data, itemids.length);
 	codec_store32(buffer->data + GROUP_CRC_OFFSET,
 				  ZbxhistGroupChecksum(buffer->data, buffer->length));
+	codec_store32(columns.data,
+				  ZbxhistSegmentChecksum(columns.data, columns.length));
+	ZbxhistPutBytes(buffer, columns.data, columns.length);
+	pfree(itemids.data);
+	pfree(columns.data);
 }
 
 /* Writes as many rows as fit, at least one; see run.h. */
@@ -181,9 +190,7 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 
 	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
 		data[1] != GROUP_MAGIC_1 || data[2] != RUN_VERSION ||
-		data[3] != RUN_VALUES || ncolumns < 1 || ncolumns > MAX_COLUMNS ||
-		codec_load32(data + GROUP_CRC_OFFSET) !=
-		ZbxhistGroupChecksum(data, length))
+		data[3] != RUN_VALUES || ncolumns < 1 || ncolumns > MAX_COLUMNS)
 		return false;
 	bytes.next = data + GROUP_FIXED_LENGTH;
 	bytes.end = data + length;
@@ -192,7 +199,7 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 		nrows > RUN_MAX_ROWS || !ZbxhistGetVarint(&bytes, &number))
 		return false;
 	run->ncolumns = ncolumns;
-	run->nrows = nrows;
+	run->slice = codec_all(nrows);
 	run->lengths = bytes;
 	for (i = 0; i < ncolumns - 1; i++)
 	{
@@ -201,12 +208,28 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 		if (!ZbxhistGetVarint(&bytes, &unused))
 			return false;
 	}
-	if (number > codec_left(&bytes))
+	if (number > codec_left(&bytes) ||
+		codec_load32(data + GROUP_CRC_OFFSET) !=
+		ZbxhistGroupChecksum(data, bytes.next - data + number))
 		return false;
 	run->itemids.next = bytes.next;
 	run->itemids.end = bytes.next + number;
 	run->columns.next = run->itemids.end;
 	run->columns.end = bytes.end;
+	return true;
+}
+
+/* Checks the columns, of which none has been read. */
+static bool
+open_columns(RunReader *run)
+{
+	const uint8 *data = run->columns.next;
+	size_t		length = codec_left(&run->columns);
+
+	if (length < SEGMENT_CRC_LENGTH ||
+		codec_load32(data) != ZbxhistSegmentChecksum(data, length))
+		return false;
+	run->columns.next += SEGMENT_CRC_LENGTH;
 	return true;
 }
 
@@ -228,30 +251,41 @@ next_column(RunReader *run, int column, ByteReader *bytes)
 
 /* Takes integers of which some repeat those of the row before. */
 static bool
-get_repeats(ByteReader *bytes, PackedColumn *column, int n)
+get_repeats(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
-	int			count;
-	bool	   *repeats = ZbxhistGetFlags(bytes, n, &count);
+	FlagCounts	counts;
+	bool	   *repeats = ZbxhistGetFlags(bytes, slice, &counts);
+	Slice		others;
 	int64	   *values;
 	int64	   *next;
 	int			i;
 
-	if (repeats == NULL || repeats[0] ||
-		!ZbxhistGetColumn(bytes, column, 0, n - count, 0))
+	if (repeats == NULL)
 		return false;
-	values = palloc(n * sizeof(int64));
+	/* the first row may repeat one that is not wanted itself */
+	others.n = slice.n - counts.all;
+	others.from = slice.from - counts.before - repeats[0];
+	others.to = slice.to - counts.before - counts.within;
+	if (others.from < 0 || !ZbxhistGetColumn(bytes, column, 0, others, 0))
+		return false;
+	values = palloc(codec_count(slice) * sizeof(int64));
 	next = column->ints;
-	for (i = 0; i < n; i++)
-		values[i] = repeats[i] ? values[i - 1] : *next++;
+	values[0] = *next;
+	for (i = 1; i < codec_count(slice); i++)
+	{
+		/* no branch: nobody can foretell it */
+		next += !repeats[i];
+		values[i] = *next;
+	}
 	pfree(column->ints);
 	pfree(repeats);
 	column->ints = values;
 	return true;
 }
 
-/* Takes a column of the run's rows, to the end of its bytes. */
+/* Takes rows of a column, to the end of its bytes. */
 static bool
-get_column(ByteReader *bytes, PackedColumn *column, int n)
+get_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
 	uint8		flags;
 
@@ -263,19 +297,8 @@ get_column(ByteReader *bytes, PackedColumn *column, int n)
 		return false;
 	if ((flags & COLUMN_REPEATS) != 0)
 		return flags == (PACKED_INT | COLUMN_REPEATS) &&
-			get_repeats(bytes, column, n);
-	return ZbxhistGetColumn(bytes, column, flags, n, 0);
-}
-
-/* Takes the itemids. */
-static int64 *
-get_itemids(RunReader *run)
-{
-	int64	   *itemids = palloc(run->nrows * sizeof(int64));
-
-	return ZbxhistDecodeIntegers(&run->itemids, (uint64 *) itemids,
-								 run->nrows) &&
-		codec_left(&run->itemids) == 0 ? itemids : NULL;
+			get_repeats(bytes, column, slice);
+	return ZbxhistGetColumn(bytes, column, flags, slice, 0);
 }
 
 /*
@@ -305,30 +328,64 @@ is_clocks(const PackedColumn *column)
 	return column->kind == PACKED_INT && column->nulls == NULL;
 }
 
+/* Takes the rows that are wanted, but for their itemids. */
+static bool
+get_rows(RunReader *run, RunRows *rows)
+{
+	int			i;
+
+	rows->nrows = codec_count(run->slice);
+	rows->first = run->slice.from;
+	rows->ncolumns = run->ncolumns;
+	rows->columns = palloc0(run->ncolumns * sizeof(PackedColumn));
+	for (i = 0; i < run->ncolumns; i++)
+	{
+		ByteReader	bytes;
+
+		if (!next_column(run, i, &bytes) ||
+			!get_column(&bytes, &rows->columns[i], run->slice))
+			return false;
+	}
+	return is_clocks(&rows->columns[0]) &&
+		is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
+}
+
 /* Reads all of a run; see run.h. */
 bool
 ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
 				 RunRows *rows)
 {
 	RunReader	run;
+
+	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
+		(rows->itemids = ZbxhistGetItemids(run.itemids,
+										   run.slice.n)) != NULL &&
+		get_rows(&run, rows);
+}
+
+/* Reads an item's rows of a run; see run.h. */
+bool
+ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
+					 int64 itemid, RunRows *rows, int *nall)
+{
+	RunReader	run;
 	int			i;
 
 	if (!open_run(&run, data, length, ncolumns) ||
-		(rows->itemids = get_itemids(&run)) == NULL)
+		!ZbxhistFindItemid(run.itemids, run.slice.n, itemid, &run.slice))
 		return false;
-	rows->nrows = run.nrows;
-	rows->ncolumns = ncolumns;
-	rows->columns = palloc0(ncolumns * sizeof(PackedColumn));
-	for (i = 0; i < ncolumns; i++)
+	*nall = run.slice.n;
+	if (codec_count(run.slice) == 0)
 	{
-		ByteReader	bytes;
-
-		if (!next_column(&run, i, &bytes) ||
-			!get_column(&bytes, &rows->columns[i], run.nrows))
-			return false;
+		memset(rows, 0, sizeof(*rows));
+		return true;
 	}
-	return is_clocks(&rows->columns[0]) &&
-		is_sorted(rows->itemids, rows->columns[0].ints, NULL, run.nrows);
+	if (!open_columns(&run))
+		return false;
+	rows->itemids = palloc(codec_count(run.slice) * sizeof(int64));
+	for (i = 0; i < codec_count(run.slice); i++)
+		rows->itemids[i] = itemid;
+	return get_rows(&run, rows);
 }
 
 /* Reads what a run's keys are made of; see run.h. */
@@ -341,8 +398,9 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 	PackedColumn columns[2] = {{0}, {0}};
 	int			i;
 
-	if (!open_run(&run, data, length, ncolumns) || ns_column >= ncolumns ||
-		(*itemids = get_itemids(&run)) == NULL)
+	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
+		!open_columns(&run) ||
+		(*itemids = ZbxhistGetItemids(run.itemids, run.slice.n)) == NULL)
 		return false;
 	for (i = 0; i <= Max(ns_column, 0); i++)
 	{
@@ -350,7 +408,7 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 
 		if (!next_column(&run, i, &bytes) ||
 			((i == 0 || i == ns_column) &&
-			 !get_column(&bytes, &columns[i > 0], run.nrows)))
+			 !get_column(&bytes, &columns[i > 0], run.slice)))
 			return false;
 	}
 	if (!is_clocks(&columns[0]) ||
@@ -358,7 +416,7 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 		return false;
 	*clocks = columns[0].ints;
 	*ns = ns_column > 0 ? columns[1].ints : NULL;
-	*nrows = run.nrows;
+	*nrows = run.slice.n;
 	return is_sorted(*itemids, *clocks, *ns, *nrows);
 }
 
@@ -367,17 +425,10 @@ bool
 ZbxhistRunMayHave(const uint8 *data, size_t length, int ncolumns, int64 itemid)
 {
 	RunReader	run;
-	int64	   *itemids;
-	bool		result;
-	int			i;
 
-	if (!open_run(&run, data, length, ncolumns) ||
-		(itemids = get_itemids(&run)) == NULL)
-		return true;
-	find_first(i, run.nrows, itemids[i] >= itemid);
-	result = i < run.nrows && itemids[i] == itemid;
-	pfree(itemids);
-	return result;
+	return !open_run(&run, data, length, ncolumns) ||
+		!ZbxhistFindItemid(run.itemids, run.slice.n, itemid, &run.slice) ||
+		codec_count(run.slice) > 0;
 }
 
 /* The format of a run, if it is a newer one; see run.h. */

@@ -22,6 +22,7 @@
 typedef struct RunRows
 {
 	int			nrows;
+	int			first;			/* read: rows of the run that are before these */
 	int64	   *itemids;		/* sorted; of the same one by clock and ns */
 	int			ncolumns;		/* those besides itemid */
 	PackedColumn *columns;		/* the first is clock: PACKED_INT, no nulls */
@@ -49,6 +50,15 @@ extern bool ZbxhistDecodeRunKeys(const uint8 *data, size_t length,
 								 int ncolumns, int ns_column,
 								 int64 **itemids, int64 **clocks, int64 **ns,
 								 int *nrows);
+
+/*
+ * Reads an item's rows of a run, as if they were cut out of all of them; there
+ * may be none, and then only what says so is checked.  nall becomes how many
+ * rows the run has.
+ */
+extern bool ZbxhistDecodeRunItem(const uint8 *data, size_t length,
+								 int ncolumns, int64 itemid, RunRows *rows,
+								 int *nall);
 
 /*
  * Says whether a run may have rows of an item; one that is damaged may.

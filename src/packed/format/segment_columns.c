@@ -138,7 +138,7 @@ get_column(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
 	}
 	is_from_min = (flags & COLUMN_FROM_MIN) != 0;
 	return ZbxhistGetColumn(bytes, column, flags,
-							reader->segments[segment].nrows,
+							codec_all(reader->segments[segment].nrows),
 							is_from_min ? stats.min_unsigned : 0);
 }
 
@@ -178,7 +178,8 @@ get_clocks(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
 		return true;
 	}
 	column->ints = palloc(info->nrows * sizeof(int64));
-	return ZbxhistDecodeIntegers(bytes, (uint64 *) column->ints, info->nrows) &&
+	return ZbxhistDecodeIntegers(bytes, (uint64 *) column->ints,
+								 codec_all(info->nrows)) &&
 		codec_left(bytes) == 0 && restore_clocks(column->ints, info);
 }
 

@@ -8,12 +8,9 @@
  * few items, and the old ones are deleted, in one transaction: a snapshot sees
  * the ones or the others.
  *
- * What one merge writes is a batch: runs of one transaction, no two of which have
- * items in common but for those that go on from one page to the next.  What a
- * statement stores is one as well, if it fills its pages.  Batches have levels,
- * by their size; so many of one level are merged at once that a row is written
- * anew three times in an hour of gigabytes, and that fewer than a hundred batches
- * are left.
+ * What one merge writes is a batch, see run_index.h.  Batches have levels: so many
+ * of one level are merged at once that a row is written anew three times in an
+ * hour of gigabytes, and that fewer than a hundred runs and batches are left.
  *
  * Those who store rows look for their keys in whatever overlaps with them in
  * time, so large batches that have just been written are left alone for a while.
@@ -28,7 +25,6 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "fmgr.h"
@@ -41,21 +37,19 @@
 #include "catalog/owned_table.h"
 #include "packed/day/day_runs.h"
 #include "packed/day/day_write.h"
+#include "packed/day/run_index.h"
 #include "packed/day/run_write.h"
+#include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
+#include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 
-/* a batch of level 0 has fewer bytes, and one of the next level so many times more */
-#define LEVEL_BYTES ((Size) 64 * 1024)
-#define LEVEL_FACTOR 16
-#define MAX_LEVEL 3
+/* runs of statements that are merged at once, at most: all are in memory */
+#define MAX_STORED_RUNS 512
 
-/* bytes that a row counts at least: decoding takes time, however few they are */
-#define ROW_BYTES 4
-
-/* larger batches of one level from which on they are merged */
+/* batches of one level from which on they are merged */
 #define MERGED_BATCHES 12
 
 /* seconds in which rows may come late, without doubt */
@@ -64,227 +58,192 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 /* rows that are written at once */
 #define WRITTEN_ROWS (32 * 1024)
 
-/* a run that is there for good */
-typedef struct SettledRun
-{
-	TransactionId xmin;
-	Size		nbytes;
-	DayGroup	place;			/* without its reader */
-} SettledRun;
-
-/* runs of one transaction */
-typedef struct RunBatch
-{
-	int			first;			/* of the list, and their number */
-	int			nruns;
-	int			weight;			/* how many of them a reader looks into */
-	int			level;
-	int32		last_clock;
-} RunBatch;
-
 typedef struct RunMerge
 {
 	Relation	rel;
 	DayLayout  *layout;
-	Oid			index;
+	RunIndexes	indexes;
 	Snapshot	snapshot;
-	SettledRun *runs;			/* sorted by transaction and item */
-	int			nruns;
-	RunBatch   *batches;
+	int64	   *batches;		/* the newest first */
 	int			nbatches;
+	int			level;			/* of the batch to be written */
 	DayGroup   *places;			/* of the runs to be merged */
 	int			nplaces;
+	int			max_places;
 	int64		nrows;			/* that these have */
+	int32		last_clock;		/* and the newest of these */
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
 
-/* ---- runs ---- */
+/* ---- what there is ---- */
 
 /*
- * AddRun adds the run in a slot to the list.  One that is out of line is a single
- * row, and one that is damaged stays as it is, for salvage().
+ * AddRun chooses the run in a slot.  One that is out of line is a single row, and
+ * one that is damaged stays as it is, for salvage().
  */
 static void
-AddRun(RunMerge *merge, TupleTableSlot *slot, int *capacity)
+AddRun(RunMerge *merge, TupleTableSlot *slot)
 {
 	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-	SettledRun *run;
-	bool		isnull;
-	Datum		bytes = slot_getattr(slot, DAY_ATTNUM_PAYLOAD, &isnull);
+	DayGroup	place;
 
-	if (isnull || VARATT_IS_EXTERNAL(DatumGetPointer(bytes)))
+	memset(&place, 0, sizeof(place));
+	if (!ZbxhistReadPlace(slot, &place) ||
+		!ZbxhistHasPayload(merge->rel, slot) ||
+		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
+		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
+							HeapTupleHeaderGetRawXmin(tuple->t_data)))
 		return;
-	if (merge->nruns == *capacity)
+	if (merge->nplaces == merge->max_places)
 	{
-		*capacity *= 2;
-		merge->runs = repalloc_huge(merge->runs,
-									*capacity * sizeof(SettledRun));
+		merge->max_places *= 2;
+		merge->places = repalloc_huge(merge->places,
+									  merge->max_places * sizeof(DayGroup));
 	}
-	run = &merge->runs[merge->nruns];
-	memset(run, 0, sizeof(SettledRun));
-	if (!ZbxhistReadPlace(slot, &run->place))
-		return;
-	run->xmin = HeapTupleHeaderGetRawXmin(tuple->t_data);
-	run->nbytes = Max(tuple->t_len, (Size) run->place.nrows * ROW_BYTES);
-	merge->nruns++;
+	merge->places[merge->nplaces++] = place;
+	merge->nrows += place.nrows;
+	merge->last_clock = Max(merge->last_clock, place.last_clock);
 }
 
 /*
- * compare_runs orders runs by transaction, then by item.
+ * ChooseNothing begins with no runs.
  */
-static int
-compare_runs(const void *a, const void *b)
+static void
+ChooseNothing(RunMerge *merge)
 {
-	const SettledRun *x = a;
-	const SettledRun *y = b;
-
-	if (x->xmin != y->xmin)
-		return x->xmin < y->xmin ? -1 : 1;
-	if (x->place.first_itemid != y->place.first_itemid)
-		return x->place.first_itemid < y->place.first_itemid ? -1 : 1;
-	if (x->place.last_itemid != y->place.last_itemid)
-		return x->place.last_itemid < y->place.last_itemid ? -1 : 1;
-	return 0;
+	merge->nplaces = 0;
+	merge->nrows = 0;
+	merge->last_clock = PG_INT32_MIN;
 }
 
 /*
- * ListRuns lists the runs that the merge's snapshot sees.  Allocates in the
+ * ChooseStored chooses the oldest runs of statements.
+ */
+static void
+ChooseStored(RunMerge *merge)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.stored,
+												  merge->snapshot);
+	TupleTableSlot *slot;
+
+	ChooseNothing(merge);
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	while (merge->nplaces < MAX_STORED_RUNS &&
+		   (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		AddRun(merge, slot);
+	}
+	ZbxhistEndRunIndexScan(scan);
+	merge->level = 1;
+}
+
+/*
+ * ListBatches lists the batches that the merge's snapshot sees.  Allocates in the
  * current context.
  */
 static void
-ListRuns(RunMerge *merge)
+ListBatches(RunMerge *merge)
 {
-	TupleTableSlot *slot = table_slot_create(merge->rel, NULL);
-	TableScanDesc scan = table_beginscan(merge->rel, merge->snapshot, 0, NULL);
-	int			capacity = 256;
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.merged,
+												  merge->snapshot);
+	int64		batch = PG_INT64_MAX;
+	int			size = 64;
 
-	merge->nruns = 0;
-	merge->runs = palloc(capacity * sizeof(SettledRun));
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		AddRun(merge, slot, &capacity);
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	qsort(merge->runs, merge->nruns, sizeof(SettledRun), compare_runs);
-}
-
-/* ---- batches ---- */
-
-/*
- * GetLevel returns the level of a batch of that size.
- */
-static int
-GetLevel(Size nbytes)
-{
-	int			level = 0;
-
-	for (Size limit = LEVEL_BYTES; nbytes >= limit && level < MAX_LEVEL;
-		 limit *= LEVEL_FACTOR)
-		level++;
-	return level;
-}
-
-/*
- * ReadBatch describes the runs of one transaction, which begin at first.  If they
- * have items in common, or hardly fill their pages, each counts.
- */
-static void
-ReadBatch(const RunMerge *merge, int first, RunBatch *batch)
-{
-	bool		is_sorted = true;
-	Size		nbytes = 0;
-	int			i;
-
-	batch->first = first;
-	batch->last_clock = PG_INT32_MIN;
-	for (i = first; i < merge->nruns &&
-		 merge->runs[i].xmin == merge->runs[first].xmin; i++)
-	{
-		const DayGroup *place = &merge->runs[i].place;
-
-		is_sorted &= i == first ||
-			merge->runs[i - 1].place.last_itemid <= place->first_itemid;
-		nbytes += merge->runs[i].nbytes;
-		batch->last_clock = Max(batch->last_clock, place->last_clock);
-	}
-	batch->nruns = i - first;
-	batch->weight = batch->nruns;
-	batch->level = 0;
-	if (is_sorted && nbytes >= (Size) batch->nruns * (BLCKSZ / 4))
-	{
-		batch->weight = 1;
-		batch->level = GetLevel(nbytes);
-	}
-}
-
-/*
- * ReadBatches finds the batches of the runs.  Allocates in the current context.
- */
-static void
-ReadBatches(RunMerge *merge)
-{
-	merge->batches = palloc_extended(Max(merge->nruns, 1) * sizeof(RunBatch),
-									 MCXT_ALLOC_HUGE);
 	merge->nbatches = 0;
-	for (int i = 0; i < merge->nruns;)
+	merge->batches = palloc(size * sizeof(int64));
+	while (ZbxhistNextBatch(scan, &batch))
 	{
-		RunBatch   *batch = &merge->batches[merge->nbatches++];
-
-		ReadBatch(merge, i, batch);
-		i += batch->nruns;
+		if (merge->nbatches == size)
+		{
+			size *= 2;
+			merge->batches = repalloc_huge(merge->batches,
+										   size * sizeof(int64));
+		}
+		merge->batches[merge->nbatches++] = batch;
 	}
+	ZbxhistEndRunIndexScan(scan);
+}
+
+/* ---- what is merged ---- */
+
+/*
+ * IsChosen says whether a batch is of a level and not newer than a clock.
+ */
+static inline bool
+IsChosen(int64 batch, int level, int32 clock)
+{
+	return batch_level(batch) == level && batch_clock(batch) <= clock;
 }
 
 /*
- * ChooseBatches chooses the batches of a level whose rows are not later than a
- * clock; returns their weight.
+ * CountBatches counts the batches of a level that are not newer than a clock.
  */
 static int
+CountBatches(const RunMerge *merge, int level, int32 clock)
+{
+	int			result = 0;
+
+	for (int i = 0; i < merge->nbatches; i++)
+		result += IsChosen(merge->batches[i], level, clock);
+	return result;
+}
+
+/*
+ * ChooseBatches chooses the runs of these batches.
+ */
+static void
 ChooseBatches(RunMerge *merge, int level, int32 clock)
 {
-	int			weight = 0;
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.merged,
+												  merge->snapshot);
+	TupleTableSlot *slot;
 
-	merge->nplaces = 0;
-	merge->nrows = 0;
+	ChooseNothing(merge);
 	for (int i = 0; i < merge->nbatches; i++)
 	{
-		const RunBatch *batch = &merge->batches[i];
-
-		if (batch->level != level || batch->last_clock > clock)
+		if (!IsChosen(merge->batches[i], level, clock))
 			continue;
-		weight += batch->weight;
-		for (int j = batch->first; j < batch->first + batch->nruns; j++)
+		ZbxhistRunsOfBatch(scan, merge->batches[i], PG_INT64_MIN);
+		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 		{
-			merge->places[merge->nplaces++] = merge->runs[j].place;
-			merge->nrows += merge->runs[j].place.nrows;
+			CHECK_FOR_INTERRUPTS();
+			AddRun(merge, slot);
 		}
 	}
-	return weight;
+	ZbxhistEndRunIndexScan(scan);
+	merge->level = Min(level + 1, BATCH_MAX_LEVEL);
 }
 
 /*
  * ChooseRuns chooses the runs that are to be merged, if there are enough of one
- * level; of the first one enough says how many are.  Allocates in the current context.
+ * level; of the first one enough says how many are.
  */
 static bool
 ChooseRuns(RunMerge *merge, int enough)
 {
-	int32		newest = PG_INT32_MIN;
+	int32		newest;
+	int32		settled;
 
-	for (int i = 0; i < merge->nbatches; i++)
-		newest = Max(newest, merge->batches[i].last_clock);
-	newest = Max(newest, PG_INT32_MIN + LATE_SECONDS);
-	merge->places = palloc_extended(Max(merge->nruns, 1) * sizeof(DayGroup),
-									MCXT_ALLOC_HUGE);
-	if (ChooseBatches(merge, 0, PG_INT32_MAX) >= enough && merge->nplaces > 1)
+	ChooseStored(merge);
+	if (merge->nplaces >= enough)
 		return true;
-	for (int level = 1; level <= MAX_LEVEL; level++)
+	if (merge->nbatches == 0)
+		return false;
+	newest = Max(merge->last_clock, batch_clock(merge->batches[0]));
+	settled = Max(newest, PG_INT32_MIN + LATE_SECONDS) - LATE_SECONDS;
+	for (int level = 1; level <= BATCH_MAX_LEVEL; level++)
 	{
-		if (ChooseBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ||
-			ChooseBatches(merge, level,
-						  newest - LATE_SECONDS) >= MERGED_BATCHES)
+		int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
+			PG_INT32_MAX : settled;
+
+		if (CountBatches(merge, level, clock) < MERGED_BATCHES)
+			continue;
+		ChooseBatches(merge, level, clock);
+		if (merge->nplaces > 1)
 			return true;
 	}
 	return false;
@@ -297,9 +256,32 @@ ChooseRuns(RunMerge *merge, int enough)
 static bool
 FindRuns(RunMerge *merge, int enough)
 {
-	ListRuns(merge);
-	ReadBatches(merge);
+	merge->max_places = 128;
+	merge->places = palloc(merge->max_places * sizeof(DayGroup));
+	ListBatches(merge);
 	return ChooseRuns(merge, enough);
+}
+
+/*
+ * NewBatch returns the number of the batch to be written.
+ */
+static int64
+NewBatch(const RunMerge *merge)
+{
+	int			number = 0;
+
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		if (batch_clock(merge->batches[i]) == merge->last_clock &&
+			batch_level(merge->batches[i]) == merge->level)
+			number = Max(number, batch_number(merge->batches[i]) + 1);
+	}
+	if (number > BATCH_MAX_NUMBER)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("table \"%s\" has too many batches of runs",
+					   RelationGetRelationName(merge->rel)));
+	return make_batch(merge->last_clock, merge->level, number);
 }
 
 /* ---- merging ---- */
@@ -308,11 +290,13 @@ FindRuns(RunMerge *merge, int enough)
  * WriteRows writes the rows of the chosen runs, sorted.
  */
 static void
-WriteRows(RunMerge *merge)
+WriteRows(void *arg)
 {
+	RunMerge   *merge = arg;
 	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
 										   merge->snapshot);
 	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
+	int64		batch = NewBatch(merge);
 	double		row_bytes = 8.0;
 	int64		nwritten = 0;
 	const RunRow *rows;
@@ -326,9 +310,9 @@ WriteRows(RunMerge *merge)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-		(void) ZbxhistWriteRuns(merge->rel, merge->index, &gathered,
-								&row_bytes, GetCurrentCommandId(true),
-								&written);
+		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged, batch,
+								&gathered, &row_bytes,
+								GetCurrentCommandId(true), &written);
 		nwritten += nrows;
 		MemoryContextReset(merge->pages_context);
 	}
@@ -340,22 +324,33 @@ WriteRows(RunMerge *merge)
 }
 
 /*
- * MergeChosen writes the rows of the chosen runs anew and deletes these.
+ * MergeChosen writes the rows of the chosen runs anew and deletes these; returns
+ * false, and has done nothing, if some cannot be read, which are known by now.
  */
-static void
+static bool
 MergeChosen(RunMerge *merge)
 {
+	ErrorData  *error;
+
 	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "zbxhist merged runs",
 												 ALLOCSET_DEFAULT_SIZES);
 	ZbxhistLockMerge(RelationGetRelid(merge->rel));
-	WriteRows(merge);
+	error = ZbxhistAttempt(WriteRows, merge);
+	if (error != NULL)
+	{
+		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+								   merge->places, merge->nplaces) == 0)
+			ReThrowError(error);
+		return false;
+	}
 	for (int i = 0; i < merge->nplaces; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistDeleteGroup(merge->rel, &merge->places[i].tid, InvalidSnapshot);
 	}
 	MemoryContextDelete(merge->pages_context);
+	return true;
 }
 
 /*
@@ -381,9 +376,9 @@ MergeLevel(RunMerge *merge, int enough)
 		return 0;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	found = FindRuns(merge, enough);
-	if (found)
-		MergeChosen(merge);
+	do
+		found = FindRuns(merge, enough);
+	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
 	return found ? merge->nplaces : 0;
 }
@@ -404,12 +399,11 @@ ZbxhistMergeRuns(Oid relid, int enough)
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
-		merge.rel->rd_rel->relam == HEAP_TABLE_AM_OID)
+		merge.rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		ZbxhistRunIndexes(merge.rel, &merge.indexes))
 	{
 		merge.layout = ZbxhistDayLayout(merge.rel);
-		merge.index = ZbxhistRunIndex(merge.rel);
-		if (OidIsValid(merge.index))
-			result = MergeLevel(&merge, enough);
+		result = MergeLevel(&merge, enough);
 	}
 	table_close(merge.rel, NoLock);
 	MemoryContextSwitchTo(old);

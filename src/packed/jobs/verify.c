@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "fmgr.h"
@@ -31,13 +30,11 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
-#include "compat.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/row_compare.h"
 #include "packed/day/run_group.h"
-#include "packed/day/run_write.h"
+#include "packed/day/run_index.h"
 #include "packed/jobs/day_progress.h"
-#include "rows/index_next.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 
@@ -424,34 +421,71 @@ VerifyIndex(void *arg)
 }
 
 /*
- * VerifyRunIndex looks whether the index of a table of runs leads to all of them.
+ * VerifyInBatch looks whether a run is where its batch, of which the one before may
+ * be another, has its items and its clocks.
  */
 static void
-VerifyRunIndex(void *arg)
+VerifyInBatch(VerifyState *state, int64 batch, int64 before, int64 last_itemid)
 {
-	VerifyState *state = arg;
-	Oid			relid = ZbxhistRunIndex(state->day);
+	if (state->group.last_clock > batch_clock(batch))
+		AddGroupProblem(state, "the run is newer than its batch");
+	if (batch == before && state->group.first_itemid < last_itemid)
+		AddGroupProblem(state, "overlaps the run before in its batch");
+}
+
+/*
+ * VerifyIndexOfRuns looks whether runs are where an index has them, and returns how
+ * many it leads to.
+ */
+static int
+VerifyIndexOfRuns(VerifyState *state, Oid index)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->day, index,
+												  state->snapshot);
 	TupleTableSlot *slot;
-	IndexScanDesc scan;
-	Relation	index;
+	int64		batch = NO_BATCH;
+	int64		last_itemid = 0;
 	int			n = 0;
 
-	if (!OidIsValid(relid))
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
-		AddProblem(state, 0, 0, "the index: there is none on (last_clock), or others");
+		int64		before = batch;
+
+		CHECK_FOR_INTERRUPTS();
+		n++;
+		if (!ZbxhistReadPlace(slot, &state->group) ||
+			!ZbxhistHasPayload(state->day, slot))
+			continue;
+		batch = ZbxhistRunBatch(slot);
+		if (batch != NO_BATCH)
+			VerifyInBatch(state, batch, before, last_itemid);
+		last_itemid = state->group.last_itemid;
+	}
+	ZbxhistEndRunIndexScan(scan);
+	return n;
+}
+
+/*
+ * VerifyRunIndexes looks whether the indexes of a table of runs lead to all of
+ * them.
+ */
+static void
+VerifyRunIndexes(void *arg)
+{
+	VerifyState *state = arg;
+	RunIndexes	indexes;
+	int			n;
+
+	if (!ZbxhistRunIndexes(state->day, &indexes))
+	{
+		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid) are not there, or others are");
 		return;
 	}
-	index = index_open(relid, AccessShareLock);
-	slot = table_slot_create(state->day, NULL);
-	scan = index_beginscan_compat(state->day, index, state->snapshot, 0);
-	index_rescan(scan, NULL, 0, NULL, 0);
-	while (index_next(scan, ForwardScanDirection, slot))
-		n++;
-	index_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	index_close(index, AccessShareLock);
+	n = VerifyIndexOfRuns(state, indexes.stored) +
+		VerifyIndexOfRuns(state, indexes.merged);
 	if (n != state->nplaces)
-		AddProblem(state, 0, 0, psprintf("the index has %d of %d runs", n,
+		AddProblem(state, 0, 0, psprintf("the indexes have %d of %d runs", n,
 										 state->nplaces));
 }
 
@@ -496,7 +530,7 @@ VerifyRuns(VerifyState *state)
 	char	   *error;
 
 	if (state->blocks == NIL &&
-		!ZbxhistTry(VerifyRunIndex, state, ZbxhistIsDamage, &error))
+		!ZbxhistTry(VerifyRunIndexes, state, ZbxhistIsDamage, &error))
 		AddProblem(state, 0, 0, psprintf("the index: %s", error));
 	/* what cannot be read has been told then */
 	(void) ZbxhistTry(VerifyKeys, state, ZbxhistIsDamage, &error);

@@ -1,0 +1,89 @@
+"""Looks at a server while a stream goes on: memory of its processes, runs that readers meet."""
+
+import threading
+import time
+
+from . import counters
+from .cluster import SUPERUSER
+
+INTERVAL = 0.5
+LOOK_SHARE = 10  # a look takes that part of the time, at most
+
+# tables of runs that have some
+TABLES = "SELECT day::text FROM zbxhist.packed_day WHERE runs AND pg_relation_size(day) > 0"
+# what one merge or one large statement wrote counts once, as it does for who reads an item
+SOURCES = """
+SELECT coalesce(sum(CASE WHEN bytes < 65536 THEN runs ELSE 0 END), 0)::int,
+       coalesce(sum(CASE WHEN bytes < 65536 THEN runs ELSE 1 END), 0)::int
+  FROM (SELECT count(*) AS runs, sum(pg_column_size(run)) AS bytes FROM %s GROUP BY xmin::text) b"""
+WORKERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist merge'"
+
+
+class Watch(threading.Thread):
+    """From its making until stop().
+
+    pids: the backends that serve the stream
+    """
+
+    def __init__(self, store, pids):
+        super().__init__(daemon=True)
+        self.pids = pids
+        self.has_runs = "runs" in store.name
+        self.connection = store.connect(SUPERUSER)
+        self.backend_bytes = self.worker_bytes = 0
+        self.unmerged, self.sources = [], []
+        self.problem = None
+        self.stopping = threading.Event()
+        self.start()
+
+    def _execute(self, text):
+        with self.connection.cursor() as cursor:
+            cursor.execute(text)
+            return cursor.fetchall()
+
+    @staticmethod
+    def _memory(pids):
+        """The largest of some processes; 0 if they have ended."""
+        found = [0]
+        for pid in pids:
+            try:
+                found.append(counters.private_memory(pid))
+            except OSError:
+                continue
+        return max(found)
+
+    def _look(self):
+        self.backend_bytes = max(self.backend_bytes, self._memory(self.pids))
+        if not self.has_runs:
+            return
+        workers = [pid for pid, in self._execute(WORKERS)]
+        self.worker_bytes = max(self.worker_bytes, self._memory(workers))
+        found = [self._execute(SOURCES % table)[0] for table, in self._execute(TABLES)]
+        if found:
+            self.unmerged.append(max(unmerged for unmerged, _ in found))
+            self.sources.append(max(sources for _, sources in found))
+
+    def run(self):
+        pause = INTERVAL
+        while not self.stopping.wait(pause):
+            began = time.monotonic()
+            try:
+                self._look()
+            except Exception as error:  # told by stop()
+                self.problem = error
+                return
+            pause = max(INTERVAL, LOOK_SHARE * (time.monotonic() - began))
+
+    def stop(self):
+        """What was seen."""
+        self.stopping.set()
+        self.join()
+        self.connection.close()
+        if self.problem is not None:
+            raise self.problem
+        return {
+            "backend_bytes": self.backend_bytes,
+            "worker_bytes": self.worker_bytes,
+            "unmerged": self.unmerged,
+            "sources": self.sources,
+        }
