@@ -47,6 +47,15 @@ BEGIN
            FROM pg_constraint c
           WHERE c.conrelid = parent AND c.contype IN ('c', 'f')
          HAVING count(*) > 0),
+        (SELECT format('publication "%s" would not publish them', min(p.pubname))
+           FROM pg_publication p
+          WHERE p.pubinsert
+            AND EXISTS (SELECT FROM pg_class k
+                          JOIN pg_namespace n ON n.oid = k.relnamespace
+                          JOIN pg_publication_tables t
+                            ON t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = k.relname
+                         WHERE k.oid = parent)
+         HAVING count(*) > 0),
         (SELECT format('column "%s" is generated', min(a.attname))
            FROM pg_attribute a
           WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = 's'

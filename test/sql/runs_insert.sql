@@ -28,6 +28,7 @@ INSERT INTO history VALUES (50, 864050, 1, 1);
 SELECT zbxhist_internal.merge_runs(:'runs', 3) > 0 AS merged;
 INSERT INTO history VALUES (53, 864053, 1, 3);
 INSERT INTO history VALUES (54, 864054, 1, 3);
+INSERT INTO history VALUES (55, 864055, 1, 3);
 SELECT zbxhist_internal.merge_runs(:'runs', 3) > 0 AS merged;
 SELECT zbxhist_internal.merge_runs(:'runs', 3) > 0 AS merged;
 SET client_min_messages = warning;
@@ -68,12 +69,16 @@ ALTER TABLE :runs RENAME COLUMN o TO clock;
 ALTER TABLE :runs RENAME COLUMN last_clock TO o;
 CALL insert_some(5);
 ALTER TABLE :runs RENAME COLUMN o TO last_clock;
-SELECT indexrelid::regclass AS index, pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = :'runs'::regclass \gset
 CREATE INDEX other ON :runs (first_clock);
 CALL insert_some(6);
 DROP INDEX zbxhist_packed.other;
+SELECT indexrelid::regclass AS index, pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = :'runs'::regclass AND indnatts = 1 \gset
 DROP INDEX :index;
 CALL insert_some(7);
+:definition;
+SELECT indexrelid::regclass AS index, pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = :'runs'::regclass AND indnatts = 2 \gset
+DROP INDEX :index;
+CALL insert_some(70);
 :definition;
 UPDATE pg_index SET indisvalid = false WHERE indrelid = :'runs'::regclass;
 CALL insert_some(8);

@@ -29,12 +29,12 @@ END $$;
 SELECT attempt('SELECT * FROM zbxhist.setup(ingest => ''tree'')');
 SELECT attempt('SELECT * FROM zbxhist.setup(ingest => ''runs'', never_pack => true)');
 SELECT attempt('SELECT * FROM zbxhist.setup(ingest => ''runs'', history_interval => ''1 day'')');
-SELECT count(*) FROM zbxhist.parent_config;
+SELECT count(*) FROM zbxhist.parents;
 
 -- set up with runs: what cannot have them has partitions, and is told
 SELECT parent, action, substring(detail, 'new hours as runs|not as runs.*') AS detail
   FROM zbxhist.setup(history_retention => '100 years', trends_retention => '100 years', ingest => 'runs', dry_run => true) WHERE action = 'create_parent';
-SELECT count(*) FROM zbxhist.parent_config;
+SELECT count(*) FROM zbxhist.parents;
 SELECT count(*) FROM zbxhist.setup(history_retention => '100 years', trends_retention => '100 years', ingest => 'runs');
 SELECT parent, ingest FROM zbxhist.parents;
 SELECT history_interval, ingest FROM zbxhist.managed_schema;

@@ -385,7 +385,7 @@ ZbxhistRunOfRow(const DayRuns *runs, int row, RunPlace *place)
 									 offsetof(Run, rows));
 
 	place->tid = run->place.tid;
-	place->row = source->row;
+	place->row = source->rows->first + source->row;
 }
 
 /*

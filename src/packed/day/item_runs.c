@@ -24,6 +24,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -192,11 +193,15 @@ ListStored(ItemRuns *items)
 	items->nstored = items->nbatches = items->size = 0;
 	items->batches = NULL;
 	items->is_listed = true;
-	items->has_all = !ZbxhistRunIndexes(source->day, &indexes);
-	if (items->has_all)
+	items->has_all = true;
+	/* an hour to come has none, for any snapshot */
+	if (RelationGetNumberOfBlocks(source->day) == 0)
+		size = 0;
+	else if (!ZbxhistRunIndexes(source->day, &indexes))
 		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
 	else
 	{
+		items->has_all = false;
 		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,
 										source->snapshot);
 		ZbxhistRunsSince(scan, PG_INT32_MIN);

@@ -92,7 +92,7 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
 }
 
 /*
- * StoreRuns stores runs.
+ * StoreRuns stores runs.  They are no rows that logical replication could publish.
  */
 static void
 StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
@@ -100,9 +100,10 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 {
 	CHECK_FOR_INTERRUPTS();
 	if (nslots == 1)
-		table_tuple_insert(runs, slots[0], cid, 0, NULL);
+		table_tuple_insert(runs, slots[0], cid, TABLE_INSERT_NO_LOGICAL, NULL);
 	else
-		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
+		table_multi_insert(runs, slots, nslots, cid,
+						   TABLE_INSERT_NO_LOGICAL, NULL);
 	ZbxhistAddToRunIndex(runs, index, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{

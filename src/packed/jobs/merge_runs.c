@@ -72,6 +72,7 @@ typedef struct RunMerge
 	int			max_places;
 	int64		nrows;			/* that these have */
 	int32		last_clock;		/* and the newest of these */
+	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
 
@@ -309,6 +310,8 @@ WriteRows(void *arg)
 	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS, &rows)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (merge->between != NULL)
+			merge->between();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
 		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged, batch,
 								&gathered, &row_bytes,
@@ -386,16 +389,17 @@ MergeLevel(RunMerge *merge, int enough)
 /*
  * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
  * enough of one level; returns their number, 0 if there are not, or -1 if it
- * has to be tried again later.
+ * has to be tried again later.  Now and then between is called, if it is not NULL.
  */
 int64
-ZbxhistMergeRuns(Oid relid, int enough)
+ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void))
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist merge of runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock)};
+	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
+	.between = between};
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
@@ -419,5 +423,5 @@ zbxhist_merge_runs(PG_FUNCTION_ARGS)
 {
 	int32		enough = PG_GETARG_INT32(1);
 
-	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2)));
+	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2), NULL));
 }

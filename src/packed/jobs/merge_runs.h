@@ -11,6 +11,6 @@
 /* batches of small runs from which on they are merged */
 #define MERGED_STATEMENTS 64
 
-extern int64 ZbxhistMergeRuns(Oid relid, int enough);
+extern int64 ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void));
 
 #endif							/* ZBXHIST_MERGE_RUNS_H */
