@@ -97,7 +97,7 @@ Merge(Oid relid)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	/* it may be gone */
 	result = SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)) &&
-		ZbxhistMergeRuns(relid, MERGED_STATEMENTS) > 0;
+		ZbxhistMergeRuns(relid, MERGED_STATEMENTS, MERGED_ROWS) > 0;
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);

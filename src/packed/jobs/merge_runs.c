@@ -60,9 +60,6 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 /* rows that are written at once */
 #define WRITTEN_ROWS (32 * 1024)
 
-/* rows of batches that are merged at once, about; the next merge goes on */
-#define MERGED_ROWS (256 * 1024)
-
 /* a batch */
 typedef struct RunBatch
 {
@@ -79,6 +76,7 @@ typedef struct RunMerge
 	RunBatch   *batches;		/* the newest first */
 	int			nbatches;
 	int64		batch;			/* to be written */
+	int			enough_rows;	/* of batches; the next merge goes on */
 	int64		end_itemid;		/* of rows that this merge writes */
 	DayGroup   *places;			/* of the runs to be merged */
 	int			nplaces;
@@ -262,7 +260,7 @@ ChooseBatches(RunMerge *merge, int level, int32 clock, const int64 *after)
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
 												  merge->indexes.merged,
 												  merge->snapshot);
-	int64		enough = MERGED_ROWS /
+	int64		enough = merge->enough_rows /
 		Max(CountBatches(merge, level, clock), 1);
 	int32		newest = PG_INT32_MIN;
 
@@ -516,17 +514,18 @@ MergeLevel(RunMerge *merge, int enough)
 
 /*
  * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
- * enough of one level; returns their number, 0 if there are not, or -1 if it
- * has to be tried again later.
+ * enough of one level, and about so many rows of batches; returns their number, 0
+ * if there are not, or -1 if it has to be tried again later.
  */
 int64
-ZbxhistMergeRuns(Oid relid, int enough)
+ZbxhistMergeRuns(Oid relid, int enough, int rows)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist merge of runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock)};
+	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
+	.enough_rows = rows};
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
@@ -543,12 +542,13 @@ ZbxhistMergeRuns(Oid relid, int enough)
 }
 
 /*
- * zbxhist_merge_runs(runs, enough) is for SQL, see sql/packed/merge_runs.sql.
+ * zbxhist_merge_runs(runs, enough, batch_rows) is for SQL, see sql/packed/merge_runs.sql.
  */
 Datum
 zbxhist_merge_runs(PG_FUNCTION_ARGS)
 {
 	int32		enough = PG_GETARG_INT32(1);
 
-	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2)));
+	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2),
+									 PG_GETARG_INT32(2)));
 }

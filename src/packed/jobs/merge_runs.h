@@ -11,6 +11,9 @@
 /* batches of small runs from which on they are merged */
 #define MERGED_STATEMENTS 64
 
-extern int64 ZbxhistMergeRuns(Oid relid, int enough);
+/* rows of larger ones that are merged in one transaction */
+#define MERGED_ROWS (256 * 1024)
+
+extern int64 ZbxhistMergeRuns(Oid relid, int enough, int rows);
 
 #endif							/* ZBXHIST_MERGE_RUNS_H */
