@@ -149,6 +149,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
 	src/packed/jobs/query_rows.o \
 	src/packed/jobs/kept_items.o \

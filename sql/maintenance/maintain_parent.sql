@@ -25,6 +25,9 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'split') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'split', partition, answer);
     END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'replace') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'replace', partition, answer);
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP

@@ -27,7 +27,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
+    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing)
        -- runs are packed before they are unpacked
@@ -42,6 +42,7 @@ BEGIN
             WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
             WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
             WHEN 'split' THEN zbxhist_internal.step_split(parent, relation)
+            WHEN 'replace' THEN zbxhist_internal.step_replace(parent, relation)
             WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
             WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
             WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)

@@ -18,6 +18,7 @@ BEGIN
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
+        WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
         WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
@@ -42,7 +43,7 @@ BEGIN
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
-    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
+    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);

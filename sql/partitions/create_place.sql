@@ -8,9 +8,9 @@ RETURNS regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT CASE WHEN c.ingest = 'runs' AND to_clock - from_clock <= extract(epoch FROM c.partition_interval)
+    SELECT CASE WHEN to_clock - from_clock <= extract(epoch FROM c.partition_interval)
                      AND to_clock > zbxhist_internal.current_clock()
-                     AND zbxhist_internal.not_for_runs(parent) IS NULL
+                     AND zbxhist_internal.takes_runs(c.parent)
                 THEN zbxhist_internal.create_runs(parent, from_clock, to_clock)
                 ELSE zbxhist_internal.create_range(parent, from_clock, to_clock) END
       FROM zbxhist.parent_config c

@@ -1,6 +1,7 @@
 -- sql/setup/verify_ingest.sql
 --
--- Runs have no index on the key: it is looked up as in packed days.
+-- What has been done to a table since is told by check(); it is in the way of no
+-- other change of its policy.
 
 CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config)
 RETURNS void
@@ -8,6 +9,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
+    is_new  CONSTANT boolean := NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                             WHERE c.parent = policy.parent AND c.ingest = 'runs' AND c.routing);
     problem text;
 BEGIN
     IF policy.ingest NOT IN ('heap', 'runs') THEN
@@ -19,17 +22,19 @@ BEGIN
     END IF;
     problem := CASE
         WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NULL
-        THEN format('Its partitions are not shorter than a day, but of %s.', policy.partition_interval)
+        THEN format('its partitions have to be shorter than a day, not of %s', policy.partition_interval)
         WHEN policy.pack_after IS NULL
-        THEN 'Its partitions are never packed.'
-        WHEN zbxhist_internal.not_for_runs(policy.parent) IS NOT NULL
-        THEN format('It cannot be packed: %s.', zbxhist_internal.not_for_runs(policy.parent))
-        WHEN NOT EXISTS (SELECT FROM pg_index x
-                          WHERE x.indrelid = policy.parent AND x.indisunique AND x.indisvalid)
-        THEN 'It has no unique key.' END;
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'new values of table % cannot be stored as runs', policy.parent
-            USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = problem;
+        THEN 'its partitions have to be packed'
+        WHEN is_new
+        THEN zbxhist_internal.why_no_runs(policy.parent) END;
+    IF problem IS NOT NULL AND is_new THEN
+        RAISE EXCEPTION 'new values of % cannot be stored as runs: %',
+                        coalesce('table ' || policy.parent, 'history tables'), problem
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    ELSIF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'new values of table % are stored as runs, and %', policy.parent, problem
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', policy.parent);
     END IF;
 END
 $$;

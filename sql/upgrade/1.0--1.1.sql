@@ -221,7 +221,8 @@ ALTER TABLE zbxhist.parent_state
     ADD COLUMN measured_at timestamptz;
 -- its tables keep their days until setup or alter_parent is called
 ALTER TABLE zbxhist.managed_schema
-    ADD COLUMN history_interval interval;
+    ADD COLUMN history_interval interval,
+    ADD COLUMN ingest text CHECK (ingest IN ('heap', 'runs'));
 COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
 COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
@@ -239,7 +240,8 @@ COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS 'Whether values of item
 COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
+COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs; NULL: heap, of before 1.1';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it, and
 -- let others do so; check() tells of functions that are

@@ -44,6 +44,7 @@
 #include "packed/day/day.h"
 #include "packed/day/run_index.h"
 #include "packed/format/run.h"
+#include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
 /* keys that are remembered, at most, before all are forgotten */
@@ -210,17 +211,26 @@ ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
 
 /* ---- a run ---- */
 
-/*
- * DecodeKeys decodes the keys of a run; returns false if it is damaged, which
- * must not fail an INSERT: what cannot be read does not have the key.
- */
-static bool
-DecodeKeys(const KeyLook *look, Datum payload, RunKeys *keys)
+/* a run's bytes, whose keys are wanted */
+typedef struct KeyDecode
 {
-	const DayLayout *layout = look->table->layout;
+	const DayLayout *layout;
+	Datum		payload;
+	RunKeys		keys;
+} KeyDecode;
+
+/*
+ * DecodeKeys decodes the keys of a run.
+ */
+static void
+DecodeKeys(void *arg)
+{
+	KeyDecode  *decode = arg;
+	const DayLayout *layout = decode->layout;
+	RunKeys    *keys = &decode->keys;
 	int			ns_column = layout->ns < 0 ? -1 :
 		layout->columns[layout->ns].packed;
-	struct varlena *data = PG_DETOAST_DATUM_PACKED(payload);
+	struct varlena *data = PG_DETOAST_DATUM_PACKED(decode->payload);
 	int64	   *clocks;
 	int64	   *ns;
 
@@ -229,21 +239,49 @@ DecodeKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 							  ns_column, &keys->itemids, &clocks, &ns,
 							  &keys->nrows))
 	{
-		ereport(LOG,
-				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("could not look for keys in \"%s\": a run is corrupt",
-					   RelationGetRelationName(look->rel)));
-		return false;
+		keys->nrows = -1;
+		return;
 	}
 	keys->positions = clocks;
 	for (int i = 0; i < keys->nrows; i++)
 		keys->positions[i] = make_position((int32) clocks[i],
 										   ns == NULL ? 0 : (int32) ns[i]);
-	return true;
 }
 
 /*
- * GetKeys returns the keys of the run in a slot, or NULL.
+ * ReadKeys reads the keys of a run.  One that is damaged must not fail an INSERT:
+ * what cannot be read does not have the key.  Fetching what is out of line
+ * raises an error then.
+ */
+static void
+ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
+{
+	KeyDecode	decode = {.layout = look->table->layout,.payload = payload};
+	ErrorData  *error = NULL;
+
+	if (VARATT_IS_EXTERNAL(DatumGetPointer(payload)) ||
+		VARATT_IS_COMPRESSED(DatumGetPointer(payload)))
+		error = ZbxhistAttempt(DecodeKeys, &decode);
+	else
+		DecodeKeys(&decode);
+	if (error != NULL &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	if (error != NULL || decode.keys.nrows < 0)
+	{
+		ereport(LOG,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("could not look for keys in \"%s\": a run is corrupt",
+					   RelationGetRelationName(look->rel)),
+				error == NULL ? 0 : errdetail_internal("%s", error->message));
+		decode.keys.nrows = 0;
+	}
+	*keys = decode.keys;
+}
+
+/*
+ * GetKeys returns the keys of the run in a slot, or NULL.  Those of a damaged one
+ * are remembered, too: there are none.
  */
 static const RunKeys *
 GetKeys(const KeyLook *look, TupleTableSlot *slot)
@@ -261,8 +299,9 @@ GetKeys(const KeyLook *look, TupleTableSlot *slot)
 	if (run != NULL)
 		return &run->keys;
 	payload = slot_getattr(slot, DAY_ATTNUM_PAYLOAD, &isnull);
-	if (isnull || !DecodeKeys(look, payload, &keys))
+	if (isnull)
 		return NULL;
+	ReadKeys(look, payload, &keys);
 	return Remember(cache, &id, &keys, 0, keys.nrows);
 }
 
@@ -537,8 +576,25 @@ ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
 }
 
 /*
+ * HasKeyNow looks for one key in a table of runs.  Allocates in the current context.
+ */
+static bool
+HasKeyNow(Relation parent, Relation runs, int64 itemid, int32 clock, int32 ns)
+{
+	RunTable   *table = ZbxhistGetRunTable(parent, runs);
+	int64		position;
+	RunKeys		keys = {1, &itemid, &position, clock, clock};
+	KeyLook		look = {.rel = runs,.table = table,.keys = &keys};
+
+	if (table->layout == NULL)
+		(void) ZbxhistDayLayout(runs);	/* raises why */
+	position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
+	return FindKeys(&look, true) >= 0;
+}
+
+/*
  * ZbxhistRunsHaveKey says whether a table of runs, which the caller has locked
- * against nobody, has a row of that key.
+ * against nobody, has a row of that key; raises an error if it cannot be read.
  */
 bool
 ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
@@ -548,14 +604,10 @@ ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
 												  "zbxhist key of runs",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	RunTable   *table = ZbxhistGetRunTable(parent, runs);
-	int64		position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
-	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	KeyLook		look = {.rel = runs,.table = table,.keys = &keys};
 	bool		found;
 
 	ZbxhistFlushDayChanges(RelationGetRelid(runs));
-	found = FindKeys(&look, true) >= 0;
+	found = HasKeyNow(parent, runs, itemid, clock, ns);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return found;

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * run_merger.c
- *	  Starts the worker that merges the runs of a table.
+ *	  Starts the worker that merges runs.
  *
  * An INSERT cannot merge: its transaction may be rolled back, or last, or be
  * prepared, and others would wait for it.  So once in as many runs as are worth a
  * merge a session starts a dynamic background worker (maintenance/merger.c).
+ * That one merges all tables of their owner (rows/merge_lock.c).
  * It is left to chance which one does, so that of many sessions that store little
  * each, somebody does it in time.  Whatever prevents it does not fail the INSERT;
  * maintenance merges, too.
@@ -40,6 +41,8 @@ MayConnect(Oid role)
 	HeapTuple	tuple;
 	bool		result = false;
 
+	if (!may_connect(role))
+		return false;
 	if ((WORKER_CONNECTION_FLAGS) != 0)
 		return true;
 	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
@@ -77,7 +80,7 @@ StartMerger(Relation runs)
 
 /*
  * ZbxhistNoteRuns counts runs that have been stored, and starts a worker if it is
- * time for one and none is at work.
+ * time for one and none is at work for its owner.
  */
 void
 ZbxhistNoteRuns(Relation runs, int nruns)
@@ -93,7 +96,7 @@ ZbxhistNoteRuns(Relation runs, int nruns)
 	if (!IsUnderPostmaster ||
 		!TimestampDifferenceExceeds(last_start, now, WORKER_MILLISECONDS) ||
 		!MayConnect(runs->rd_rel->relowner) ||
-		ZbxhistHasMerger(RelationGetRelid(runs)))
+		!ZbxhistWantsMerger(runs->rd_rel->relowner))
 		return;
 	last_start = now;
 	StartMerger(runs);

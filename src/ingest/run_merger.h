@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_merger.h
- *	  Starts the worker that merges the runs of a table.
+ *	  Starts the worker that merges runs.
  *
  *-------------------------------------------------------------------------
  */

@@ -28,6 +28,7 @@
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
 #include "packed/day/run_write.h"
+#include "rows/attempt.h"
 
 /* of each of some parents the hour that is, the one before and the next */
 #define MAX_RUN_TABLES 16
@@ -211,6 +212,44 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 
 /* ---- what is remembered ---- */
 
+typedef struct LayoutReading
+{
+	Relation	runs;
+	DayLayout  *layout;
+} LayoutReading;
+
+/*
+ * ReadLayout reads the columns of a table of runs, which somebody may have altered.
+ */
+static void
+ReadLayout(void *arg)
+{
+	LayoutReading *reading = arg;
+
+	reading->layout = ZbxhistDayLayout(reading->runs);
+}
+
+/*
+ * TryLayout returns the layout of a table of runs, or NULL if it is none any
+ * more, which must not fail an INSERT.
+ */
+static DayLayout *
+TryLayout(Relation runs)
+{
+	LayoutReading reading = {.runs = runs};
+	ErrorData  *error = ZbxhistAttempt(ReadLayout, &reading);
+
+	if (error == NULL)
+		return reading.layout;
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not store rows in \"%s\": %s",
+				   RelationGetRelationName(runs), error->message),
+			errdetail("New rows of that time are stored all the same."));
+	FreeErrorData(error);
+	return NULL;
+}
+
 /*
  * ReadRunTable makes the description of a table.  It lives as long as the
  * session, or until it is replaced.
@@ -226,10 +265,13 @@ ReadRunTable(Relation parent, Relation runs)
 
 	table->context = context;
 	table->relid = RelationGetRelid(runs);
-	table->layout = ZbxhistDayLayout(runs);
-	table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
+	table->layout = TryLayout(runs);
 	table->has_indexes = ZbxhistRunIndexes(runs, &table->indexes);
-	table->takes_rows = TakesRows(table, parent, runs);
+	if (table->layout != NULL)
+	{
+		table->attnums = palloc0(sizeof(AttrNumber) * table->layout->ncolumns);
+		table->takes_rows = TakesRows(table, parent, runs);
+	}
 	table->row_bytes = 12.0;
 	/* that may have read the set anew */
 	table->generation = ZbxhistGetPartitionSet(parent)->generation;

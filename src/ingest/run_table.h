@@ -20,7 +20,7 @@ typedef struct RunTable
 	bool		takes_rows;		/* the parent's rows can be stored there */
 	bool		has_indexes;
 	RunIndexes	indexes;		/* if it has them */
-	DayLayout  *layout;
+	DayLayout  *layout;			/* NULL: it has not the columns any more */
 	AttrNumber *attnums;		/* of the parent, for each of its columns */
 	double		row_bytes;		/* that a row took lately */
 

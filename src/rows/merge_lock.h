@@ -15,8 +15,9 @@ extern void ZbxhistEndLook(Oid runs);
 /* a merge */
 extern void ZbxhistLockMerge(Oid runs);
 
-/* the worker that merges a table's runs */
-extern bool ZbxhistTryMerger(Oid runs);
-extern bool ZbxhistHasMerger(Oid runs);
+/* workers that merge */
+extern bool ZbxhistTryMerger(Oid owner);
+extern bool ZbxhistWantsMerger(Oid owner);
+extern bool ZbxhistDatabaseIsWanted(void);
 
 #endif							/* ZBXHIST_MERGE_LOCK_H */

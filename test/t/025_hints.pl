@@ -650,6 +650,13 @@ SQL
 		then => 'DROP VIEW on_it'
 	},
 	{
+		code => 'no_runs',
+		provoke => <<"SQL",
+SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs');
+CREATE TRIGGER others AFTER INSERT ON history FOR EACH ROW EXECUTE FUNCTION nop();
+SQL
+	},
+	{
 		code => 'not_packed',
 		provoke => sub {
 			my ($database) = @_;

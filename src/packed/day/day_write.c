@@ -258,7 +258,8 @@ FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
 }
 
 /*
- * StoreRow inserts a group's row into the table and its indexes.
+ * StoreRow inserts a group's row into the table and its indexes.  It is none that
+ * logical replication could publish.
  */
 static void
 StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
@@ -268,8 +269,8 @@ StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
 	if (writer->pages != NULL)
 		ZbxhistAddToDayPages(writer->pages, writer->slot);
 	else
-		table_multi_insert(writer->day, &writer->slot, 1, writer->cid, 0,
-						   writer->bistate);
+		table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
+						   TABLE_INSERT_NO_LOGICAL, writer->bistate);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
 									   writer->estate);

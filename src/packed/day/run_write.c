@@ -28,6 +28,9 @@
 /* runs that are stored at once */
 #define MAX_STORED 64
 
+/* how much of a page is tried to be filled, so that hardly any is in vain */
+#define FILLED_PART 0.98
+
 /* ---- runs ---- */
 
 /*
@@ -77,22 +80,25 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
 	size_t		limit = ZbxhistPageLimit(runs);
 	RunRows		some = *rows;
 	int			left = rows->nrows - first;
-	int			npages = (int) (*row_bytes * left / limit) + 1;
+	double		fitting = limit / *row_bytes;
 	uint8	   *data;
 	size_t		length;
 	int			count;
 
-	/* about alike, so that hardly any is tried in vain */
-	some.nrows = first + (left + npages - 1) / npages;
+	/* two halves of a statement would leave two pages half empty */
+	if (left > fitting)
+		some.nrows = first + Max((int) (FILLED_PART * fitting), 1);
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
-	*row_bytes = Max((double) length / count, 0.5);
+	/* of a few rows, much is not theirs; a row out of line says nothing */
+	if (length <= limit && (left > fitting || length > limit / 4))
+		*row_bytes = (double) length / count;
 	ExecStoreHeapTuple(MakeRun(runs, batch, rows, first, count, data, length),
 					   slot, false);
 	return count;
 }
 
 /*
- * StoreRuns stores runs.
+ * StoreRuns stores runs.  They are no rows that logical replication could publish.
  */
 static void
 StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
@@ -100,9 +106,10 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 {
 	CHECK_FOR_INTERRUPTS();
 	if (nslots == 1)
-		table_tuple_insert(runs, slots[0], cid, 0, NULL);
+		table_tuple_insert(runs, slots[0], cid, TABLE_INSERT_NO_LOGICAL, NULL);
 	else
-		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
+		table_multi_insert(runs, slots, nslots, cid,
+						   TABLE_INSERT_NO_LOGICAL, NULL);
 	ZbxhistAddToRunIndex(runs, index, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{

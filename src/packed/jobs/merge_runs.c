@@ -27,6 +27,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -43,7 +44,9 @@
 #include "packed/day/day_write.h"
 #include "packed/day/run_index.h"
 #include "packed/day/run_write.h"
+#include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
+#include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
@@ -82,6 +85,8 @@ typedef struct RunMerge
 	int			nplaces;
 	int			max_places;
 	int32		last_clock;		/* of these */
+	int64		nmerged;		/* of which rows have been taken */
+	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
 
@@ -94,12 +99,15 @@ typedef struct RunMerge
 static void
 AddRun(RunMerge *merge, TupleTableSlot *slot)
 {
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 	DayGroup	place;
 
 	memset(&place, 0, sizeof(place));
 	if (!ZbxhistReadPlace(slot, &place) ||
 		!ZbxhistHasPayload(merge->rel, slot) ||
-		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])))
+		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
+		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
+							HeapTupleHeaderGetRawXmin(tuple->t_data)))
 		return;
 	if (merge->nplaces == merge->max_places)
 	{
@@ -395,6 +403,8 @@ WriteRows(RunMerge *merge, DayRuns *runs)
 										  merge->end_itemid, &rows)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (merge->between != NULL)
+			merge->between();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
 		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
 								merge->batch, &gathered, &row_bytes,
@@ -441,23 +451,18 @@ WriteRest(RunMerge *merge, const Run *run)
 }
 
 /*
- * MergeChosen writes rows of the chosen runs anew and deletes these; returns how many
- * it has taken rows from.
+ * MergePlaces writes rows of the chosen runs anew and deletes these.
  */
-static int64
-MergeChosen(RunMerge *merge)
+static void
+MergePlaces(void *arg)
 {
+	RunMerge   *merge = arg;
 	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
 										   merge->snapshot);
 	int64		nwritten;
 	int64		nrows = 0;
-	int64		nruns = 0;
 	const Run  *run;
 
-	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
-												 "zbxhist merged runs",
-												 ALLOCSET_DEFAULT_SIZES);
-	ZbxhistLockMerge(RelationGetRelid(merge->rel));
 	ZbxhistListRuns(runs, merge->places, merge->nplaces);
 	ZbxhistRunsOfAll(runs);
 	nwritten = WriteRows(merge, runs);
@@ -468,7 +473,7 @@ MergeChosen(RunMerge *merge)
 		CHECK_FOR_INTERRUPTS();
 		if (run->next == 0)
 			continue;
-		nruns++;
+		merge->nmerged++;
 		if (run->next < run->end)
 			nwritten += WriteRest(merge, run);
 		nrows += run->place.nrows;
@@ -478,8 +483,32 @@ MergeChosen(RunMerge *merge)
 		elog(ERROR, "merged " INT64_FORMAT " of " INT64_FORMAT " rows of runs",
 			 nwritten, nrows);
 	ZbxhistEndDayRuns(runs);
+}
+
+/*
+ * MergeChosen merges the chosen runs; returns false, and has done nothing, if some
+ * cannot be read, which are known by now.
+ */
+static bool
+MergeChosen(RunMerge *merge)
+{
+	ErrorData  *error;
+
+	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "zbxhist merged runs",
+												 ALLOCSET_DEFAULT_SIZES);
+	merge->nmerged = 0;
+	ZbxhistLockMerge(RelationGetRelid(merge->rel));
+	error = ZbxhistAttempt(MergePlaces, merge);
+	if (error != NULL)
+	{
+		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+								   merge->places, merge->nplaces) == 0)
+			ReThrowError(error);
+		return false;
+	}
 	MemoryContextDelete(merge->pages_context);
-	return nruns;
+	return true;
 }
 
 /*
@@ -491,7 +520,6 @@ static int64
 MergeLevel(RunMerge *merge, int enough)
 {
 	bool		found;
-	int64		result = 0;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	found = FindRuns(merge, enough);
@@ -506,26 +534,28 @@ MergeLevel(RunMerge *merge, int enough)
 		return 0;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	if (FindRuns(merge, enough))
-		result = MergeChosen(merge);
+	do
+		found = FindRuns(merge, enough);
+	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
-	return result;
+	return found ? merge->nmerged : 0;
 }
 
 /*
  * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
  * enough of one level, and about so many rows of batches; returns their number, 0
- * if there are not, or -1 if it has to be tried again later.
+ * if there are not, or -1 if it has to be tried again later.  Now and then between
+ * is called, if it is not NULL.
  */
 int64
-ZbxhistMergeRuns(Oid relid, int enough, int rows)
+ZbxhistMergeRuns(Oid relid, int enough, int rows, void (*between) (void))
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist merge of runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
-	.enough_rows = rows};
+	.enough_rows = rows,.between = between};
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
@@ -550,5 +580,5 @@ zbxhist_merge_runs(PG_FUNCTION_ARGS)
 	int32		enough = PG_GETARG_INT32(1);
 
 	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2),
-									 PG_GETARG_INT32(2)));
+									 PG_GETARG_INT32(2), NULL));
 }

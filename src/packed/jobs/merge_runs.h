@@ -14,6 +14,7 @@
 /* rows of larger ones that are merged in one transaction */
 #define MERGED_ROWS (256 * 1024)
 
-extern int64 ZbxhistMergeRuns(Oid relid, int enough, int rows);
+extern int64 ZbxhistMergeRuns(Oid relid, int enough, int rows,
+							  void (*between) (void));
 
 #endif							/* ZBXHIST_MERGE_RUNS_H */
