@@ -218,6 +218,17 @@ ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
 }
 
 /*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
+}
+
+/*
  * ZbxhistRunsOfBatch starts a scan with the runs of a batch that do not end before
  * an item, sorted by items.
  */
