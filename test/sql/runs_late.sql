@@ -64,7 +64,7 @@ BEGIN
     stored := taken > statements / 5;
     refused := taken < statements * 4 / 5;
 END $$;
-CALL compare(300, '{1,2,10,1000}', NULL, NULL, NULL);
+CALL compare(150, '{1,2,10,1000}', NULL, NULL, NULL);
 SELECT count(*) FROM ((TABLE history EXCEPT TABLE plain) UNION ALL (TABLE plain EXCEPT TABLE history)) d;
 SELECT count(*) FROM ONLY history;
 
