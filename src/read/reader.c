@@ -446,7 +446,7 @@ ZbxhistCountSources(const ItemReader *reader)
  * ZbxhistCountRunsOf returns what has been read of runs; it is good as long as the
  * reader.
  */
-const		RunCounters *
+const RunCounters *
 ZbxhistCountRunsOf(const ItemReader *reader)
 {
 	static const RunCounters none = {0};

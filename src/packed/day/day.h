@@ -36,7 +36,7 @@ typedef struct RunCounters
 {
 	uint64		runs;			/* that were looked into */
 	uint64		rows;			/* of them that were decoded */
-}			RunCounters;
+} RunCounters;
 
 /* where groups begin */
 typedef struct DayPlace
@@ -50,7 +50,7 @@ typedef struct DayPlace
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
-extern void ZbxhistDayScanCount(DayScan *scan, RunCounters * counters);
+extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */

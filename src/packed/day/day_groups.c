@@ -73,7 +73,7 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
  * stay as long as the scan.
  */
 void
-ZbxhistDayScanCount(DayScan *scan, RunCounters * counters)
+ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
 {
 	if (scan->runs != NULL)
 		ZbxhistCountDayRuns(scan->runs, counters);

@@ -105,7 +105,7 @@ ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
  * asked for yet.
  */
 void
-ZbxhistCountDayRuns(DayRuns *runs, RunCounters * counters)
+ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters)
 {
 	runs->source.counters = counters;
 }
@@ -388,7 +388,7 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
  * ZbxhistBegunRun returns one of the runs that have begun: rows before its next one
  * have been taken; NULL if there are not so many.
  */
-const Run *
+const Run  *
 ZbxhistBegunRun(const DayRuns *runs, int i)
 {
 	return i < runs->nbegun ? &runs->runs[i] : NULL;

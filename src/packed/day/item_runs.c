@@ -42,7 +42,7 @@ typedef struct Batch
 	Run		   *runs;
 	int			nruns;
 	int			size;
-}			Batch;
+} Batch;
 
 struct ItemRuns
 {
@@ -77,7 +77,7 @@ struct ItemRuns
  */
 ItemRuns *
 ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
-					 RunCounters * counters)
+					 RunCounters *counters)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist runs of items",
@@ -99,7 +99,7 @@ ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
  * EndScan lets go of the table.
  */
 static void
-EndScan(ItemRuns * items)
+EndScan(ItemRuns *items)
 {
 	if (items->scan != NULL)
 		ZbxhistEndRunIndexScan(items->scan);
@@ -111,7 +111,7 @@ EndScan(ItemRuns * items)
  * ZbxhistMoveItemRuns goes to another table that the same layout suits.
  */
 void
-ZbxhistMoveItemRuns(ItemRuns * items, Relation day)
+ZbxhistMoveItemRuns(ItemRuns *items, Relation day)
 {
 	EndScan(items);
 	MemoryContextReset(items->item_context);
@@ -126,7 +126,7 @@ ZbxhistMoveItemRuns(ItemRuns * items, Relation day)
  * ZbxhistEndItemRuns frees everything.
  */
 void
-ZbxhistEndItemRuns(ItemRuns * items)
+ZbxhistEndItemRuns(ItemRuns *items)
 {
 	EndScan(items);
 	MemoryContextDelete(items->context);
@@ -138,7 +138,7 @@ ZbxhistEndItemRuns(ItemRuns * items)
  * AddRun adds a run, whose row is in the slot, to an array.
  */
 static void
-AddRun(ItemRuns * items, TupleTableSlot *slot, const DayGroup *place,
+AddRun(ItemRuns *items, TupleTableSlot *slot, const DayGroup *place,
 	   Run **runs, int *nruns, int *size)
 {
 	if (*nruns == *size)
@@ -156,7 +156,7 @@ AddRun(ItemRuns * items, TupleTableSlot *slot, const DayGroup *place,
  * ReadPlace reads where a run begins and ends.
  */
 static void
-ReadPlace(ItemRuns * items, TupleTableSlot *slot, DayGroup *place)
+ReadPlace(ItemRuns *items, TupleTableSlot *slot, DayGroup *place)
 {
 	memset(place, 0, sizeof(DayGroup));
 	if (!ZbxhistReadPlace(slot, place))
@@ -180,7 +180,7 @@ compare_runs(const void *a, const void *b)
  * indexes, all runs.
  */
 static void
-ListStored(ItemRuns * items)
+ListStored(ItemRuns *items)
 {
 	RunSource  *source = &items->source;
 	MemoryContext old = MemoryContextSwitchTo(items->list_context);
@@ -228,7 +228,7 @@ ListStored(ItemRuns * items)
  * many; finds it if it was not asked for yet.
  */
 static Batch *
-GetBatch(ItemRuns * items, int i)
+GetBatch(ItemRuns *items, int i)
 {
 	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
 		items->batches[items->nbatches - 1].number;
@@ -262,7 +262,7 @@ GetBatch(ItemRuns * items, int i)
  * have an item.
  */
 static bool
-HasAllOf(const Batch * batch, int64 itemid)
+HasAllOf(const Batch *batch, int64 itemid)
 {
 	if (batch->is_asked && batch->itemid == itemid)
 		return true;
@@ -280,7 +280,7 @@ HasAllOf(const Batch * batch, int64 itemid)
  * FindRuns finds the runs of a batch that may have the item.
  */
 static void
-FindRuns(ItemRuns * items, Batch * batch)
+FindRuns(ItemRuns *items, Batch *batch)
 {
 	int64		itemid = items->range.itemid;
 	TupleTableSlot *slot;
@@ -324,7 +324,7 @@ Overlaps(const ItemRange *range, const DayGroup *place)
  * ReadRows reads the item's rows of a run; returns false if it has none.
  */
 static bool
-ReadRows(ItemRuns * items, Run *run)
+ReadRows(ItemRuns *items, Run *run)
 {
 	RunSource  *source = &items->source;
 	int64		itemid = items->range.itemid;
@@ -352,7 +352,7 @@ ReadRows(ItemRuns * items, Run *run)
  * BeginRun reads a run, if it may have rows that are asked for.
  */
 static void
-BeginRun(ItemRuns * items, Run *run)
+BeginRun(ItemRuns *items, Run *run)
 {
 	const ItemRange *range = &items->range;
 
@@ -380,7 +380,7 @@ BeginRun(ItemRuns * items, Run *run)
  * PG_INT64_MIN if there are none with rows that are asked for.
  */
 static int64
-NextClock(ItemRuns * items)
+NextClock(ItemRuns *items)
 {
 	int64		first = position_clock(items->range.first);
 	int64		clock = PG_INT64_MIN;
@@ -398,7 +398,7 @@ NextClock(ItemRuns * items)
  * that clock.
  */
 static void
-BeginNext(ItemRuns * items, int64 clock)
+BeginNext(ItemRuns *items, int64 clock)
 {
 	Batch	   *batch;
 
@@ -421,7 +421,7 @@ BeginNext(ItemRuns * items, int64 clock)
  * CountNewer counts the rows of runs that have begun that are newer than a clock.
  */
 static int
-CountNewer(const ItemRuns * items, int64 clock)
+CountNewer(const ItemRuns *items, int64 clock)
 {
 	int			result = 0;
 
@@ -471,7 +471,7 @@ compare_begun(const void *a, const void *b, void *arg)
  * from the runs that have begun, sorted by time.  Allocates in the current context.
  */
 static RunRow *
-TakeNewer(ItemRuns * items, int64 clock, int nrows)
+TakeNewer(ItemRuns *items, int64 clock, int nrows)
 {
 	const DayLayout *layout = items->source.layout;
 	RunRow	   *rows = palloc_extended(nrows * sizeof(RunRow),
@@ -514,7 +514,7 @@ TakeNewer(ItemRuns * items, int64 clock, int nrows)
  * ZbxhistStartItemRuns begins with an item's rows in a range.
  */
 void
-ZbxhistStartItemRuns(ItemRuns * items, const ItemRange *range)
+ZbxhistStartItemRuns(ItemRuns *items, const ItemRange *range)
 {
 	MemoryContextReset(items->item_context);
 	if (!items->is_listed)
@@ -532,7 +532,7 @@ ZbxhistStartItemRuns(ItemRuns * items, const ItemRange *range)
  * current context.
  */
 int
-ZbxhistNextOfItemRuns(ItemRuns * items, RunRow **rows)
+ZbxhistNextOfItemRuns(ItemRuns *items, RunRow **rows)
 {
 	int64		clock;
 	int			nrows;

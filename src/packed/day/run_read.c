@@ -24,7 +24,7 @@
  * must stay registered, and day open, until it ends.
  */
 void
-ZbxhistInitRunSource(RunSource * source, Relation day, const DayLayout *layout,
+ZbxhistInitRunSource(RunSource *source, Relation day, const DayLayout *layout,
 					 Snapshot snapshot, MemoryContext context)
 {
 	memset(source, 0, sizeof(RunSource));
@@ -38,7 +38,7 @@ ZbxhistInitRunSource(RunSource * source, Relation day, const DayLayout *layout,
  * ZbxhistEndRunSource lets go of the table.
  */
 void
-ZbxhistEndRunSource(RunSource * source)
+ZbxhistEndRunSource(RunSource *source)
 {
 	if (source->slot != NULL)
 		ExecDropSingleTupleTableSlot(source->slot);
@@ -51,7 +51,7 @@ ZbxhistEndRunSource(RunSource * source)
  * in the current context.
  */
 void
-ZbxhistListAllRuns(RunSource * source, Run **runs, int *nruns)
+ZbxhistListAllRuns(RunSource *source, Run **runs, int *nruns)
 {
 	TupleTableSlot *slot = table_slot_create(source->day, NULL);
 	TableScanDesc scan = table_beginscan(source->day, source->snapshot, 0,
@@ -83,7 +83,7 @@ ZbxhistListAllRuns(RunSource * source, Run **runs, int *nruns)
  * ZbxhistHasRoomForRuns says whether more runs may be kept.
  */
 bool
-ZbxhistHasRoomForRuns(const RunSource * source)
+ZbxhistHasRoomForRuns(const RunSource *source)
 {
 	return source->nbytes < get_hash_memory_limit();
 }
@@ -93,7 +93,7 @@ ZbxhistHasRoomForRuns(const RunSource * source)
  * the source's.
  */
 TupleTableSlot *
-ZbxhistFetchRun(RunSource * source, Run *run)
+ZbxhistFetchRun(RunSource *source, Run *run)
 {
 	if (source->slot == NULL)
 	{
@@ -113,7 +113,7 @@ ZbxhistFetchRun(RunSource * source, Run *run)
  * ZbxhistKeepRun decodes a run, whose row is in the slot, unless it is in memory.
  */
 void
-ZbxhistKeepRun(RunSource * source, Run *run, TupleTableSlot *slot)
+ZbxhistKeepRun(RunSource *source, Run *run, TupleTableSlot *slot)
 {
 	MemoryContext old;
 
@@ -135,7 +135,7 @@ ZbxhistKeepRun(RunSource * source, Run *run, TupleTableSlot *slot)
  * decoded.
  */
 void
-ZbxhistCountRun(RunSource * source, int nrows)
+ZbxhistCountRun(RunSource *source, int nrows)
 {
 	if (source->counters == NULL)
 		return;
@@ -147,7 +147,7 @@ ZbxhistCountRun(RunSource * source, int nrows)
  * ZbxhistForgetRun frees the rows of a run, if they are in memory.
  */
 void
-ZbxhistForgetRun(RunSource * source, Run *run)
+ZbxhistForgetRun(RunSource *source, Run *run)
 {
 	if (run->context != NULL)
 		MemoryContextDelete(run->context);

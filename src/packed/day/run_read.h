@@ -35,19 +35,19 @@ typedef struct RunSource
 	TupleTableSlot *slot;		/* for whoever reads a run */
 	MemoryContext context;		/* of those that are kept */
 	Size		nbytes;			/* that they take */
-}			RunSource;
+} RunSource;
 
-extern void ZbxhistInitRunSource(RunSource * source, Relation day,
+extern void ZbxhistInitRunSource(RunSource *source, Relation day,
 								 const DayLayout *layout, Snapshot snapshot,
 								 MemoryContext context);
-extern void ZbxhistEndRunSource(RunSource * source);
-extern void ZbxhistListAllRuns(RunSource * source, Run **runs, int *nruns);
+extern void ZbxhistEndRunSource(RunSource *source);
+extern void ZbxhistListAllRuns(RunSource *source, Run **runs, int *nruns);
 
-extern bool ZbxhistHasRoomForRuns(const RunSource * source);
-extern TupleTableSlot *ZbxhistFetchRun(RunSource * source, Run *run);
-extern void ZbxhistKeepRun(RunSource * source, Run *run, TupleTableSlot *slot);
-extern void ZbxhistCountRun(RunSource * source, int nrows);
-extern void ZbxhistForgetRun(RunSource * source, Run *run);
+extern bool ZbxhistHasRoomForRuns(const RunSource *source);
+extern TupleTableSlot *ZbxhistFetchRun(RunSource *source, Run *run);
+extern void ZbxhistKeepRun(RunSource *source, Run *run, TupleTableSlot *slot);
+extern void ZbxhistCountRun(RunSource *source, int nrows);
+extern void ZbxhistForgetRun(RunSource *source, Run *run);
 
 extern int	ZbxhistFindInRun(const RunRows *rows, int64 itemid, int64 clock);
 

@@ -28,7 +28,7 @@ extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
-extern void ZbxhistExplainRuns(const RunCounters * counters,
+extern void ZbxhistExplainRuns(const RunCounters *counters,
 							   struct ExplainState *es);
 
 /* fdw_modify.c */

@@ -71,7 +71,7 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
  * many of their rows have been decoded.
  */
 void
-ZbxhistExplainRuns(const RunCounters * counters, ExplainState *es)
+ZbxhistExplainRuns(const RunCounters *counters, ExplainState *es)
 {
 	if (counters->runs == 0)
 		return;

@@ -48,7 +48,7 @@ typedef struct SharedDaysOf10
 	pg_atomic_uint64 counters[4];
 	int			ndays;
 	DayOf10		list[FLEXIBLE_ARRAY_MEMBER];
-}			SharedDaysOf10;
+} SharedDaysOf10;
 
 /*
  * IsForeignScanParallelSafe says that workers may scan.
@@ -114,7 +114,7 @@ ReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
  * this worker has the library of today.
  */
 static void
-TakeDaysOf10(PackedScan *scan, const SharedDaysOf10 * shared)
+TakeDaysOf10(PackedScan *scan, const SharedDaysOf10 *shared)
 {
 	const DayOf10 *days = shared->list;
 
