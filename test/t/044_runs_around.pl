@@ -283,6 +283,10 @@ $subscriber->safe_psql('subscribed',
 $primary->safe_psql('published',
 	statements(30, 30) . "\n$merge;\nINSERT INTO other VALUES (1)");
 $primary->safe_psql('published', "DELETE FROM history WHERE itemid = 3");
+
+# a statement that makes several runs
+$primary->safe_psql('published',
+	"INSERT INTO history SELECT i, $HOUR, i * 1.1, 5 FROM generate_series(1000, 9000) i");
 $primary->safe_psql('published', statements(60, 3) . 'INSERT INTO other VALUES (2)');
 $primary->wait_for_catchup('s');
 is(rows_of($subscriber, 'subscribed', 'other'),
