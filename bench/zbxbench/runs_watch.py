@@ -11,11 +11,14 @@ LOOK_SHARE = 10  # a look takes that part of the time, at most
 
 # tables of runs that have some
 TABLES = "SELECT day::text FROM zbxhist.packed_day WHERE runs AND pg_relation_size(day) > 0"
-# what one merge or one large statement wrote counts once, as it does for who reads an item
+# what a statement or a merge wrote is one for who reads an item, if it fills its pages;
+# what has no batch is not merged yet
 SOURCES = """
-SELECT coalesce(sum(CASE WHEN bytes < 65536 THEN runs ELSE 0 END), 0)::int,
-       coalesce(sum(CASE WHEN bytes < 65536 THEN runs ELSE 1 END), 0)::int
-  FROM (SELECT count(*) AS runs, sum(pg_column_size(run)) AS bytes FROM %s GROUP BY xmin::text) b"""
+SELECT coalesce(sum(weight) FILTER (WHERE is_new), 0)::int, coalesce(sum(weight), 0)::int
+  FROM (SELECT is_new, CASE WHEN NOT is_new OR bytes >= runs * 2048 THEN 1 ELSE runs END AS weight
+          FROM (SELECT batch IS NULL AS is_new, count(*) AS runs,
+                       sum(greatest(pg_column_size(r.*), 4 * nrows)) AS bytes
+                  FROM %s r GROUP BY batch, CASE WHEN batch IS NULL THEN xmin::text END) t) b"""
 WORKERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'zbxhist merge'"
 
 

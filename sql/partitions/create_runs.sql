@@ -29,7 +29,7 @@ BEGIN
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'CREATE INDEX ON %s (last_clock)%s WHERE batch IS NULL', result, place));
     PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'CREATE INDEX ON %s (batch, last_itemid)%s WHERE batch IS NOT NULL', result, place));
+        'CREATE INDEX ON %s (batch, last_itemid, first_itemid)%s WHERE batch IS NOT NULL', result, place));
     -- merged runs leave their space to others soon
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'ALTER TABLE %s SET (autovacuum_vacuum_threshold = 64, autovacuum_vacuum_scale_factor = 0.1)', result));

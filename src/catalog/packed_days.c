@@ -99,6 +99,7 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 											 &isnull));
 	day->has_runs = DatumGetBool(get_own_value(rel, tuple, columns->runs,
 											   &isnull));
+	day->is_verified = false;
 }
 
 /*

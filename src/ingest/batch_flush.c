@@ -136,8 +136,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 /* ---- keys ---- */
 
 /*
- * MayBeInParent says whether keys of the partition have to be looked up in
- * the parent.
+ * MayBeInParent says whether keys of the partition, or table of runs, have to be
+ * looked up in the parent.
  */
 static bool
 MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
@@ -223,7 +223,7 @@ WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	if (!ZbxhistInsertRuns(parent, rows->partition, batch->run, nrows,
 						   batch->cid))
 		return false;
-	if (RelationGetNumberOfBlocks(parent) > 0)
+	if (MayBeInParent(batch, parent, rows->partition))
 		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
 							   nrows);
 	if (batch->set->nothers > 0)
@@ -247,7 +247,7 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	target = GetTarget(batch, parent, rows, nrows);
 	is_kept = RelationGetRelid(target->rel) == batch->parent;
 
-	if (is_kept && rows->partition != batch->parent && !rows->is_run)
+	if (is_kept && rows->partition != batch->parent)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -32,9 +33,6 @@
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
 #include "rows/stray.h"
-
-/* how often a key is looked for, as long as each look brings in a newer set */
-#define MAX_LOOKS 10
 
 /* ---- the row's partition ---- */
 
@@ -114,33 +112,57 @@ FindRowRuns(InsertBatch *batch, const NewRow *row)
 /* ---- ON CONFLICT ---- */
 
 /*
- * KeyIsInRange says whether the row's key is in its partition, if it has one,
- * or else in its packed day, and sets place to that.  If the partition set is
- * not valid any more, it may be in what has taken the place of that.
+ * FindPlace returns the table that has the row's key if that is not in the
+ * parent: its partition, if it has one, or else its packed day, of which day
+ * becomes a copy, since that does not outlive the set; or InvalidOid.
  */
-static bool
-KeyIsInRange(InsertBatch *batch, Relation parent, TupleTableSlot *slot,
-			 const PartitionBounds *partition, Oid *place)
+static Oid
+FindPlace(const InsertBatch *batch, TupleTableSlot *slot,
+		  const PartitionBounds *partition, PackedDay *day)
 {
 	const PackedDay *found = NULL;
-	PackedDay	day;
 	int32		clock;
-	bool		is_gone;
 
-	*place = InvalidOid;
 	if (partition != NULL)
-	{
-		*place = partition->relid;
-		return ZbxhistKeyInPartition(parent, *place, slot);
-	}
+		return partition->relid;
 	if (batch->set->npacked_days > 0 &&
 		ZbxhistGetKeyClock(batch->set, slot, &clock))
 		found = ZbxhistFindPackedDay(batch->set, clock);
 	if (found == NULL)
-		return false;
-	day = *found;				/* it does not outlive the set */
-	*place = day.relid;
-	return OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone));
+		return InvalidOid;
+	*day = *found;
+	return day->relid;
+}
+
+/*
+ * LookForKey says whether the slot's key is in its partition or packed day, and
+ * sets place to that.  What is looked at may be packed, or a day written anew,
+ * meanwhile; then its successor is looked at.
+ */
+static bool
+LookForKey(InsertBatch *batch, Relation parent, const NewRow *row,
+		   TupleTableSlot *slot, const PartitionBounds *partition, Oid *place)
+{
+	PackedDay	day;
+	bool		is_gone;
+
+	for (*place = FindPlace(batch, slot, partition, &day); OidIsValid(*place);)
+	{
+		Oid			looked_at = *place;
+
+		CHECK_FOR_INTERRUPTS();
+		if (partition != NULL ?
+			ZbxhistKeyInPartition(parent, looked_at, slot) :
+			OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone)))
+			return true;
+		if (ZbxhistPartitionSetIsValid(batch->set))
+			return false;
+		partition = FindRowPartition(batch, parent, row);
+		*place = FindPlace(batch, slot, partition, &day);
+		if (*place == looked_at)
+			return false;
+	}
+	return false;
 }
 
 /*
@@ -153,18 +175,10 @@ FindKey(InsertBatch *batch, Relation parent, const NewRow *row,
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
 													&TTSOpsHeapTuple);
-	bool		result = false;
+	bool		result;
 
 	ExecStoreHeapTuple(row->tuple, slot, false);
-	for (int i = 0; i < MAX_LOOKS; i++)
-	{
-		result = KeyIsInRange(batch, parent, slot, partition, place);
-		if (result || !OidIsValid(*place) ||
-			ZbxhistPartitionSetIsValid(batch->set))
-			break;
-		/* it may have been packed, or a day written anew, meanwhile */
-		partition = FindRowPartition(batch, parent, row);
-	}
+	result = LookForKey(batch, parent, row, slot, partition, place);
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }
@@ -289,7 +303,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 		KeyIsTaken(batch, parent, row, partition))
 		return InvalidOid;
 
-	if (partition != NULL)
+	if (partition != NULL || OidIsValid(FindRowRuns(batch, row)))
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);

@@ -201,8 +201,6 @@ compare_item(const RunRows *rows, int from, int n, int64 itemid,
 	if (nall != n || read.nrows != end - first ||
 		(read.nrows > 0 && read.first != first - from))
 		return "an item's rows are others";
-	if ((first == end) == ZbxhistRunMayHave(data, length, rows->ncolumns, itemid))
-		return "a run has an item, or not";
 	return compare_run(rows, first, &read);
 }
 

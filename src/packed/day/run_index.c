@@ -5,8 +5,9 @@
  *
  * What a statement stores has one index entry, in a small index by the clock at
  * which it ends.  What a merge writes is in another one: within a batch runs do
- * not overlap, so an item's are found by one descent for each batch.  Batches
- * are found by descents as well, from the newest on.
+ * not overlap, so an item's are found by one descent for each batch.  Of runs that
+ * end with one item the first may have others before it, so it comes first.
+ * Batches are found by descents as well, from the newest on.
  *
  * Both are partial indexes, of which we know without evaluating anything what
  * belongs to them.  Where somebody has made others, or dropped them, nothing is
@@ -34,10 +35,15 @@
 #include "packed/day/run_index.h"
 #include "rows/index_next.h"
 
+/* columns of the index of merged runs, and those that a scan compares */
+#define NUM_MERGED_KEYS 3
+#define NUM_COMPARED 2
+
 struct RunIndexScan
 {
 	Relation	runs;
 	Relation	index;
+	bool		is_merged;		/* it is that of merged runs */
 	IndexScanDesc scan;
 	ScanDirection direction;
 	TupleTableSlot *slot;
@@ -64,21 +70,23 @@ HasPredicate(Relation index, NullTestType type)
 }
 
 /*
- * IsUsable says whether an index has these columns, ascending; of one the second
- * is InvalidAttrNumber.
+ * IsUsable says whether an index has these columns, ascending.
  */
 static bool
-IsUsable(Relation index, AttrNumber first, AttrNumber second)
+IsUsable(Relation index, const AttrNumber *columns, int ncolumns)
 {
 	Form_pg_index form = index->rd_index;
-	int			natts = second == InvalidAttrNumber ? 1 : 2;
 
-	return index->rd_rel->relam == BTREE_AM_OID && form->indnatts == natts &&
-		form->indkey.values[0] == first &&
-		(natts == 1 || form->indkey.values[1] == second) &&
-		form->indisvalid && form->indisready && !form->indisunique &&
-		index->rd_indoption[0] == 0 &&
-		(natts == 1 || index->rd_indoption[1] == 0);
+	if (index->rd_rel->relam != BTREE_AM_OID || form->indnatts != ncolumns ||
+		!form->indisvalid || !form->indisready || form->indisunique)
+		return false;
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (form->indkey.values[i] != columns[i] ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -88,8 +96,10 @@ IsUsable(Relation index, AttrNumber first, AttrNumber second)
 bool
 ZbxhistRunIndexes(Relation runs, RunIndexes *indexes)
 {
+	static const AttrNumber stored[] = {DAY_ATTNUM_LAST_CLOCK};
+	static const AttrNumber merged[NUM_MERGED_KEYS] = {RUN_ATTNUM_BATCH,
+	DAY_ATTNUM_LAST_ITEMID, DAY_ATTNUM_FIRST_ITEMID};
 	List	   *relids = RelationGetIndexList(runs);
-	bool		result = list_length(relids) == 2;
 	ListCell   *lc;
 
 	indexes->stored = indexes->merged = InvalidOid;
@@ -97,13 +107,13 @@ ZbxhistRunIndexes(Relation runs, RunIndexes *indexes)
 	{
 		Relation	index;
 
-		if (!result)
+		if (list_length(relids) != 2)
 			break;
 		index = index_open(lfirst_oid(lc), AccessShareLock);
-		if (IsUsable(index, DAY_ATTNUM_LAST_CLOCK, InvalidAttrNumber) &&
+		if (IsUsable(index, stored, lengthof(stored)) &&
 			HasPredicate(index, IS_NULL))
 			indexes->stored = lfirst_oid(lc);
-		else if (IsUsable(index, RUN_ATTNUM_BATCH, DAY_ATTNUM_LAST_ITEMID) &&
+		else if (IsUsable(index, merged, lengthof(merged)) &&
 				 HasPredicate(index, IS_NOT_NULL))
 			indexes->merged = lfirst_oid(lc);
 		index_close(index, NoLock);
@@ -122,8 +132,8 @@ ZbxhistAddToRunIndex(Relation runs, Oid relid, TupleTableSlot **slots,
 {
 	Relation	index = index_open(relid, RowExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
-	bool		isnull[2];
-	Datum		values[2];
+	bool		isnull[NUM_MERGED_KEYS];
+	Datum		values[NUM_MERGED_KEYS];
 
 	for (int i = 0; i < nslots; i++)
 	{
@@ -162,8 +172,10 @@ ZbxhistBeginRunIndexScan(Relation runs, Oid relid, Snapshot snapshot)
 
 	scan->runs = runs;
 	scan->index = index_open(relid, AccessShareLock);
+	scan->is_merged =
+		IndexRelationGetNumberOfAttributes(scan->index) == NUM_MERGED_KEYS;
 	scan->scan = index_beginscan_compat(runs, scan->index, snapshot,
-										IndexRelationGetNumberOfAttributes(scan->index));
+										scan->is_merged ? NUM_COMPARED : 1);
 	scan->direction = ForwardScanDirection;
 	scan->slot = table_slot_create(runs, NULL);
 	return scan;
@@ -188,12 +200,12 @@ static void
 StartBatches(RunIndexScan *scan, StrategyNumber strategy, RegProcedure compare,
 			 int64 batch, int64 itemid)
 {
-	ScanKeyData keys[2];
+	ScanKeyData keys[NUM_COMPARED];
 
 	ScanKeyInit(&keys[0], 1, strategy, compare, Int64GetDatum(batch));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT8GE,
 				Int64GetDatum(itemid));
-	index_rescan(scan->scan, keys, 2, NULL, 0);
+	index_rescan(scan->scan, keys, NUM_COMPARED, NULL, 0);
 }
 
 /*
@@ -206,7 +218,7 @@ ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
 	ScanKeyData key;
 
 	scan->direction = ForwardScanDirection;
-	if (IndexRelationGetNumberOfAttributes(scan->index) == 2)
+	if (scan->is_merged)
 		StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE,
 					 make_batch(clock, 0, 0), PG_INT64_MIN);
 	else

@@ -200,7 +200,7 @@ ApplyEdits(DayModify *modify, RunEdits *edits)
 	if (edits->nedits > 0 && !ZbxhistRunIndexes(modify->day, &indexes))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("table of runs \"%s\" has no valid indexes on (last_clock) and (batch, last_itemid), or others",
+				errmsg("table of runs \"%s\" has no valid indexes on (last_clock) and (batch, last_itemid, first_itemid), or others",
 					   RelationGetRelationName(modify->day)),
 				errtable(modify->day));
 	qsort(edits->edits, edits->nedits, sizeof(RunEdit), compare_edits);

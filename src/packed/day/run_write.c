@@ -29,6 +29,9 @@
 /* runs that are stored at once */
 #define MAX_STORED 64
 
+/* how much of a page is tried to be filled, so that hardly any is in vain */
+#define FILLED_PART 0.98
+
 /* ---- runs ---- */
 
 /*
@@ -78,15 +81,18 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
 	size_t		limit = ZbxhistPageLimit(runs);
 	RunRows		some = *rows;
 	int			left = rows->nrows - first;
-	int			npages = (int) (*row_bytes * left / limit) + 1;
+	double		fitting = limit / *row_bytes;
 	uint8	   *data;
 	size_t		length;
 	int			count;
 
-	/* about alike, so that hardly any is tried in vain */
-	some.nrows = first + (left + npages - 1) / npages;
+	/* two halves of a statement would leave two pages half empty */
+	if (left > fitting)
+		some.nrows = first + Max((int) (FILLED_PART * fitting), 1);
 	count = ZbxhistEncodeRun(&some, first, limit, &data, &length);
-	*row_bytes = Max((double) length / count, 0.5);
+	/* of a few rows, much is not theirs; a row out of line says nothing */
+	if (length <= limit && (left > fitting || length > limit / 4))
+		*row_bytes = (double) length / count;
 	ExecStoreHeapTuple(MakeRun(runs, batch, rows, first, count, data, length),
 					   slot, false);
 	return count;

@@ -10,11 +10,15 @@
  *		the last
  *		itemids: see run_itemids.c
  *		CRC-32C (4) of the columns
- *		the columns: a byte of COLUMN_ bits; if some values repeat those of the
- *		row before, the length of the stream that says which, and the stream
- *		(0, 1); if there are nulls, the same of these; the other values
+ *		the clocks: if items have several rows, the length of a column, and the
+ *		column: the first clock of each item; then a stream of integers: how much
+ *		later the other rows are than the one before; else a column
+ *		the other columns
  *
- * Only integers repeat.  A column of integers has either repeats or nulls.
+ * A column: a byte of COLUMN_ bits; if some values repeat those of the
+ * row before, the length of the stream that says which, and the stream (0, 1);
+ * if there are nulls, the same of these; the other values.  Only integers
+ * repeat.  A column of integers has either repeats or nulls.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +42,8 @@
 typedef struct RunReader
 {
 	int			ncolumns;
-	Slice		slice;			/* the rows */
+	Slice		rows;			/* that are wanted */
+	Slice		items;			/* and which of the distinct itemids they have */
 	ByteReader	lengths;		/* of the columns but the last */
 	ByteReader	itemids;
 	ByteReader	columns;		/* and their checksum, or what is left of them */
@@ -112,6 +117,39 @@ put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
 					 ZbxhistColumnValues(column, from), nulls, n);
 }
 
+/*
+ * Adds the clocks of n rows.  Who reads an item's rows needs no other ones.
+ */
+static void
+put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
+		   int n)
+{
+	PackedColumn firsts = {PACKED_INT};
+	uint64	   *later = palloc(n * sizeof(uint64));
+	ByteBuffer	column;
+	int			nitems = 0;
+	int			nlater = 0;
+	int			i;
+
+	firsts.ints = palloc(n * sizeof(int64));
+	for (i = 0; i < n; i++)
+	{
+		if (i == 0 || itemids[i] != itemids[i - 1])
+			firsts.ints[nitems++] = clocks[i];
+		else
+			later[nlater++] = clocks[i] - clocks[i - 1];
+	}
+	ZbxhistInitBuffer(&column, BLCKSZ / 4);
+	put_column(&column, &firsts, 0, nitems);
+	if (nlater > 0)
+		ZbxhistPutVarint(buffer, column.length);
+	ZbxhistPutBytes(buffer, column.data, column.length);
+	ZbxhistEncodeIntegers(buffer, later, nlater);
+	pfree(column.data);
+	pfree(firsts.ints);
+	pfree(later);
+}
+
 /* Writes n rows from `from` on. */
 static void
 encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
@@ -138,7 +176,11 @@ encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 	{
 		size_t		start = columns.length;
 
-		put_column(&columns, &rows->columns[i], from, n);
+		if (i == 0)
+			put_clocks(&columns, rows->itemids + from,
+					   rows->columns[0].ints + from, n);
+		else
+			put_column(&columns, &rows->columns[i], from, n);
 		if (i < rows->ncolumns - 1)
 			ZbxhistPutVarint(buffer, columns.length - start);
 	}
@@ -199,7 +241,7 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 		nrows > RUN_MAX_ROWS || !ZbxhistGetVarint(&bytes, &number))
 		return false;
 	run->ncolumns = ncolumns;
-	run->slice = codec_all(nrows);
+	run->rows = codec_all(nrows);
 	run->lengths = bytes;
 	for (i = 0; i < ncolumns - 1; i++)
 	{
@@ -321,11 +363,44 @@ is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
 	return result;
 }
 
-/* Is a decoded column what a run's column of clocks must be? */
+/* Takes a column that must be what a run's clocks are: integers, no nulls. */
 static bool
-is_clocks(const PackedColumn *column)
+get_clock_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
-	return column->kind == PACKED_INT && column->nulls == NULL;
+	return get_column(bytes, column, slice) && column->kind == PACKED_INT &&
+		column->nulls == NULL;
+}
+
+/* Takes the clocks of the rows that are wanted, whose itemids are known. */
+static bool
+get_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
+		   PackedColumn *column)
+{
+	PackedColumn firsts = {0};
+	ByteReader	part;
+	Slice		others = {run->rows.n - run->items.n,
+	run->rows.from - run->items.from, run->rows.to - run->items.to};
+	int			n = codec_count(run->rows);
+	const int64 *first;
+	uint64	   *later;
+	int			i;
+
+	if (others.n == 0)
+		return get_clock_column(bytes, column, run->rows);
+	later = palloc((codec_count(others) + 1) * sizeof(uint64));
+	if (!codec_get_part(bytes, &part) ||
+		!get_clock_column(&part, &firsts, run->items) ||
+		!ZbxhistDecodeIntegers(bytes, later, others) || codec_left(bytes) > 0)
+		return false;
+	column->kind = PACKED_INT;
+	column->ints = palloc(n * sizeof(int64));
+	first = firsts.ints;
+	column->ints[0] = *first++;
+	for (i = 1; i < n; i++)
+		column->ints[i] = itemids[i] != itemids[i - 1] ? *first++ :
+			(int64) ((uint64) column->ints[i - 1] + *later++);
+	pfree(firsts.ints);
+	return true;
 }
 
 /* Takes the rows that are wanted, but for their itemids. */
@@ -334,8 +409,8 @@ get_rows(RunReader *run, RunRows *rows)
 {
 	int			i;
 
-	rows->nrows = codec_count(run->slice);
-	rows->first = run->slice.from;
+	rows->nrows = codec_count(run->rows);
+	rows->first = run->rows.from;
 	rows->ncolumns = run->ncolumns;
 	rows->columns = palloc0(run->ncolumns * sizeof(PackedColumn));
 	for (i = 0; i < run->ncolumns; i++)
@@ -343,11 +418,12 @@ get_rows(RunReader *run, RunRows *rows)
 		ByteReader	bytes;
 
 		if (!next_column(run, i, &bytes) ||
-			!get_column(&bytes, &rows->columns[i], run->slice))
+			!(i == 0 ?
+			  get_clocks(run, &bytes, rows->itemids, &rows->columns[0]) :
+			  get_column(&bytes, &rows->columns[i], run->rows)))
 			return false;
 	}
-	return is_clocks(&rows->columns[0]) &&
-		is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
+	return is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
 }
 
 /* Reads all of a run; see run.h. */
@@ -358,8 +434,8 @@ ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
 	RunReader	run;
 
 	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
-		(rows->itemids = ZbxhistGetItemids(run.itemids,
-										   run.slice.n)) != NULL &&
+		(rows->itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+										   &run.items)) != NULL &&
 		get_rows(&run, rows);
 }
 
@@ -372,18 +448,19 @@ ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
 	int			i;
 
 	if (!open_run(&run, data, length, ncolumns) ||
-		!ZbxhistFindItemid(run.itemids, run.slice.n, itemid, &run.slice))
+		!ZbxhistFindItemid(run.itemids, run.rows.n, itemid, &run.rows,
+						   &run.items))
 		return false;
-	*nall = run.slice.n;
-	if (codec_count(run.slice) == 0)
+	*nall = run.rows.n;
+	if (codec_count(run.rows) == 0)
 	{
 		memset(rows, 0, sizeof(*rows));
 		return true;
 	}
 	if (!open_columns(&run))
 		return false;
-	rows->itemids = palloc(codec_count(run.slice) * sizeof(int64));
-	for (i = 0; i < codec_count(run.slice); i++)
+	rows->itemids = palloc(codec_count(run.rows) * sizeof(int64));
+	for (i = 0; i < codec_count(run.rows); i++)
 		rows->itemids[i] = itemid;
 	return get_rows(&run, rows);
 }
@@ -400,35 +477,25 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 
 	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
 		!open_columns(&run) ||
-		(*itemids = ZbxhistGetItemids(run.itemids, run.slice.n)) == NULL)
+		(*itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+									  &run.items)) == NULL)
 		return false;
 	for (i = 0; i <= Max(ns_column, 0); i++)
 	{
 		ByteReader	bytes;
 
 		if (!next_column(&run, i, &bytes) ||
-			((i == 0 || i == ns_column) &&
-			 !get_column(&bytes, &columns[i > 0], run.slice)))
+			(i == 0 && !get_clocks(&run, &bytes, *itemids, &columns[0])) ||
+			(i > 0 && i == ns_column &&
+			 !get_column(&bytes, &columns[1], run.rows)))
 			return false;
 	}
-	if (!is_clocks(&columns[0]) ||
-		(ns_column > 0 && columns[1].kind != PACKED_INT))
+	if (ns_column > 0 && columns[1].kind != PACKED_INT)
 		return false;
 	*clocks = columns[0].ints;
 	*ns = ns_column > 0 ? columns[1].ints : NULL;
-	*nrows = run.slice.n;
+	*nrows = run.rows.n;
 	return is_sorted(*itemids, *clocks, *ns, *nrows);
-}
-
-/* May a run have rows of an item?  See run.h. */
-bool
-ZbxhistRunMayHave(const uint8 *data, size_t length, int ncolumns, int64 itemid)
-{
-	RunReader	run;
-
-	return !open_run(&run, data, length, ncolumns) ||
-		!ZbxhistFindItemid(run.itemids, run.slice.n, itemid, &run.slice) ||
-		codec_count(run.slice) > 0;
 }
 
 /* The format of a run, if it is a newer one; see run.h. */

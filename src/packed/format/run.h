@@ -61,12 +61,6 @@ extern bool ZbxhistDecodeRunItem(const uint8 *data, size_t length,
 								 int *nall);
 
 /*
- * Says whether a run may have rows of an item; one that is damaged may.
- */
-extern bool ZbxhistRunMayHave(const uint8 *data, size_t length, int ncolumns,
-							  int64 itemid);
-
-/*
  * The format of a run that could not be read, if that is newer than those that
  * are known here; else 0: its bytes are damaged.
  */

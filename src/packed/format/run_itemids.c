@@ -11,8 +11,8 @@
  *		how many rows each of them has, less one
  *		if more than a block has: the length of a stream, and the stream: the
  *		first itemid of each block
- *		a stream: the distances of the other itemids from the one before; the
- *		very first one is among them if there is but one block
+ *		a stream: the distances of the other itemids from the one before; if there
+ *		is but one block, a stream of the itemids
  *
  *-------------------------------------------------------------------------
  */
@@ -203,7 +203,7 @@ get_rows(const ItemidReader *reader, int to)
 
 /* Takes all itemids; see run_itemids.h. */
 int64 *
-ZbxhistGetItemids(ByteReader bytes, int n)
+ZbxhistGetItemids(ByteReader bytes, int n, Slice *items)
 {
 	ItemidReader reader;
 	uint64	   *distinct;
@@ -230,12 +230,13 @@ ZbxhistGetItemids(ByteReader bytes, int n)
 	}
 	pfree(more);
 	pfree(distinct);
+	*items = codec_all(reader.count);
 	return row == n ? itemids : NULL;
 }
 
 /* Finds where the rows of a distinct itemid are, if there is one. */
 static bool
-find_rows(const ItemidReader *reader, int which, Slice *slice)
+find_rows(const ItemidReader *reader, int which, Slice *rows)
 {
 	uint64	   *more;
 	uint64		from = 0;
@@ -243,8 +244,8 @@ find_rows(const ItemidReader *reader, int which, Slice *slice)
 
 	if (reader->count == reader->nrows)
 	{
-		slice->from = which;
-		slice->to = which + 1;
+		rows->from = which;
+		rows->to = which + 1;
 		return true;
 	}
 	more = get_rows(reader, which + 1);
@@ -258,15 +259,16 @@ find_rows(const ItemidReader *reader, int which, Slice *slice)
 	}
 	if (from >= reader->nrows || more[which] >= reader->nrows - from)
 		return false;
-	slice->from = from;
-	slice->to = from + more[which] + 1;
+	rows->from = from;
+	rows->to = from + more[which] + 1;
 	pfree(more);
 	return true;
 }
 
 /* Finds an item's rows; see run_itemids.h. */
 bool
-ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid, Slice *slice)
+ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid, Slice *rows,
+				  Slice *items)
 {
 	ItemidReader reader;
 	uint64		itemids[BLOCK];
@@ -274,8 +276,8 @@ ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid, Slice *slice)
 	int			count;
 	int			i;
 
-	slice->n = n;
-	slice->from = slice->to = 0;
+	rows->n = n;
+	rows->from = rows->to = 0;
 	if (!open_itemids(&reader, bytes, n))
 		return false;
 	if (reader.nblocks > 1)
@@ -287,6 +289,10 @@ ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid, Slice *slice)
 	if (count == 0)
 		return false;
 	find_first(i, count, (int64) itemids[i] >= itemid);
-	return i == count || (int64) itemids[i] != itemid ||
-		find_rows(&reader, (block - 1) * BLOCK + i, slice);
+	if (i == count || (int64) itemids[i] != itemid)
+		return true;
+	items->n = reader.count;
+	items->from = (block - 1) * BLOCK + i;
+	items->to = items->from + 1;
+	return find_rows(&reader, items->from, rows);
 }

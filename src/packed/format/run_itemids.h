@@ -15,10 +15,10 @@ extern void ZbxhistPutItemids(ByteBuffer *buffer, const int64 *itemids, int n);
 /*
  * These take what ZbxhistPutItemids() has added, to the end of the bytes: all
  * n itemids, in an array in the current memory context, or which rows are an
- * item's.  If it has none, to is from.
+ * item's, none perhaps.  items becomes which of the distinct itemids these are.
  */
-extern int64 *ZbxhistGetItemids(ByteReader bytes, int n);
+extern int64 *ZbxhistGetItemids(ByteReader bytes, int n, Slice *items);
 extern bool ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid,
-							  Slice *slice);
+							  Slice *rows, Slice *items);
 
 #endif							/* ZBXHIST_RUN_ITEMIDS_H */

@@ -479,7 +479,7 @@ VerifyRunIndexes(void *arg)
 
 	if (!ZbxhistRunIndexes(state->day, &indexes))
 	{
-		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid) are not there, or others are");
+		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid, first_itemid) are not there, or others are");
 		return;
 	}
 	n = VerifyIndexOfRuns(state, indexes.stored) +
