@@ -294,6 +294,16 @@ is(rows_of($subscriber, 'subscribed', 'other'),
 is(rows_of($subscriber, 'subscribed', 'history'),
 	0, '... and are not published');
 
+# values that are merged into packed days
+$primary->safe_psql(
+	'published', qq{
+	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 5 FROM generate_series(1, 10) i;
+	CALL zbxhist.pack('history', '1970-01-02');
+	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 6 FROM generate_series(1, 10) i});
+maintain($primary, 'published');
+is(rows_of($primary, 'published', 'ONLY history'),
+	0, 'late values are merged');
+
 is( $primary->safe_psql(
 		'published',
 		"SELECT count(*) FROM pg_logical_slot_get_binary_changes('changes', NULL, NULL, 'proto_version', '1', 'publication_names', 'everything')"
