@@ -13,7 +13,7 @@ AS $$
                substring(pg_get_indexdef(x.indexrelid) FROM ' USING (.*)$') AS definition, w.wanted
           FROM pg_index x
           LEFT JOIN (VALUES ('btree (last_clock) WHERE (batch IS NULL)'),
-                            ('btree (batch, last_itemid) WHERE (batch IS NOT NULL)')) w (wanted)
+                            ('btree (batch, last_itemid, first_itemid) WHERE (batch IS NOT NULL)')) w (wanted)
             ON regexp_replace(pg_get_indexdef(x.indexrelid), '^.* USING (.*\)) (WITH \(.*\) |TABLESPACE \S+ )?(WHERE .*)$', '\1 \3') = w.wanted
            AND NOT x.indisunique
          WHERE x.indrelid = runs)
@@ -23,7 +23,7 @@ AS $$
     SELECT 'it has no index (last_clock)', format('CREATE INDEX ON %s (last_clock) WHERE batch IS NULL;', runs)
      WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_clock')
      UNION ALL
-    SELECT 'it has no index (batch, last_itemid)', format('CREATE INDEX ON %s (batch, last_itemid) WHERE batch IS NOT NULL;', runs)
+    SELECT 'it has no index (batch, last_itemid, first_itemid)', format('CREATE INDEX ON %s (batch, last_itemid) WHERE batch IS NOT NULL;', runs)
      WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_itemid')
      UNION ALL
     SELECT format('it has another index, %s', m.index), format('DROP INDEX %s;', m.index)
