@@ -198,13 +198,16 @@ ListStored(ItemRuns *items)
 	if (RelationGetNumberOfBlocks(source->day) == 0)
 		size = 0;
 	else if (!ZbxhistRunIndexes(source->day, &indexes))
+	{
 		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
+		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
+	}
 	else
 	{
 		items->has_all = false;
 		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,
 										source->snapshot);
-		ZbxhistRunsSince(scan, PG_INT32_MIN);
+		ZbxhistNewestStored(scan);
 		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -215,8 +218,6 @@ ListStored(ItemRuns *items)
 		items->scan = ZbxhistBeginRunIndexScan(source->day, indexes.merged,
 											   source->snapshot);
 	}
-	if (items->nstored > 1)
-		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
 	MemoryContextSwitchTo(old);
 }
 
@@ -229,10 +230,11 @@ GetBatch(ItemRuns *items, int i)
 {
 	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
 		items->batches[items->nbatches - 1].number;
+	int64		unused;
 
 	if (i < items->nbatches)
 		return &items->batches[i];
-	if (items->has_all || !ZbxhistNextBatch(items->scan, &number))
+	if (items->has_all || !ZbxhistNextBatch(items->scan, &number, &unused))
 	{
 		items->has_all = true;
 		return NULL;
