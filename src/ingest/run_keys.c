@@ -464,7 +464,7 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
 	{
 		if (ZbxhistMayHaveKey(cache, look->keys->itemids[i],
-					   look->keys->positions[i]) && FindRow(look, i))
+							  look->keys->positions[i]) && FindRow(look, i))
 			return true;
 	}
 	return false;

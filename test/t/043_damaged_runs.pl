@@ -33,6 +33,7 @@ query(
 	"INSERT INTO history_text (itemid,clock,ns,value) SELECT i, 864000 + i, 0,"
 	  . " CASE i WHEN 3 THEN (SELECT string_agg(md5(g::text), '') FROM generate_series(1, 1000) g) ELSE 'short' END"
 	  . ' FROM generate_series(1, 5) i');
+
 # several pages; the second one is going to be damaged
 query(
 	"INSERT INTO history (itemid,clock,ns,value) SELECT i, 864000 + i % 100, i, sqrt(i) FROM generate_series(1, 4000) i"
@@ -70,7 +71,8 @@ $node->start;
 sub outcomes
 {
 	my (@statements) = @_;
-	my ($result, $out, $err) = $node->psql('zabbix',
+	my ($result, $out, $err) = $node->psql(
+		'zabbix',
 		join("\n", '\set VERBOSITY sqlstate', map { "$_;" } @statements),
 		on_error_stop => 0);
 
@@ -82,7 +84,8 @@ is( outcomes(
 		"INSERT INTO history_text (itemid,clock,ns,value) VALUES (3,864003,1,'x')",
 		"INSERT INTO history_text (itemid,clock,ns,value) VALUES (3,864003,2,'x') RETURNING itemid",
 		"INSERT INTO history_text (itemid,clock,ns,value) VALUES (2,864002,0,'x')",
-		"INSERT INTO history_text (itemid,clock,ns,value) VALUES (3,864003,1,'x')"),
+		"INSERT INTO history_text (itemid,clock,ns,value) VALUES (3,864003,1,'x')"
+	),
 	'23505 23505',
 	'a value out of line that cannot be read fails nothing but duplicates of others'
 );
@@ -94,17 +97,22 @@ is( outcomes(
 	),
 	'',
 	'nor does a page that cannot be read');
-is( () = slurp_file($node->logfile) =~
+is( () =
+	  slurp_file($node->logfile) =~
 	  /could not look for keys in "history_p19700111_0000": invalid page/g,
-	1, 'the log says so, once in a session');
+	1,
+	'the log says so, once in a session');
+
 # ... and once more when what it remembered is of no use any more
 cmp_ok(
-	() = slurp_file($node->logfile) =~
+	() =
+	  slurp_file($node->logfile) =~
 	  /could not look for keys in "history_text_p19700111_0000": a run is corrupt/g,
 	'<=', 2, '... of either');
 
-query("INSERT INTO history_text (itemid,clock,ns,value) VALUES (10,864010,$_,'x')")
-  for 1 .. 70;
+query(
+	"INSERT INTO history_text (itemid,clock,ns,value) VALUES (10,864010,$_,'x')"
+) for 1 .. 70;
 query("SELECT zbxhist_internal.merge_runs('$day{history_text}')");
 cmp_ok(query("SELECT count(*) FROM $day{history_text}"),
 	'<', 10, 'the rest is merged');
