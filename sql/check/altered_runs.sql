@@ -23,7 +23,7 @@ AS $$
     SELECT 'it has no index (last_clock)', format('CREATE INDEX ON %s (last_clock) WHERE batch IS NULL;', runs)
      WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_clock')
      UNION ALL
-    SELECT 'it has no index (batch, last_itemid, first_itemid)', format('CREATE INDEX ON %s (batch, last_itemid) WHERE batch IS NOT NULL;', runs)
+    SELECT 'it has no index (batch, last_itemid, first_itemid)', format('CREATE INDEX ON %s (batch, last_itemid, first_itemid) WHERE batch IS NOT NULL;', runs)
      WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_itemid')
      UNION ALL
     SELECT format('it has another index, %s', m.index), format('DROP INDEX %s;', m.index)
