@@ -27,7 +27,6 @@
 #include "catalog/partition_set.h"
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
-#include "packed/day/run_write.h"
 #include "rows/attempt.h"
 
 /* of each of some parents the hour that is, the one before and the next */
