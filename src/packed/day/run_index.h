@@ -59,7 +59,8 @@ batch_number(int64 batch)
 typedef struct RunIndexes
 {
 	Oid			stored;			/* (last_clock) WHERE batch IS NULL */
-	Oid			merged;			/* (batch, last_itemid, first_itemid) of others */
+	Oid			merged;			/* (batch, last_itemid, first_itemid) of
+								 * others */
 } RunIndexes;
 
 extern bool ZbxhistRunIndexes(Relation runs, RunIndexes *indexes);
