@@ -230,17 +230,6 @@ ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
 }
 
 /*
- * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
- */
-void
-ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
-{
-	scan->direction = ForwardScanDirection;
-	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
-				 PG_INT64_MIN);
-}
-
-/*
  * ZbxhistNewestStored starts a scan with all runs of statements, the one that ends
  * last first.
  */
@@ -249,6 +238,17 @@ ZbxhistNewestStored(RunIndexScan *scan)
 {
 	ZbxhistRunsSince(scan, PG_INT32_MIN);
 	scan->direction = BackwardScanDirection;
+}
+
+/*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
 }
 
 /*
