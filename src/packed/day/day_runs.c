@@ -378,7 +378,7 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
  * ZbxhistBegunRun returns one of the runs that have begun: rows before its next one
  * have been taken; NULL if there are not so many.
  */
-const Run *
+const Run  *
 ZbxhistBegunRun(const DayRuns *runs, int i)
 {
 	return i < runs->nbegun ? &runs->runs[i] : NULL;
