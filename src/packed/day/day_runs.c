@@ -101,6 +101,16 @@ ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
 }
 
 /*
+ * ZbxhistCountDayRuns has what is read from now on be counted; no item has been
+ * asked for yet.
+ */
+void
+ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters)
+{
+	runs->source.counters = counters;
+}
+
+/*
  * ZbxhistEndDayRuns frees everything.
  */
 void
@@ -437,7 +447,8 @@ ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range)
 
 		runs->items = ZbxhistBeginItemRuns(runs->source.day,
 										   runs->source.layout,
-										   runs->source.snapshot);
+										   runs->source.snapshot,
+										   runs->source.counters);
 		MemoryContextSwitchTo(old);
 	}
 	ZbxhistStartItemRuns(runs->items, range);
@@ -485,6 +496,7 @@ ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot, DayGroup *group)
 	rows = palloc(sizeof(RunRows));
 	ZbxhistDecodeDayRun(runs->source.day, runs->source.layout, slot, group,
 						rows);
+	ZbxhistCountRun(&runs->source, rows->nrows);
 	ZbxhistGroupRunRows(runs->source.day, runs->source.layout, rows, group);
 	MemoryContextSwitchTo(old);
 }

@@ -16,6 +16,7 @@ typedef struct DayRuns DayRuns;
 extern DayRuns *ZbxhistBeginDayRuns(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayRuns(DayRuns *runs, Relation day);
+extern void ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters);
 extern void ZbxhistEndDayRuns(DayRuns *runs);
 
 /* groups of one item's rows in a range of clocks, or of all rows in their order */

@@ -76,7 +76,8 @@ struct ItemRuns
  * registered, and day open, until it ends.
  */
 ItemRuns *
-ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
+ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
+					 RunCounters *counters)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist runs of items",
@@ -90,6 +91,7 @@ ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
 												ALLOCSET_DEFAULT_SIZES);
 	ZbxhistInitRunSource(&items->source, day, layout, snapshot,
 						 items->list_context);
+	items->source.counters = counters;
 	return items;
 }
 
@@ -342,6 +344,7 @@ ReadRows(ItemRuns *items, Run *run)
 	found = ZbxhistDecodeDayRunItem(source->day, source->layout, slot,
 									&run->place, itemid, &run->rows);
 	MemoryContextSwitchTo(old);
+	ZbxhistCountRun(source, found ? run->rows.nrows : 0);
 	return found;
 }
 

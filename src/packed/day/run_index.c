@@ -241,6 +241,17 @@ ZbxhistNewestStored(RunIndexScan *scan)
 }
 
 /*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
+}
+
+/*
  * ZbxhistRunsOfBatch starts a scan with the runs of a batch that do not end before
  * an item, sorted by items.
  */

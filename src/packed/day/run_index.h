@@ -87,6 +87,7 @@ extern RunIndexScan *ZbxhistBeginRunIndexScan(Relation runs, Oid relid,
 											  Snapshot snapshot);
 extern void ZbxhistRunsSince(RunIndexScan *scan, int32 clock);
 extern void ZbxhistNewestStored(RunIndexScan *scan);
+extern void ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch);
 extern void ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid);
 extern bool ZbxhistNextBatch(RunIndexScan *scan, int64 *batch,
 							 int64 *last_itemid);
