@@ -219,6 +219,10 @@ ALTER TABLE zbxhist.parent_state
     ADD COLUMN deleted_bytes bigint,
     ADD COLUMN deleted_percent numeric(4, 1),
     ADD COLUMN measured_at timestamptz;
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
+ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
+
 -- its tables keep their days until setup or alter_parent is called
 ALTER TABLE zbxhist.managed_schema
     ADD COLUMN history_interval interval,

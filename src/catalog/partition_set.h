@@ -21,7 +21,8 @@ typedef struct PartitionSet
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
 	bool		has_policy;		/* this session stores rows: the next three
-								 * and partitions' and days' is_verified are filled */
+								 * and partitions' and days' is_verified are
+								 * filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
 	bool		is_verified;	/* is_verified may be relied on */
 	bool		has_marks;		/* strays have been stored since verification */

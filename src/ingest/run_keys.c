@@ -20,7 +20,9 @@
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
  * their ends finds them.  Their keys, decoded, are remembered, and a filter of
- * all that are: three bits for each key.  Most looks end there.
+ * all that are (run_key_cache.c).  Most looks end there.  Rows that come late
+ * overlap with many merged runs; of these only those are looked at that have
+ * their items, and most of what these have is not remembered.
  *
  * Locks: the caller's on the table, from before his row was stored until his
  * transaction ends.
@@ -29,12 +31,10 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -47,34 +47,8 @@
 #include "rows/attempt.h"
 #include "rows/merge_lock.h"
 
-/* keys that are remembered, at most, before all are forgotten */
-#define MAX_CACHED_KEYS (256 * 1024)
-
-/* bits of the filter */
-#define FILTER_BITS (8 * 1024 * 1024)
-#define FILTER_WORDS (FILTER_BITS / 64)
-
-/* what a version of a run is known by; nothing between its members */
-typedef struct RunId
-{
-	BlockNumber block;
-	uint32		offset;
-	TransactionId xmin;
-} RunId;
-
-typedef struct CachedRun
-{
-	RunId		id;				/* hash key - must be first */
-	RunKeys		keys;
-} CachedRun;
-
-typedef struct KeyCache
-{
-	HTAB	   *runs;			/* of CachedRun */
-	int64		nkeys;
-	MemoryContext context;		/* owns all this */
-	uint64		filter[FILTER_WORDS];
-} KeyCache;
+/* keys that one look remembers, at most: others are decoded each time */
+#define MAX_LOOK_KEYS (64 * 1024)
 
 /* a run that overlaps with the keys */
 typedef struct NearRun
@@ -92,122 +66,11 @@ typedef struct KeyLook
 	const WrittenRun *own;		/* which the caller has just stored */
 	int			nown;
 	List	   *near;			/* of NearRun */
+	int64		nkept;			/* keys that this look remembers */
+	MemoryContext decode_context;	/* of keys that it does not, or NULL */
 	int			row;			/* whose key is found */
 	const NearRun *found;		/* where */
 } KeyLook;
-
-/* ---- what is remembered ---- */
-
-/*
- * GetCache returns the table's memory, emptied if it has become too large.
- */
-static KeyCache *
-GetCache(RunTable *table)
-{
-	MemoryContext context;
-	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(CachedRun)};
-
-	if (table->cache != NULL && table->cache->nkeys < MAX_CACHED_KEYS)
-		return table->cache;
-	if (table->cache != NULL)
-		MemoryContextDelete(table->cache->context);
-	table->cache = NULL;
-	context = AllocSetContextCreate(table->context, "zbxhist keys of runs",
-									ALLOCSET_DEFAULT_SIZES);
-	table->cache = MemoryContextAllocZero(context, sizeof(KeyCache));
-	table->cache->context = context;
-	control.hcxt = context;
-	table->cache->runs = hash_create("zbxhist keys of runs", 256, &control,
-									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return table->cache;
-}
-
-/*
- * HashKey returns 64 bits of which each part is as good as any other.
- */
-static inline uint64
-HashKey(int64 itemid, int64 position)
-{
-	uint64		hash = (uint64) position ^
-		((uint64) itemid * UINT64CONST(0x9E3779B97F4A7C15));
-
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xFF51AFD7ED558CCD);
-	hash ^= hash >> 33;
-	hash *= UINT64CONST(0xC4CEB9FE1A85EC53);
-	return hash ^ (hash >> 33);
-}
-
-/*
- * AddToFilter notes a key.
- */
-static inline void
-AddToFilter(KeyCache *cache, int64 itemid, int64 position)
-{
-	uint64		hash = HashKey(itemid, position);
-
-	for (int i = 0; i < 3; i++)
-	{
-		uint32		bit = (hash >> (i * 20)) % FILTER_BITS;
-
-		cache->filter[bit / 64] |= UINT64CONST(1) << (bit % 64);
-	}
-}
-
-/*
- * IsInFilter says whether a key may have been noted.
- */
-static inline bool
-IsInFilter(const KeyCache *cache, int64 itemid, int64 position)
-{
-	uint64		hash = HashKey(itemid, position);
-
-	for (int i = 0; i < 3; i++)
-	{
-		uint32		bit = (hash >> (i * 20)) % FILTER_BITS;
-
-		if ((cache->filter[bit / 64] & (UINT64CONST(1) << (bit % 64))) == 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Remember adds a run's keys, of which it makes a copy.
- */
-static const RunKeys *
-Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
-		 int count)
-{
-	Size		size = sizeof(int64) * count;
-	int64	   *itemids = MemoryContextAllocHuge(cache->context, size);
-	int64	   *positions = MemoryContextAllocHuge(cache->context, size);
-	CachedRun  *run;
-
-	memcpy(itemids, keys->itemids + first, size);
-	memcpy(positions, keys->positions + first, size);
-	for (int i = 0; i < count; i++)
-		AddToFilter(cache, itemids[i], positions[i]);
-	cache->nkeys += count;
-	run = hash_search(cache->runs, id, HASH_ENTER, NULL);
-	run->keys.nrows = count;
-	run->keys.itemids = itemids;
-	run->keys.positions = positions;
-	return &run->keys;
-}
-
-/*
- * ZbxhistRememberKeys remembers those of a run that this session has stored.
- */
-void
-ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
-					const WrittenRun *run, TransactionId xmin)
-{
-	RunId		id = {ItemPointerGetBlockNumber(&run->tid),
-	ItemPointerGetOffsetNumber(&run->tid), xmin};
-
-	(void) Remember(GetCache(table), &id, keys, run->first, run->nrows);
-}
 
 /* ---- a run ---- */
 
@@ -280,135 +143,6 @@ ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 }
 
 /*
- * GetKeys returns the keys of the run in a slot, or NULL.  Those of a damaged one
- * are remembered, too: there are none.
- */
-static const RunKeys *
-GetKeys(const KeyLook *look, TupleTableSlot *slot)
-{
-	KeyCache   *cache = look->table->cache;
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-	RunId		id = {ItemPointerGetBlockNumber(&slot->tts_tid),
-		ItemPointerGetOffsetNumber(&slot->tts_tid),
-	HeapTupleHeaderGetRawXmin(tuple->t_data)};
-	CachedRun  *run = hash_search(cache->runs, &id, HASH_FIND, NULL);
-	RunKeys		keys;
-	bool		isnull;
-	Datum		payload;
-
-	if (run != NULL)
-		return &run->keys;
-	payload = slot_getattr(slot, DAY_ATTNUM_PAYLOAD, &isnull);
-	if (isnull)
-		return NULL;
-	ReadKeys(look, payload, &keys);
-	return Remember(cache, &id, &keys, 0, keys.nrows);
-}
-
-/*
- * HasItem says whether one of the keys is of an item between these.
- */
-static bool
-HasItem(const RunKeys *keys, int64 first, int64 last)
-{
-	int			i;
-
-	find_first(i, keys->nrows, keys->itemids[i] >= first);
-	return i < keys->nrows && keys->itemids[i] <= last;
-}
-
-/*
- * IsNear says whether the run in a slot may have one of the keys.
- */
-static bool
-IsNear(const KeyLook *look, TupleTableSlot *slot)
-{
-	const RunKeys *keys = look->keys;
-	bool		isnull;
-
-	for (int i = 0; i < look->nown; i++)
-	{
-		if (ItemPointerEquals(unconstify(ItemPointerData *, &look->own[i].tid),
-							  &slot->tts_tid))
-			return false;
-	}
-	return DatumGetInt32(slot_getattr(slot, DAY_ATTNUM_FIRST_CLOCK,
-									  &isnull)) <= keys->last_clock &&
-		DatumGetInt32(slot_getattr(slot, DAY_ATTNUM_LAST_CLOCK,
-								   &isnull)) >= keys->first_clock &&
-		HasItem(keys,
-				DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_FIRST_ITEMID,
-										   &isnull)),
-				DatumGetInt64(slot_getattr(slot, DAY_ATTNUM_LAST_ITEMID,
-										   &isnull)));
-}
-
-/* ---- all runs ---- */
-
-/*
- * NoteRun notes a run that the snapshot sees, if it may have one of the keys.
- */
-static void
-NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
-{
-	const RunKeys *keys;
-	NearRun    *run;
-
-	CHECK_FOR_INTERRUPTS();
-	if (!IsNear(look, slot))
-		return;
-	keys = GetKeys(look, slot);
-	if (keys == NULL)
-		return;
-	run = palloc0(sizeof(NearRun));
-	run->keys = keys;
-	run->tid = slot->tts_tid;
-	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
-		run->waits_for = TransactionIdIsValid(snapshot->xmin) ?
-			snapshot->xmin : snapshot->xmax;
-	look->near = lappend(look->near, run);
-}
-
-/*
- * NoteRunsOf notes the runs that may have one of the keys, of those in an index.
- */
-static void
-NoteRunsOf(KeyLook *look, Snapshot snapshot, Oid index)
-{
-	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel, index, snapshot);
-	TupleTableSlot *slot;
-
-	ZbxhistRunsSince(scan, look->keys->first_clock);
-	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
-		NoteRun(look, slot, snapshot);
-	ZbxhistEndRunIndexScan(scan);
-}
-
-/*
- * NoteRuns notes all runs that may have one of the keys.
- */
-static void
-NoteRuns(KeyLook *look, Snapshot snapshot)
-{
-	look->near = NIL;
-	if (look->table->has_indexes)
-	{
-		NoteRunsOf(look, snapshot, look->table->indexes.stored);
-		NoteRunsOf(look, snapshot, look->table->indexes.merged);
-	}
-	else
-	{
-		TupleTableSlot *slot = table_slot_create(look->rel, NULL);
-		TableScanDesc scan = table_beginscan(look->rel, snapshot, 0, NULL);
-
-		while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-			NoteRun(look, slot, snapshot);
-		table_endscan(scan);
-		ExecDropSingleTupleTableSlot(slot);
-	}
-}
-
-/*
  * HasKey says whether keys contain one.
  */
 static bool
@@ -421,6 +155,253 @@ HasKey(const RunKeys *keys, int64 itemid, int64 position)
 			   (keys->itemids[i] == itemid && keys->positions[i] >= position));
 	return i < keys->nrows && keys->itemids[i] == itemid &&
 		keys->positions[i] == position;
+}
+
+/*
+ * FindCommon returns the number of one of the keys that others have, or -1.
+ */
+static int
+FindCommon(const RunKeys *keys, const RunKeys *others)
+{
+	int			i;
+
+	if (others->nrows == 0)
+		return -1;
+	find_first(i, keys->nrows, keys->itemids[i] >= others->itemids[0]);
+	for (; i < keys->nrows &&
+		 keys->itemids[i] <= others->itemids[others->nrows - 1]; i++)
+	{
+		if (HasKey(others, keys->itemids[i], keys->positions[i]))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * NextRow returns the first row from one on that is of an item from one on, and
+ * not later than a clock; the number of rows if there is none.
+ */
+static int
+NextRow(const RunKeys *keys, int64 itemid, int32 last_clock)
+{
+	int			i;
+
+	find_first(i, keys->nrows, keys->itemids[i] >= itemid);
+	while (i < keys->nrows && position_clock(keys->positions[i]) > last_clock)
+		i++;
+	return i;
+}
+
+/*
+ * HasRow says whether one of the keys is where those of a run are.
+ */
+static bool
+HasRow(const RunKeys *keys, const DayGroup *place)
+{
+	int			i;
+
+	if (place->first_clock > keys->last_clock ||
+		place->last_clock < keys->first_clock)
+		return false;
+	find_first(i, keys->nrows, keys->itemids[i] >= place->first_itemid);
+	for (; i < keys->nrows && keys->itemids[i] <= place->last_itemid; i++)
+	{
+		int32		clock = position_clock(keys->positions[i]);
+
+		if (clock >= place->first_clock && clock <= place->last_clock)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * IsNear says whether the run in a slot may have one of the keys.
+ */
+static bool
+IsNear(const KeyLook *look, TupleTableSlot *slot)
+{
+	DayGroup	place;
+
+	for (int i = 0; i < look->nown; i++)
+	{
+		if (ItemPointerEquals(unconstify(ItemPointerData *, &look->own[i].tid),
+							  &slot->tts_tid))
+			return false;
+	}
+	return ZbxhistReadPlace(slot, &place) && HasRow(look->keys, &place);
+}
+
+/*
+ * GetKeys returns the keys of the run in a slot, which are remembered; so are
+ * those of a damaged one: there are none.  Returns NULL if there is no room for
+ * them, and sets row to one of the look's keys that is among them, or -1.
+ */
+static const RunKeys *
+GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
+{
+	KeyCache   *cache = look->table->cache;
+	const RunKeys *result = ZbxhistCachedKeys(cache, slot);
+	RunKeys		keys;
+	MemoryContext old;
+
+	*row = -1;
+	if (result != NULL)
+		return result;
+	if (look->decode_context == NULL)
+		look->decode_context = AllocSetContextCreate(CurrentMemoryContext,
+													 "zbxhist keys of a run",
+													 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(look->decode_context);
+	slot_getallattrs(slot);
+	ReadKeys(look, slot->tts_values[DAY_ATTNUM_PAYLOAD - 1], &keys);
+	MemoryContextSwitchTo(old);
+	look->nkept += keys.nrows;
+	if (look->nkept <= MAX_LOOK_KEYS)
+		result = ZbxhistCacheKeys(cache, slot, &keys);
+	if (result == NULL)
+		*row = FindCommon(look->keys, &keys);
+	MemoryContextReset(look->decode_context);
+	return result;
+}
+
+/* ---- all runs ---- */
+
+/*
+ * NoteRun notes a run that the snapshot sees, if it may have one of the keys;
+ * returns true if it is known already that it has.
+ */
+static bool
+NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
+{
+	const RunKeys *keys;
+	NearRun    *run;
+	int			row;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->rel, slot))
+		return false;
+	keys = GetKeys(look, slot, &row);
+	if (keys == NULL && row < 0)
+		return false;
+	run = palloc0(sizeof(NearRun));
+	run->keys = keys;
+	run->tid = slot->tts_tid;
+	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
+		run->waits_for = TransactionIdIsValid(snapshot->xmin) ?
+			snapshot->xmin : snapshot->xmax;
+	if (keys != NULL)
+	{
+		look->near = lappend(look->near, run);
+		return false;
+	}
+	look->row = row;
+	look->found = run;
+	return true;
+}
+
+/*
+ * NoteStored notes those of statements; returns as NoteRun.
+ */
+static bool
+NoteStored(KeyLook *look, Snapshot snapshot)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+												  look->table->indexes.stored,
+												  snapshot);
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	ZbxhistRunsSince(scan, look->keys->first_clock);
+	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+		found = NoteRun(look, slot, snapshot);
+	ZbxhistEndRunIndexScan(scan);
+	return found;
+}
+
+/*
+ * NoteBatch notes those of a batch, of which slot has the first one; returns as
+ * NoteRun.  They are sorted by items: those between the items of the keys are
+ * passed over.
+ */
+static bool
+NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
+		  int64 batch, Snapshot snapshot)
+{
+	const RunKeys *keys = look->keys;
+	int			row = NextRow(keys, PG_INT64_MIN, batch_clock(batch));
+
+	while (row < keys->nrows && slot != NULL &&
+		   ZbxhistRunBatch(slot) == batch)
+	{
+		bool		isnull;
+		int64		last = DatumGetInt64(slot_getattr(slot,
+													  DAY_ATTNUM_LAST_ITEMID,
+													  &isnull));
+
+		if (last < keys->itemids[row])
+			ZbxhistRunsOfBatch(scan, batch, keys->itemids[row]);
+		else if (NoteRun(look, slot, snapshot))
+			return true;
+		else
+			row = NextRow(keys, last, batch_clock(batch));
+		slot = ZbxhistNextInRunIndex(scan);
+	}
+	return false;
+}
+
+/*
+ * NoteMerged notes those of merges; returns as NoteRun.
+ */
+static bool
+NoteMerged(KeyLook *look, Snapshot snapshot)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+												  look->table->indexes.merged,
+												  snapshot);
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	ZbxhistRunsSince(scan, look->keys->first_clock);
+	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		int64		batch = ZbxhistRunBatch(slot);
+
+		found = NoteBatch(look, scan, slot, batch, snapshot);
+		ZbxhistRunsFromBatch(scan, batch + 1);
+	}
+	ZbxhistEndRunIndexScan(scan);
+	return found;
+}
+
+/*
+ * NoteAll notes those of a table that has no indexes for them; returns as NoteRun.
+ */
+static bool
+NoteAll(KeyLook *look, Snapshot snapshot)
+{
+	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
+	TableScanDesc scan = table_beginscan(look->rel, snapshot, 0, NULL);
+	bool		found = false;
+
+	while (!found &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
+		found = NoteRun(look, slot, snapshot);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	return found;
+}
+
+/*
+ * NoteRuns notes all runs that may have one of the keys; returns as NoteRun.
+ */
+static bool
+NoteRuns(KeyLook *look, Snapshot snapshot)
+{
+	look->near = NIL;
+	look->nkept = 0;
+	if (look->table->has_indexes)
+		return NoteStored(look, snapshot) || NoteMerged(look, snapshot);
+	return NoteAll(look, snapshot);
 }
 
 /*
@@ -454,13 +435,14 @@ FindRow(KeyLook *look, int row)
 static bool
 LookOnce(KeyLook *look, Snapshot snapshot)
 {
-	const KeyCache *cache = GetCache(look->table);
+	const KeyCache *cache = ZbxhistGetKeyCache(look->table);
 
 	look->found = NULL;
-	NoteRuns(look, snapshot);
+	if (NoteRuns(look, snapshot))
+		return true;
 	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
 	{
-		if (IsInFilter(cache, look->keys->itemids[i],
+		if (ZbxhistMayHaveKey(cache, look->keys->itemids[i],
 					   look->keys->positions[i]) && FindRow(look, i))
 			return true;
 	}

@@ -212,7 +212,8 @@ Merge(Oid relid)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	result = ConditionalLockRelationOid(relid, AccessShareLock) &&
 		BelongsToUs(relid) &&
-		ZbxhistMergeRuns(relid, MERGED_STATEMENTS, LeaveIfWanted) > 0;
+		ZbxhistMergeRuns(relid, MERGED_STATEMENTS, MERGED_ROWS,
+						 LeaveIfWanted) > 0;
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);

@@ -55,12 +55,12 @@ CREATE FUNCTION differences() RETURNS TABLE (query text, item bigint) LANGUAGE p
 BEGIN
     DROP TABLE IF EXISTS plain;
     CREATE TABLE plain AS SELECT * FROM hour;
-    RETURN QUERY SELECT f.query, i FROM form f, unnest('{0,2,3,5,8}'::bigint[]) i
+    RETURN QUERY SELECT f.query, i FROM form f, unnest('{0,3,5,8}'::bigint[]) i
                   WHERE rows_of(f.query, 'plain', i) IS DISTINCT FROM rows_of(f.query, 'history', i);
 END
 $$;
-CREATE FUNCTION merge(enough integer DEFAULT 2) RETURNS bigint LANGUAGE sql AS $$
-    SELECT zbxhist_internal.merge_runs(day, enough) FROM place
+CREATE FUNCTION merge(enough integer DEFAULT 2, rows integer DEFAULT 262144) RETURNS bigint LANGUAGE sql AS $$
+    SELECT zbxhist_internal.merge_runs(day, enough, rows) FROM place
 $$;
 -- its batches by level, 0 being what statements have stored
 CREATE FUNCTION levels() RETURNS TABLE (level bigint, batches bigint, several boolean) LANGUAGE plpgsql AS $$
@@ -129,7 +129,7 @@ SELECT merge(3);
 SELECT * FROM differences();
 SELECT store(12 * 3, 1000002000 + 100 * i), merge() > 0 FROM generate_series(1, 12) i;
 SELECT store(1, 1000004000);
-SELECT merge();
+SELECT merge() > 25 AS merged;
 SELECT store(3, 1000003950), merge() > 0, store(1, 1000003990);
 SELECT * FROM levels();
 SELECT * FROM differences();
@@ -137,6 +137,25 @@ COMMIT;
 VACUUM (TRUNCATE false) :day;
 SELECT * FROM differences();
 SELECT count(*) FROM zbxhist.verify('history');
+
+-- bit by bit: what is written first is added to, whatever comes meanwhile, until nothing is
+-- left of the batches that it is made of
+BEGIN;
+SELECT count(store(5, 1000000900 + 100 * i)), sum(merge(3)) > 0 AS merged FROM generate_series(1, 24) i;
+SELECT * FROM levels();
+SELECT merge(2, 1) > 0 AS merged;
+SELECT * FROM levels();
+SELECT * FROM differences();
+DELETE FROM history WHERE itemid = 3 AND clock BETWEEN 1000000800 AND 1000004399;
+SELECT store(2, 1000001200);
+SELECT merge(3, 1) > 0 AS merged;
+SELECT * FROM differences();
+SELECT merge(2, 1);
+DO $$ BEGIN WHILE merge(2, 1) > 0 LOOP NULL; END LOOP; END $$;
+SELECT * FROM levels();
+SELECT * FROM differences();
+SELECT count(*) FROM zbxhist.verify('history');
+COMMIT;
 
 -- runs are decoded again and again
 SET work_mem = '64kB';
@@ -170,6 +189,7 @@ SELECT kind, rows = (SELECT count(*) FROM plain) AS all_rows FROM zbxhist.partit
 SELECT count(*) FROM (SELECT * FROM hour EXCEPT SELECT * FROM plain) d;
 
 -- columns with the names of its own two
+\set VERBOSITY terse
 CREATE TABLE other (itemid bigint NOT NULL, clock integer NOT NULL, batch integer, PRIMARY KEY (itemid, clock));
 SELECT zbxhist.create_parent('other', '1 hour', pack_after => '1 hour', ingest => 'runs');
 ALTER TABLE other RENAME batch TO value;

@@ -283,12 +283,26 @@ $subscriber->safe_psql('subscribed',
 $primary->safe_psql('published',
 	statements(30, 30) . "\n$merge;\nINSERT INTO other VALUES (1)");
 $primary->safe_psql('published', "DELETE FROM history WHERE itemid = 3");
+
+# a statement that makes several runs
+$primary->safe_psql('published',
+	"INSERT INTO history SELECT i, $HOUR, i * 1.1, 5 FROM generate_series(1000, 9000) i");
 $primary->safe_psql('published', statements(60, 3) . 'INSERT INTO other VALUES (2)');
 $primary->wait_for_catchup('s');
 is(rows_of($subscriber, 'subscribed', 'other'),
 	2, 'runs do not stop what else is replicated');
 is(rows_of($subscriber, 'subscribed', 'history'),
 	0, '... and are not published');
+
+# values that are merged into packed days
+$primary->safe_psql(
+	'published', qq{
+	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 5 FROM generate_series(1, 10) i;
+	CALL zbxhist.pack('history', '1970-01-02');
+	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 6 FROM generate_series(1, 10) i});
+maintain($primary, 'published');
+is(rows_of($primary, 'published', 'ONLY history'),
+	0, 'late values are merged');
 
 is( $primary->safe_psql(
 		'published',

@@ -31,6 +31,13 @@ typedef struct DayGroup
 	GroupReader reader;			/* open; its bytes are the scan's */
 } DayGroup;
 
+/* what was read of tables of runs; shown by EXPLAIN */
+typedef struct RunCounters
+{
+	uint64		runs;			/* that were looked into */
+	uint64		rows;			/* of them that were decoded */
+} RunCounters;
+
 /* where groups begin */
 typedef struct DayPlace
 {
@@ -43,6 +50,7 @@ typedef struct DayPlace
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
+extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */

@@ -69,6 +69,17 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
+ * ZbxhistDayScanCount has runs counted that are read from now on; counters must
+ * stay as long as the scan.
+ */
+void
+ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
+{
+	if (scan->runs != NULL)
+		ZbxhistCountDayRuns(scan->runs, counters);
+}
+
+/*
  * CloseScans ends what has been begun in the scan's day.
  */
 static void

@@ -85,6 +85,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	SetWanted(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
 	ZbxhistDayScanOnlyItem(reader->scan);
+	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
 	return reader;

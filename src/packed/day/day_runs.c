@@ -101,6 +101,16 @@ ZbxhistMoveDayRuns(DayRuns *runs, Relation day)
 }
 
 /*
+ * ZbxhistCountDayRuns has what is read from now on be counted; no item has been
+ * asked for yet.
+ */
+void
+ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters)
+{
+	runs->source.counters = counters;
+}
+
+/*
  * ZbxhistEndDayRuns frees everything.
  */
 void
@@ -345,11 +355,13 @@ ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group)
 }
 
 /*
- * ZbxhistNextRowsOfRuns returns the next rows of all, as many as are wanted if
- * there are, or 0 at the end.  They are good until the next call.
+ * ZbxhistNextRowsOfRuns returns the next rows of all, or of items before one, as
+ * many as are wanted if there are, or 0 at the end.  They are good until the next
+ * call.
  */
 int
-ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, const RunRow **rows)
+ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
+					  const RunRow **rows)
 {
 	MemoryContext old;
 	RunRow	   *found;
@@ -361,7 +373,8 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, const RunRow **rows)
 	BeginRuns(runs);
 	found = MemoryContextAllocHuge(runs->group_context,
 								   nwanted * sizeof(RunRow));
-	while (nrows < nwanted && !binaryheap_empty(runs->merge))
+	while (nrows < nwanted && !binaryheap_empty(runs->merge) &&
+		   (end_itemid == NO_END_ITEM || NextItem(runs) < end_itemid))
 	{
 		found[nrows++] = TakeRow(runs);
 		BeginRuns(runs);
@@ -369,6 +382,16 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, const RunRow **rows)
 	*rows = found;
 	MemoryContextSwitchTo(old);
 	return nrows;
+}
+
+/*
+ * ZbxhistBegunRun returns one of the runs that have begun: rows before its next one
+ * have been taken; NULL if there are not so many.
+ */
+const Run  *
+ZbxhistBegunRun(const DayRuns *runs, int i)
+{
+	return i < runs->nbegun ? &runs->runs[i] : NULL;
 }
 
 /* ---- rows of the group ---- */
@@ -424,7 +447,8 @@ ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range)
 
 		runs->items = ZbxhistBeginItemRuns(runs->source.day,
 										   runs->source.layout,
-										   runs->source.snapshot);
+										   runs->source.snapshot,
+										   runs->source.counters);
 		MemoryContextSwitchTo(old);
 	}
 	ZbxhistStartItemRuns(runs->items, range);
@@ -472,6 +496,7 @@ ZbxhistGroupOfRun(DayRuns *runs, TupleTableSlot *slot, DayGroup *group)
 	rows = palloc(sizeof(RunRows));
 	ZbxhistDecodeDayRun(runs->source.day, runs->source.layout, slot, group,
 						rows);
+	ZbxhistCountRun(&runs->source, rows->nrows);
 	ZbxhistGroupRunRows(runs->source.day, runs->source.layout, rows, group);
 	MemoryContextSwitchTo(old);
 }

@@ -9,13 +9,14 @@
 #define ZBXHIST_DAY_RUNS_H
 
 #include "packed/day/day.h"
-#include "packed/day/run_group.h"
+#include "packed/day/run_read.h"
 
 typedef struct DayRuns DayRuns;
 
 extern DayRuns *ZbxhistBeginDayRuns(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayRuns(DayRuns *runs, Relation day);
+extern void ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters);
 extern void ZbxhistEndDayRuns(DayRuns *runs);
 
 /* groups of one item's rows in a range of clocks, or of all rows in their order */
@@ -24,11 +25,16 @@ extern void ZbxhistRunsOfAll(DayRuns *runs);
 extern bool ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group);
 extern int	ZbxhistNumRuns(const DayRuns *runs);
 
-/* rows of some runs, without groups */
+/*
+ * rows of some runs, without groups, before an item, or all of them
+ */
+#define NO_END_ITEM PG_INT64_MAX
+
 extern void ZbxhistListRuns(DayRuns *runs, const DayGroup *places,
 							int nplaces);
 extern int	ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted,
-								  const RunRow **rows);
+								  int64 end_itemid, const RunRow **rows);
+extern const Run *ZbxhistBegunRun(const DayRuns *runs, int i);
 
 /* where a row of a group is stored */
 typedef struct RunPlace

@@ -269,7 +269,7 @@ StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
 	if (writer->pages != NULL)
 		ZbxhistAddToDayPages(writer->pages, writer->slot);
 	else
-		table_multi_insert(writer->day, &writer->slot, 1, writer->cid,
+		table_tuple_insert(writer->day, writer->slot, writer->cid,
 						   TABLE_INSERT_NO_LOGICAL, writer->bistate);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,

@@ -76,7 +76,8 @@ struct ItemRuns
  * registered, and day open, until it ends.
  */
 ItemRuns *
-ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
+ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
+					 RunCounters *counters)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist runs of items",
@@ -90,6 +91,7 @@ ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot)
 												ALLOCSET_DEFAULT_SIZES);
 	ZbxhistInitRunSource(&items->source, day, layout, snapshot,
 						 items->list_context);
+	items->source.counters = counters;
 	return items;
 }
 
@@ -198,13 +200,16 @@ ListStored(ItemRuns *items)
 	if (RelationGetNumberOfBlocks(source->day) == 0)
 		size = 0;
 	else if (!ZbxhistRunIndexes(source->day, &indexes))
+	{
 		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
+		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
+	}
 	else
 	{
 		items->has_all = false;
 		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,
 										source->snapshot);
-		ZbxhistRunsSince(scan, PG_INT32_MIN);
+		ZbxhistNewestStored(scan);
 		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 		{
 			CHECK_FOR_INTERRUPTS();
@@ -215,8 +220,6 @@ ListStored(ItemRuns *items)
 		items->scan = ZbxhistBeginRunIndexScan(source->day, indexes.merged,
 											   source->snapshot);
 	}
-	if (items->nstored > 1)
-		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
 	MemoryContextSwitchTo(old);
 }
 
@@ -229,10 +232,11 @@ GetBatch(ItemRuns *items, int i)
 {
 	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
 		items->batches[items->nbatches - 1].number;
+	int64		unused;
 
 	if (i < items->nbatches)
 		return &items->batches[i];
-	if (items->has_all || !ZbxhistNextBatch(items->scan, &number))
+	if (items->has_all || !ZbxhistNextBatch(items->scan, &number, &unused))
 	{
 		items->has_all = true;
 		return NULL;
@@ -340,6 +344,7 @@ ReadRows(ItemRuns *items, Run *run)
 	found = ZbxhistDecodeDayRunItem(source->day, source->layout, slot,
 									&run->place, itemid, &run->rows);
 	MemoryContextSwitchTo(old);
+	ZbxhistCountRun(source, found ? run->rows.nrows : 0);
 	return found;
 }
 

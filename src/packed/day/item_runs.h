@@ -13,7 +13,8 @@
 typedef struct ItemRuns ItemRuns;
 
 extern ItemRuns *ZbxhistBeginItemRuns(Relation day, const DayLayout *layout,
-									  Snapshot snapshot);
+									  Snapshot snapshot,
+									  RunCounters *counters);
 extern void ZbxhistMoveItemRuns(ItemRuns *items, Relation day);
 extern void ZbxhistEndItemRuns(ItemRuns *items);
 

@@ -230,6 +230,28 @@ ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
 }
 
 /*
+ * ZbxhistNewestStored starts a scan with all runs of statements, the one that ends
+ * last first.
+ */
+void
+ZbxhistNewestStored(RunIndexScan *scan)
+{
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	scan->direction = BackwardScanDirection;
+}
+
+/*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
+}
+
+/*
  * ZbxhistRunsOfBatch starts a scan with the runs of a batch that do not end before
  * an item, sorted by items.
  */
@@ -252,10 +274,11 @@ ZbxhistNextInRunIndex(RunIndexScan *scan)
 
 /*
  * ZbxhistNextBatch sets batch, which is one or PG_INT64_MAX, to the next older
- * one; returns false if there is none.  A run that is damaged does not tell.
+ * one, and last_itemid to its last item; returns false if there is none.  A run
+ * that is damaged does not tell.
  */
 bool
-ZbxhistNextBatch(RunIndexScan *scan, int64 *batch)
+ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 {
 	TupleTableSlot *slot;
 	DayGroup	place;
@@ -269,6 +292,7 @@ ZbxhistNextBatch(RunIndexScan *scan, int64 *batch)
 			!ZbxhistHasPayload(scan->runs, slot))
 			continue;
 		*batch = ZbxhistRunBatch(slot);
+		*last_itemid = place.last_itemid;
 		return true;
 	}
 	return false;

@@ -59,7 +59,8 @@ batch_number(int64 batch)
 typedef struct RunIndexes
 {
 	Oid			stored;			/* (last_clock) WHERE batch IS NULL */
-	Oid			merged;			/* (batch, last_itemid, first_itemid) of others */
+	Oid			merged;			/* (batch, last_itemid, first_itemid) of
+								 * others */
 } RunIndexes;
 
 extern bool ZbxhistRunIndexes(Relation runs, RunIndexes *indexes);
@@ -73,8 +74,11 @@ typedef struct RunIndexScan RunIndexScan;
 extern RunIndexScan *ZbxhistBeginRunIndexScan(Relation runs, Oid relid,
 											  Snapshot snapshot);
 extern void ZbxhistRunsSince(RunIndexScan *scan, int32 clock);
+extern void ZbxhistNewestStored(RunIndexScan *scan);
+extern void ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch);
 extern void ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid);
-extern bool ZbxhistNextBatch(RunIndexScan *scan, int64 *batch);
+extern bool ZbxhistNextBatch(RunIndexScan *scan, int64 *batch,
+							 int64 *last_itemid);
 extern TupleTableSlot *ZbxhistNextInRunIndex(RunIndexScan *scan);
 extern void ZbxhistEndRunIndexScan(RunIndexScan *scan);
 

@@ -127,6 +127,20 @@ ZbxhistKeepRun(RunSource *source, Run *run, TupleTableSlot *slot)
 	MemoryContextSwitchTo(old);
 	run->nbytes = MemoryContextMemAllocated(run->context, true);
 	source->nbytes += run->nbytes;
+	ZbxhistCountRun(source, run->rows.nrows);
+}
+
+/*
+ * ZbxhistCountRun counts a run that has been looked into, and its rows that were
+ * decoded.
+ */
+void
+ZbxhistCountRun(RunSource *source, int nrows)
+{
+	if (source->counters == NULL)
+		return;
+	source->counters->runs++;
+	source->counters->rows += nrows;
 }
 
 /*

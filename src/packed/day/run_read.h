@@ -31,6 +31,7 @@ typedef struct RunSource
 	Relation	day;
 	const DayLayout *layout;
 	Snapshot	snapshot;
+	RunCounters *counters;		/* NULL: nobody wants to know */
 	TupleTableSlot *slot;		/* for whoever reads a run */
 	MemoryContext context;		/* of those that are kept */
 	Size		nbytes;			/* that they take */
@@ -45,6 +46,7 @@ extern void ZbxhistListAllRuns(RunSource *source, Run **runs, int *nruns);
 extern bool ZbxhistHasRoomForRuns(const RunSource *source);
 extern TupleTableSlot *ZbxhistFetchRun(RunSource *source, Run *run);
 extern void ZbxhistKeepRun(RunSource *source, Run *run, TupleTableSlot *slot);
+extern void ZbxhistCountRun(RunSource *source, int nrows);
 extern void ZbxhistForgetRun(RunSource *source, Run *run);
 
 extern int	ZbxhistFindInRun(const RunRows *rows, int64 itemid, int64 clock);

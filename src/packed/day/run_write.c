@@ -16,6 +16,7 @@
 
 #include "access/htup_details.h"
 #include "access/tableam.h"
+#include "catalog/catalog.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
@@ -105,11 +106,15 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 		  CommandId cid, WrittenRun *written)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (nslots == 1)
-		table_tuple_insert(runs, slots[0], cid, TABLE_INSERT_NO_LOGICAL, NULL);
+	/* several at once cannot be kept from those who publish all tables */
+	if (nslots > 1 && !RelationIsLogicallyLogged(runs))
+		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
 	else
-		table_multi_insert(runs, slots, nslots, cid,
-						   TABLE_INSERT_NO_LOGICAL, NULL);
+	{
+		for (int i = 0; i < nslots; i++)
+			table_tuple_insert(runs, slots[i], cid, TABLE_INSERT_NO_LOGICAL,
+							   NULL);
+	}
 	ZbxhistAddToRunIndex(runs, index, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{

@@ -11,6 +11,10 @@
  * What one merge writes is a batch, see run_index.h.  Batches have levels: so many
  * of one level are merged at once that a row is written anew three times in an
  * hour of gigabytes, and that fewer than a hundred runs and batches are left.
+ * Large ones are merged bit by bit, each a transaction of its own: the first items
+ * of all, then the next ones, which are added to what has been written.  In
+ * between each item is either here or there, small runs are merged, and the space of
+ * what is gone can be used again.
  *
  * Those who store rows look for their keys in whatever overlaps with them in
  * time, so large batches that have just been written are left alone for a while.
@@ -25,6 +29,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "fmgr.h"
@@ -58,20 +63,29 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 /* rows that are written at once */
 #define WRITTEN_ROWS (32 * 1024)
 
+/* a batch */
+typedef struct RunBatch
+{
+	int64		number;
+	int64		last_itemid;
+} RunBatch;
+
 typedef struct RunMerge
 {
 	Relation	rel;
 	DayLayout  *layout;
 	RunIndexes	indexes;
 	Snapshot	snapshot;
-	int64	   *batches;		/* the newest first */
+	RunBatch   *batches;		/* the newest first */
 	int			nbatches;
-	int			level;			/* of the batch to be written */
+	int64		batch;			/* to be written */
+	int			enough_rows;	/* of batches; the next merge goes on */
+	int64		end_itemid;		/* of rows that this merge writes */
 	DayGroup   *places;			/* of the runs to be merged */
 	int			nplaces;
 	int			max_places;
-	int64		nrows;			/* that these have */
-	int32		last_clock;		/* and the newest of these */
+	int32		last_clock;		/* of these */
+	int64		nmerged;		/* of which rows have been taken */
 	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
 } RunMerge;
@@ -102,7 +116,6 @@ AddRun(RunMerge *merge, TupleTableSlot *slot)
 									  merge->max_places * sizeof(DayGroup));
 	}
 	merge->places[merge->nplaces++] = place;
-	merge->nrows += place.nrows;
 	merge->last_clock = Max(merge->last_clock, place.last_clock);
 }
 
@@ -113,7 +126,7 @@ static void
 ChooseNothing(RunMerge *merge)
 {
 	merge->nplaces = 0;
-	merge->nrows = 0;
+	merge->end_itemid = NO_END_ITEM;
 	merge->last_clock = PG_INT32_MIN;
 }
 
@@ -137,7 +150,6 @@ ChooseStored(RunMerge *merge)
 		AddRun(merge, slot);
 	}
 	ZbxhistEndRunIndexScan(scan);
-	merge->level = 1;
 }
 
 /*
@@ -150,18 +162,18 @@ ListBatches(RunMerge *merge)
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
 												  merge->indexes.merged,
 												  merge->snapshot);
-	int64		batch = PG_INT64_MAX;
+	RunBatch	batch = {PG_INT64_MAX, 0};
 	int			size = 64;
 
 	merge->nbatches = 0;
-	merge->batches = palloc(size * sizeof(int64));
-	while (ZbxhistNextBatch(scan, &batch))
+	merge->batches = palloc(size * sizeof(RunBatch));
+	while (ZbxhistNextBatch(scan, &batch.number, &batch.last_itemid))
 	{
 		if (merge->nbatches == size)
 		{
 			size *= 2;
 			merge->batches = repalloc_huge(merge->batches,
-										   size * sizeof(int64));
+										   size * sizeof(RunBatch));
 		}
 		merge->batches[merge->nbatches++] = batch;
 	}
@@ -171,12 +183,36 @@ ListBatches(RunMerge *merge)
 /* ---- what is merged ---- */
 
 /*
+ * NewBatch returns a number for a batch.
+ */
+static int64
+NewBatch(const RunMerge *merge, int32 last_clock, int level)
+{
+	int			number = 0;
+
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		int64		other = merge->batches[i].number;
+
+		if (batch_clock(other) == last_clock && batch_level(other) == level)
+			number = Max(number, batch_number(other) + 1);
+	}
+	if (number > BATCH_MAX_NUMBER)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("table \"%s\" has too many batches of runs",
+					   RelationGetRelationName(merge->rel)));
+	return make_batch(last_clock, level, number);
+}
+
+/*
  * IsChosen says whether a batch is of a level and not newer than a clock.
  */
 static inline bool
-IsChosen(int64 batch, int level, int32 clock)
+IsChosen(const RunBatch *batch, int level, int32 clock)
 {
-	return batch_level(batch) == level && batch_clock(batch) <= clock;
+	return batch_level(batch->number) == level &&
+		batch_clock(batch->number) <= clock;
 }
 
 /*
@@ -188,35 +224,121 @@ CountBatches(const RunMerge *merge, int level, int32 clock)
 	int			result = 0;
 
 	for (int i = 0; i < merge->nbatches; i++)
-		result += IsChosen(merge->batches[i], level, clock);
+		result += IsChosen(&merge->batches[i], level, clock);
 	return result;
 }
 
 /*
- * ChooseBatches chooses the runs of these batches.
+ * ChooseBatch chooses the first runs of a batch, so many that they have some rows;
+ * what is before their last item, if there may be more, is to be merged.
  */
 static void
-ChooseBatches(RunMerge *merge, int level, int32 clock)
+ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
+{
+	int			first = merge->nplaces;
+	int64		nrows = 0;
+	TupleTableSlot *slot;
+
+	ZbxhistRunsOfBatch(scan, batch, PG_INT64_MIN);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		const DayGroup *place;
+
+		CHECK_FOR_INTERRUPTS();
+		AddRun(merge, slot);
+		if (merge->nplaces == first)
+			continue;
+		place = &merge->places[merge->nplaces - 1];
+		nrows += place->nrows;
+		if (nrows < enough ||
+			place->last_itemid == merge->places[first].first_itemid)
+			continue;
+		merge->end_itemid = Min(merge->end_itemid, place->last_itemid);
+		break;
+	}
+}
+
+/*
+ * ChooseBatches chooses runs of the batches of a level that are not newer than a
+ * clock and have no items up to one; returns the newest clock that they may have.
+ */
+static int32
+ChooseBatches(RunMerge *merge, int level, int32 clock, const int64 *after)
 {
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
 												  merge->indexes.merged,
 												  merge->snapshot);
-	TupleTableSlot *slot;
+	int64		enough = merge->enough_rows /
+		Max(CountBatches(merge, level, clock), 1);
+	int32		newest = PG_INT32_MIN;
 
 	ChooseNothing(merge);
 	for (int i = 0; i < merge->nbatches; i++)
 	{
-		if (!IsChosen(merge->batches[i], level, clock))
+		int64		number = merge->batches[i].number;
+		int			first = merge->nplaces;
+		int64		end_itemid = merge->end_itemid;
+
+		if (!IsChosen(&merge->batches[i], level, clock))
 			continue;
-		ZbxhistRunsOfBatch(scan, merge->batches[i], PG_INT64_MIN);
-		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+		ChooseBatch(merge, scan, number, enough);
+		if (merge->nplaces == first)
+			continue;
+		if (after != NULL && merge->places[first].first_itemid <= *after)
 		{
-			CHECK_FOR_INTERRUPTS();
-			AddRun(merge, slot);
+			merge->nplaces = first;
+			merge->end_itemid = end_itemid;
 		}
+		else
+			newest = Max(newest, batch_clock(number));
 	}
 	ZbxhistEndRunIndexScan(scan);
-	merge->level = Min(level + 1, BATCH_MAX_LEVEL);
+	return newest;
+}
+
+/*
+ * ChooseRest chooses what is left of batches of a level by the merge before: those
+ * that are not newer than one of the next level, and have later items only.  Whatever
+ * these are, they can be added to it.
+ */
+static bool
+ChooseRest(RunMerge *merge, int level)
+{
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		const RunBatch *batch = &merge->batches[i];
+
+		if (batch_level(batch->number) != level + 1 ||
+			CountBatches(merge, level, batch_clock(batch->number)) == 0)
+			continue;
+		(void) ChooseBatches(merge, level, batch_clock(batch->number),
+							 &batch->last_itemid);
+		merge->batch = batch->number;
+		if (merge->nplaces > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ChooseLevel chooses the batches of a level if there are enough, or what is left of
+ * them.
+ */
+static bool
+ChooseLevel(RunMerge *merge, int level, int32 settled)
+{
+	int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
+		PG_INT32_MAX : settled;
+	int32		newest;
+
+	if (ChooseRest(merge, level))
+		return true;
+	if (CountBatches(merge, level, clock) < MERGED_BATCHES)
+		return false;
+	newest = ChooseBatches(merge, level, clock, NULL);
+	if (merge->nplaces > 1)
+		merge->batch = NewBatch(merge, newest, level + 1);
+	return merge->nplaces > 1;
 }
 
 /*
@@ -231,20 +353,17 @@ ChooseRuns(RunMerge *merge, int enough)
 
 	ChooseStored(merge);
 	if (merge->nplaces >= enough)
+	{
+		merge->batch = NewBatch(merge, merge->last_clock, 1);
 		return true;
+	}
 	if (merge->nbatches == 0)
 		return false;
-	newest = Max(merge->last_clock, batch_clock(merge->batches[0]));
+	newest = Max(merge->last_clock, batch_clock(merge->batches[0].number));
 	settled = Max(newest, PG_INT32_MIN + LATE_SECONDS) - LATE_SECONDS;
-	for (int level = 1; level <= BATCH_MAX_LEVEL; level++)
+	for (int level = 1; level < BATCH_MAX_LEVEL; level++)
 	{
-		int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
-			PG_INT32_MAX : settled;
-
-		if (CountBatches(merge, level, clock) < MERGED_BATCHES)
-			continue;
-		ChooseBatches(merge, level, clock);
-		if (merge->nplaces > 1)
+		if (ChooseLevel(merge, level, settled))
 			return true;
 	}
 	return false;
@@ -263,41 +382,16 @@ FindRuns(RunMerge *merge, int enough)
 	return ChooseRuns(merge, enough);
 }
 
-/*
- * NewBatch returns the number of the batch to be written.
- */
-static int64
-NewBatch(const RunMerge *merge)
-{
-	int			number = 0;
-
-	for (int i = 0; i < merge->nbatches; i++)
-	{
-		if (batch_clock(merge->batches[i]) == merge->last_clock &&
-			batch_level(merge->batches[i]) == merge->level)
-			number = Max(number, batch_number(merge->batches[i]) + 1);
-	}
-	if (number > BATCH_MAX_NUMBER)
-		ereport(ERROR,
-				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("table \"%s\" has too many batches of runs",
-					   RelationGetRelationName(merge->rel)));
-	return make_batch(merge->last_clock, merge->level, number);
-}
-
 /* ---- merging ---- */
 
 /*
- * WriteRows writes the rows of the chosen runs, sorted.
+ * WriteRows writes rows of the chosen runs, sorted, up to the end, and returns their
+ * number.
  */
-static void
-WriteRows(void *arg)
+static int64
+WriteRows(RunMerge *merge, DayRuns *runs)
 {
-	RunMerge   *merge = arg;
-	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
-										   merge->snapshot);
 	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
-	int64		batch = NewBatch(merge);
 	double		row_bytes = 8.0;
 	int64		nwritten = 0;
 	const RunRow *rows;
@@ -305,30 +399,95 @@ WriteRows(void *arg)
 	RunRows		gathered;
 	int			nrows;
 
-	ZbxhistListRuns(runs, merge->places, merge->nplaces);
-	ZbxhistRunsOfAll(runs);
-	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS, &rows)) > 0)
+	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS,
+										  merge->end_itemid, &rows)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (merge->between != NULL)
 			merge->between();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged, batch,
-								&gathered, &row_bytes,
+		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
+								merge->batch, &gathered, &row_bytes,
 								GetCurrentCommandId(true), &written);
 		nwritten += nrows;
 		MemoryContextReset(merge->pages_context);
 	}
 	MemoryContextSwitchTo(old);
-	ZbxhistEndDayRuns(runs);
-	if (nwritten != merge->nrows)
-		elog(ERROR, "merged " INT64_FORMAT " of " INT64_FORMAT " rows of runs",
-			 nwritten, merge->nrows);
+	return nwritten;
 }
 
 /*
- * MergeChosen writes the rows of the chosen runs anew and deletes these; returns
- * false, and has done nothing, if some cannot be read, which are known by now.
+ * WriteRest writes the rows of a run anew that have not been taken, in its batch, and
+ * returns their number.
+ */
+static int
+WriteRest(RunMerge *merge, const Run *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
+	TupleTableSlot *slot = table_slot_create(merge->rel, NULL);
+	int			nrows = run->end - run->next;
+	RunRow	   *rows = palloc(nrows * sizeof(RunRow));
+	ItemPointerData tid = run->place.tid;
+	double		row_bytes = 8.0;
+	WrittenRun *written;
+	RunRows		gathered;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		rows[i].rows = &run->rows;
+		rows[i].row = run->next + i;
+	}
+	if (!table_tuple_fetch_row_version(merge->rel, &tid, merge->snapshot,
+									   slot))
+		elog(ERROR, "run to be merged is not there");
+	ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
+	(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
+							ZbxhistRunBatch(slot), &gathered, &row_bytes,
+							GetCurrentCommandId(true), &written);
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(merge->pages_context);
+	return nrows;
+}
+
+/*
+ * MergePlaces writes rows of the chosen runs anew and deletes these.
+ */
+static void
+MergePlaces(void *arg)
+{
+	RunMerge   *merge = arg;
+	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
+										   merge->snapshot);
+	int64		nwritten;
+	int64		nrows = 0;
+	const Run  *run;
+
+	ZbxhistListRuns(runs, merge->places, merge->nplaces);
+	ZbxhistRunsOfAll(runs);
+	nwritten = WriteRows(merge, runs);
+	for (int i = 0; (run = ZbxhistBegunRun(runs, i)) != NULL; i++)
+	{
+		ItemPointerData tid = run->place.tid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (run->next == 0)
+			continue;
+		merge->nmerged++;
+		if (run->next < run->end)
+			nwritten += WriteRest(merge, run);
+		nrows += run->place.nrows;
+		ZbxhistDeleteGroup(merge->rel, &tid, InvalidSnapshot);
+	}
+	if (nwritten != nrows)
+		elog(ERROR, "merged " INT64_FORMAT " of " INT64_FORMAT " rows of runs",
+			 nwritten, nrows);
+	ZbxhistEndDayRuns(runs);
+}
+
+/*
+ * MergeChosen merges the chosen runs; returns false, and has done nothing, if some
+ * cannot be read, which are known by now.
  */
 static bool
 MergeChosen(RunMerge *merge)
@@ -338,19 +497,15 @@ MergeChosen(RunMerge *merge)
 	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
 												 "zbxhist merged runs",
 												 ALLOCSET_DEFAULT_SIZES);
+	merge->nmerged = 0;
 	ZbxhistLockMerge(RelationGetRelid(merge->rel));
-	error = ZbxhistAttempt(WriteRows, merge);
+	error = ZbxhistAttempt(MergePlaces, merge);
 	if (error != NULL)
 	{
 		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
 								   merge->places, merge->nplaces) == 0)
 			ReThrowError(error);
 		return false;
-	}
-	for (int i = 0; i < merge->nplaces; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ZbxhistDeleteGroup(merge->rel, &merge->places[i].tid, InvalidSnapshot);
 	}
 	MemoryContextDelete(merge->pages_context);
 	return true;
@@ -383,23 +538,24 @@ MergeLevel(RunMerge *merge, int enough)
 		found = FindRuns(merge, enough);
 	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
-	return found ? merge->nplaces : 0;
+	return found ? merge->nmerged : 0;
 }
 
 /*
  * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
- * enough of one level; returns their number, 0 if there are not, or -1 if it
- * has to be tried again later.  Now and then between is called, if it is not NULL.
+ * enough of one level, and about so many rows of batches; returns their number, 0
+ * if there are not, or -1 if it has to be tried again later.  Now and then between
+ * is called, if it is not NULL.
  */
 int64
-ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void))
+ZbxhistMergeRuns(Oid relid, int enough, int rows, void (*between) (void))
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist merge of runs",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
-	.between = between};
+	.enough_rows = rows,.between = between};
 	int64		result = 0;
 
 	if (ZbxhistHasRuns(merge.rel) &&
@@ -416,12 +572,13 @@ ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void))
 }
 
 /*
- * zbxhist_merge_runs(runs, enough) is for SQL, see sql/packed/merge_runs.sql.
+ * zbxhist_merge_runs(runs, enough, batch_rows) is for SQL, see sql/packed/merge_runs.sql.
  */
 Datum
 zbxhist_merge_runs(PG_FUNCTION_ARGS)
 {
 	int32		enough = PG_GETARG_INT32(1);
 
-	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2), NULL));
+	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2),
+									 PG_GETARG_INT32(2), NULL));
 }

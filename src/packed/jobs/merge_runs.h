@@ -11,6 +11,10 @@
 /* batches of small runs from which on they are merged */
 #define MERGED_STATEMENTS 64
 
-extern int64 ZbxhistMergeRuns(Oid relid, int enough, void (*between) (void));
+/* rows of larger ones that are merged in one transaction */
+#define MERGED_ROWS (256 * 1024)
+
+extern int64 ZbxhistMergeRuns(Oid relid, int enough, int rows,
+							  void (*between) (void));
 
 #endif							/* ZBXHIST_MERGE_RUNS_H */
