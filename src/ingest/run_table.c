@@ -215,7 +215,7 @@ typedef struct LayoutReading
 {
 	Relation	runs;
 	DayLayout  *layout;
-}			LayoutReading;
+} LayoutReading;
 
 /*
  * ReadLayout reads the columns of a table of runs, which somebody may have altered.
