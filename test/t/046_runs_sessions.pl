@@ -354,6 +354,7 @@ sub take_step
 		push @log, "    s$each waits: @waits" if @waits;
 		push @uneven, $each if @waits == 1;
 	}
+
 	# of several that waited for one, either may be the first
 	if (@uneven && !$diverged && @others > 1)
 	{
