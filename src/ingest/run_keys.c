@@ -72,6 +72,27 @@ typedef struct KeyLook
 	const NearRun *found;		/* where */
 } KeyLook;
 
+/* ---- damage ---- */
+
+/*
+ * LogUnreadable says in the server's log, once for each table, why keys cannot be
+ * looked for in it.
+ */
+static void
+LogUnreadable(Relation runs, const ErrorData *error)
+{
+	static Oid	last_runs = InvalidOid;
+
+	if (RelationGetRelid(runs) == last_runs)
+		return;
+	last_runs = RelationGetRelid(runs);
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not look for keys in \"%s\": %s",
+				   RelationGetRelationName(runs), error->message),
+			errdetail("New rows of that time are stored all the same."));
+}
+
 /* ---- a run ---- */
 
 /* a run's bytes, whose keys are wanted */
@@ -443,7 +464,7 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
 	{
 		if (ZbxhistMayHaveKey(cache, look->keys->itemids[i],
-					   look->keys->positions[i]) && FindRow(look, i))
+							  look->keys->positions[i]) && FindRow(look, i))
 			return true;
 	}
 	return false;
@@ -544,8 +565,21 @@ FindKeys(KeyLook *look, bool is_fresh)
 }
 
 /*
+ * Look does so for ZbxhistFindInRuns.
+ */
+static void
+Look(void *arg)
+{
+	KeyLook    *look = arg;
+
+	look->row = FindKeys(look, false);
+}
+
+/*
  * ZbxhistFindInRuns returns the number of one of the keys that is in a run
- * besides the caller's own, or -1.  Allocates in the current context.
+ * besides the caller's own, or -1.  A page that cannot be read must not fail an
+ * INSERT, which would not read it in a table with an index: no key is found then.
+ * Allocates in the current context.
  */
 int
 ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
@@ -553,8 +587,14 @@ ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
 {
 	KeyLook		look = {.rel = runs,.table = table,.keys = keys,
 	.own = own,.nown = nown};
+	ErrorData  *error = ZbxhistAttempt(Look, &look);
 
-	return FindKeys(&look, false);
+	if (error == NULL)
+		return look.row;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	LogUnreadable(runs, error);
+	return -1;
 }
 
 /*

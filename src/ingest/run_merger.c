@@ -3,13 +3,19 @@
  * run_merger.c
  *	  Starts the worker that merges runs.
  *
- * An INSERT cannot merge: its transaction may be rolled back, or last, or be
- * prepared, and others would wait for it.  So once in as many runs as are worth a
- * merge a session starts a dynamic background worker (maintenance/merger.c).
- * That one merges all tables of their owner (rows/merge_lock.c).
- * It is left to chance which one does, so that of many sessions that store little
- * each, somebody does it in time.  Whatever prevents it does not fail the INSERT;
- * maintenance merges, too.
+ * Once in as many runs as are worth a merge a session starts a dynamic background
+ * worker (maintenance/merger.c).  It is left to chance which one does, so that of
+ * many sessions that store little each, somebody does it in time.  That one merges
+ * all tables of their owner (rows/merge_lock.c).  Whatever prevents it does not
+ * fail the INSERT.
+ *
+ * An INSERT does not merge itself, not even if no worker can be had.  Until its
+ * transaction ends, which may be idle or be prepared, the runs would be both
+ * there and gone: who stores a key that they have would have to wait for it,
+ * where a plain table refuses it at once, and could be in a deadlock with it; so
+ * would UPDATE, DELETE and packing wait, for an INSERT of other rows; and what is
+ * rolled back has been merged in vain.  Then maintenance merges, and until it
+ * does, the hour is slower to read.
  *
  *-------------------------------------------------------------------------
  */

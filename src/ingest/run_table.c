@@ -27,7 +27,6 @@
 #include "catalog/partition_set.h"
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
-#include "packed/day/run_write.h"
 #include "rows/attempt.h"
 
 /* of each of some parents the hour that is, the one before and the next */
@@ -216,7 +215,7 @@ typedef struct LayoutReading
 {
 	Relation	runs;
 	DayLayout  *layout;
-} LayoutReading;
+}			LayoutReading;
 
 /*
  * ReadLayout reads the columns of a table of runs, which somebody may have altered.

@@ -369,6 +369,32 @@ test_run_order(void)
 	}
 }
 
+/* A large string is alone, and does not make the runs of others small. */
+static void
+test_large_row(void)
+{
+	static const int counts[] = {50, 1, 49};
+	RunRows		rows;
+	size_t		large = 1024 * 1024;
+	int			from = 0;
+	int			i;
+
+	make_rows(&rows, 100, SHAPE_SAME, false);
+	rows.columns[4].bytes[50].data = palloc0(large);
+	rows.columns[4].bytes[50].len = large;
+	for (i = 0; i < lengthof(counts); i++)
+	{
+		uint8	   *data;
+		size_t		length;
+		int			n = ZbxhistEncodeRun(&rows, from, 8160, &data, &length);
+
+		report(n == counts[i] ? NULL : "it is not alone", "large row", i, n);
+		from += n;
+	}
+	report(run_trip(&rows, 8160), "large row", 0, 100);
+	shim_reset();
+}
+
 /* Prints what a statement of so many floats comes to. */
 static void
 show_size(int n)
@@ -403,6 +429,7 @@ test_runs(void)
 	test_round_trips();
 	test_damaged_runs();
 	test_run_order();
+	test_large_row();
 	show_size(10);
 	show_size(100);
 	show_size(1000);

@@ -17,16 +17,17 @@ my $clock = 864000;
 my $ns = 0;
 
 $node->safe_psql('postgres',
-	'CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE writer LOGIN');
+	'CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE writer LOGIN'
+);
 
 # Tables with an hour of runs each.
 sub make_tables
 {
 	my ($database, $owner, @tables) = @_;
 
-	$node->safe_psql($database,
-			"SET SESSION AUTHORIZATION $owner;"
-		  . join '',
+	$node->safe_psql(
+		$database,
+		"SET SESSION AUTHORIZATION $owner;" . join '',
 		map {
 			"SELECT zbxhist.create_parent('$_', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs');"
 			  . "SELECT zbxhist_internal.create_runs('$_', 864000, 867600);"
@@ -101,11 +102,14 @@ sub wait_for_worker
 create_database($node, 'zabbix', 'alice');
 create_zabbix_tables($node, 'zabbix', 'alice');
 make_tables('zabbix', 'alice', qw(history history_uint history_str));
+
 # what the owner has set is for his sessions
-$node->safe_psql('postgres',
+$node->safe_psql(
+	'postgres',
 	"ALTER ROLE alice SET default_transaction_read_only = on;
 	 ALTER ROLE alice SET default_transaction_isolation = 'serializable';
 	 ALTER ROLE alice SET lock_timeout = '1ms'");
+
 # and nobody's code runs there
 $node->safe_psql(
 	'zabbix', q{
@@ -116,17 +120,20 @@ $node->safe_psql(
 	CREATE EVENT TRIGGER refuse ON ddl_command_start EXECUTE FUNCTION refuse();
 });
 
-is( $node->safe_psql('zabbix',
-		"SELECT current_setting('shared_preload_libraries')"),
-	'', 'no library is preloaded');
+is( $node->safe_psql(
+		'zabbix', "SELECT current_setting('shared_preload_libraries')"),
+	'',
+	'no library is preloaded');
 ok( store_until_merged('zabbix', qw(history history_uint history_str)),
 	'runs of three tables are merged while they are stored');
-is( $node->safe_psql('postgres',
-		"SELECT count(*), min(usename::text) $mergers"),
+is( $node->safe_psql(
+		'postgres', "SELECT count(*), min(usename::text) $mergers"),
 	'1|alice',
 	'one worker does that, as their owner');
-is( $node->safe_psql('zabbix',
-		"SELECT count(*) = count(DISTINCT ns) * 2, count(*) = $ns * 2 FROM history"),
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) = count(DISTINCT ns) * 2, count(*) = $ns * 2 FROM history"
+	),
 	't|t',
 	'with all rows, once');
 
@@ -134,10 +141,13 @@ is( $node->safe_psql('zabbix',
 
 ok(wait_for_worker('zabbix'), 'a worker is there');
 $node->safe_psql('zabbix',
-	"SET SESSION AUTHORIZATION alice; SET default_transaction_read_only = off; SET lock_timeout = 0; SET zbxhist.allow_packed_drop = on; DROP TABLE history_str CASCADE");
-ok($node->safe_psql('postgres', "SELECT bool_and(pg_terminate_backend(pid)) $mergers"),
+	"SET SESSION AUTHORIZATION alice; SET default_transaction_read_only = off; SET lock_timeout = 0; SET zbxhist.allow_packed_drop = on; DROP TABLE history_str CASCADE"
+);
+ok( $node->safe_psql(
+		'postgres', "SELECT bool_and(pg_terminate_backend(pid)) $mergers"),
 	'it can be ended');
-ok($node->poll_query_until('postgres', "SELECT NOT EXISTS (SELECT $mergers)"),
+ok( $node->poll_query_until(
+		'postgres', "SELECT NOT EXISTS (SELECT $mergers)"),
 	'and ends');
 ok(store_until_merged('zabbix', qw(history history_uint)),
 	'another one takes its place');
@@ -145,10 +155,8 @@ ok(wait_for_worker('zabbix'), 'a worker is there');
 my $began = time();
 $node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE zabbix');
 cmp_ok(time() - $began, '<', 60, 'the database can be copied');
-is( $node->safe_psql(
-		'copy', 'SELECT count(*) > 0 FROM history'),
-	't',
-	'and the copy is whole');
+is($node->safe_psql('copy', 'SELECT count(*) > 0 FROM history'),
+	't', 'and the copy is whole');
 ok(wait_for_worker('zabbix'), 'a worker is there');
 $node->safe_psql('postgres', 'DROP DATABASE zabbix');
 $node->safe_psql('postgres', 'DROP DATABASE copy');
@@ -161,8 +169,7 @@ for (@databases)
 	my ($database, $owner) = @$_;
 
 	create_database($node, $database, $owner);
-	$node->safe_psql('postgres',
-		"ALTER ROLE $owner RESET ALL");
+	$node->safe_psql('postgres', "ALTER ROLE $owner RESET ALL");
 	create_zabbix_tables($node, $database, $owner);
 	make_tables($database, $owner, 'history');
 }
@@ -188,15 +195,18 @@ $node->stop;
 $node->adjust_conf('postgresql.conf', 'max_worker_processes', '0');
 $node->start;
 store('one', 300, 'history');
-cmp_ok(runs('one', 'history'), '>=', 64,
-	'without workers runs are stored');
+cmp_ok(runs('one', 'history'), '>=', 64, 'without workers runs are stored');
 $node->safe_psql('one',
 	"SELECT zbxhist_internal.step_merge_runs('history', day) FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = 'history'::regclass"
 );
 cmp_ok(runs('one', 'history'), '<', 64, 'and maintenance merges them');
 
-is( join("\n",
-		grep { /ERROR|merge/ && !/terminating background worker|exited with exit code 1/ }
+is( join(
+		"\n",
+		grep {
+			/ERROR|merge/
+			  && !/terminating background worker|exited with exit code 1/
+		  }
 		  split(/\n/, slurp_file($node->logfile))),
 	'',
 	'the log has no errors');

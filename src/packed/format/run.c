@@ -194,12 +194,46 @@ encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 	pfree(columns.data);
 }
 
+/* The bytes of a row's strings. */
+static size_t
+strings_length(const RunRows *rows, int row)
+{
+	size_t		result = 0;
+	int			i;
+
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		if (rows->columns[i].kind == PACKED_BYTES)
+			result += rows->columns[i].bytes[row].len;
+	}
+	return result;
+}
+
+/*
+ * How many of n rows from `from` on there are before one with such strings that
+ * it had better be alone: all rows would be compressed with it in vain.
+ */
+static int
+count_small(const RunRows *rows, int from, int n, size_t max_size)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (strings_length(rows, from + i) / 2 > max_size)
+			return Max(i, 1);
+	}
+	return n;
+}
+
 /* Writes as many rows as fit, at least one; see run.h. */
 int
 ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size, uint8 **data,
 				 size_t *length)
 {
-	int			n = Min(rows->nrows - from, RUN_MAX_ROWS);
+	int			n = count_small(rows, from,
+								Min(rows->nrows - from, RUN_MAX_ROWS),
+								max_size);
 
 	for (;;)
 	{
