@@ -9,27 +9,25 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
     WITH made AS MATERIALIZED (
-        SELECT x.indexrelid::regclass AS index, x.indisvalid AND x.indisready AS is_valid,
-               substring(pg_get_indexdef(x.indexrelid) FROM ' USING (.*)$') AS definition, w.wanted
+        SELECT x.indexrelid::regclass AS index, x.indisvalid AND x.indisready AS is_valid, w.columns
           FROM pg_index x
-          LEFT JOIN (VALUES ('btree (last_clock) WHERE (batch IS NULL)'),
-                            ('btree (batch, last_itemid, first_itemid) WHERE (batch IS NOT NULL)')) w (wanted)
-            ON regexp_replace(pg_get_indexdef(x.indexrelid), '^.* USING (.*\)) (WITH \(.*\) |TABLESPACE \S+ )?(WHERE .*)$', '\1 \3') = w.wanted
-           AND NOT x.indisunique
+          LEFT JOIN zbxhist_internal.run_indexes() w
+            ON NOT x.indisunique
+           AND regexp_replace(pg_get_indexdef(x.indexrelid), '^.* USING (.*\)) (WITH \(.*\) )?(WHERE .*)$', '\1 \3')
+               = format('btree (%s) WHERE (%s)', w.columns, w.condition)
          WHERE x.indrelid = runs)
     SELECT format('index %s is not valid', m.index), format('REINDEX INDEX %s;', m.index)
-      FROM made m WHERE m.wanted IS NOT NULL AND NOT m.is_valid
+      FROM made m WHERE m.columns IS NOT NULL AND NOT m.is_valid
      UNION ALL
-    SELECT 'it has no index (last_clock)', format('CREATE INDEX ON %s (last_clock) WHERE batch IS NULL;', runs)
-     WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_clock')
-     UNION ALL
-    SELECT 'it has no index (batch, last_itemid, first_itemid)', format('CREATE INDEX ON %s (batch, last_itemid, first_itemid) WHERE batch IS NOT NULL;', runs)
-     WHERE NOT EXISTS (SELECT FROM made m WHERE m.wanted ~ 'last_itemid')
+    SELECT format('it has no index (%s)', w.columns),
+           format('CREATE INDEX ON %s (%s) WHERE %s;', runs, w.columns, w.condition)
+      FROM zbxhist_internal.run_indexes() w
+     WHERE NOT EXISTS (SELECT FROM made m WHERE m.columns = w.columns)
      UNION ALL
     SELECT format('it has another index, %s', m.index), format('DROP INDEX %s;', m.index)
       FROM made m
-     WHERE m.wanted IS NULL
-        OR m.index <> (SELECT min(o.index::oid) FROM made o WHERE o.wanted = m.wanted)
+     WHERE m.columns IS NULL
+        OR m.index <> (SELECT min(o.index::oid) FROM made o WHERE o.columns = m.columns)
      UNION ALL
     SELECT format('it has a trigger, "%s"', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, runs)
       FROM pg_trigger t WHERE t.tgrelid = runs AND NOT t.tgisinternal

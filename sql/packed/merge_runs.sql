@@ -3,7 +3,7 @@
 CREATE FUNCTION zbxhist_internal.merge_runs(
     runs regclass,
     enough integer DEFAULT 64,
-    batch_rows integer DEFAULT 262144)
+    batch_rows integer DEFAULT 131072)
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';

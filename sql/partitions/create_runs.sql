@@ -27,9 +27,8 @@ BEGIN
     SELECT ' TABLESPACE ' || quote_ident(t.spcname) INTO place
       FROM pg_tablespace t WHERE t.oid = source.reltablespace;
     PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'CREATE INDEX ON %s (last_clock)%s WHERE batch IS NULL', result, place));
-    PERFORM zbxhist_internal.execute_as_owner(result, format(
-        'CREATE INDEX ON %s (batch, last_itemid, first_itemid)%s WHERE batch IS NOT NULL', result, place));
+        'CREATE INDEX ON %s (%s)%s WHERE %s', result, i.columns, place, i.condition))
+       FROM zbxhist_internal.run_indexes() i;
     -- merged runs leave their space to others soon
     PERFORM zbxhist_internal.execute_as_owner(result, format(
         'ALTER TABLE %s SET (autovacuum_vacuum_threshold = 64, autovacuum_vacuum_scale_factor = 0.1)', result));

@@ -688,10 +688,9 @@ ReadPolicy(PartitionSet *set, Relation parent)
 												 partition->relid);
 		set->is_verified |= partition->is_verified;
 	}
-	for (int i = 0; i < set->npacked_days; i++)
+	for (PackedDay *day = set->packed_days;
+		 day < set->packed_days + set->npacked_days; day++)
 	{
-		PackedDay  *day = &set->packed_days[i];
-
 		day->is_verified = day->has_runs &&
 			list_member_oid(policy.verified, day->relid);
 		set->is_verified |= day->is_verified;

@@ -59,7 +59,7 @@ BEGIN
                   WHERE rows_of(f.query, 'plain', i) IS DISTINCT FROM rows_of(f.query, 'history', i);
 END
 $$;
-CREATE FUNCTION merge(enough integer DEFAULT 2, rows integer DEFAULT 262144) RETURNS bigint LANGUAGE sql AS $$
+CREATE FUNCTION merge(enough integer DEFAULT 2, rows integer DEFAULT 131072) RETURNS bigint LANGUAGE sql AS $$
     SELECT zbxhist_internal.merge_runs(day, enough, rows) FROM place
 $$;
 -- its batches by level, 0 being what statements have stored

@@ -22,7 +22,7 @@ BEGIN
          UNION ALL SELECT 77, 864000 + g * 100 + n % 30, n, n FROM generate_series(0, 2999) n;
         COMMIT;
         IF g % 4 = 3 THEN
-            PERFORM zbxhist_internal.merge_runs(day, 3) FROM zbxhist.packed_day WHERE from_clock = 864000;
+            PERFORM zbxhist_internal.merge_runs(day, 3) FROM zbxhist.packed_day WHERE from_clock = 864000 AND parent = 'history'::regclass;
             COMMIT;
         END IF;
     END LOOP;

@@ -113,16 +113,19 @@ sub works
 	{
 		like(
 			messages_as(
-				$target, $database, $OWNER,
-				"INSERT INTO hours VALUES (7, $clock, 1)"),
+				$target, $database,
+				$OWNER, "INSERT INTO hours VALUES (7, $clock, 1)"),
 			qr/duplicate key value violates unique constraint "hours_pkey"/,
 			"$name: keys in runs are unique");
 	}
 	is( sql_as(
-			$target, $database, $OWNER,
+			$target,
+			$database,
+			$OWNER,
 			'INSERT INTO hours SELECT i, 87100, 1 FROM generate_series(1, 50) i;'
 			  . "SELECT zbxhist_internal.merge_runs(d.day, 2) > 2 FROM zbxhist.packed_day d WHERE d.parent = 'hours'::regclass AND d.to_clock = 90000;"
-			  . 'SELECT count(*) FROM ONLY hours; SELECT count(*) FROM hours'),
+			  . 'SELECT count(*) FROM ONLY hours; SELECT count(*) FROM hours'
+		),
 		"t\n0\n@{[ 46 * 50 - 19 ]}",
 		"$name: they take values, and are merged");
 

@@ -252,8 +252,8 @@ sub works
 	{
 		like(
 			messages_as(
-				$new, 'hours', $OWNER,
-				"INSERT INTO history VALUES (7, $clock, 1)"),
+				$new, 'hours',
+				$OWNER, "INSERT INTO history VALUES (7, $clock, 1)"),
 			qr/duplicate key value violates unique constraint "history_pkey"/,
 			"$name: their keys are unique");
 	}

@@ -176,7 +176,8 @@ my $damage =
 # Has the new values of history stored as runs, and those of an hour long over.
 sub runs_of_history
 {
-	return "SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs');\n"
+	return
+	  "SELECT zbxhist.alter_parent('history', partition_interval => '1 hour', pack_after => '1 hour', ingest => 'runs');\n"
 	  . "CALL zbxhist.run_maintenance();\n"
 	  . "SELECT zbxhist_internal.create_runs('history', @{[ day(-5) ]}, @{[ day(-5) ]} + 3600);\n";
 }

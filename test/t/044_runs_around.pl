@@ -39,10 +39,10 @@ sub statement
 	my ($second) = @_;
 
 	return 'insert into history (itemid,clock,ns,value) values '
-	  . join(
-		',',
+	  . join(',',
 		map { sprintf '(%d,%d,%d,%d)', $_, $HOUR + $second, $_, 2 * $_ - 11 }
-		  1 .. 10) . ';';
+		  1 .. 10)
+	  . ';';
 }
 
 # So many of them, from a second on.
@@ -72,7 +72,9 @@ sub works
 		my (undef, undef, $messages) =
 		  psql_script($node, $database, statement($there), '-v',
 			'VERBOSITY=verbose');
-		like($messages, qr/23505: .*"history_pkey"/,
+		like(
+			$messages,
+			qr/23505: .*"history_pkey"/,
 			"$name: a key that is there is refused");
 	}
 	cmp_ok($node->safe_psql($database, $merge),
@@ -80,8 +82,10 @@ sub works
 	is( rows_of($node, $database, 'history'),
 		$before + 200,
 		"$name: every row, once");
-	is($node->safe_psql($database, "SELECT count(*) FROM zbxhist.verify('history')"),
-		0, "$name: whole");
+	is( $node->safe_psql(
+			$database, "SELECT count(*) FROM zbxhist.verify('history')"),
+		0,
+		"$name: whole");
 	$node->safe_psql($database, "CALL zbxhist.pack('history', '1970-01-02')");
 	is( $node->safe_psql(
 			$database,
@@ -158,7 +162,8 @@ while ($last < 11000 && time() < $end)
 		elsif (@{ $answer->{errors} })
 		{
 			push @wrong, "@{$answer->{messages}}"
-			  if grep { !/^(40001|40P01|57P01|25P02)$/ } @{ $answer->{errors} };
+			  if grep { !/^(40001|40P01|57P01|25P02)$/ }
+			  @{ $answer->{errors} };
 			eval { $session->query('ROLLBACK') }
 			  // ($session = PgWire->new($standby, 'zabbix'));
 			$ended = 1;
@@ -179,12 +184,14 @@ while ($last < 11000 && time() < $end)
 }
 $session->close;
 is(wait_for_end($writer), 0, 'values are written and merged upstream');
-cmp_ok($read, '>', 10, "the standby was read $read times, with $conflicts conflicts");
+cmp_ok($read, '>', 10,
+	"the standby was read $read times, with $conflicts conflicts");
 is(join("\n", @wrong), '', 'rightly each time');
 is($last, 11000, '... to the end');
 $primary->wait_for_catchup($standby);
 is_same($primary, $standby, 'zabbix', $checksum, 'the standby has it all');
-is_same($primary, $standby, 'zabbix',
+is_same(
+	$primary, $standby, 'zabbix',
 	"SELECT * FROM history WHERE itemid = 3 ORDER BY clock DESC LIMIT 5",
 	'newest of an item');
 is( $standby->safe_psql(
@@ -193,10 +200,12 @@ is( $standby->safe_psql(
 	),
 	0,
 	'nobody merges on a standby');
-is( $standby->safe_psql('zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+is( $standby->safe_psql(
+		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
 	0,
 	'... but it can be verified there');
-is( $standby->safe_psql('zabbix',
+is( $standby->safe_psql(
+		'zabbix',
 		"SELECT count(*) FROM zbxhist.check() WHERE severity <> 'info'"),
 	0,
 	'... and checked');
@@ -221,7 +230,8 @@ $restored->append_conf('postgresql.conf',
 $restored->start;
 ok( $restored->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()'),
 	'restored to a point in time');
-is($restored->safe_psql('zabbix', $checksum), $then, '... with what was there then');
+is($restored->safe_psql('zabbix', $checksum),
+	$then, '... with what was there then');
 works($restored, 'zabbix', 1300, 'restored');
 log_is_clean($restored, 'restored: nothing unusual in the log');
 $restored->stop;
@@ -245,6 +255,7 @@ $standby->safe_psql('zabbix', statement(1400));
 my $worker =
   "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'zbxhist merge'";
 my $has_worker = 0;
+
 for my $round (0 .. 99)
 {
 	$standby->safe_psql('zabbix', statements(2000 + 10 * $round, 10));
@@ -252,7 +263,8 @@ for my $round (0 .. 99)
 	last if $has_worker;
 }
 is($has_worker, 1, 'promoted: a worker merges');
-$standby->poll_query_until('postgres', "SELECT NOT EXISTS ($worker HAVING count(*) > 0)");
+$standby->poll_query_until('postgres',
+	"SELECT NOT EXISTS ($worker HAVING count(*) > 0)");
 works($standby, 'zabbix', 3100, 'promoted');
 log_is_clean($standby, 'standby: nothing unusual in the log');
 $standby->stop;
@@ -267,13 +279,15 @@ $primary->safe_psql('published', statements(0, 30));
 my $subscriber = test_server('subscriber', -allows_streaming => 'logical');
 make_history($subscriber, 'subscribed');
 $primary->safe_psql('published',
-	'CREATE TABLE other (id integer PRIMARY KEY);'
+		'CREATE TABLE other (id integer PRIMARY KEY);'
 	  . 'CREATE PUBLICATION everything FOR ALL TABLES;'
 	  . 'CREATE PUBLICATION s FOR TABLES IN SCHEMA public;'
 	  . "\nSELECT pg_create_logical_replication_slot('changes', 'pgoutput')");
-$subscriber->safe_psql('subscribed', 'CREATE TABLE other (id integer PRIMARY KEY)');
+$subscriber->safe_psql('subscribed',
+	'CREATE TABLE other (id integer PRIMARY KEY)');
 like(
-	$primary->safe_psql('published',
+	$primary->safe_psql(
+		'published',
 		"SELECT message FROM zbxhist.check() WHERE code = 'no_runs'"),
 	qr/publication "\w+" would not publish them/,
 	'check() tells that a table with runs is in a publication');
@@ -286,8 +300,10 @@ $primary->safe_psql('published', "DELETE FROM history WHERE itemid = 3");
 
 # a statement that makes several runs
 $primary->safe_psql('published',
-	"INSERT INTO history SELECT i, $HOUR, i * 1.1, 5 FROM generate_series(1000, 9000) i");
-$primary->safe_psql('published', statements(60, 3) . 'INSERT INTO other VALUES (2)');
+	"INSERT INTO history SELECT i, $HOUR, i * 1.1, 5 FROM generate_series(1000, 9000) i"
+);
+$primary->safe_psql('published',
+	statements(60, 3) . 'INSERT INTO other VALUES (2)');
 $primary->wait_for_catchup('s');
 is(rows_of($subscriber, 'subscribed', 'other'),
 	2, 'runs do not stop what else is replicated');
@@ -299,7 +315,8 @@ $primary->safe_psql(
 	'published', qq{
 	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 5 FROM generate_series(1, 10) i;
 	CALL zbxhist.pack('history', '1970-01-02');
-	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 6 FROM generate_series(1, 10) i});
+	INSERT INTO history SELECT i, $HOUR + 3600, i * 1.1, 6 FROM generate_series(1, 10) i}
+);
 maintain($primary, 'published');
 is(rows_of($primary, 'published', 'ONLY history'),
 	0, 'late values are merged');
@@ -311,7 +328,9 @@ is( $primary->safe_psql(
 	),
 	0,
 	'... as no rows of their table either');
-$primary->safe_psql('published', "SELECT pg_drop_replication_slot('changes'); DROP PUBLICATION everything");
+$primary->safe_psql('published',
+	"SELECT pg_drop_replication_slot('changes'); DROP PUBLICATION everything"
+);
 
 # from the next hour on they are
 maintain($primary, 'published');

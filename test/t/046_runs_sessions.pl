@@ -354,6 +354,13 @@ sub take_step
 		push @log, "    s$each waits: @waits" if @waits;
 		push @uneven, $each if @waits == 1;
 	}
+
+	# of several that waited for one, either may be the first
+	if (@uneven && !$diverged && @others > 1)
+	{
+		$seen{'end: raced'}++;
+		return 0;
+	}
 	if (@uneven && !$diverged)
 	{
 		$diverged = 1;
@@ -463,10 +470,9 @@ for my $schedule (1 .. $schedules)
 		last unless $is_whole = take_step();
 	}
 
-	# a commit at the end could let those go on who wait, in any order
-	my @errors =
-	  end_all($is_whole
-		  && !grep({ is_waiting($_) } @session) ? 'COMMIT' : 'ROLLBACK');
+	# those who wait could go on, in any order
+	$is_whole &&= !grep { is_waiting($_) } @session;
+	my @errors = end_all($is_whole ? 'COMMIT' : 'ROLLBACK');
 	my ($plain, $history) = map { contents($_) } @sides;
 	push @faults, "in the end $plain, $history: ${\ describe()}"
 	  if $is_whole && !$diverged && !@errors && $plain ne $history;

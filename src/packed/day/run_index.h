@@ -30,6 +30,9 @@
 /* of a run that a statement has stored */
 #define NO_BATCH PG_INT64_MIN
 
+/*
+ * make_batch makes the number of a batch.
+ */
 static inline int64
 make_batch(int32 last_clock, int level, int number)
 {
@@ -37,18 +40,27 @@ make_batch(int32 last_clock, int level, int number)
 		((int64) level << BATCH_NUMBER_BITS) + number;
 }
 
+/*
+ * batch_clock returns its newest clock.
+ */
 static inline int32
 batch_clock(int64 batch)
 {
 	return (int32) (batch >> 32);
 }
 
+/*
+ * batch_level returns its level.
+ */
 static inline int
 batch_level(int64 batch)
 {
 	return (batch >> BATCH_NUMBER_BITS) & BATCH_MAX_LEVEL;
 }
 
+/*
+ * batch_number returns what tells it from others.
+ */
 static inline int
 batch_number(int64 batch)
 {

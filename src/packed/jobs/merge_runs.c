@@ -21,7 +21,10 @@
  *
  * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
  * the way of those who change rows, pack or VACUUM, but of no INSERT; then the
- * merge lock.  Memory: a page's rows of each batch, and those of some new pages.
+ * merge lock.  Until the transaction ends INSERTs look twice for their keys; one
+ * whose key is in a run that is being merged waits for that, since it may be rolled
+ * back, and no other does.  Memory: a page's rows of each batch, and those of some
+ * new pages.
  *
  *-------------------------------------------------------------------------
  */

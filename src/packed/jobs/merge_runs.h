@@ -9,10 +9,10 @@
 #define ZBXHIST_MERGE_RUNS_H
 
 /* batches of small runs from which on they are merged */
-#define MERGED_STATEMENTS 64
+#define MERGED_STATEMENTS 48
 
 /* rows of larger ones that are merged in one transaction */
-#define MERGED_ROWS (256 * 1024)
+#define MERGED_ROWS (128 * 1024)
 
 extern int64 ZbxhistMergeRuns(Oid relid, int enough, int rows,
 							  void (*between) (void));
