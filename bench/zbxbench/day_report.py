@@ -258,7 +258,10 @@ def show(result):
         "value, latency of 1000-row INSERTs"
     )
     print(_kept_table(result))
-    print(_dirty_table(result))
+    dirty = _dirty_table(result)
+    if dirty:
+        print("\nWhat checkpoints wrote, by kind of relation")
+        print(dirty)
 
 
 def _of_store(result, name):
