@@ -340,9 +340,23 @@ NoteStored(KeyLook *look, Snapshot snapshot)
 }
 
 /*
+ * ReadBatch reads the place of a run and its batch; returns false if the run is
+ * damaged.
+ */
+static bool
+ReadBatch(const KeyLook *look, TupleTableSlot *slot, DayGroup *place,
+		  int64 *batch)
+{
+	if (!ZbxhistReadPlace(slot, place) || !ZbxhistHasPayload(look->rel, slot))
+		return false;
+	*batch = ZbxhistRunBatch(slot);
+	return true;
+}
+
+/*
  * NoteBatch notes those of a batch, of which slot has the first one; returns as
  * NoteRun.  They are sorted by items: those between the items of the keys are
- * passed over.
+ * passed over.  Where a row does not agree with the index, its run is not.
  */
 static bool
 NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
@@ -350,28 +364,36 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 {
 	const RunKeys *keys = look->keys;
 	int			row = NextRow(keys, PG_INT64_MIN, batch_clock(batch));
+	int			asked = -1;
 
-	while (row < keys->nrows && slot != NULL &&
-		   ZbxhistRunBatch(slot) == batch)
+	for (; row < keys->nrows && slot != NULL;
+		 slot = ZbxhistNextInRunIndex(scan))
 	{
-		bool		isnull;
-		int64		last = DatumGetInt64(slot_getattr(slot,
-													  DAY_ATTNUM_LAST_ITEMID,
-													  &isnull));
+		DayGroup	place;
+		int64		number;
 
-		if (last < keys->itemids[row])
+		CHECK_FOR_INTERRUPTS();
+		if (!ReadBatch(look, slot, &place, &number))
+			continue;
+		if (number != batch)
+			break;
+		if (place.last_itemid < keys->itemids[row] && row != asked)
+		{
 			ZbxhistRunsOfBatch(scan, batch, keys->itemids[row]);
+			asked = row;
+		}
 		else if (NoteRun(look, slot, snapshot))
 			return true;
 		else
-			row = NextRow(keys, last, batch_clock(batch));
-		slot = ZbxhistNextInRunIndex(scan);
+			row = Max(row, NextRow(keys, place.last_itemid,
+								   batch_clock(batch)));
 	}
 	return false;
 }
 
 /*
- * NoteMerged notes those of merges; returns as NoteRun.
+ * NoteMerged notes those of merges; returns as NoteRun.  A run that is damaged
+ * does not tell its batch: the next one does.
  */
 static bool
 NoteMerged(KeyLook *look, Snapshot snapshot)
@@ -379,16 +401,24 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
 												  look->table->indexes.merged,
 												  snapshot);
+	int64		least = make_batch(look->keys->first_clock, 0, 0);
 	TupleTableSlot *slot;
 	bool		found = false;
 
 	ZbxhistRunsSince(scan, look->keys->first_clock);
 	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
-		int64		batch = ZbxhistRunBatch(slot);
+		DayGroup	place;
+		int64		batch;
 
+		CHECK_FOR_INTERRUPTS();
+		if (!ReadBatch(look, slot, &place, &batch) || batch < least)
+			continue;
 		found = NoteBatch(look, scan, slot, batch, snapshot);
-		ZbxhistRunsFromBatch(scan, batch + 1);
+		if (batch == PG_INT64_MAX)
+			break;
+		least = batch + 1;
+		ZbxhistRunsFromBatch(scan, least);
 	}
 	ZbxhistEndRunIndexScan(scan);
 	return found;

@@ -19,7 +19,7 @@ create_zabbix_tables($node, 'zabbix');
 sub query { return $node->safe_psql('zabbix', @_); }
 
 my %day;
-for my $table (qw(history history_text))
+for my $table (qw(history history_text history_uint))
 {
 	query(
 		"SELECT zbxhist.create_parent('$table', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs');"
@@ -43,7 +43,19 @@ cmp_ok(query("SELECT pg_relation_size('$day{history}') / $page"),
 my $hit = query(
 	"SELECT first_itemid FROM $day{history} WHERE (ctid::text::point)[0] = 1 LIMIT 1"
 );
+
+# the first two runs of a batch
+query(
+	"INSERT INTO history_uint (itemid,clock,ns,value) SELECT i, 864000 + i % 100, $_, abs(hashint8extended(i, $_)) FROM generate_series(1, 100) i"
+) for 1 .. 70;
+query("SELECT zbxhist_internal.merge_runs('$day{history_uint}')");
+my @merged_runs = map { [ split /,/ ] } split /\n/,
+  query(
+	"SELECT concat_ws(',', trim('()' FROM ctid::text), first_itemid, last_itemid) FROM $day{history_uint} WHERE batch IS NOT NULL ORDER BY first_itemid LIMIT 2"
+  );
 query('CHECKPOINT');
+my $merged =
+  query("SELECT pg_relation_filepath('$day{history_uint}')");
 my $file = query("SELECT pg_relation_filepath('$day{history}')");
 my $toast = query(
 	"SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '$day{history_text}'::regclass"
@@ -62,7 +74,41 @@ sub write_over
 	return;
 }
 
+# The bytes of a file.
+sub read_at
+{
+	my ($name, $at, $length) = @_;
+
+	open(my $handle, '<:raw', $node->data_dir . "/$name")
+	  or die "$name: $!";
+	seek($handle, $at, 0);
+	read($handle, my $bytes, $length);
+	close($handle);
+	return $bytes;
+}
+
+# Where a row of a page begins: behind its header and null bits.
+sub start_of_row
+{
+	my ($name, $block, $row) = @_;
+	my $pointer = unpack('L',
+		read_at($name, $block * $page + 24 + 4 * ($row - 1), 4));
+	my $at = $block * $page + ($pointer & 0x7FFF);
+
+	return $at + unpack('C', read_at($name, $at + 22, 1));
+}
+
 $node->stop;
+# the length of a run: far beyond its row; the batch is behind it
+write_over(
+	$merged,
+	start_of_row($merged, @{ $merged_runs[0] }[ 0, 1 ]) + 32,
+	pack('L', unpack('S', "\1\0") == 1 ? 0xFFFFFFFC : 0x3FFFFFFF));
+# the last item of a run, which the index has as it was
+write_over(
+	$merged,
+	start_of_row($merged, @{ $merged_runs[1] }[ 0, 1 ]) + 16,
+	pack('q', $merged_runs[1][2]));
 write_over($file, $page, "\xFF" x 24);
 write_over($toast, 0, "\xFF" x 24);
 $node->start;
@@ -97,6 +143,14 @@ is( outcomes(
 	),
 	'',
 	'nor does a page that cannot be read');
+is( outcomes(
+		"INSERT INTO history_uint (itemid,clock,ns,value) VALUES (1,864001,-1,1),(90,864090,-1,1)",
+		"INSERT INTO history_uint (itemid,clock,ns,value) VALUES ($merged_runs[1][3],864000,-1,1)",
+		"INSERT INTO history_uint (itemid,clock,ns,value) VALUES (90,864090,1,1)",
+		"INSERT INTO history_uint (itemid,clock,ns,value) VALUES (1,864001,-2,1) RETURNING itemid"
+	),
+	'23505',
+	'nor do runs of a batch that are damaged, and keys behind them are found');
 is( () =
 	  slurp_file($node->logfile) =~
 	  /could not look for keys in "history_p19700111_0000": invalid page/g,

@@ -188,6 +188,7 @@ ListStored(ItemRuns *items)
 	RunIndexes	indexes;
 	TupleTableSlot *slot;
 	DayGroup	place;
+	bool		is_empty = RelationGetNumberOfBlocks(source->day) == 0;
 	int			size = 0;
 
 	PredicateLockRelation(source->day, source->snapshot);
@@ -197,14 +198,12 @@ ListStored(ItemRuns *items)
 	items->is_listed = true;
 	items->has_all = true;
 	/* an hour to come has none, for any snapshot */
-	if (RelationGetNumberOfBlocks(source->day) == 0)
-		size = 0;
-	else if (!ZbxhistRunIndexes(source->day, &indexes))
+	if (!is_empty && !ZbxhistRunIndexes(source->day, &indexes))
 	{
 		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
 		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
 	}
-	else
+	else if (!is_empty)
 	{
 		items->has_all = false;
 		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,

@@ -281,6 +281,7 @@ bool
 ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 {
 	TupleTableSlot *slot;
+	int64		limit = *batch;
 	DayGroup	place;
 
 	scan->direction = BackwardScanDirection;
@@ -289,7 +290,8 @@ ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistReadPlace(slot, &place) ||
-			!ZbxhistHasPayload(scan->runs, slot))
+			!ZbxhistHasPayload(scan->runs, slot) ||
+			ZbxhistRunBatch(slot) >= limit)
 			continue;
 		*batch = ZbxhistRunBatch(slot);
 		*last_itemid = place.last_itemid;
