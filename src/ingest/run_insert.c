@@ -235,7 +235,7 @@ CheckKeys(RunInsert *insert)
 		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
 							 insert->rows[row].slot);
 	for (int i = 0; i < insert->nruns; i++)
-		ZbxhistRememberKeys(insert->table, &insert->keys, &insert->runs[i],
+		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());
 	ZbxhistNoteRuns(insert->rel, insert->nruns);
 }

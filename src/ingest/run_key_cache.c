@@ -3,10 +3,11 @@
  * run_key_cache.c
  *	  Keys of runs that a session remembers, decoded, and a filter of them.
  *
- * A run is known by its place and who stored it.  When too many keys are
- * remembered, all are forgotten: those that are wanted again come back.
+ * A run is known by its place and who stored it.  When what is remembered, of
+ * all tables, takes too much memory, all is forgotten: what is wanted again comes
+ * back.
  *
- * Memory: a child of the table's context.
+ * Memory: a context that lives as long as the session.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,11 +16,14 @@
 #include "access/htup_details.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
 #include "ingest/run_key_cache.h"
 
-/* keys that are remembered, at most, before all are forgotten */
-#define MAX_CACHED_KEYS (256 * 1024)
+/* bytes that runs take, at most, before all are forgotten; each some, whatever
+ * its keys */
+#define MAX_BYTES (8 * 1024 * 1024)
+#define RUN_BYTES 128
 
 /* bits of the filter */
 #define FILTER_BITS (8 * 1024 * 1024)
@@ -28,6 +32,8 @@
 /* what a version of a run is known by; nothing between its members */
 typedef struct RunId
 {
+	Oid			relid;
+	Oid			filenode;		/* another one after VACUUM FULL */
 	BlockNumber block;
 	uint32		offset;
 	TransactionId xmin;
@@ -42,34 +48,51 @@ typedef struct CachedRun
 struct KeyCache
 {
 	HTAB	   *runs;			/* of CachedRun */
-	int64		nkeys;
+	Size		nbytes;
 	MemoryContext context;		/* owns all this */
 	uint64		filter[FILTER_WORDS];
 };
 
+static KeyCache *key_cache = NULL;
+
 /*
- * ZbxhistGetKeyCache returns the table's memory, emptied if it has become too
+ * ForgetKeys frees what the session remembers.
+ */
+static void
+ForgetKeys(void)
+{
+	MemoryContext context = key_cache->context;
+
+	key_cache = NULL;
+	MemoryContextDelete(context);
+}
+
+/*
+ * ZbxhistGetKeyCache returns the session's memory, emptied if it has become too
  * large.
  */
 KeyCache *
-ZbxhistGetKeyCache(RunTable *table)
+ZbxhistGetKeyCache(void)
 {
 	MemoryContext context;
+	KeyCache   *cache;
 	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(CachedRun)};
 
-	if (table->cache != NULL && table->cache->nkeys < MAX_CACHED_KEYS)
-		return table->cache;
-	if (table->cache != NULL)
-		MemoryContextDelete(table->cache->context);
-	table->cache = NULL;
-	context = AllocSetContextCreate(table->context, "zbxhist keys of runs",
+	if (key_cache != NULL && key_cache->nbytes < MAX_BYTES)
+		return key_cache;
+	if (key_cache != NULL)
+		ForgetKeys();
+	context = AllocSetContextCreate(CurrentMemoryContext,
+									"zbxhist keys of runs",
 									ALLOCSET_DEFAULT_SIZES);
-	table->cache = MemoryContextAllocZero(context, sizeof(KeyCache));
-	table->cache->context = context;
+	cache = MemoryContextAllocZero(context, sizeof(KeyCache));
+	cache->context = context;
 	control.hcxt = context;
-	table->cache->runs = hash_create("zbxhist keys of runs", 256, &control,
-									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return table->cache;
+	cache->runs = hash_create("zbxhist keys of runs", 256, &control,
+							  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	MemoryContextSetParent(context, TopMemoryContext);
+	key_cache = cache;
+	return cache;
 }
 
 /*
@@ -123,26 +146,36 @@ ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid, int64 position)
 }
 
 /*
- * MakeId returns what the run in a slot is known by.
+ * MakeId makes what a run is known by.
  */
 static RunId
-MakeId(TupleTableSlot *slot)
+MakeId(Relation runs, const ItemPointerData *tid, TransactionId xmin)
 {
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-	RunId		id = {ItemPointerGetBlockNumber(&slot->tts_tid),
-		ItemPointerGetOffsetNumber(&slot->tts_tid),
-	HeapTupleHeaderGetRawXmin(tuple->t_data)};
+	RunId		id = {RelationGetRelid(runs), runs->rd_rel->relfilenode,
+	ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid), xmin};
 
 	return id;
+}
+
+/*
+ * IdOfSlot returns what the run in a slot is known by.
+ */
+static RunId
+IdOfSlot(Relation runs, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+	return MakeId(runs, &slot->tts_tid,
+				  HeapTupleHeaderGetRawXmin(tuple->t_data));
 }
 
 /*
  * ZbxhistCachedKeys returns the keys of the run in a slot, or NULL.
  */
 const RunKeys *
-ZbxhistCachedKeys(const KeyCache *cache, TupleTableSlot *slot)
+ZbxhistCachedKeys(const KeyCache *cache, Relation runs, TupleTableSlot *slot)
 {
-	RunId		id = MakeId(slot);
+	RunId		id = IdOfSlot(runs, slot);
 	CachedRun  *run = hash_search(cache->runs, &id, HASH_FIND, NULL);
 
 	return run == NULL ? NULL : &run->keys;
@@ -164,7 +197,7 @@ Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
 	memcpy(positions, keys->positions + first, size);
 	for (int i = 0; i < count; i++)
 		AddToFilter(cache, itemids[i], positions[i]);
-	cache->nkeys += count;
+	cache->nbytes += 2 * size + RUN_BYTES;
 	run = hash_search(cache->runs, id, HASH_ENTER, NULL);
 	run->keys.nrows = count;
 	run->keys.itemids = itemids;
@@ -176,9 +209,10 @@ Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
  * ZbxhistCacheKeys remembers those of the run in a slot.
  */
 const RunKeys *
-ZbxhistCacheKeys(KeyCache *cache, TupleTableSlot *slot, const RunKeys *keys)
+ZbxhistCacheKeys(KeyCache *cache, Relation runs, TupleTableSlot *slot,
+				 const RunKeys *keys)
 {
-	RunId		id = MakeId(slot);
+	RunId		id = IdOfSlot(runs, slot);
 
 	return Remember(cache, &id, keys, 0, keys->nrows);
 }
@@ -187,11 +221,10 @@ ZbxhistCacheKeys(KeyCache *cache, TupleTableSlot *slot, const RunKeys *keys)
  * ZbxhistRememberKeys remembers those of a run that this session has stored.
  */
 void
-ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
+ZbxhistRememberKeys(Relation runs, const RunKeys *keys,
 					const WrittenRun *run, TransactionId xmin)
 {
-	RunId		id = {ItemPointerGetBlockNumber(&run->tid),
-	ItemPointerGetOffsetNumber(&run->tid), xmin};
+	RunId		id = MakeId(runs, &run->tid, xmin);
 
-	(void) Remember(ZbxhistGetKeyCache(table), &id, keys, run->first, run->nrows);
+	(void) Remember(ZbxhistGetKeyCache(), &id, keys, run->first, run->nrows);
 }

@@ -9,8 +9,8 @@
 #define ZBXHIST_RUN_KEY_CACHE_H
 
 #include "executor/tuptable.h"
+#include "utils/relcache.h"
 
-#include "ingest/run_table.h"
 #include "packed/day/run_write.h"
 
 /* keys of rows, sorted by itemid and position */
@@ -25,14 +25,15 @@ typedef struct RunKeys
 
 typedef struct KeyCache KeyCache;
 
-extern KeyCache *ZbxhistGetKeyCache(RunTable *table);
+extern KeyCache *ZbxhistGetKeyCache(void);
 extern bool ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid,
 							  int64 position);
-extern const RunKeys *ZbxhistCachedKeys(const KeyCache *cache,
+extern const RunKeys *ZbxhistCachedKeys(const KeyCache *cache, Relation runs,
 										TupleTableSlot *slot);
-extern const RunKeys *ZbxhistCacheKeys(KeyCache *cache, TupleTableSlot *slot,
+extern const RunKeys *ZbxhistCacheKeys(KeyCache *cache, Relation runs,
+									   TupleTableSlot *slot,
 									   const RunKeys *keys);
-extern void ZbxhistRememberKeys(RunTable *table, const RunKeys *keys,
+extern void ZbxhistRememberKeys(Relation runs, const RunKeys *keys,
 								const WrittenRun *run, TransactionId xmin);
 
 #endif							/* ZBXHIST_RUN_KEY_CACHE_H */

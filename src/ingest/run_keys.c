@@ -62,6 +62,7 @@ typedef struct KeyLook
 {
 	Relation	rel;
 	RunTable   *table;
+	KeyCache   *cache;
 	const RunKeys *keys;
 	const WrittenRun *own;		/* which the caller has just stored */
 	int			nown;
@@ -260,8 +261,7 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 static const RunKeys *
 GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 {
-	KeyCache   *cache = look->table->cache;
-	const RunKeys *result = ZbxhistCachedKeys(cache, slot);
+	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->rel, slot);
 	RunKeys		keys;
 	MemoryContext old;
 
@@ -278,7 +278,7 @@ GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 	MemoryContextSwitchTo(old);
 	look->nkept += keys.nrows;
 	if (look->nkept <= MAX_LOOK_KEYS)
-		result = ZbxhistCacheKeys(cache, slot, &keys);
+		result = ZbxhistCacheKeys(look->cache, look->rel, slot, &keys);
 	if (result == NULL)
 		*row = FindCommon(look->keys, &keys);
 	MemoryContextReset(look->decode_context);
@@ -486,14 +486,13 @@ FindRow(KeyLook *look, int row)
 static bool
 LookOnce(KeyLook *look, Snapshot snapshot)
 {
-	const KeyCache *cache = ZbxhistGetKeyCache(look->table);
-
+	look->cache = ZbxhistGetKeyCache();
 	look->found = NULL;
 	if (NoteRuns(look, snapshot))
 		return true;
 	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
 	{
-		if (ZbxhistMayHaveKey(cache, look->keys->itemids[i],
+		if (ZbxhistMayHaveKey(look->cache, look->keys->itemids[i],
 							  look->keys->positions[i]) && FindRow(look, i))
 			return true;
 	}

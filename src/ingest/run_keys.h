@@ -9,6 +9,7 @@
 #define ZBXHIST_RUN_KEYS_H
 
 #include "ingest/run_key_cache.h"
+#include "ingest/run_table.h"
 
 extern int	ZbxhistFindInRuns(Relation runs, RunTable *table,
 							  const RunKeys *keys, const WrittenRun *own,

@@ -23,8 +23,6 @@ typedef struct RunTable
 	DayLayout  *layout;			/* NULL: it has not the columns any more */
 	AttrNumber *attnums;		/* of the parent, for each of its columns */
 	double		row_bytes;		/* that a row took lately */
-
-	struct KeyCache *cache;		/* what run_keys.c remembers, or NULL */
 	MemoryContext context;		/* owns all this */
 } RunTable;
 

@@ -54,8 +54,7 @@ my @merged_runs = map { [ split /,/ ] } split /\n/,
 	"SELECT concat_ws(',', trim('()' FROM ctid::text), first_itemid, last_itemid) FROM $day{history_uint} WHERE batch IS NOT NULL ORDER BY first_itemid LIMIT 2"
   );
 query('CHECKPOINT');
-my $merged =
-  query("SELECT pg_relation_filepath('$day{history_uint}')");
+my $merged = query("SELECT pg_relation_filepath('$day{history_uint}')");
 my $file = query("SELECT pg_relation_filepath('$day{history}')");
 my $toast = query(
 	"SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = '$day{history_text}'::regclass"
@@ -91,19 +90,21 @@ sub read_at
 sub start_of_row
 {
 	my ($name, $block, $row) = @_;
-	my $pointer = unpack('L',
-		read_at($name, $block * $page + 24 + 4 * ($row - 1), 4));
+	my $pointer =
+	  unpack('L', read_at($name, $block * $page + 24 + 4 * ($row - 1), 4));
 	my $at = $block * $page + ($pointer & 0x7FFF);
 
 	return $at + unpack('C', read_at($name, $at + 22, 1));
 }
 
 $node->stop;
+
 # the length of a run: far beyond its row; the batch is behind it
 write_over(
 	$merged,
 	start_of_row($merged, @{ $merged_runs[0] }[ 0, 1 ]) + 32,
 	pack('L', unpack('S', "\1\0") == 1 ? 0xFFFFFFFC : 0x3FFFFFFF));
+
 # the last item of a run, which the index has as it was
 write_over(
 	$merged,
@@ -150,7 +151,8 @@ is( outcomes(
 		"INSERT INTO history_uint (itemid,clock,ns,value) VALUES (1,864001,-2,1) RETURNING itemid"
 	),
 	'23505',
-	'nor do runs of a batch that are damaged, and keys behind them are found');
+	'nor do runs of a batch that are damaged, and keys behind them are found'
+);
 is( () =
 	  slurp_file($node->logfile) =~
 	  /could not look for keys in "history_p19700111_0000": invalid page/g,
