@@ -428,12 +428,16 @@ Prepare(void)
 		{"default_transaction_deferrable", "off"},
 		{"synchronous_commit", "off"},
 		{"lock_timeout", "0"},
-		{"statement_timeout", "0"}
+		{"statement_timeout", "0"},
+		{"transaction_timeout", "0"}	/* 17 and later */
 	};
 
 	for (int i = 0; i < lengthof(settings); i++)
-		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
-						PGC_S_OVERRIDE);
+	{
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+	}
 }
 
 /*
