@@ -63,6 +63,11 @@ OBJS = \
 	src/ingest/path.o \
 	src/ingest/probe.o \
 	src/ingest/route.o \
+	src/ingest/run_insert.o \
+	src/ingest/run_merger.o \
+	src/ingest/run_key_cache.o \
+	src/ingest/run_keys.o \
+	src/ingest/run_table.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
@@ -70,6 +75,7 @@ OBJS = \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
+	src/maintenance/merger.o \
 	src/maintenance/worker.o \
 	src/packed/day/day_groups.o \
 	src/packed/day/day_apply.o \
@@ -86,10 +92,12 @@ OBJS = \
 	src/packed/day/day_pages.o \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
+	src/packed/day/day_runs.o \
 	src/packed/day/day_stream.o \
 	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
+	src/packed/day/item_runs.o \
 	src/packed/day/layout.o \
 	src/packed/day/missing_value.o \
 	src/packed/day/open_days.o \
@@ -97,6 +105,11 @@ OBJS = \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
 	src/packed/day/row_map.o \
+	src/packed/day/run_group.o \
+	src/packed/day/run_index.o \
+	src/packed/day/run_modify.o \
+	src/packed/day/run_read.o \
+	src/packed/day/run_write.o \
 	src/packed/day/scan.o \
 	src/packed/day/settled.o \
 	src/packed/day/shared_items.o \
@@ -127,6 +140,9 @@ OBJS = \
 	src/packed/format/codec_frame.o \
 	src/packed/format/codec_integer.o \
 	src/packed/format/codec_line.o \
+	src/packed/format/column_values.o \
+	src/packed/format/run.o \
+	src/packed/format/run_itemids.o \
 	src/packed/format/segment_columns.o \
 	src/packed/format/segment_directory.o \
 	src/packed/format/segment_reader.o \
@@ -134,6 +150,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
 	src/packed/jobs/query_rows.o \
 	src/packed/jobs/kept_items.o \
@@ -141,6 +158,7 @@ OBJS = \
 	src/packed/jobs/merge_group.o \
 	src/packed/jobs/pack.o \
 	src/packed/jobs/packing.o \
+	src/packed/jobs/merge_runs.o \
 	src/packed/jobs/repack.o \
 	src/packed/jobs/row_sort.o \
 	src/packed/jobs/salvage.o \
@@ -180,6 +198,7 @@ OBJS = \
 	src/rows/item_list.o \
 	src/rows/item_range.o \
 	src/rows/kept_tables.o \
+	src/rows/merge_lock.o \
 	src/rows/move_lock.o \
 	src/rows/moving.o \
 	src/rows/partition_walk.o \

@@ -182,6 +182,22 @@ may_use_schema(Oid schema)
 }
 
 /*
+ * may_connect says whether a role may connect to the database.
+ */
+#include "catalog/pg_database.h"
+
+static inline bool
+may_connect(Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(DatabaseRelationId, MyDatabaseId, role,
+						   ACL_CONNECT) == ACLCHECK_OK;
+#else
+	return pg_database_aclcheck(MyDatabaseId, role, ACL_CONNECT) == ACLCHECK_OK;
+#endif
+}
+
+/*
  * set_plan_relations gives a plan its query's range table, of which entry 1
  * is the only relation.  16 moved privileges to a list of their own
  * (a61b1f748); 18 wants to be told which relations are not pruned

@@ -43,42 +43,40 @@ class PartmanUpkeep(DayUpkeep):
     statement = "SELECT partman.run_maintenance('public.%s', false)" % TABLE
 
 
+# a day's tables, packed and not: partitions, and hours that are stored as runs
+PARTS = """
+SELECT d.day, d.from_clock, d.to_clock, NOT d.runs AS is_packed FROM zbxhist.packed_day d
+ WHERE d.parent = '{0}'::regclass AND NOT d.unpacked AND d.from_clock < {2} AND d.to_clock > {1}
+ UNION ALL
+SELECT p.partition, p.from_clock, p.to_clock, false FROM zbxhist.list_partitions('{0}') p
+ WHERE p.from_clock < {2} AND p.to_clock > {1}"""
+
+
 class ZbxhistUpkeep(DayUpkeep):
     """The one call for cron; the policy says what it does."""
 
     statement = "CALL zbxhist.run_maintenance('%s')" % TABLE
 
-    def _parts(self, day):
-        """How many tables hold the day, packed and not."""
-        rows = self.store.execute(
-            """
-            SELECT (SELECT count(*) FROM zbxhist.packed_day d
-                     WHERE d.parent = '{0}'::regclass AND NOT d.unpacked
-                       AND d.from_clock < {2} AND d.to_clock > {1}),
-                   (SELECT count(*) FROM zbxhist.list_partitions('{0}') p
-                     WHERE p.from_clock < {2} AND p.to_clock > {1})
-            """.format(
-                TABLE, day.start, day.stop
-            )
-        )
-        return rows[0]
+    def _parts(self, day, wanted):
+        """Something about the tables that hold the day."""
+        parts = PARTS.format(TABLE, day.start, day.stop)
+        return self.store.execute("SELECT %s FROM (%s) p" % (wanted, parts))[0]
 
     def due(self, day):
-        return self.store.execute(
-            """
-            SELECT extract(epoch FROM max(to_timestamp(p.to_clock) + c.pack_after))::bigint
-              FROM zbxhist.list_partitions('{0}') p, zbxhist.parent_config c
-             WHERE c.parent = '{0}'::regclass AND p.from_clock < {2} AND p.to_clock > {1}
-            """.format(
-                TABLE, day.start, day.stop
-            )
-        )[0][0]
+        return self._parts(
+            day,
+            "extract(epoch FROM max(to_timestamp(p.to_clock) + (SELECT c.pack_after "
+            "FROM zbxhist.parent_config c WHERE c.parent = '%s'::regclass)) "
+            "FILTER (WHERE NOT is_packed))::bigint" % TABLE,
+        )[0]
 
     def close(self, day):
         self.store.close_period(TABLE, day)
 
     def state(self, day):
-        return "%d packed, %d not" % tuple(self._parts(day))
+        return "%d packed, %d not" % self._parts(
+            day, "count(*) FILTER (WHERE is_packed), count(*) FILTER (WHERE NOT is_packed)"
+        )
 
 
 def upkeep_of(store, clock):

@@ -94,6 +94,18 @@ def _log_costs(before, after, log, values):
     }
 
 
+def settled_costs(before, settled, log, values):
+    """The same until the work in the background was done, of all of the server's processes."""
+    server = settled.server - before.server
+    return {
+        "values_per_server_cpu_second": values / server if server else None,
+        "settled_server_cpu_us_per_value": server / values * 1e6,
+        "settled_wal_bytes_per_value": _log_costs(before, settled, log, values)[
+            "wal_bytes_per_value"
+        ],
+    }
+
+
 def costs(before, after, log, values):
     """What lies between two readings, per value; None: the server does not tell."""
     server = after.server - before.server
@@ -187,10 +199,15 @@ def run_loader(store, load, wal):
         loader.go_on()
         result = loader.event("done")
         after = Reading(store, log, pids)
+        store.catch_up()
+        settled = Reading(store, log, pids)
         loader.finish()
     finally:
         loader.kill()
-    return loader_measurement(result, costs(before, after, log, result["values"] or 1))
+    values = result["values"] or 1
+    measurement = loader_measurement(result, costs(before, after, log, values))
+    measurement.update(settled_costs(before, settled, log, values))
+    return measurement
 
 
 def loader_measurement(result, cost):
@@ -322,8 +339,12 @@ def run_pgbench(store, load, wal):
         report = _pgbench(pgbench_command(store, load, load.values, first_tick, prefix))
         store.cluster.wait_for_backends()
         after = _reaped_reading(store, wal)
+        store.catch_up()
+        settled = _reaped_reading(store, wal)
         latencies = histogram.Histogram(pgbench_latencies(directory))
-    return _pgbench_measurement(load, report, latencies, reading, after, wal)
+    measurement = _pgbench_measurement(load, report, latencies, reading, after, wal)
+    measurement.update(settled_costs(reading, settled, wal, measurement["values"]))
+    return measurement
 
 
 def _reaped_reading(store, wal):

@@ -23,7 +23,8 @@ def fill(store, table, period, load):
 class Stream:
     """The loader at a fixed rate, until it is stopped, or for some seconds.
 
-    load: the stream it sends; its warm-up is done when this returns.
+    load: the stream it sends; its warm-up is done when this returns.  seconds: None
+    if it is to end with the load's values.  pids: the backends that serve it.
     """
 
     def __init__(self, store, rate, connections, load, seconds=86400):
@@ -33,7 +34,7 @@ class Stream:
             store.loader_arguments()
             + [
                 "--connections=%d" % connections,
-                "--seconds=%g" % seconds,
+                "--values=%d" % load.values if seconds is None else "--seconds=%g" % seconds,
                 "--rate=%g" % rate,
                 "--warmup=%d" % load.warmup,
                 "--csv=" + self.path,
@@ -41,7 +42,7 @@ class Stream:
             ]
             + drivers.stream_arguments(load)
         )
-        self.loader.event("ready")
+        self.pids = self.loader.event("ready")["pids"]
         store.before_run()
         self.loader.go_on()
 

@@ -250,9 +250,14 @@ def fill_day(stores, arguments, schedule):
     for store in stores:
         progress.show(store.name)
         if store.keeps_rows:
-            table = store.partition("history", periods.day(periods.today()))
-            drivers.copy_stream(store, table, bulk)
-            drivers.copy_stream(store, table, tail, by_pass=True)
+            if store.in_order:
+                drivers.copy_stream(store, "history", bulk, by_pass=True)
+                drivers.copy_stream(store, "history", tail, by_pass=True)
+                store.catch_up()
+            else:
+                table = store.partition("history", periods.day(periods.today()))
+                drivers.copy_stream(store, table, bulk)
+                drivers.copy_stream(store, table, tail, by_pass=True)
             store.settle()
             store.cluster.checkpoint()
         progress.step()
@@ -325,6 +330,8 @@ def run_warmup(arguments):
 METRICS = (
     "values_per_second",
     "values_per_cpu_second",
+    "values_per_server_cpu_second",
+    "settled_wal_bytes_per_value",
     "cpu_us_per_value",
     "server_cpu_us_per_value",
     "wal_bytes_per_value",
@@ -385,9 +392,12 @@ HEADER = [
     "to native",
     "CPU us/value",
     "server us/value",
+    "values per server CPU s, settled",
+    "to native",
     "WAL B/value",
     "to native",
     "of it images",
+    "WAL settled",
     "p50 ms",
     "p99 ms",
 ]
@@ -397,7 +407,9 @@ def cell_row(label, summary):
     """A store's line in a cell's table."""
 
     def median(metric, digits=0):
-        return results.number(summary[metric] and summary[metric]["median"], digits)
+        # results of before runs have no settled figures
+        found = summary.get(metric)
+        return results.number(found and found["median"], digits)
 
     return [
         label,
@@ -406,9 +418,12 @@ def cell_row(label, summary):
         results.ratio_text(summary["values_per_cpu_second_ratio"]),
         median("cpu_us_per_value", 2),
         median("server_cpu_us_per_value", 2),
+        median("values_per_server_cpu_second"),
+        results.ratio_text(summary.get("values_per_server_cpu_second_ratio")),
         median("wal_bytes_per_value"),
         results.ratio_text(summary["wal_bytes_per_value_ratio"]),
         median("wal_image_bytes_per_value"),
+        median("settled_wal_bytes_per_value"),
         results.number(summary["latency_ms"]["p50"]["median"], 2),
         results.number(summary["latency_ms"]["p99"]["median"], 2),
     ]
@@ -443,6 +458,48 @@ def main_cell(summary):
         summary, key=lambda cell: (cell["driver"] != "loader", -cell["rows"], cell["connections"])
     )
     return ranked[0]
+
+
+# of runs, everything the server did for them counted: by rows a statement, to native partitions
+RUNS_TARGETS = {1000: 2.2, 100: 2, 10: 1.4}
+RUNS = "zbxhist-runs"
+
+
+def _settled_ratio(cell, runs, other):
+    """Values per CPU second of the server, runs to another store, in a cell; None: not measured."""
+    key = (cell["driver"], cell["rows"], cell["connections"])
+    own, others = (of_cell(runs, key, store) for store in (RUNS, other))
+    found = spread.ratios(
+        *([run["values_per_server_cpu_second"] for run in some] for some in (own, others))
+    )
+    return found["median"] if found else None
+
+
+def runs_targets(summary, runs):
+    """What hours stored as runs are to reach, in every cell."""
+    found = []
+    for cell in summary:
+        wanted = [("native partitions", "native", RUNS_TARGETS.get(cell["rows"]), "at least %g")]
+        if cell["rows"] == 1000:
+            wanted.append(("Null Write", "nullwrite", 1, "above %g"))
+        for label, other, limit, words in wanted:
+            value = limit and _settled_ratio(cell, runs, other)
+            if value is not None:
+                found.append(
+                    {
+                        "target": "values per CPU second of the server, runs with merging to %s, "
+                        "%s, %s: %s"
+                        % (
+                            label,
+                            "%d rows" % cell["rows"],
+                            connections_text(cell["connections"]),
+                            words % limit,
+                        ),
+                        "value": value,
+                        "met": value >= limit,
+                    }
+                )
+    return found
 
 
 def targets(summary, runs):
@@ -496,7 +553,7 @@ def targets(summary, runs):
         {"target": text, "value": value, "met": met(value)}
         for text, value, met in wanted
         if value is not None
-    ]
+    ] + runs_targets(summary, runs)
 
 
 def plot_bars(cell, metric, title, unit, stem):

@@ -20,6 +20,7 @@ BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_columns(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_row_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_runs(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
 END
 $$;

@@ -12,7 +12,8 @@ BEGIN
     IF problem IS NOT NULL THEN
         RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
             format('its partitions cannot be packed: %s.  They stay ordinary partitions, which does no harm', problem),
-            format('SELECT zbxhist.alter_parent(%L, never_pack => true);', policy.parent);
+            format('SELECT zbxhist.alter_parent(%L, never_pack => true%s);', policy.parent,
+                   CASE policy.ingest WHEN 'runs' THEN ', ingest => ''heap''' ELSE '' END);
         RETURN;
     END IF;
     RETURN QUERY

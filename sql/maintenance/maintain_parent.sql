@@ -25,6 +25,9 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'split') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'split', partition, answer);
     END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'replace') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'replace', partition, answer);
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
@@ -53,6 +56,9 @@ BEGIN
             CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
         END IF;
     END IF;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'merge_runs') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'merge_runs', partition, answer);
+    END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'compact') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'compact', partition, answer);

@@ -38,7 +38,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview(regclass) IS
-'What the next maintenance would create, split, move, pack, merge, compact, repack and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
+'What the next maintenance would create, split, replace, move, pack, merge, compact, repack and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
 
 REVOKE ALL ON FUNCTION zbxhist.preview(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.preview(regclass) TO PUBLIC;

@@ -25,6 +25,11 @@ BEGIN
           FROM zbxhist_internal.partitions_to_split(parent) AS s (partition),
                zbxhist.partition_bounds(s.partition) b;
     RETURN QUERY
+        SELECT 'replace', r.relation::text, to_timestamp(r.from_clock), to_timestamp(r.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.places_to_replace(parent) AS p (place)
+          JOIN zbxhist_internal.list_ranges(parent) r ON r.relation = p.place;
+    RETURN QUERY
         SELECT 'move', w.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
                zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), NULL::bigint
           FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
@@ -52,8 +57,8 @@ BEGIN
     RETURN QUERY
         SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
                zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
-          FROM zbxhist_internal.packable_partitions(parent) AS e (partition),
-               zbxhist.partition_bounds(e.partition) b;
+          FROM zbxhist_internal.packable_partitions(parent) AS e (partition)
+          JOIN zbxhist_internal.list_ranges(parent) b ON b.relation = e.partition;
     RETURN QUERY
         SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint

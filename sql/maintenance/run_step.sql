@@ -27,9 +27,11 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'repack', 'compact')
+    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
-                    WHERE c.parent = run_step.parent AND NOT c.routing) THEN
+                    WHERE c.parent = run_step.parent AND NOT c.routing)
+       -- runs are packed before they are unpacked
+       AND NOT (step = 'pack' AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation AND d.runs)) THEN
         RETURN 'done';
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
@@ -40,6 +42,7 @@ BEGIN
             WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
             WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
             WHEN 'split' THEN zbxhist_internal.step_split(parent, relation)
+            WHEN 'replace' THEN zbxhist_internal.step_replace(parent, relation)
             WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
             WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
             WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)
@@ -50,6 +53,7 @@ BEGIN
             WHEN 'drop' THEN zbxhist_internal.step_drop(parent, relation)
             WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
             WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
+            WHEN 'merge_runs' THEN zbxhist_internal.step_merge_runs(parent, relation)
             WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
             WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)

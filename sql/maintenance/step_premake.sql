@@ -15,7 +15,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 'done';
     END IF;
-    made := zbxhist_internal.create_range(parent, gap.from_clock, gap.to_clock);
+    made := zbxhist_internal.create_place(parent, gap.from_clock, gap.to_clock);
     PERFORM zbxhist_internal.log_action(parent, 'premake', made::text, NULL, NULL, started);
     RETURN 'more';
 END

@@ -25,7 +25,7 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
     FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) LOOP
-        PERFORM zbxhist_internal.create_range(parent, piece.piece_from, piece.piece_to);
+        PERFORM zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
         made := made + 1;
     END LOOP;
     waited := zbxhist_internal.lock_exclusively(partition, allowed);

@@ -1,8 +1,8 @@
 -- sql/maintenance/step_verify.sql
 --
--- Finds out for which partitions the parent has no rows, so that inserts need
--- not look there, see src/rows/stray.c.  What a transaction that did not
--- know the partition yet puts into the parent is not to be seen before it
+-- Finds out for which partitions, and tables of runs, the parent has no rows, so
+-- that inserts need not look there, see src/rows/stray.c.  What a transaction that
+-- did not know the partition yet puts into the parent is not to be seen before it
 -- ends, so a partition is verified when all those have ended that ran when it
 -- was first seen here; one of them may be prepared by then.
 --
@@ -26,8 +26,8 @@ BEGIN
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state (partition, parent, settling)
-    SELECT p.partition, step_verify.parent, present || 'prepared'::text
-      FROM zbxhist.list_partitions(parent) p
+    SELECT t.relation, step_verify.parent, present || 'prepared'::text
+      FROM zbxhist_internal.list_takers(parent) t
         ON CONFLICT DO NOTHING;
 
     -- outside of a run of maintenance there may be no row
@@ -52,8 +52,8 @@ BEGIN
         UPDATE zbxhist.parent_state s SET verifying = true WHERE s.parent = step_verify.parent;
         RETURN 'more';
     END IF;
-    SELECT zbxhist_internal.waiting_clock(parent, min(p.from_clock), max(p.to_clock), true) INTO newest
-      FROM zbxhist.list_partitions(parent) p;
+    SELECT zbxhist_internal.waiting_clock(parent, min(t.from_clock), max(t.to_clock), true) INTO newest
+      FROM zbxhist_internal.list_takers(parent) t;
     IF looking THEN
         PERFORM zbxhist_internal.lock_strays(parent);
         IF EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent) THEN
@@ -64,9 +64,9 @@ BEGIN
     PERFORM zbxhist_internal.remove_marks(parent);
     UPDATE zbxhist.partition_state s
        SET settling = CASE WHEN s.settling && present THEN s.settling END,
-           verified = CASE WHEN p.from_clock > newest OR newest IS NULL THEN version END
-      FROM zbxhist.list_partitions(step_verify.parent) p
-     WHERE s.partition = p.partition AND NOT coalesce(s.settling && present, false);
+           verified = CASE WHEN t.from_clock > newest OR newest IS NULL THEN version END
+      FROM zbxhist_internal.list_takers(step_verify.parent) t
+     WHERE s.partition = t.relation AND NOT coalesce(s.settling && present, false);
     RETURN 'done';
 END
 $$;

@@ -11,6 +11,11 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
+    -- hours of runs
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
+        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
+        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+    END LOOP;
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
         CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
@@ -31,6 +36,7 @@ BEGIN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))
+                       + cardinality(zbxhist_internal.work_list(parent, 'pack'))
             USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',
                   HINT = format('CALL zbxhist.undo(%L);', parent);
     END IF;

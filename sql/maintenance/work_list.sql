@@ -18,6 +18,7 @@ BEGIN
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
+        WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
         WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
@@ -25,11 +26,15 @@ BEGIN
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
                                  WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
+        WHEN 'merge_runs' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                      WHERE d.parent = work_list.parent AND d.runs
+                                        AND pg_relation_size(d.day) > 0
+                                      ORDER BY d.from_clock)
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                  WHERE d.parent = work_list.parent
+                                  WHERE d.parent = work_list.parent AND NOT d.runs
                                     AND (d.partition IS NOT NULL
                                          OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                                       WHERE c.parent = work_list.parent AND c.routing)
@@ -38,7 +43,7 @@ BEGIN
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
-    IF result <> '{}' AND step IN ('split', 'align', 'index', 'drop', 'pack', 'merge', 'repack') THEN
+    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);

@@ -26,7 +26,7 @@ AS $$
           FROM zbxhist.parent_config c
           JOIN pg_class p ON p.oid = c.parent
          CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN short s ON s.partition IS NULL
+          JOIN short s ON s.partition IS NULL AND NOT s.runs
           JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
          WHERE c.parent = compactable_days.parent AND c.routing
            AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
@@ -50,7 +50,7 @@ AS $$
                         WHERE p.from_clock < c.midnight + 86400 AND p.to_clock > c.midnight
                           AND zbxhist_internal.not_packable(compactable_days.parent, p.partition) IS NULL)
            AND NOT EXISTS (SELECT FROM short s
-                            WHERE s.midnight = c.midnight AND s.partition IS NOT NULL))
+                            WHERE s.midnight = c.midnight AND (s.partition IS NOT NULL OR s.runs)))
      GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
     HAVING count(*) > 1
        -- also if it has been tried in vain

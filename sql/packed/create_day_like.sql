@@ -1,8 +1,9 @@
 -- sql/packed/create_day_like.sql
 --
 -- It has the columns with which the day was packed, whatever those of the
--- parent are now, and is stored where and as the day is.  Constraints that its
--- owner may have given to the day are not evaluated by somebody else.
+-- parent are now, and is stored where and as the day is, but for what tables of
+-- runs have for themselves.  Constraints that its owner may have given to the day
+-- are not evaluated by somebody else.
 
 CREATE FUNCTION zbxhist_internal.create_day_like(
     parent regclass,
@@ -21,12 +22,15 @@ DECLARE
     source   record;
     result   regclass;
 BEGIN
-    SELECT k.relpersistence, k.reloptions, t.spcname,
-           x.reloptions AS index_options, p.spcname AS index_spcname
+    SELECT k.relpersistence, t.spcname, p.spcname AS index_spcname,
+           CASE WHEN i.indisprimary THEN k.reloptions
+                ELSE ARRAY(SELECT o FROM unnest(k.reloptions) o WHERE NOT starts_with(o, 'autovacuum_')) END AS reloptions,
+           CASE WHEN i.indisprimary THEN x.reloptions ELSE '{fillfactor=100}' END AS index_options
       INTO STRICT source
       FROM pg_class k
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
-      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
+      LEFT JOIN LATERAL (SELECT * FROM pg_index o WHERE o.indrelid = k.oid
+                          ORDER BY o.indisprimary DESC LIMIT 1) i ON true
       LEFT JOIN pg_class x ON x.oid = i.indexrelid
       LEFT JOIN pg_tablespace p ON p.oid = x.reltablespace
      WHERE k.oid = create_day_like.day;

@@ -1,5 +1,5 @@
 -- sql/packed/days_to_unpack.sql
-CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date)
+CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date, with_runs boolean DEFAULT false)
 RETURNS regclass[]
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -10,7 +10,9 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE r.is_packed;
+     WHERE r.is_packed
+       AND (with_runs
+            OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = r.relation AND d.runs));
     IF result IS NULL THEN
         RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -20,8 +22,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) IS
-'The packed tables of a day; an error if there are none (internal)';
+COMMENT ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date, boolean) IS
+'The packed tables of a day, those of runs only if asked for; an error if there are none (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date) TO PUBLIC;
+REVOKE ALL ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date, boolean) TO PUBLIC;

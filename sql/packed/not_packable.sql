@@ -27,7 +27,8 @@ BEGIN
     IF FOUND THEN
         RETURN problem;
     END IF;
-    problem := zbxhist_internal.dependent_object(partition);
+    -- of the parent itself it is asked for what is yet to be made
+    problem := CASE WHEN partition <> parent THEN zbxhist_internal.dependent_object(partition) END;
     IF problem IS NOT NULL THEN
         RETURN format('%s depends on partition %s', problem, partition);
     END IF;

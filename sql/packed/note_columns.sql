@@ -20,7 +20,7 @@ BEGIN
                   FROM pg_attribute l WHERE l.attrelid = d.day) AS other
           FROM zbxhist_internal.new_columns(packed) n
           JOIN zbxhist.packed_day d ON d.parent = note_columns.parent AND d.day <> note_columns.day
-          JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 AND NOT a.attisdropped
+          JOIN pg_attribute a ON a.attrelid = d.day AND a.attname = n AND a.attnum > 6 + d.runs::integer AND NOT a.attisdropped
     LOOP
         PERFORM zbxhist_internal.execute_as_owner(parent, format(
             'ALTER TABLE %s RENAME COLUMN %I TO %I', item.day, item.column, item.other));

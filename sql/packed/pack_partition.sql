@@ -24,7 +24,9 @@ DECLARE
 BEGIN
     SELECT p.from_clock, p.to_clock INTO covered
       FROM zbxhist.list_partitions(parent) p WHERE p.partition = pack_partition.partition;
-    IF NOT FOUND THEN
+    IF NOT FOUND AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = pack_partition.partition AND d.runs) THEN
+        RETURN zbxhist_internal.rewrite_days(parent, 'pack', ARRAY[partition]);
+    ELSIF NOT FOUND THEN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.refuse_overlap(parent, partition);

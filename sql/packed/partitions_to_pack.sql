@@ -9,6 +9,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    runs    CONSTANT regclass[] := ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                          WHERE d.parent = partitions_to_pack.parent AND d.runs);
     covered record;
     problem text;
     result  regclass[] := '{}';
@@ -21,11 +23,12 @@ BEGIN
     END IF;
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
-     WHERE NOT r.is_packed AND r.to_clock <= zbxhist_internal.current_clock()
+     WHERE (NOT r.is_packed OR r.relation = ANY (runs)) AND r.to_clock <= zbxhist_internal.current_clock()
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
                         WHERE d.parent = partitions_to_pack.parent
+                          AND d.day <> r.relation
                           AND d.from_clock < r.to_clock AND d.to_clock > r.from_clock)
-       AND zbxhist_internal.not_packable(parent, r.relation) IS NULL;
+       AND (r.is_packed OR zbxhist_internal.not_packable(parent, r.relation) IS NULL);
     IF result <> '{}' THEN
         RETURN result;
     END IF;
@@ -36,7 +39,7 @@ BEGIN
             USING ERRCODE = 'undefined_table',
                   HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
     END IF;
-    IF covered.is_packed THEN
+    IF covered.is_packed AND covered.relation <> ALL (runs) THEN
         RAISE EXCEPTION '% of table % is packed already', to_char(day, 'YYYY-MM-DD'), parent
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = format('Its table is %s.', covered.relation);

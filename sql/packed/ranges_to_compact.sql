@@ -24,7 +24,7 @@ BEGIN
         RETURN result;
     END IF;
     SELECT count(*) INTO present FROM zbxhist.packed_day d
-     WHERE d.parent = ranges_to_compact.parent
+     WHERE d.parent = ranges_to_compact.parent AND NOT d.runs
        AND d.to_clock > midnight AND d.from_clock < midnight + 86400;
     IF present = 0 THEN
         RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent

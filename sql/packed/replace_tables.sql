@@ -18,8 +18,10 @@ BEGIN
      WHERE k.oid = days[1];
     SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
     PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
-    IF cardinality(days) > 1 THEN
-        old_name := zbxhist_internal.compacted_name(old_name, entry.from_clock, entry.to_clock);
+    IF cardinality(days) > 1 OR old_index IS NULL THEN
+        old_name := CASE WHEN cardinality(days) > 1
+                         THEN zbxhist_internal.compacted_name(old_name, entry.from_clock, entry.to_clock)
+                         ELSE old_name END;
         old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
     END IF;
     PERFORM zbxhist_internal.execute_as_owner(

@@ -38,6 +38,7 @@ BEGIN
         PERFORM zbxhist_internal.wait_for_readers(d, allowed) FROM unnest(days) d;
         PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
         PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+        INSERT INTO zbxhist.parent_state (parent) VALUES (rewrite_days.parent) ON CONFLICT DO NOTHING;
         PERFORM zbxhist_internal.set_action(parent, action, label);
         RETURN 'more';
     END IF;
@@ -45,8 +46,22 @@ BEGIN
            max(e.packed_at) AS packed_at, max(e.merged_at) AS merged_at,
            sum(pg_total_relation_size(e.day))::bigint AS bytes
       INTO covered FROM unnest(entries) e;
+    IF entries[1].runs THEN
+        -- from now on its values stay as they are, and new ones are kept in the parent
+        PERFORM zbxhist_internal.lock_packing(days[1]);
+        PERFORM zbxhist_internal.lock_patiently(days[1]);
+        PERFORM set_config('lock_timeout', allowed::text, true);
+        EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', days[1]);
+        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+    END IF;
     BEGIN
         new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
+        IF entries[1].runs THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s RENAME COLUMN run TO payload', new_day));
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
+        END IF;
         kept := zbxhist_internal.kept_items(parent);
         written := zbxhist_internal.repack_rows(days, new_day, kept.items);
     EXCEPTION WHEN object_in_use THEN
@@ -58,7 +73,8 @@ BEGIN
     DELETE FROM zbxhist.packed_day d WHERE d.day = ANY (days[2:]);
     UPDATE zbxhist.packed_day d
        SET day = new_day, from_clock = covered.from_clock, to_clock = covered.to_clock,
-           nrows = written.rows, heap_bytes = covered.heap_bytes, packed_at = covered.packed_at,
+           nrows = written.rows, runs = false, heap_bytes = coalesce(covered.heap_bytes, covered.bytes),
+           packed_at = CASE WHEN d.runs THEN clock_timestamp() ELSE covered.packed_at END,
            packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
            merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL
      WHERE d.day = days[1];

@@ -5,7 +5,7 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day));
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day, true));
 END
 $$;
 

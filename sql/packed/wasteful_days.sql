@@ -15,7 +15,7 @@ AS $$
                d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                d.packed_rows >= d.nrows / 2 AS is_known
           FROM zbxhist.packed_day d
-         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL),
+         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND NOT d.runs),
     usual AS (
         SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
           FROM days d WHERE d.nrows > 0)

@@ -33,7 +33,7 @@ BEGIN
     RETURN QUERY
         SELECT d.day
           FROM zbxhist.packed_day d
-         WHERE d.parent = waiting_days.parent AND d.partition IS NULL
+         WHERE d.parent = waiting_days.parent AND d.partition IS NULL AND NOT d.runs
            AND d.to_clock > oldest AND d.from_clock <= newest
            AND (coalesce(d.merged_at < clock_timestamp() - interval '6 hours', true)
                 OR coalesce(zbxhist_internal.count_waiting(waiting_days.parent, d.from_clock, d.to_clock)

@@ -1,6 +1,6 @@
 -- sql/partitions/has_same_columns.sql
 --
--- The first six columns of a day's table are its own.
+-- The first six columns of a day's table are its own, of one of runs seven.
 
 CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass)
 RETURNS boolean
@@ -18,7 +18,9 @@ BEGIN
                     ON c.column_name = a.attname AND a.attrelid = parent
          WHERE NOT a.attisdropped
            AND (a.attrelid = parent AND a.attnum > 0
-                OR a.attrelid = day AND a.attnum > 6
+                OR a.attrelid = day
+                   AND a.attnum > 6 + coalesce((SELECT d.runs::integer FROM zbxhist.packed_day d
+                                                 WHERE d.day = has_same_columns.day), 0)
                    AND a.attname NOT IN (SELECT zbxhist_internal.new_columns(zbxhist_internal.packed_table(parent)))));
 END
 $$;

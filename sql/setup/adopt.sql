@@ -26,7 +26,7 @@ BEGIN
           FROM zbxhist_internal.wanted_ranges(policy) w
          ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)
     LOOP
-        PERFORM zbxhist_internal.create_range(policy.parent, gap.from_clock, gap.to_clock);
+        PERFORM zbxhist_internal.create_place(policy.parent, gap.from_clock, gap.to_clock);
         made := made + 1;
     END LOOP;
     RETURN made;

@@ -9,7 +9,8 @@ CREATE FUNCTION zbxhist.alter_parent(
     move_existing boolean DEFAULT NULL,
     follow_zabbix boolean DEFAULT false,
     never_pack boolean DEFAULT false,
-    deleted_items text DEFAULT NULL)
+    deleted_items text DEFAULT NULL,
+    ingest text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -39,13 +40,14 @@ BEGIN
                              ELSE coalesce(retention, policy.retention) END;
     PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
     policy.deleted_items := coalesce(deleted_items, policy.deleted_items);
+    policy.ingest := coalesce(ingest, policy.ingest);
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs';
 
-REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) TO pg_database_owner;

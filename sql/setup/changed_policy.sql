@@ -19,6 +19,7 @@ BEGIN
     IF NOT is_trends THEN
         policy.partition_interval := zbxhist_internal.new_interval(
             former.parent, given.history_interval, former.partition_interval);
+        policy.ingest := coalesce(zbxhist_internal.possible_ingest(former.parent, given.ingest), former.ingest);
     END IF;
     policy.pack_after := CASE WHEN never_pack THEN NULL
                               WHEN given.pack_after IS NOT NULL

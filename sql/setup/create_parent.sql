@@ -6,7 +6,8 @@ CREATE FUNCTION zbxhist.create_parent(
     retention interval DEFAULT NULL,
     premake integer DEFAULT 3,
     pack_after interval DEFAULT NULL,
-    move_existing boolean DEFAULT false)
+    move_existing boolean DEFAULT false,
+    ingest text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -20,6 +21,7 @@ BEGIN
     policy.premake := premake;
     policy.pack_after := pack_after;
     policy.move_existing := move_existing;
+    policy.ingest := ingest;
     PERFORM zbxhist_internal.adopt(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
     -- last: its lock stops writers until the end of the transaction
@@ -27,8 +29,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean) IS
+COMMENT ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) IS
 'Makes a table with the columns itemid and clock a managed one, in place: its rows stay where they are, new ones go to partitions';
 
-REVOKE ALL ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) TO pg_database_owner;

@@ -15,7 +15,7 @@ BEGIN
     SELECT * INTO kept FROM zbxhist.managed_schema m
      WHERE m.schema_name = merged_options.schema_name;
     IF NOT FOUND THEN
-        kept := ROW(schema_name, NULL, NULL, 3, '1 day', false, '{}', NULL);
+        kept := ROW(schema_name, NULL, NULL, 3, '1 day', false, '{}', NULL, 'heap');
     END IF;
     former := coalesce(kept.history_interval, '1 day');
     kept.history_interval := coalesce(given.history_interval, kept.history_interval, '1 hour');
@@ -27,6 +27,7 @@ BEGIN
                             WHEN kept.pack_after = zbxhist_internal.default_pack_after(former)
                             THEN zbxhist_internal.default_pack_after(kept.history_interval)
                             ELSE kept.pack_after END;
+    kept.ingest := coalesce(given.ingest, kept.ingest);
     kept.move_existing := coalesce(given.move_existing, kept.move_existing);
     kept.excluded := '{}';
     RETURN kept;

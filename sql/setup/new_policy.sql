@@ -24,6 +24,7 @@ BEGIN
         policy.premake := options.premake;
         policy.retention := options.history_retention;
         policy.pack_after := options.pack_after;
+        policy.ingest := zbxhist_internal.possible_ingest(parent, options.ingest);
     END IF;
     PERFORM zbxhist_internal.verify_policy(policy);
     RETURN policy;

@@ -24,6 +24,7 @@ BEGIN
         ELSE
             policy := zbxhist_internal.changed_policy(former, found_table.is_trends, given, never_pack);
             action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter_parent' END;
+            PERFORM zbxhist_internal.verify_ingest(policy);
         END IF;
         IF action = 'alter_parent' THEN
             PERFORM zbxhist_internal.require_owner(found_table.parent);
@@ -31,6 +32,9 @@ BEGIN
         detail := zbxhist_internal.describe_planned_policy(policy, overridden);
         IF action = 'alter_parent' THEN
             detail := format('%s; before: %s', detail, zbxhist_internal.describe_policy(former));
+        END IF;
+        IF given.ingest = 'runs' AND policy.ingest = 'heap' AND NOT found_table.is_trends THEN
+            detail := format('%s; not as runs: %s', detail, zbxhist_internal.why_no_runs(found_table.parent));
         END IF;
         RETURN NEXT;
     END LOOP;

@@ -16,14 +16,15 @@ CREATE FUNCTION zbxhist.setup(
     dry_run boolean DEFAULT false,
     accept_deletion boolean DEFAULT false,
     never_pack boolean DEFAULT false,
-    history_interval interval DEFAULT NULL)
+    history_interval interval DEFAULT NULL,
+    ingest text DEFAULT NULL)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     given CONSTANT zbxhist.managed_schema := ROW(schema_name, history_retention,
-        trends_retention, premake, pack_after, move_existing, '{}', history_interval)::zbxhist.managed_schema;
+        trends_retention, premake, pack_after, move_existing, '{}', history_interval, ingest)::zbxhist.managed_schema;
     step     record;
     schemas  name[] := '{}';
     policies zbxhist.parent_config[] := '{}';
@@ -68,8 +69,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval) IS
+COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) IS
 'Finds the Zabbix history and trends tables, takes those into care that are not yet, in place, changes the policy of the others to what is given, and says what it did; with dry_run, what it would do';
 
-REVOKE ALL ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) TO pg_database_owner;

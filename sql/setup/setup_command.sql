@@ -19,6 +19,7 @@ AS $$
         CASE WHEN configure_zabbix THEN 'configure_zabbix => true' END,
         CASE WHEN never_pack THEN 'never_pack => true' END,
         'history_interval => ' || quote_literal(given.history_interval),
+        'ingest => ' || quote_literal(given.ingest),
         'accept_deletion => true'))
 $$;
 

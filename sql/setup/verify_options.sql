@@ -17,6 +17,9 @@ BEGIN
     PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
     PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
     options.premake := coalesce(options.premake, 0);
+    -- as they are, or the defaults: plan_setup looks at those
+    options.pack_after := CASE WHEN never_pack THEN NULL ELSE coalesce(options.pack_after, '1 hour') END;
+    options.history_interval := coalesce(options.history_interval, '1 hour');
     options.move_existing := coalesce(options.move_existing, false);
     PERFORM zbxhist_internal.new_policy(NULL, is_trends, options)
        FROM unnest('{false,true}'::boolean[]) AS is_trends;

@@ -24,6 +24,7 @@ BEGIN
         RAISE EXCEPTION 'move_existing must not be null'
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
+    PERFORM zbxhist_internal.verify_ingest(policy);
 END
 $$;
 

@@ -7,13 +7,13 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     INSERT INTO zbxhist.parent_config AS c
-        (parent, partition_interval, retention, premake, pack_after, move_existing)
+        (parent, partition_interval, retention, premake, pack_after, move_existing, ingest)
     VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
-            policy.pack_after, policy.move_existing)
+            policy.pack_after, policy.move_existing, coalesce(policy.ingest, 'heap'))
     ON CONFLICT (parent) DO UPDATE
        SET partition_interval = excluded.partition_interval, retention = excluded.retention,
            premake = excluded.premake, pack_after = excluded.pack_after,
-           move_existing = excluded.move_existing, routing = true
+           move_existing = excluded.move_existing, ingest = excluded.ingest, routing = true
      WHERE NOT c.routing;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent

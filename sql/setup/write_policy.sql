@@ -11,7 +11,8 @@ BEGIN
        SET partition_interval = policy.partition_interval, retention = policy.retention,
            premake = policy.premake, pack_after = policy.pack_after,
            move_existing = policy.move_existing,
-           deleted_items = coalesce(policy.deleted_items, c.deleted_items)
+           deleted_items = coalesce(policy.deleted_items, c.deleted_items),
+           ingest = coalesce(policy.ingest, c.ingest)
      WHERE c.parent = policy.parent;
 END
 $$;

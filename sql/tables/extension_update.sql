@@ -7,6 +7,9 @@ CREATE TABLE zbxhist.extension_update (
     updated_at timestamptz NOT NULL
 );
 
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.extension_update REPLICA IDENTITY FULL;
+
 COMMENT ON TABLE zbxhist.extension_update IS
 'When ALTER EXTENSION zbxhist UPDATE was last called here: sessions that began before may have the library of the version before';
 COMMENT ON COLUMN zbxhist.extension_update.updated_at IS 'When that was';

@@ -14,6 +14,9 @@ CREATE TABLE zbxhist.lost_values (
     bytes        bytea
 );
 
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.lost_values REPLICA IDENTITY FULL;
+
 COMMENT ON TABLE zbxhist.lost_values IS
 'What could not be read of damaged packed days when the rest was salvaged; kept until somebody deletes it';
 COMMENT ON COLUMN zbxhist.lost_values.parent IS 'The managed table';

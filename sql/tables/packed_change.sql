@@ -8,6 +8,9 @@ CREATE TABLE zbxhist.packed_change (
     removed bigint NOT NULL
 );
 
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
+
 COMMENT ON TABLE zbxhist.packed_change IS
 'Changes of packed days since maintenance last looked';
 COMMENT ON COLUMN zbxhist.packed_change.day IS 'The packed day';

@@ -3,7 +3,7 @@
 -- Which packed days there are.  Unlike partitions they are listed here: to
 -- read the constraints of a year of days takes a new connection longer than a
 -- query.  The C code reads (parent, day, from_clock, to_clock, nrows, packed_at,
--- partition, unpacked) by name, and the index by its name.
+-- partition, unpacked, runs) by name, and the index by its name.
 
 CREATE TABLE zbxhist.packed_day (
     parent     regclass NOT NULL,
@@ -21,7 +21,8 @@ CREATE TABLE zbxhist.packed_day (
     packed_rows bigint,
     merged_at  timestamptz,
     repacked_at timestamptz,
-    not_compacted text
+    not_compacted text,
+    runs boolean NOT NULL DEFAULT false
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -45,6 +46,7 @@ COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
 COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
+COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

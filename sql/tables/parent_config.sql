@@ -13,7 +13,8 @@ CREATE TABLE zbxhist.parent_config (
     move_existing      boolean NOT NULL DEFAULT false,
     routing            boolean NOT NULL DEFAULT true,
     created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),
-    deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'))
+    deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
+    ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs'))
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -36,6 +37,8 @@ COMMENT ON COLUMN zbxhist.parent_config.created_at IS
 'When the table was taken into care';
 COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
+COMMENT ON COLUMN zbxhist.parent_config.ingest IS
+'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

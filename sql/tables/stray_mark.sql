@@ -7,6 +7,9 @@ CREATE TABLE zbxhist.stray_mark (
     parent regclass NOT NULL
 );
 
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
+
 COMMENT ON TABLE zbxhist.stray_mark IS
 'Managed tables in which a row has been stored that belongs to a partition, since maintenance last looked';
 COMMENT ON COLUMN zbxhist.stray_mark.parent IS 'The managed table';

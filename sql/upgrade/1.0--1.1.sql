@@ -202,28 +202,38 @@ DROP FUNCTION zbxhist.day_to_unpack(regclass, date);
 DROP FUNCTION zbxhist.partition_to_pack(regclass, date);
 DROP FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean);
 DROP FUNCTION zbxhist_internal.pack_rows(regclass, regclass);
+DROP FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean);
 
 ALTER TABLE zbxhist.packed_day
     ADD COLUMN packed_bytes bigint,
     ADD COLUMN packed_rows bigint,
     ADD COLUMN merged_at timestamptz,
     ADD COLUMN repacked_at timestamptz,
-    ADD COLUMN not_compacted text;
+    ADD COLUMN not_compacted text,
+    ADD COLUMN runs boolean NOT NULL DEFAULT false;
 ALTER TABLE zbxhist.parent_config
-    ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop'));
+    ADD COLUMN deleted_items text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
+    ADD COLUMN ingest text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs'));
 ALTER TABLE zbxhist.parent_state
     ADD COLUMN repack_after timestamptz,
     ADD COLUMN deleted_bytes bigint,
     ADD COLUMN deleted_percent numeric(4, 1),
     ADD COLUMN measured_at timestamptz;
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.stray_mark REPLICA IDENTITY FULL;
+ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
+
 -- its tables keep their days until setup or alter_parent is called
 ALTER TABLE zbxhist.managed_schema
-    ADD COLUMN history_interval interval;
+    ADD COLUMN history_interval interval,
+    ADD COLUMN ingest text CHECK (ingest IN ('heap', 'runs'));
 COMMENT ON COLUMN zbxhist.packed_day.packed_bytes IS 'Disk space of its values, without index, when they were written last';
 COMMENT ON COLUMN zbxhist.packed_day.packed_rows IS 'Number of values then';
 COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last merged into it';
 COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
+COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
+COMMENT ON COLUMN zbxhist.parent_config.ingest IS 'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
 COMMENT ON COLUMN zbxhist.parent_state.merged_at IS 'When it was last looked for rows of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day may be repacked';
 COMMENT ON COLUMN zbxhist.parent_state.deleted_bytes IS 'About what values of items that Zabbix has deleted take of packed days; null: unknown';
@@ -234,7 +244,8 @@ COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS 'Whether values of item
 COMMENT ON COLUMN zbxhist.parent_config.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
 COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
+COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs; NULL: heap, of before 1.1';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
 
 -- whoever made the schema before could have put objects of his own into it, and
 -- let others do so; check() tells of functions that are

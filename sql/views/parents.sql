@@ -11,7 +11,8 @@ SELECT c.parent,
        c.move_existing,
        c.routing,
        c.created_at,
-       c.deleted_items
+       c.deleted_items,
+       c.ingest
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -30,6 +31,7 @@ COMMENT ON COLUMN zbxhist.parents.move_existing IS 'Whether maintenance moves ro
 COMMENT ON COLUMN zbxhist.parents.routing IS 'False while an undo is in progress';
 COMMENT ON COLUMN zbxhist.parents.created_at IS 'When the table was taken into care';
 COMMENT ON COLUMN zbxhist.parents.deleted_items IS 'What becomes of values of items that Zabbix has deleted when days are packed: keep or drop';
+COMMENT ON COLUMN zbxhist.parents.ingest IS 'What takes new values: heap, ordinary partitions, or runs';
 
 REVOKE ALL ON zbxhist.parents FROM PUBLIC;
 GRANT SELECT ON zbxhist.parents TO PUBLIC;

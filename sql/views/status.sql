@@ -26,13 +26,14 @@ SELECT c.parent,
   LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
   CROSS JOIN LATERAL (
-       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed) AS partitions,
-              pg_catalog.count(*) FILTER (WHERE l.is_packed) AS packed_days,
+       SELECT pg_catalog.count(*) FILTER (WHERE NOT l.is_packed OR d.runs) AS partitions,
+              pg_catalog.count(*) FILTER (WHERE l.is_packed AND NOT d.runs) AS packed_days,
               pg_catalog.count(*) FILTER (WHERE l.from_clock > pg_catalog.date_part('epoch', pg_catalog.now()))
                   AS partitions_ahead,
               pg_catalog.to_timestamp(pg_catalog.max(l.to_clock)) AS covered_until,
               pg_catalog.min(l.to_clock) AS first_end
-         FROM zbxhist_internal.list_ranges(c.parent) l) p
+         FROM zbxhist_internal.list_ranges(c.parent) l
+         LEFT JOIN zbxhist.packed_day d ON d.day = l.relation) p
   CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;

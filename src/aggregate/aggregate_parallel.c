@@ -262,6 +262,8 @@ ZbxhistReportAggregate(AggregateScanState *state)
 	if (state->shared == NULL || !IsParallelWorker())
 		return;
 	own.days = state->scan->open.counters.days;
+	own.runs_read = state->scan->open.counters.runs.runs;
+	own.run_rows = state->scan->open.counters.runs.rows;
 	for (int i = 0; i < NCOUNTERS; i++)
 		pg_atomic_fetch_add_u64(&state->shared->counters[i],
 								((uint64 *) &own)[i]);

@@ -559,7 +559,10 @@ ExplainCounters(const AggregateScanState *state, ExplainState *es)
 {
 	const AggregateCounters *own = &state->counters;
 	const AggregateCounters *workers = &state->workers;
+	RunCounters runs = state->scan->open.counters.runs;
 
+	runs.runs += workers->runs_read;
+	runs.rows += workers->run_rows;
 	ExplainPropertyInteger("Days", NULL,
 						   state->scan->open.counters.days + workers->days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,
@@ -579,6 +582,7 @@ ExplainCounters(const AggregateScanState *state, ExplainState *es)
 							   own->rows_made + workers->rows_made, es);
 	ExplainPropertyInteger("Other Rows", NULL,
 						   own->other_rows + workers->other_rows, es);
+	ZbxhistExplainRuns(&runs, es);
 }
 
 /*

@@ -27,6 +27,8 @@ typedef struct AggregateCounters
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
 	uint64		passes;
+	uint64		runs_read;
+	uint64		run_rows;		/* of them that were decoded */
 } AggregateCounters;
 
 /* the values of keys and breaks at some clock */

@@ -52,6 +52,7 @@ typedef struct PackedDayColumns
 	AttrNumber	partition;
 	AttrNumber	unpacked;
 	AttrNumber	nrows;
+	AttrNumber	runs;
 	AttrNumber	packed_at;
 } PackedDayColumns;
 
@@ -68,6 +69,7 @@ FindColumns(Relation rel, PackedDayColumns *columns)
 	columns->partition = ZbxhistOwnColumn(rel, "partition");
 	columns->unpacked = ZbxhistOwnColumn(rel, "unpacked");
 	columns->nrows = ZbxhistOwnColumn(rel, "nrows");
+	columns->runs = ZbxhistOwnColumn(rel, "runs");
 	columns->packed_at = ZbxhistOwnColumn(rel, "packed_at");
 }
 
@@ -95,6 +97,9 @@ ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
 												  &isnull));
 	day->nrows = DatumGetInt64(get_own_value(rel, tuple, columns->nrows,
 											 &isnull));
+	day->has_runs = DatumGetBool(get_own_value(rel, tuple, columns->runs,
+											   &isnull));
+	day->is_verified = false;
 }
 
 /*

@@ -30,6 +30,8 @@ typedef struct PackedDay
 	Oid			partition;		/* that it is being unpacked to, or InvalidOid */
 	bool		is_unpacked;	/* its rows are there by now */
 	int64		nrows;			/* about so many */
+	bool		has_runs;		/* INSERTs store values there, as runs */
+	bool		is_verified;	/* ... and none of its rows is in the parent */
 } PackedDay;
 
 /* a column that was renamed since days were packed */

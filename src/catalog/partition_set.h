@@ -21,9 +21,10 @@ typedef struct PartitionSet
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
 	bool		has_policy;		/* this session stores rows: the next three
-								 * and the partitions' is_verified are filled */
+								 * and partitions' and days' is_verified are
+								 * filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
-	bool		is_verified;	/* partitions' is_verified may be relied on */
+	bool		is_verified;	/* is_verified may be relied on */
 	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */
 	int			nmembers;		/* relations known to be part of it now, or

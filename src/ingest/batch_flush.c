@@ -25,6 +25,7 @@
 #include "ingest/lookup.h"
 #include "ingest/other_keys.h"
 #include "ingest/probe.h"
+#include "ingest/run_insert.h"
 #include "rows/row_type.h"
 #include "rows/stray.h"
 
@@ -117,7 +118,7 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		return batch->target;
 
 	ZbxhistCloseBatchTarget(batch);
-	rel = rows->partition == batch->parent ? NULL :
+	rel = rows->partition == batch->parent || rows->is_run ? NULL :
 		OpenPartition(batch, parent, rows, nrows);
 	if (rel == NULL)
 	{
@@ -135,8 +136,8 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 /* ---- keys ---- */
 
 /*
- * MayBeInParent says whether keys of the partition have to be looked up in
- * the parent.
+ * MayBeInParent says whether keys of the partition, or table of runs, have to be
+ * looked up in the parent.
  */
 static bool
 MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
@@ -174,7 +175,7 @@ CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;
 
-	if (rows->partition == batch->parent)
+	if (rows->partition == batch->parent || rows->is_run)
 		CheckKeptSlots(batch, parent, batch->run, nrows);
 	else if (RelationGetRelid(batch->target->rel) == batch->parent)
 	{
@@ -210,14 +211,41 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 /* ---- writing ---- */
 
 /*
+ * WriteAsRuns stores rows that belong to one table of runs there; returns false
+ * if they have to be stored in the parent.
+ */
+static bool
+WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+			int nrows)
+{
+	for (int i = 0; i < nrows; i++)
+		batch->run[i] = rows[i].slot;
+	if (!ZbxhistInsertRuns(parent, rows->partition, batch->run, nrows,
+						   batch->cid))
+		return false;
+	if (MayBeInParent(batch, parent, rows->partition))
+		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
+							   nrows);
+	if (batch->set->nothers > 0)
+		ZbxhistCheckOtherSlots(parent, batch->set, batch->run, nrows);
+	batch->stats.routed += nrows;
+	return true;
+}
+
+/*
  * WriteRun inserts rows that have one partition, or all have none.
  */
 static void
 WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 		 int nrows)
 {
-	InsertTarget *target = GetTarget(batch, parent, rows, nrows);
-	bool		is_kept = RelationGetRelid(target->rel) == batch->parent;
+	InsertTarget *target;
+	bool		is_kept;
+
+	if (rows->is_run && WriteAsRuns(batch, parent, rows, nrows))
+		return;
+	target = GetTarget(batch, parent, rows, nrows);
+	is_kept = RelationGetRelid(target->rel) == batch->parent;
 
 	if (is_kept && rows->partition != batch->parent)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);

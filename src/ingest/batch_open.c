@@ -178,6 +178,7 @@ OpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->set = set;
 	batch->generation = set->generation;
 	batch->hit.relid = InvalidOid;
+	batch->run_hit.relid = InvalidOid;
 	batch->is_sorted = true;
 	batch->has_strays = false;
 	memset(&batch->stats, 0, sizeof(batch->stats));

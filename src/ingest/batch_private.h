@@ -35,6 +35,7 @@ typedef enum RowAction
 typedef struct BufferedRow
 {
 	Oid			partition;		/* or the parent, for a row without one */
+	bool		is_run;			/* partition is a table of runs */
 	int32		clock;
 	int64		itemid;
 	int			arrival;		/* keeps equal keys in the statement's order */
@@ -57,6 +58,7 @@ struct InsertBatch
 	PartitionSet *set;			/* of parent; lives as long as the session */
 	uint32		generation;		/* of set, when the rows were routed */
 	PartitionBounds hit;		/* the last row's partition; relid 0: none */
+	PackedDay	run_hit;		/* likewise, its table of runs */
 
 	/* buffered rows */
 	TupleDesc	desc;			/* own copy of the parent's row type */
@@ -88,7 +90,8 @@ struct InsertBatch
 /* batch_rows.c: the rows that wait */
 extern void ZbxhistSetBatchRowType(InsertBatch *batch, TupleDesc desc);
 extern bool ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple,
-							 Oid partition, int64 itemid, int32 clock);
+							 Oid partition, bool is_run, int64 itemid,
+							 int32 clock);
 extern void ZbxhistSortRows(InsertBatch *batch);
 extern void ZbxhistClearRows(InsertBatch *batch);
 extern void ZbxhistKeepRow(InsertBatch *batch, HeapTuple tuple);

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -32,9 +33,6 @@
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
 #include "rows/stray.h"
-
-/* how often a key is looked for, as long as each look brings in a newer set */
-#define MAX_LOOKS 10
 
 /* ---- the row's partition ---- */
 
@@ -61,6 +59,7 @@ UpdateSet(InsertBatch *batch, Relation parent)
 	ZbxhistFlushBatch(batch);
 	batch->generation = GetSet(batch, parent)->generation;
 	batch->hit.relid = InvalidOid;
+	batch->run_hit.relid = InvalidOid;
 }
 
 /*
@@ -88,36 +87,82 @@ FindRowPartition(InsertBatch *batch, Relation parent, const NewRow *row)
 	return &batch->hit;
 }
 
+/*
+ * FindRowRuns returns the table of runs that a row without a partition belongs
+ * to by its clock, or InvalidOid.
+ */
+static Oid
+FindRowRuns(InsertBatch *batch, const NewRow *row)
+{
+	const PackedDay *day;
+
+	if (batch->set->npacked_days == 0 || !row->has_clock)
+		return InvalidOid;
+	if (OidIsValid(batch->run_hit.relid) &&
+		row->clock >= batch->run_hit.from_clock &&
+		row->clock < batch->run_hit.to_clock)
+		return batch->run_hit.relid;
+	day = ZbxhistFindPackedDay(batch->set, row->clock);
+	if (day == NULL || !day->has_runs || OidIsValid(day->partition))
+		return InvalidOid;
+	batch->run_hit = *day;
+	return day->relid;
+}
+
 /* ---- ON CONFLICT ---- */
 
 /*
- * KeyIsInRange says whether the row's key is in its partition, if it has one,
- * or else in its packed day, and sets place to that.  If the partition set is
- * not valid any more, it may be in what has taken the place of that.
+ * FindPlace returns the table that has the row's key if that is not in the
+ * parent: its partition, if it has one, or else its packed day, of which day
+ * becomes a copy, since that does not outlive the set; or InvalidOid.
  */
-static bool
-KeyIsInRange(InsertBatch *batch, Relation parent, TupleTableSlot *slot,
-			 const PartitionBounds *partition, Oid *place)
+static Oid
+FindPlace(const InsertBatch *batch, TupleTableSlot *slot,
+		  const PartitionBounds *partition, PackedDay *day)
 {
 	const PackedDay *found = NULL;
-	PackedDay	day;
 	int32		clock;
-	bool		is_gone;
 
-	*place = InvalidOid;
 	if (partition != NULL)
-	{
-		*place = partition->relid;
-		return ZbxhistKeyInPartition(parent, *place, slot);
-	}
+		return partition->relid;
 	if (batch->set->npacked_days > 0 &&
 		ZbxhistGetKeyClock(batch->set, slot, &clock))
 		found = ZbxhistFindPackedDay(batch->set, clock);
 	if (found == NULL)
-		return false;
-	day = *found;				/* it does not outlive the set */
-	*place = day.relid;
-	return OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone));
+		return InvalidOid;
+	*day = *found;
+	return day->relid;
+}
+
+/*
+ * LookForKey says whether the slot's key is in its partition or packed day, and
+ * sets place to that.  What is looked at may be packed, or a day written anew,
+ * meanwhile; then its successor is looked at.
+ */
+static bool
+LookForKey(InsertBatch *batch, Relation parent, const NewRow *row,
+		   TupleTableSlot *slot, const PartitionBounds *partition, Oid *place)
+{
+	PackedDay	day;
+	bool		is_gone;
+
+	for (*place = FindPlace(batch, slot, partition, &day); OidIsValid(*place);)
+	{
+		Oid			looked_at = *place;
+
+		CHECK_FOR_INTERRUPTS();
+		if (partition != NULL ?
+			ZbxhistKeyInPartition(parent, looked_at, slot) :
+			OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone)))
+			return true;
+		if (ZbxhistPartitionSetIsValid(batch->set))
+			return false;
+		partition = FindRowPartition(batch, parent, row);
+		*place = FindPlace(batch, slot, partition, &day);
+		if (*place == looked_at)
+			return false;
+	}
+	return false;
 }
 
 /*
@@ -130,18 +175,10 @@ FindKey(InsertBatch *batch, Relation parent, const NewRow *row,
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
 													&TTSOpsHeapTuple);
-	bool		result = false;
+	bool		result;
 
 	ExecStoreHeapTuple(row->tuple, slot, false);
-	for (int i = 0; i < MAX_LOOKS; i++)
-	{
-		result = KeyIsInRange(batch, parent, slot, partition, place);
-		if (result || !OidIsValid(*place) ||
-			ZbxhistPartitionSetIsValid(batch->set))
-			break;
-		/* it may have been packed, or a day written anew, meanwhile */
-		partition = FindRowPartition(batch, parent, row);
-	}
+	result = LookForKey(batch, parent, row, slot, partition, place);
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }
@@ -188,10 +225,11 @@ KeyIsTaken(InsertBatch *batch, Relation parent, const NewRow *row,
 /* ---- the row ---- */
 
 /*
- * BufferRow buffers a row to be stored in the table relid.  May write.
+ * BufferRow buffers a row to be stored in the table relid, or there as part of a
+ * run.  May write.
  */
 static void
-BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
+BufferRow(InsertBatch *batch, const NewRow *row, Oid relid, bool is_run)
 {
 	HeapTuple	tuple = row->tuple;
 
@@ -202,7 +240,8 @@ BufferRow(InsertBatch *batch, const NewRow *row, Oid relid)
 		tuple = heap_copytuple(tuple);
 		MemoryContextSwitchTo(old);
 	}
-	if (ZbxhistBufferRow(batch, tuple, relid, row->itemid, row->clock))
+	if (ZbxhistBufferRow(batch, tuple, relid, is_run, row->itemid,
+						 row->clock))
 		ZbxhistFlushBatch(batch);
 }
 
@@ -246,26 +285,30 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
 	const PartitionBounds *partition = FindRowPartition(batch, parent, row);
 
-	if (partition != NULL && batch->set->is_routing &&
+	if (batch->set->is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{
-		Oid			relid = partition->relid;
+		Oid			relid = partition != NULL ? partition->relid :
+			FindRowRuns(batch, row);
 
-		BufferRow(batch, row, relid);
-		CountForTag(batch);
-		return relid;
+		if (OidIsValid(relid))
+		{
+			BufferRow(batch, row, relid, partition == NULL);
+			CountForTag(batch);
+			return relid;
+		}
 	}
 	if ((batch->action == ROW_SKIP_EXISTING ||
 		 batch->action == ROW_REFUSE_EXISTING) &&
 		KeyIsTaken(batch, parent, row, partition))
 		return InvalidOid;
 
-	if (partition != NULL)
+	if (partition != NULL || OidIsValid(FindRowRuns(batch, row)))
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
 	if (batch->has_executor)
 		KeepRow(batch, row->tuple);
 	else
-		BufferRow(batch, row, batch->parent);
+		BufferRow(batch, row, batch->parent, false);
 	return batch->parent;
 }
 

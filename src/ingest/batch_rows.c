@@ -102,11 +102,12 @@ GetFreeRow(InsertBatch *batch)
  */
 bool
 ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple, Oid partition,
-				 int64 itemid, int32 clock)
+				 bool is_run, int64 itemid, int32 clock)
 {
 	BufferedRow *row = GetFreeRow(batch);
 
 	row->partition = partition;
+	row->is_run = is_run;
 	row->arrival = batch->nrows;
 	row->clock = clock;
 	row->itemid = itemid;

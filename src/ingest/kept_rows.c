@@ -76,7 +76,7 @@ CheckRow(const KeptRows *rows, HeapTuple tuple, TupleTableSlot *slot)
 			PackedDay	copy = *day;
 
 			/* before our transaction ends it may have a partition */
-			if (OidIsValid(copy.partition))
+			if (OidIsValid(copy.partition) || copy.has_runs)
 				ZbxhistNoteStrayOnce(parent, rows->has_strays);
 			is_checked = ZbxhistCheckDayKey(parent, &copy, slot,
 											rows->is_attempt) ||

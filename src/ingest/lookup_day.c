@@ -33,6 +33,7 @@
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
+#include "ingest/run_keys.h"
 #include "packed/day/day.h"
 #include "rows/attempt.h"
 
@@ -67,12 +68,12 @@ IsOnKeyColumns(Relation parent, Relation index)
 }
 
 /*
- * FindKeyIndex returns the parent's unique index on what packed days are
+ * ZbxhistFindKeyIndex returns the parent's unique index on what packed days are
  * looked up by, or InvalidOid.  What else may be unique keeps a table from
  * being packed, but see day_search.c.
  */
-static Oid
-FindKeyIndex(Relation parent)
+Oid
+ZbxhistFindKeyIndex(Relation parent)
 {
 	List	   *indexes = RelationGetIndexList(parent);
 	Oid			result = InvalidOid;
@@ -110,7 +111,8 @@ CountIndexes(Relation rel)
  * is no such table any more.
  */
 static bool
-HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
+HasKey(Relation parent, const PackedDay *day, TupleTableSlot *slot,
+	   bool *is_gone)
 {
 	PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	bool		result;
@@ -125,13 +127,15 @@ HasKey(Relation parent, Oid day, TupleTableSlot *slot, bool *is_gone)
 		return false;
 	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", slot, &ns))
 		ns = 0;
-	if (ns != (int32) ns || !ZbxhistLockForLookup(day))
+	if (ns != (int32) ns || !ZbxhistLockForLookup(day->relid))
 		return false;
-	rel = try_table_open(day, NoLock);
+	rel = try_table_open(day->relid, NoLock);
 	*is_gone = rel == NULL;
 	if (*is_gone)
 		return false;
-	result = ZbxhistDayHasKey(rel, itemid, clock, (int32) ns);
+	result = day->has_runs ?
+		ZbxhistRunsHaveKey(parent, rel, itemid, clock, (int32) ns) :
+		ZbxhistDayHasKey(rel, itemid, clock, (int32) ns);
 	table_close(rel, NoLock);
 	return result;
 }
@@ -159,7 +163,7 @@ LogUnreadable(Oid day, const ErrorData *error)
 typedef struct DayLookup
 {
 	Relation	parent;
-	Oid			day;
+	const PackedDay *day;
 	Oid			usual;			/* the index on what days are looked up by */
 	TupleTableSlot *slot;
 	Oid			found;			/* the index whose key the day has, or 0 */
@@ -179,7 +183,7 @@ LookUp(void *arg)
 		lookup->found = lookup->usual;
 	else if (!lookup->is_gone &&
 			 CountIndexes(lookup->parent) > OidIsValid(lookup->usual))
-		lookup->found = ZbxhistSearchDay(lookup->parent, lookup->day,
+		lookup->found = ZbxhistSearchDay(lookup->parent, lookup->day->relid,
 										 lookup->slot);
 }
 
@@ -190,8 +194,8 @@ LookUp(void *arg)
  * read has no key.
  */
 static Oid
-FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
-		bool is_attempt, bool *is_gone)
+FindKey(Relation parent, const PackedDay *day, Oid usual,
+		TupleTableSlot *slot, bool is_attempt, bool *is_gone)
 {
 	DayLookup	lookup = {parent, day, usual, slot, InvalidOid, false};
 	ErrorData  *error = NULL;
@@ -201,7 +205,7 @@ FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
 	else
 	{
 		/* what is written must not be undone if reading fails */
-		ZbxhistFlushDayChanges(day);
+		ZbxhistFlushDayChanges(day->relid);
 		error = ZbxhistAttempt(LookUp, &lookup);
 	}
 	*is_gone = lookup.is_gone;
@@ -209,7 +213,7 @@ FindKey(Relation parent, Oid day, Oid usual, TupleTableSlot *slot,
 		return lookup.found;
 	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
 		ReThrowError(error);
-	LogUnreadable(day, error);
+	LogUnreadable(day->relid, error);
 	FreeErrorData(error);
 	return InvalidOid;
 }
@@ -224,18 +228,43 @@ ZbxhistKeyInDay(Relation parent, const PackedDay *day,
 				TupleTableSlot *slot, bool is_attempt, bool *is_gone)
 {
 	Oid			partition = day->partition;
-	Oid			usual = FindKeyIndex(parent);
+	Oid			usual = ZbxhistFindKeyIndex(parent);
 	Oid			result;
 
 	*is_gone = false;
 	if (CountIndexes(parent) == 0)
 		return InvalidOid;
-	result = FindKey(parent, day->relid, usual, slot, is_attempt, is_gone);
+	result = FindKey(parent, day, usual, slot, is_attempt, is_gone);
 	if (!OidIsValid(result) && OidIsValid(partition) &&
 		partition != RelationGetRelid(parent) &&
 		ZbxhistKeyInPartition(parent, partition, slot))
 		result = usual;
 	return result;
+}
+
+/*
+ * ZbxhistRaiseKeyTaken raises the unique violation that an index of the parent
+ * would for the slot's key.
+ */
+void
+ZbxhistRaiseKeyTaken(Relation parent, Oid relid, TupleTableSlot *slot)
+{
+	Relation	index = index_open(relid, AccessShareLock);
+	IndexInfo  *info = BuildIndexInfo(index);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *key;
+
+	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
+		values[i] = slot_getattr(slot, info->ii_IndexAttrNumbers[i],
+								 &isnull[i]);
+	key = BuildIndexValueDescription(index, values, isnull);
+	ereport(ERROR,
+			errcode(ERRCODE_UNIQUE_VIOLATION),
+			errmsg("duplicate key value violates unique constraint \"%s\"",
+				   RelationGetRelationName(index)),
+			key ? errdetail("Key %s already exists.", key) : 0,
+			errtableconstraint(parent, RelationGetRelationName(index)));
 }
 
 /*
@@ -247,28 +276,11 @@ bool
 ZbxhistCheckDayKey(Relation parent, const PackedDay *day,
 				   TupleTableSlot *slot, bool is_attempt)
 {
-	Relation	index;
-	IndexInfo  *info;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	char	   *key;
 	bool		is_gone;
 	Oid			found = ZbxhistKeyInDay(parent, day, slot, is_attempt,
 										&is_gone);
 
-	if (!OidIsValid(found))
-		return !is_gone;
-	index = index_open(found, AccessShareLock);
-	info = BuildIndexInfo(index);
-	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
-		values[i] = slot_getattr(slot, info->ii_IndexAttrNumbers[i],
-								 &isnull[i]);
-	key = BuildIndexValueDescription(index, values, isnull);
-	ereport(ERROR,
-			errcode(ERRCODE_UNIQUE_VIOLATION),
-			errmsg("duplicate key value violates unique constraint \"%s\"",
-				   RelationGetRelationName(index)),
-			key ? errdetail("Key %s already exists.", key) : 0,
-			errtableconstraint(parent, RelationGetRelationName(index)));
-	return true;				/* keep compiler quiet */
+	if (OidIsValid(found))
+		ZbxhistRaiseKeyTaken(parent, found, slot);
+	return !is_gone;
 }

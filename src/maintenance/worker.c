@@ -52,12 +52,12 @@ extern PGDLLEXPORT void zbxhist_worker_main(Datum arg);
 /* ---- a worker: one run in one database ---- */
 
 /*
- * RunCommand executes one utility command as a client's own statement, so
+ * ZbxhistRunCommand executes one utility command as a client's own statement, so
  * that the procedure may commit.  As ExecuteSqlString() of pg_cron does, by
  * the steps of exec_simple_query() in tcop/postgres.c.
  */
-static void
-RunCommand(const char *command)
+void
+ZbxhistRunCommand(const char *command)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext,
 												  "zbxhist maintenance",
@@ -125,7 +125,7 @@ zbxhist_worker_main(Datum arg)
 											  WORKER_CONNECTION_FLAGS);
 
 	if (HasExtension())
-		RunCommand(MAINTENANCE_COMMAND);
+		ZbxhistRunCommand(MAINTENANCE_COMMAND);
 	proc_exit(0);
 }
 

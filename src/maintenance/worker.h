@@ -9,5 +9,6 @@
 #define ZBXHIST_WORKER_H
 
 extern void ZbxhistWorkerInit(void);
+extern void ZbxhistRunCommand(const char *command);
 
 #endif							/* ZBXHIST_WORKER_H */

@@ -53,6 +53,7 @@
 #include "utils/ruleutils.h"
 
 #include "compat.h"
+#include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
 #include "plan/item_scan.h"
@@ -642,6 +643,8 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);
 	ExplainPropertyInteger("Tables Read", NULL, state->reader == NULL ? 0 :
 						   ZbxhistCountSources(state->reader), es);
+	if (state->reader != NULL)
+		ZbxhistExplainRuns(ZbxhistCountRunsOf(state->reader), es);
 }
 
 static const CustomExecMethods item_exec_methods = {

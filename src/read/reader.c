@@ -442,6 +442,18 @@ ZbxhistCountSources(const ItemReader *reader)
 		(reader->days == NULL ? 0 : reader->days->counters.days);
 }
 
+/*
+ * ZbxhistCountRunsOf returns what has been read of runs; it is good as long as the
+ * reader.
+ */
+const RunCounters *
+ZbxhistCountRunsOf(const ItemReader *reader)
+{
+	static const RunCounters none = {0};
+
+	return reader->days == NULL ? &none : &reader->days->counters.runs;
+}
+
 /* ---- reading ---- */
 
 /*

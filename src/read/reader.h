@@ -23,6 +23,7 @@ extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 extern void ZbxhistSkipPackedDays(ItemReader *reader);
 extern void ZbxhistKeepSources(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
+extern const struct RunCounters *ZbxhistCountRunsOf(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);
 extern void ZbxhistListItems(ItemReader *reader, const ItemRange *range,
 							 ItemList *list);

@@ -18,7 +18,9 @@ typedef enum ObjectLock
 {
 	STRAYS_LOCK = 1,			/* on a parent, see stray.c */
 	MOVE_LOCK = 2,				/* on a parent, see move_lock.c */
-	PACKING_LOCK = 3			/* on a partition, see packed/jobs/packing.c */
+	PACKING_LOCK = 3,			/* on a partition, see packed/jobs/packing.c */
+	MERGE_LOCK = 4,				/* on a table of runs, see merge_lock.c */
+	MERGER_LOCK = 5				/* on an owner and a place, see merge_lock.c */
 } ObjectLock;
 
 /*

@@ -27,6 +27,8 @@
  * transaction without it: who stores a stray after the first one leaves a mark,
  * and marks that are there when the look is over make it void.
  *
+ * Tables of runs are partitions here.
+ *
  * Who disables the trigger and loads rows leaves no mark, but another version
  * of the trigger's catalog row: verification notes which one it saw.
  *
@@ -96,9 +98,29 @@ ZbxhistNoteStrayOnce(Relation parent, bool *is_noted)
 }
 
 /*
- * ZbxhistHasNoStrays says whether the parent surely has no rows of partition
- * that its caller might collide with; to be called after the caller's own row
- * is stored in the partition.
+ * IsVerified says whether the parent had no rows of a partition, or a table of
+ * runs, when maintenance looked.
+ */
+static bool
+IsVerified(const PartitionSet *set, Oid relid)
+{
+	for (int i = set->npartitions - 1; i >= 0; i--)
+	{
+		if (set->partitions[i].relid == relid)
+			return set->partitions[i].is_verified;
+	}
+	for (int i = set->npacked_days - 1; i >= 0; i--)
+	{
+		if (set->packed_days[i].relid == relid)
+			return set->packed_days[i].is_verified;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition,
+ * or a table of runs, that its caller might collide with; to be called after the
+ * caller's own row is stored there.
  */
 bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)
@@ -116,14 +138,7 @@ ZbxhistHasNoStrays(Relation parent, Oid partition)
 	/* now marks of those who committed before can be seen */
 	AcceptInvalidationMessages();
 	set = ZbxhistGetPartitionSet(parent);
-	if (!set->is_verified)
-		return false;
-	for (int i = set->npartitions - 1; i >= 0; i--)
-	{
-		if (set->partitions[i].relid == partition)
-			return set->partitions[i].is_verified;
-	}
-	return false;
+	return set->is_verified && IsVerified(set, partition);
 }
 
 /*

@@ -58,7 +58,7 @@ make_columns(const PackedKind *kinds, int ncolumns, int nrows)
 }
 
 /* Are two values the same, bit by bit? */
-static bool
+bool
 same_value(const PackedColumn *a, int row_a, const PackedColumn *b, int row_b)
 {
 	bool		is_null = a->nulls != NULL && a->nulls[row_a];

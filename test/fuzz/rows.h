@@ -26,6 +26,8 @@ extern TimesSource *times_source;
 
 extern PackedColumn *make_columns(const PackedKind *kinds, int ncolumns,
 								  int nrows);
+extern bool same_value(const PackedColumn *a, int row_a,
+					   const PackedColumn *b, int row_b);
 extern const char *round_trip(const SegmentRows *items, int nitems,
 							  int stats_column, size_t max_size,
 							  PackedSize *size);

@@ -24,11 +24,11 @@ SELECT k.*, k.oid::regclass::text AS label
 -- what is public, by name, arguments, volatility and parallel marking
 CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", volatility "char", parallel "char", public boolean);
 INSERT INTO wanted VALUES
-    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval',
+    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval, ingest text DEFAULT NULL::text',
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
-    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false',
+    ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -75,7 +75,7 @@ SELECT bag_eq(
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,old_sessions,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
-        span_seconds,split_ranges,check_row_triggers,check_rows,check_triggers,missing_foreign_keys,own_column,row_triggers,
+        span_seconds,split_ranges,check_row_triggers,check_rows,check_runs,altered_runs,run_indexes,why_no_runs,takes_runs,places_to_replace,possible_ingest,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
@@ -84,7 +84,7 @@ SELECT bag_eq(
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
+        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
         import_columns,key_columns,required_columns,same_key,source_query,verify_source,
         adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,extension_table,
@@ -170,7 +170,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('import_slice', 'SELECT'), ('extension_update', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

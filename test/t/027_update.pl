@@ -115,6 +115,39 @@ sub format_packed
 		  . partition('history', $days));
 }
 
+# Of which kind the places for hours to come are.
+my $kinds =
+  "SELECT string_agg(DISTINCT kind, ' ') FROM zbxhist.partitions WHERE parent = 'hourly'::regclass"
+  . " AND state = 'future' AND to_clock - from_clock = 3600";
+
+# A table is to store new values as runs, while there is a session of before that
+# could not read them: it stores them in partitions until then.
+sub runs_for_nobody
+{
+	my ($server, $database, $session) = @_;
+
+	$server->safe_psql($database, <<'SQL');
+SET ROLE keeper;
+CREATE TABLE hourly (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+CALL zbxhist.run_maintenance('hourly');
+SQL
+	is($server->safe_psql($database, $kinds),
+		'heap', '... and new hours of a table are none of runs');
+	is( $session->query(
+			'INSERT INTO hourly SELECT i, extract(epoch FROM now())::integer, i FROM generate_series(1, 9) i; SELECT count(*) FROM hourly'
+		),
+		'9',
+		'... so that it stores and reads their values');
+	like(
+		$server->safe_psql(
+			$database,
+			"SELECT message FROM zbxhist.check() WHERE code = 'old_sessions'"
+		),
+		qr/stored in ordinary partitions, not as runs/,
+		'... as check() says');
+}
+
 # The update of a database that is in use on a server: every INSERT succeeds,
 # and afterwards nothing is wrong.  What else sessions of before do is meanwhile.
 sub update_live
@@ -185,6 +218,7 @@ sub update_live
 		),
 		'info|t',
 		'... and check() tells of it');
+	runs_for_nobody($server, $database, $session);
 	$session->quit;
 	$meanwhile->() if $meanwhile;
 	$server->poll_query_until($database,
@@ -197,6 +231,12 @@ sub update_live
 		),
 		0,
 		'... and it is not told any more');
+	maintain($server, $database, 'keeper');
+	is($server->safe_psql($database, $kinds),
+		'runs', '... and new values of a table are stored as runs');
+	$server->safe_psql($database,
+		'SET ROLE keeper; SET zbxhist.allow_packed_drop = on; DROP TABLE hourly CASCADE'
+	);
 	my $problems = $server->safe_psql($database,
 		"SET ROLE keeper; CALL zbxhist.run_maintenance(); SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"
 	);

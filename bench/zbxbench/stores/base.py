@@ -42,6 +42,7 @@ class Store(abc.ABC):
     name:        as on the command line
     label:       in tables and plots
     keeps_rows:  False for Null Write: then no rows are expected
+    in_order:    a day is filled in the order of time, through the table itself
     is_postgres: False for stores in another database system
     ways:        how values can be read, by name: the addition to the label.  The
                  first is the plain one
@@ -51,6 +52,7 @@ class Store(abc.ABC):
     name = ""
     label = ""
     keeps_rows = True
+    in_order = False
     is_postgres = True
     ways = {}
     unreadable = ""
@@ -90,6 +92,9 @@ class Store(abc.ABC):
     @abc.abstractmethod
     def before_run(self):
         """Puts what earlier runs left in memory away, as far as the server can."""
+
+    def catch_up(self):
+        """Waits until what works on the values in the background is through with them."""
 
     def after_run(self):
         """Waits until what the run left behind shows in the counters."""

@@ -1,8 +1,13 @@
 """The extension: as installed, by the trigger alone, row at a time, without a key."""
 
+import time
+
 from ..cluster import SUPERUSER
+from ..periods import clock, hours, today
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
+
+PATIENCE = 600  # seconds that runs may take to be merged
 
 
 class FunctionReader(PostgresReader):
@@ -46,6 +51,29 @@ def missing_procedure(cluster, name):
         "to_regprocedure('zbxhist.%s(regclass, date)')::text" % name
     )
     return None if found[0][0] else "the installed version has no zbxhist." + name
+
+
+def missing_runs(cluster):
+    """Whether the installed version stores runs; nothing of the look remains."""
+    found = cluster.execute(
+        "BEGIN; CREATE EXTENSION zbxhist; SELECT 1 FROM pg_proc WHERE proname = 'create_runs'"
+    )
+    return None if found else "the installed version has no runs"
+
+
+def merges(cursor):
+    """Whether a worker merges runs, or maintenance has found some to be merged."""
+    cursor.execute(
+        "SELECT 1 FROM pg_stat_activity WHERE backend_type = 'zbxhist merge' "
+        "AND datname = current_database()"
+    )
+    if cursor.fetchall():
+        return True
+    cursor.execute(
+        "SELECT count(*) FILTER (WHERE zbxhist_internal.merge_runs(d.day) <> 0) "
+        "FROM zbxhist.packed_day d WHERE d.runs"
+    )
+    return cursor.fetchone()[0] > 0
 
 
 class Zbxhist(PostgresStore):
@@ -134,6 +162,73 @@ class ZbxhistNoKey(Zbxhist):
     has_key = False
 
 
+class ZbxhistRuns(Zbxhist):
+    """Hours take their values as runs: those of today, none of which is packed yet."""
+
+    name = "zbxhist-runs"
+    label = "zbxhist, runs"
+    in_order = True
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or missing_runs(cluster)
+
+    def create_table(self, table, periods, interval):
+        del interval
+        self.execute(schema.create_table(table))
+        # the hours are made below, from midnight on, whatever the clock says
+        self.execute("SELECT zbxhist.create_parent('%s', '1 day')" % table)
+        for period in periods:
+            self.execute("DROP TABLE " + self.partition(table, period))
+            for part in self.parts(period):
+                self.execute(
+                    "SELECT zbxhist_internal.create_runs('%s', %d, %d)"
+                    % (table, part.start, part.stop)
+                )
+
+    def parts(self, period):
+        """The tables of a day."""
+        return hours(period) if period.start == clock(today()) else [period]
+
+    def index_names(self, table, period):
+        return [
+            row[0]
+            for row in self.execute(
+                "SELECT i.indexrelid::regclass::text FROM pg_index i "
+                "JOIN zbxhist.packed_day d ON d.day = i.indrelid "
+                "WHERE d.parent = '%s'::regclass AND d.runs AND d.from_clock >= %d "
+                "AND d.to_clock <= %d" % (table, period.start, period.stop)
+            )
+        ]
+
+    def clean(self):
+        self.catch_up()
+        super().clean()
+
+    def catch_up(self):
+        """Until there is no worker, and maintenance finds nothing left to merge."""
+        deadline = time.monotonic() + PATIENCE
+        connection = self.connect(SUPERUSER)
+        try:
+            with connection.cursor() as cursor:
+                while merges(cursor):
+                    if time.monotonic() > deadline:
+                        raise RuntimeError("runs are still being merged")
+                    time.sleep(0.2)
+        finally:
+            connection.close()
+
+
+class ZbxhistRunsOfDay(ZbxhistRuns):
+    """The same, a whole day as one table."""
+
+    name = "zbxhist-runs-day"
+    label = "zbxhist, runs of a day"
+
+    def parts(self, period):
+        return [period]
+
+
 class ZbxhistByDay(Zbxhist):
     """A policy of its own, and what maintenance makes of it: partitions come and are packed."""
 
@@ -184,3 +279,22 @@ class ZbxhistByHalfHourCompacted(ZbxhistByHourCompacted):
     name = "zbxhist-half-hour-compacted"
     label = "zbxhist, by half an hour, compacted"
     partition_interval = "30 minutes"
+
+
+class ZbxhistByHourRuns(ZbxhistByHourCompacted):
+    """Hours take their values as runs, are packed, and become a packed day."""
+
+    name = "zbxhist-hour-runs"
+    label = "zbxhist, by hour, runs"
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or missing_runs(cluster)
+
+    def create_table(self, table, periods, interval):
+        del periods, interval
+        self.execute(schema.create_table(table))
+        self.execute(
+            "SELECT zbxhist.create_parent('%s', '%s', pack_after => '%s', ingest => 'runs')"
+            % (table, self.partition_interval, self.pack_after)
+        )

@@ -31,6 +31,13 @@ typedef struct DayGroup
 	GroupReader reader;			/* open; its bytes are the scan's */
 } DayGroup;
 
+/* what was read of tables of runs; shown by EXPLAIN */
+typedef struct RunCounters
+{
+	uint64		runs;			/* that were looked into */
+	uint64		rows;			/* of them that were decoded */
+} RunCounters;
+
 /* where groups begin */
 typedef struct DayPlace
 {
@@ -43,6 +50,7 @@ typedef struct DayPlace
 extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
+extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */
@@ -63,10 +71,11 @@ extern bool ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock,
 							  DayGroup *group);
 extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 								 DayGroup *group, DayPlace *end);
-extern int64 ZbxhistDayScanNumTimes(const DayScan *scan);
+extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
+extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
 extern void ZbxhistEndDayScan(DayScan *scan);
 
 /* day_decode.c: whether what is stored can be trusted */
@@ -96,6 +105,8 @@ extern int	ZbxhistFindWrong(const LayoutColumn *column,
 pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
 pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
 											  const GroupReader *reader);
+pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
+											   const char *problem);
 extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
 
 /* ---- day_times.c: clocks and ns that segments share ---- */

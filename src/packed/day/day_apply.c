@@ -19,6 +19,7 @@
 
 #include "packed/day/day_modify.h"
 #include "packed/day/day_write.h"
+#include "packed/day/run_modify.h"
 
 /* by how much an updated row may make a group grow */
 #define UPDATE_GROWTH	32
@@ -152,20 +153,19 @@ WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
 }
 
 /*
- * RefuseSecondChange raises an error if the group found last in the newest
- * version has been changed again by our own transaction: by another part of
- * the statement, or a function that it calls.  To repeat it would not help.
+ * ZbxhistRaiseSecondChange raises the error for what our own transaction has
+ * changed again: by another part of the statement, or a function that it
+ * calls.  To repeat it would not help.
  */
-static void
-RefuseSecondChange(DayModify *modify)
+void
+ZbxhistRaiseSecondChange(DayModify *modify)
 {
-	if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
-		ereport(ERROR,
-				errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-				errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
-					   RelationGetRelationName(modify->day)),
-				errhint("Change them in two statements."),
-				errtable(modify->day));
+	ereport(ERROR,
+			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+				   RelationGetRelationName(modify->day)),
+			errhint("Change them in two statements."),
+			errtable(modify->day));
 }
 
 /*
@@ -195,22 +195,16 @@ RewriteGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 }
 
 /*
- * ZbxhistFlushChanges writes the changes.
+ * ApplyToGroups writes the changes, which are sorted.
  */
-void
-ZbxhistFlushChanges(DayModify *modify)
+static void
+ApplyToGroups(DayModify *modify)
 {
-	MemoryContext old;
 	DayWriter  *writer;
 	uint64		nrows;
 	uint64		nbytes;
 	int			end;
 
-	if (modify->nchanges == 0)
-		return;
-	ZbxhistOpenNewest(modify);
-	old = MemoryContextSwitchTo(modify->scratch);
-	SortChanges(modify);
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	for (int first = 0; first < modify->nchanges; first = end)
 	{
@@ -220,7 +214,8 @@ ZbxhistFlushChanges(DayModify *modify)
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &group))
 			elog(ERROR, "group of a row to be changed is not there");
-		RefuseSecondChange(modify);
+		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
+			ZbxhistRaiseSecondChange(modify);
 		for (end = first + 1; end < modify->nchanges; end++)
 		{
 			id = &modify->changes[end].id;
@@ -231,6 +226,25 @@ ZbxhistFlushChanges(DayModify *modify)
 					 end - first);
 	}
 	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+}
+
+/*
+ * ZbxhistFlushChanges writes the changes.
+ */
+void
+ZbxhistFlushChanges(DayModify *modify)
+{
+	MemoryContext old;
+
+	if (modify->nchanges == 0)
+		return;
+	ZbxhistOpenNewest(modify);
+	old = MemoryContextSwitchTo(modify->scratch);
+	SortChanges(modify);
+	if (modify->layout->has_runs)
+		ZbxhistApplyToRuns(modify);
+	else
+		ApplyToGroups(modify);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->scratch);
 	MemoryContextReset(modify->changes_context);

@@ -323,7 +323,13 @@ ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
 					  char **error)
 {
 	IndexRead	read = {day, blocks, NIL, CurrentMemoryContext};
-	bool		result = ZbxhistTry(ReadIndex, &read, IsIndexDamage, error);
+	bool		result;
+
+	*groups = NIL;
+	/* an index of runs says nothing of items */
+	if (ZbxhistHasRuns(day))
+		return true;
+	result = ZbxhistTry(ReadIndex, &read, IsIndexDamage, error);
 
 	*groups = read.groups;
 	return result;

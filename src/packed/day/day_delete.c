@@ -21,6 +21,7 @@
 #include "packed/day/day_modify.h"
 #include "packed/day/day_write.h"
 #include "packed/day/row_compare.h"
+#include "packed/day/run_modify.h"
 
 /* which rows of a range are there for the snapshot */
 typedef struct SeenRows
@@ -239,15 +240,12 @@ FindSeenRows(DayModify *modify, const ItemRange *range)
 }
 
 /*
- * ZbxhistDayDeleteRange deletes the rows of an item in a range, of the newest
- * version, and returns their number.  Rows that came after the snapshot, by a
- * merge that was waited for, stay.  What is deleted as a whole is not
- * decoded.
+ * DeleteFromGroups deletes the rows of an item in a range from the groups that
+ * have any, and returns their number.  Allocates in the current context.
  */
-uint64
-ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
+static uint64
+DeleteFromGroups(DayModify *modify, const ItemRange *range)
 {
-	MemoryContext old;
 	DayWriter  *writer;
 	DayGroup	group;
 	const SeenRows *seen = NULL;
@@ -255,11 +253,6 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	uint64		nrows;
 	uint64		nbytes;
 
-	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
-	ZbxhistFlushChanges(modify);
-	ZbxhistCloseNewest(modify);
-	ZbxhistOpenNewest(modify);
-	old = MemoryContextSwitchTo(modify->scratch);
 	RequireUnchanged(modify, range);
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	ZbxhistDayScanItem(modify->current, range);
@@ -271,6 +264,29 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	}
 	modify->nremoved += deleted;
 	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+	return deleted;
+}
+
+/*
+ * ZbxhistDayDeleteRange deletes the rows of an item in a range, of the newest
+ * version, and returns their number.  Rows that came after the snapshot, by a
+ * merge that was waited for, stay.  What is deleted as a whole is not
+ * decoded.
+ */
+uint64
+ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
+{
+	MemoryContext old;
+	uint64		deleted;
+
+	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	ZbxhistFlushChanges(modify);
+	ZbxhistCloseNewest(modify);
+	ZbxhistOpenNewest(modify);
+	old = MemoryContextSwitchTo(modify->scratch);
+	deleted = modify->layout->has_runs ?
+		ZbxhistDeleteFromRuns(modify, range) :
+		DeleteFromGroups(modify, range);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->scratch);
 	ZbxhistCloseNewest(modify);

@@ -12,13 +12,15 @@
 #include "packed/day/day_private.h"
 
 /*
- * ZbxhistDayScanNumTimes returns how many rows of the table have been passed
- * over because they have shared times.
+ * ZbxhistDayScanNumRows returns how many rows of the table have been read when
+ * the scan has found so many groups: runs, or these and rows that have shared
+ * times.
  */
 int64
-ZbxhistDayScanNumTimes(const DayScan *scan)
+ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
 {
-	return scan->ntimes;
+	return scan->runs != NULL ? ZbxhistNumRuns(scan->runs) :
+		ngroups + scan->ntimes;
 }
 
 /*
@@ -60,4 +62,25 @@ TransactionId
 ZbxhistDayScanXmax(DayScan *scan)
 {
 	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
+}
+
+/*
+ * ZbxhistDayScanXmaxOf does so for a row, by its number, of that group: rows of
+ * runs each have their own.
+ */
+TransactionId
+ZbxhistDayScanXmaxOf(DayScan *scan, int row)
+{
+	return scan->runs != NULL ? ZbxhistRunXmax(scan->runs, row) :
+		ZbxhistDayScanXmax(scan);
+}
+
+/*
+ * ZbxhistDayScanRun says where a row, by its number, of the group found last in
+ * a table of runs is stored.
+ */
+void
+ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place)
+{
+	ZbxhistRunOfRow(scan->runs, row, place);
 }

@@ -62,8 +62,21 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->phase = SCAN_DONE;
 	scan->slot = table_slot_create(day, NULL);
 	scan->times = ZbxhistBeginDayTimes(day, snapshot);
+	if (layout->has_runs)
+		scan->runs = ZbxhistBeginDayRuns(day, layout, snapshot);
 	MemoryContextSwitchTo(old);
 	return scan;
+}
+
+/*
+ * ZbxhistDayScanCount has runs counted that are read from now on; counters must
+ * stay as long as the scan.
+ */
+void
+ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
+{
+	if (scan->runs != NULL)
+		ZbxhistCountDayRuns(scan->runs, counters);
 }
 
 /*
@@ -96,6 +109,8 @@ void
 ZbxhistMoveDayScan(DayScan *scan, Relation day)
 {
 	ZbxhistMoveDayTimes(scan->times, day);
+	if (scan->runs != NULL)
+		ZbxhistMoveDayRuns(scan->runs, day);
 	CloseScans(scan);
 	scan->day = day;
 	scan->phase = SCAN_DONE;
@@ -115,6 +130,8 @@ ZbxhistMoveDayScan(DayScan *scan, Relation day)
 void
 ZbxhistEndDayScan(DayScan *scan)
 {
+	if (scan->runs != NULL)
+		ZbxhistEndDayRuns(scan->runs);
 	ZbxhistEndDayTimes(scan->times);
 	CloseScans(scan);
 	ExecDropSingleTupleTableSlot(scan->slot);
@@ -151,6 +168,12 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 		scan->phase = SCAN_DONE;
 		return;
 	}
+	if (scan->runs != NULL)
+	{
+		scan->phase = SCAN_RUNS;
+		ZbxhistRunsOfItem(scan->runs, range);
+		return;
+	}
 	scan->phase = range->is_descending ? SCAN_BACKWARD : SCAN_FIRST;
 	scan->itemid = range->itemid;
 	scan->first_clock = position_clock(range->first);
@@ -181,14 +204,22 @@ StartHeap(DayScan *scan)
 }
 
 /*
- * ZbxhistDayScanAll begins with all groups, in the order of the heap.
+ * ZbxhistDayScanAll begins with all groups, in the order of the heap; those of
+ * runs in their own.
  */
 void
 ZbxhistDayScanAll(DayScan *scan)
 {
-	MemoryContext old = MemoryContextSwitchTo(scan->context);
+	MemoryContext old;
 
 	ExecClearTuple(scan->slot);
+	if (scan->runs != NULL)
+	{
+		scan->phase = SCAN_RUNS;
+		ZbxhistRunsOfAll(scan->runs);
+		return;
+	}
+	old = MemoryContextSwitchTo(scan->context);
 	scan->phase = SCAN_HEAP;
 	scan->has_one_page = HasOnePage(scan);
 	StartHeap(scan);
@@ -251,6 +282,11 @@ OpenGroup(DayScan *scan, DayGroup *group)
 	struct varlena *payload = (struct varlena *)
 		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
 
+	if (scan->runs != NULL)
+	{
+		ZbxhistGroupOfRun(scan->runs, scan->slot, group);
+		return;
+	}
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
 	payload = pg_detoast_datum_packed(payload);
@@ -519,7 +555,9 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 	MemoryContext old = MemoryContextSwitchTo(scan->context);
 	bool		found = false;
 
-	if (scan->phase == SCAN_BACKWARD)
+	if (scan->phase == SCAN_RUNS)
+		found = ZbxhistNextOfRuns(scan->runs, group);
+	else if (scan->phase == SCAN_BACKWARD)
 		found = NextDescending(scan, group);
 	else if (scan->phase == SCAN_PAGE)
 		found = NextInPage(scan, group);
@@ -528,13 +566,13 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 	else if (scan->phase != SCAN_DONE)
 		found = NextAscending(scan, group);
 
-	if (found)
+	if (found && scan->phase != SCAN_RUNS)
 	{
 		OpenGroup(scan, group);
 		ZbxhistLendScan(scan->times, scan->index_scan,
 						scan->phase >= SCAN_HEAP, scan->has_one_page);
 	}
-	else
+	else if (!found)
 	{
 		scan->phase = SCAN_DONE;
 		ExecClearTuple(scan->slot);

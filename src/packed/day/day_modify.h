@@ -63,5 +63,6 @@ pg_noreturn extern void ZbxhistRaiseChanged(void);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern bool ZbxhistFindNewest(DayModify *modify, PackedRowId *id);
 extern void ZbxhistFlushChanges(DayModify *modify);
+pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
 
 #endif							/* ZBXHIST_DAY_MODIFY_H */

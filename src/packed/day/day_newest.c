@@ -65,6 +65,10 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 										  &modify->group);
 	if (!modify->has_group)
 		return false;
+	/* a group of runs has no place of its own */
+	modify->is_same = false;
+	if (modify->layout->has_runs)
+		return true;
 	modify->is_same = ZbxhistDayScanRow(modify->current, id->itemid, id->clock,
 										&newest) &&
 		ItemPointerEquals(&newest.tid, &modify->group.tid);
@@ -143,7 +147,7 @@ FindSame(const DayModify *modify, const SegmentRows *rows, int first,
  * another part of our own statement has changed it.
  */
 static bool
-FindByValues(DayModify *modify, PackedRowId *id)
+FindByValues(DayModify *modify, PackedRowId *id, bool *is_own)
 {
 	DayGroup	newest;
 	SegmentRows seen;
@@ -152,15 +156,16 @@ FindByValues(DayModify *modify, PackedRowId *id)
 	int			first_now;
 	int			row;
 	bool		has_key;
-	bool		is_own =
-		TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen));
 
+	*is_own = false;
 	first_seen = DecodeClock(modify, &modify->group, id->itemid, id->clock,
 							 &seen);
 	row = first_seen + id->ordinal - 1;
 	if (first_seen < 0 || row >= seen.nrows ||
 		seen.columns[0].ints[row] != id->clock)
 		return false;
+	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
+																	   row));
 	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
 		return false;
 	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
@@ -168,7 +173,7 @@ FindByValues(DayModify *modify, PackedRowId *id)
 		return false;
 	row = FindSame(modify, &now, first_now, &seen, row,
 				   CountSame(&seen, first_seen, row, row), &has_key);
-	if (row < 0 && has_key && !is_own)
+	if (row < 0 && has_key && !*is_own)
 		ZbxhistRaiseChanged();
 	id->ordinal = (uint16) (row - first_now + 1);
 	return row >= 0;
@@ -183,13 +188,14 @@ ZbxhistFindNewest(DayModify *modify, PackedRowId *id)
 {
 	MemoryContext old;
 	bool		found;
+	bool		is_own;
 
 	if (!FindSeen(modify, id))
 		return false;
 	if (modify->is_same)
 		return true;
 	old = MemoryContextSwitchTo(modify->segment_context);
-	found = FindByValues(modify, id);
+	found = FindByValues(modify, id, &is_own);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(modify->segment_context);
 
@@ -199,8 +205,7 @@ ZbxhistFindNewest(DayModify *modify, PackedRowId *id)
 	 */
 	if (!found &&
 		(ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
-		 (modify->is_altered &&
-		  !TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))))
+		 (!is_own && (modify->is_altered || IsolationUsesXactSnapshot()))))
 		ZbxhistRaiseChanged();
 	return found;
 }

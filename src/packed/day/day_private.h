@@ -13,6 +13,7 @@
 
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
+#include "packed/day/day_runs.h"
 
 /* how far a scan for an item has come */
 typedef enum ScanPhase
@@ -21,6 +22,7 @@ typedef enum ScanPhase
 	SCAN_REST,					/* ascending: those that begin after it */
 	SCAN_BACKWARD,				/* descending */
 	SCAN_PAGE,					/* by looking through the only page */
+	SCAN_RUNS,					/* groups made of runs */
 	SCAN_HEAP,					/* all groups */
 	SCAN_BLOCKS,				/* those in some blocks of the heap */
 	SCAN_DONE
@@ -38,6 +40,7 @@ struct DayScan
 	TableScanDesc block_scan;
 	TupleTableSlot *slot;
 	DayTimes   *times;			/* that segments share */
+	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
 
 	ScanPhase	phase;

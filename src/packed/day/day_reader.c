@@ -85,6 +85,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	SetWanted(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
 	ZbxhistDayScanOnlyItem(reader->scan);
+	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
 	return reader;
@@ -124,7 +125,8 @@ Rewind(DayReader *reader)
 bool
 ZbxhistMoveDayReader(DayReader *reader, Relation day)
 {
-	if (!ZbxhistLayoutSuits(reader->layout, day))
+	if (!ZbxhistLayoutSuits(reader->layout, day) ||
+		reader->layout->has_runs != ZbxhistHasRuns(day))
 		return false;
 	ZbxhistMoveDayScan(reader->scan, day);
 	table_close(reader->rel, reader->spec->release);

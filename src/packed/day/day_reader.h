@@ -18,6 +18,7 @@ typedef struct ScanCounters
 	uint64		segments_read;
 	uint64		segments_skipped;	/* of groups that were read */
 	uint64		values_decoded; /* rows of the segments that were read */
+	RunCounters runs;
 } ScanCounters;
 
 /* which rows and what of them is asked for; stays as long as its readers */

@@ -71,9 +71,16 @@ NextGroup(DayStream *stream)
 	stream->last_itemid = stream->group.last_itemid;
 	stream->last_clock = stream->group.last_clock;
 	stream->segment = -1;
-	if (!ZbxhistDayScanNextPlace(stream->scan, &stream->group, &payload))
+	if (stream->layout->has_runs)
+	{
+		if (!ZbxhistDayScanNext(stream->scan, &stream->group))
+			return;
+		stream->nbytes += stream->group.reader.length;
+	}
+	else if (!ZbxhistDayScanNextPlace(stream->scan, &stream->group, &payload))
 		return;
-	OpenGroup(stream, payload);
+	else
+		OpenGroup(stream, payload);
 	stream->ngroups++;
 	stream->segment = 0;
 }
@@ -99,7 +106,10 @@ ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
 	stream->day = day;
 	stream->layout = layout;
 	stream->scan = ZbxhistBeginDayScan(day, layout, snapshot);
-	ZbxhistDayScanPlaces(stream->scan);
+	if (layout->has_runs)
+		ZbxhistDayScanAll(stream->scan);
+	else
+		ZbxhistDayScanPlaces(stream->scan);
 	NextGroup(stream);
 	MemoryContextSwitchTo(old);
 	return stream;

@@ -103,10 +103,10 @@ struct DayWriter
 /* ---- life of a writer ---- */
 
 /*
- * PageLimit returns the bytes of payload with which a row fills a page.
+ * ZbxhistPageLimit returns the bytes of payload with which a row fills a page.
  */
-static size_t
-PageLimit(Relation day)
+size_t
+ZbxhistPageLimit(Relation day)
 {
 	int			natts = RelationGetNumberOfAttributes(day);
 	Size		header = MAXALIGN(SizeofHeapTupleHeader +
@@ -117,7 +117,8 @@ PageLimit(Relation day)
 
 	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
 		room = MaxHeapTupleSize;
-	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE;
+	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE -
+		(ZbxhistHasRuns(day) ? sizeof(int64) : 0);
 }
 
 /*
@@ -172,7 +173,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout),
 											 is_newest);
-	writer->limit = writer->page_limit = PageLimit(day);
+	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
 	MemoryContextSwitchTo(old);
@@ -257,7 +258,8 @@ FillSlot(DayWriter *writer, const RowPlace *place, Datum payload)
 }
 
 /*
- * StoreRow inserts a group's row into the table and its indexes.
+ * StoreRow inserts a group's row into the table and its indexes.  It is none that
+ * logical replication could publish.
  */
 static void
 StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
@@ -267,8 +269,8 @@ StoreRow(DayWriter *writer, const RowPlace *place, Datum payload)
 	if (writer->pages != NULL)
 		ZbxhistAddToDayPages(writer->pages, writer->slot);
 	else
-		table_multi_insert(writer->day, &writer->slot, 1, writer->cid, 0,
-						   writer->bistate);
+		table_tuple_insert(writer->day, writer->slot, writer->cid,
+						   TABLE_INSERT_NO_LOGICAL, writer->bistate);
 	writer->estate->es_output_cid = writer->cid;
 	(void) ExecInsertIndexTuplesCompat(writer->rri, writer->slot,
 									   writer->estate);
@@ -622,7 +624,8 @@ ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
 	const SegmentInfo *info = &reader->segments[segment];
 
 	EndItems(writer);
-	if (!ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
+	/* what has no bytes has to be written row by row */
+	if (reader->decoded != NULL || !ZbxhistGroupCopy(writer->group, reader, segment, writer->limit))
 		return false;
 	NoteSegment(writer, info->itemid, info->first_clock, info->last_clock,
 				info->nrows);

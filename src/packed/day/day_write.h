@@ -14,6 +14,8 @@
 
 typedef struct DayWriter DayWriter;
 
+extern size_t ZbxhistPageLimit(Relation day);
+
 extern DayWriter *ZbxhistBeginDayWrite(Relation day, const DayLayout *layout,
 									   bool is_frozen);
 

@@ -26,8 +26,12 @@
 #define DAY_ATTNUM_LAST_ITEMID 3	/* bigint; of the last segment */
 #define DAY_ATTNUM_LAST_CLOCK 4 /* integer; of the last segment */
 #define DAY_ATTNUM_ROWS 5		/* integer; in all segments */
-#define DAY_ATTNUM_PAYLOAD 6	/* bytea */
+#define DAY_ATTNUM_PAYLOAD 6	/* bytea; named "run" where it is one */
 #define DAY_NUM_ATTRIBUTES 6
+
+/* where rows are runs, another one of its own follows */
+#define RUN_ATTNUM_BATCH 7		/* bigint, or null: see run_index.h */
+#define RUN_NUM_ATTRIBUTES 7
 
 /* a packed column */
 typedef struct LayoutColumn
@@ -45,6 +49,7 @@ typedef struct LayoutColumn
 
 typedef struct DayLayout
 {
+	bool		has_runs;		/* rows are runs, not groups of segments */
 	int			ncolumns;		/* of the packed table, itemid included */
 	LayoutColumn *columns;		/* in the order of the day's table */
 	int			npacked;		/* ncolumns - 1 */
@@ -62,6 +67,7 @@ typedef struct DayLayout
 	 ((packed)->kind == PACKED_BYTES && (column)->kind == PACKED_UNSIGNED))
 
 extern DayLayout *ZbxhistDayLayout(Relation day);
+extern bool ZbxhistHasRuns(Relation day);
 extern bool ZbxhistLayoutSuits(const DayLayout *layout, Relation day);
 extern const char *ZbxhistWhyNotPackable(TupleDesc desc);
 extern Datum ZbxhistPackedDatum(const LayoutColumn *column,

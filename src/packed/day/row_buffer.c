@@ -174,11 +174,21 @@ ZbxhistBeginRows(RowBuffer *buffer, int64 itemid)
 int
 ZbxhistAddRow(RowBuffer *buffer, int32 clock)
 {
+	Assert(buffer->rows.nrows == 0 ||
+		   buffer->rows.columns[0].ints[buffer->rows.nrows - 1] <= clock);
+	return ZbxhistAddAnyRow(buffer, clock);
+}
+
+/*
+ * ZbxhistAddAnyRow does so for rows that may be of several items.
+ */
+int
+ZbxhistAddAnyRow(RowBuffer *buffer, int32 clock)
+{
 	int			row = buffer->rows.nrows;
 
 	if (row == buffer->max_rows)
 		GrowBuffer(buffer, buffer->max_rows * 2);
-	Assert(row == 0 || buffer->rows.columns[0].ints[row - 1] <= clock);
 	buffer->rows.columns[0].ints[row] = clock;
 	buffer->rows.nrows++;
 	return row;

@@ -26,6 +26,7 @@ extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 
 /* adding a row: its clock, then each other column */
 extern int	ZbxhistAddRow(RowBuffer *buffer, int32 clock);
+extern int	ZbxhistAddAnyRow(RowBuffer *buffer, int32 clock);
 extern void ZbxhistSetNull(RowBuffer *buffer, int row, int column);
 extern void ZbxhistSetInt(RowBuffer *buffer, int row, int column,
 						  int64 value);

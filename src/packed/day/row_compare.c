@@ -92,21 +92,39 @@ ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock)
 }
 
 /*
- * ZbxhistRowPosition returns where a row is; without ns, or if that is null,
- * at the beginning of its second.
+ * GetPosition returns where a row is; without ns, or if that is null, at the
+ * beginning of its second.
  */
-int64
-ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
+static inline int64
+GetPosition(const DayLayout *layout, const PackedColumn *columns, int row)
 {
 	int32		ns = 0;
 
 	if (layout->ns >= 0)
 	{
 		const PackedColumn *column =
-			&rows->columns[layout->columns[layout->ns].packed];
+			&columns[layout->columns[layout->ns].packed];
 
 		if (column->nulls == NULL || !column->nulls[row])
 			ns = (int32) column->ints[row];
 	}
-	return make_position((int32) rows->columns[0].ints[row], ns);
+	return make_position((int32) columns[0].ints[row], ns);
+}
+
+/*
+ * ZbxhistRowPosition returns where a row of a segment is.
+ */
+int64
+ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
+{
+	return GetPosition(layout, rows->columns, row);
+}
+
+/*
+ * ZbxhistRunPosition returns where a row of a run is.
+ */
+int64
+ZbxhistRunPosition(const DayLayout *layout, const RunRows *rows, int row)
+{
+	return GetPosition(layout, rows->columns, row);
 }

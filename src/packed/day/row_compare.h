@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * row_compare.h
- *	  Rows of decoded segments: which is which.
+ *	  Rows of decoded segments and runs: which is which.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,6 +9,7 @@
 #define ZBXHIST_ROW_COMPARE_H
 
 #include "packed/day/layout.h"
+#include "packed/format/run.h"
 
 extern PackedBytes ZbxhistValueBytes(const PackedColumn *column, int row,
 									 char *image);
@@ -17,5 +18,7 @@ extern bool ZbxhistSameRow(const SegmentRows *a, int row_a,
 extern int	ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock);
 extern int64 ZbxhistRowPosition(const DayLayout *layout,
 								const SegmentRows *rows, int row);
+extern int64 ZbxhistRunPosition(const DayLayout *layout,
+								const RunRows *rows, int row);
 
 #endif							/* ZBXHIST_ROW_COMPARE_H */

@@ -12,6 +12,8 @@
 #include "foreign/fdwapi.h"
 #include "nodes/pathnodes.h"
 
+#include "packed/day/day.h"
+
 /* each sets the functions of its part */
 extern void ZbxhistFdwPlanInit(FdwRoutine *routine);
 extern void ZbxhistFdwScanInit(FdwRoutine *routine);
@@ -26,6 +28,8 @@ extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
+extern void ZbxhistExplainRuns(const RunCounters *counters,
+							   struct ExplainState *es);
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);

@@ -31,6 +31,7 @@
 #include "compat.h"
 #include "packed/day/open_days.h"
 #include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_plan.h"
 
 /* rows that a page of a heap has */
 #define HEAP_ROWS_PER_PAGE 135
@@ -181,6 +182,7 @@ GetDays(Relation table, int *ndays, double *nrows)
 
 	*nrows = 0;
 	table_close(parent, NoLock);
+	ZbxhistEstimateRuns(days, *ndays);
 	for (int i = 0; i < *ndays; i++)
 		*nrows += days[i].nrows;
 	return days;

@@ -6,7 +6,8 @@
  * The catalog of packed days says how many rows each day has, so the clocks
  * need no statistics.  How many items there are is known from ANALYZE of the
  * foreign table; before that each is taken to have a value a minute, or a
- * trend an hour.  No table of a day is looked at: there may be a thousand.
+ * trend an hour.  No table of a day is looked at: there may be a thousand.  But
+ * what runs have nobody counts, and there are few tables of them: their size says it.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +21,11 @@
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
+#include "utils/timestamp.h"
 
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
@@ -42,6 +46,45 @@
 #define UNKNOWN_BOUND 0.3333
 
 /* ---- the foreign table ---- */
+
+/*
+ * CountRunRows estimates the rows in a table of runs by its size; 0 if it cannot be
+ * locked at once, or has been dropped.
+ */
+static int64
+CountRunRows(const PackedDay *day)
+{
+	Relation	rel;
+	BlockNumber nblocks;
+
+	if (!ConditionalLockRelationOid(day->relid, AccessShareLock))
+		return 0;
+	rel = try_table_open(day->relid, NoLock);
+	if (rel == NULL)
+	{
+		UnlockRelationOid(day->relid, AccessShareLock);
+		return 0;
+	}
+	nblocks = RelationGetNumberOfBlocks(rel);
+	table_close(rel, AccessShareLock);
+	return (int64) (nblocks * ROWS_PER_PAGE);
+}
+
+/*
+ * ZbxhistEstimateRuns fills in about how many rows tables of runs have, but for hours
+ * to come.
+ */
+void
+ZbxhistEstimateRuns(PackedDay *days, int ndays)
+{
+	pg_time_t	now = timestamptz_to_time_t(GetCurrentTimestamp());
+
+	for (int i = 0; i < ndays; i++)
+	{
+		if (days[i].has_runs && days[i].from_clock <= now)
+			days[i].nrows = CountRunRows(&days[i]);
+	}
+}
 
 /*
  * EstimateItems estimates how many items there are.
@@ -98,6 +141,7 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	packed->days = ZbxhistCopyPackedDays(ZbxhistGetPartitions(parent),
 										 &packed->ndays);
 	table_close(parent, NoLock);
+	ZbxhistEstimateRuns(packed->days, packed->ndays);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, &packed->columns);
 	packed->ns = ZbxhistFindTyped(table, "ns", INT4OID);

@@ -67,6 +67,19 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
 }
 
 /*
+ * ZbxhistExplainRuns shows how many runs have been looked into, if any, and how
+ * many of their rows have been decoded.
+ */
+void
+ZbxhistExplainRuns(const RunCounters *counters, ExplainState *es)
+{
+	if (counters->runs == 0)
+		return;
+	ExplainPropertyInteger("Runs Read", NULL, counters->runs, es);
+	ExplainPropertyInteger("Run Rows Decoded", NULL, counters->rows, es);
+}
+
+/*
  * ExplainForeignScan shows the conditions, and with ANALYZE what was read.
  */
 static void
@@ -83,12 +96,15 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	counters.segments_read += state->parallel.segments_read;
 	counters.segments_skipped += state->parallel.segments_skipped;
 	counters.values_decoded += state->parallel.values_decoded;
+	counters.runs.runs += state->parallel.runs.runs;
+	counters.runs.rows += state->parallel.runs.rows;
 	ZbxhistAddReportedCounters(node, &counters);
 	ExplainPropertyInteger("Days", NULL, counters.days, es);
 	ExplainPropertyInteger("Segments Read", NULL, counters.segments_read, es);
 	ExplainPropertyInteger("Segments Skipped", NULL, counters.segments_skipped,
 						   es);
 	ExplainPropertyInteger("Values Decoded", NULL, counters.values_decoded, es);
+	ZbxhistExplainRuns(&counters.runs, es);
 }
 
 /*

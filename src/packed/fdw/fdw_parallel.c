@@ -41,6 +41,15 @@ typedef struct DayOf10
 	int64		nrows;
 } DayOf10;
 
+/* its shared memory, which begins as that of today */
+typedef struct SharedDaysOf10
+{
+	pg_atomic_uint32 next;
+	pg_atomic_uint64 counters[4];
+	int			ndays;
+	DayOf10		list[FLEXIBLE_ARRAY_MEMBER];
+} SharedDaysOf10;
+
 /*
  * IsForeignScanParallelSafe says that workers may scan.
  */
@@ -80,6 +89,8 @@ InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 	pg_atomic_init_u64(&shared->segments_read, 0);
 	pg_atomic_init_u64(&shared->segments_skipped, 0);
 	pg_atomic_init_u64(&shared->values_decoded, 0);
+	pg_atomic_init_u64(&shared->runs_read, 0);
+	pg_atomic_init_u64(&shared->run_rows, 0);
 	shared->ndays = state->scan->ndays;
 	memcpy(shared->list, state->scan->days,
 		   sizeof(PackedDay) * shared->ndays);
@@ -103,9 +114,9 @@ ReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
  * this worker has the library of today.
  */
 static void
-TakeDaysOf10(PackedScan *scan, const SharedDays *shared)
+TakeDaysOf10(PackedScan *scan, const SharedDaysOf10 *shared)
 {
-	const DayOf10 *days = (const DayOf10 *) shared->list;
+	const DayOf10 *days = shared->list;
 
 	scan->ndays = shared->ndays;
 	scan->days = palloc0(sizeof(PackedDay) * Max(scan->ndays, 1));
@@ -148,6 +159,10 @@ ZbxhistAddSharedCounters(FdwScanState *state)
 							counters->segments_skipped);
 	pg_atomic_fetch_add_u64(&shared->values_decoded,
 							counters->values_decoded);
+	if (state->is_of_1_0)
+		return;
+	pg_atomic_fetch_add_u64(&shared->runs_read, counters->runs.runs);
+	pg_atomic_fetch_add_u64(&shared->run_rows, counters->runs.rows);
 }
 
 /*
@@ -209,6 +224,8 @@ ShutdownForeignScan(ForeignScanState *node)
 		pg_atomic_read_u64(&shared->segments_skipped);
 	state->parallel.values_decoded +=
 		pg_atomic_read_u64(&shared->values_decoded);
+	state->parallel.runs.runs += pg_atomic_read_u64(&shared->runs_read);
+	state->parallel.runs.rows += pg_atomic_read_u64(&shared->run_rows);
 	state->scan->shared = NULL;
 }
 

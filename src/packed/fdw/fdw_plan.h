@@ -70,6 +70,7 @@ extern void ZbxhistSplitConditions(const PackedRel *packed,
 extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
 
 /* fdw_estimate.c */
+extern void ZbxhistEstimateRuns(PackedDay *days, int ndays);
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
 									   Relation table);
 extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,

@@ -82,8 +82,8 @@ ZbxhistIsMoved(MovedRows *moved, const PackedRowId *id)
 }
 
 /*
- * NoteIfStray tells other sessions of a row whose day is being unpacked: it is
- * in the parent, and belongs to the partition.
+ * NoteIfStray tells other sessions of a row whose day is being unpacked, or has
+ * runs: it is in the parent, and belongs to the partition, or to these.
  */
 static void
 NoteIfStray(Relation parent, int32 clock)
@@ -91,7 +91,7 @@ NoteIfStray(Relation parent, int32 clock)
 	const PackedDay *day =
 		ZbxhistFindPackedDay(ZbxhistGetPartitionSet(parent), clock);
 
-	if (day == NULL || OidIsValid(day->partition))
+	if (day == NULL || OidIsValid(day->partition) || day->has_runs)
 		ZbxhistNoteStray(parent);
 }
 

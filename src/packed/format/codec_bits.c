@@ -83,24 +83,22 @@ count_not_near_end(size_t length, int n, int width)
 	return Min(count, (size_t) n);
 }
 
-/* Unpacks values that are read with one load each. */
+/* Unpacks n values, from a bit on, that are read with one load each. */
 static void
-unpack_narrow(const uint8 *data, uint64 *values, int n, int width)
+unpack_narrow(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
 {
 	uint64		mask = mask_of(width);
-	uint32		bit = 0;
 	int			i;
 
 	for (i = 0; i < n; i++, bit += width)
 		values[i] = codec_load64(data + bit / 8) >> bit % 8 & mask;
 }
 
-/* Unpacks values that may reach into a ninth byte. */
+/* Unpacks n values, from a bit on, that may reach into a ninth byte. */
 static void
-unpack_wide(const uint8 *data, uint64 *values, int n, int width)
+unpack_wide(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
 {
 	uint64		mask = mask_of(width);
-	uint32		bit = 0;
 	int			i;
 
 	for (i = 0; i < n; i++, bit += width)
@@ -122,13 +120,14 @@ ZbxhistUnpackOne(const uint8 *data, const uint8 *end, int width, size_t i)
 	return unpack_near_end(data, end - data, width, i);
 }
 
-/* Takes n numbers of width bits (0 to 64). */
+/* Takes numbers of width bits (0 to 64). */
 bool
-ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n, int width)
+ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice, int width)
 {
 	const uint8 *data = reader->next;
 	size_t		length = codec_left(reader);
-	size_t		used = ((size_t) n * width + 7) / 8;
+	size_t		used = ((size_t) slice.n * width + 7) / 8;
+	uint32		bit = (uint32) slice.from * width;
 	int			i;
 
 	if (used > length)
@@ -136,15 +135,15 @@ ZbxhistUnpackBits(ByteReader *reader, uint64 *values, int n, int width)
 	reader->next += used;
 	if (width == 0)
 	{
-		memset(values, 0, n * sizeof(uint64));
+		memset(values, 0, codec_count(slice) * sizeof(uint64));
 		return true;
 	}
-	i = count_not_near_end(length, n, width);
+	i = Max(count_not_near_end(length, slice.to, width), slice.from);
 	if (width <= ONE_LOAD_WIDTH)
-		unpack_narrow(data, values, i, width);
+		unpack_narrow(data, values, bit, i - slice.from, width);
 	else
-		unpack_wide(data, values, i, width);
-	for (; i < n; i++)
-		values[i] = unpack_near_end(data, length, width, i);
+		unpack_wide(data, values, bit, i - slice.from, width);
+	for (; i < slice.to; i++)
+		values[i - slice.from] = unpack_near_end(data, length, width, i);
 	return true;
 }

@@ -267,10 +267,11 @@ ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values, int n)
 
 /* Takes the corrections and applies them. */
 static bool
-get_corrections(ByteReader *reader, double *values, int n)
+get_corrections(ByteReader *reader, double *values, Slice slice)
 {
+	int			n = codec_count(slice);
 	uint64	   *corrections = palloc((size_t) n * sizeof(uint64));
-	bool		result = ZbxhistDecodeIntegers(reader, corrections, n);
+	bool		result = ZbxhistDecodeIntegers(reader, corrections, slice);
 	int			i;
 
 	for (i = 0; result && i < n; i++)
@@ -304,18 +305,19 @@ restore_signs(double *values, int n)
 	}
 }
 
-/* Takes n values that ZbxhistEncodeDoubles added. */
+/* Takes values that ZbxhistEncodeDoubles added. */
 bool
-ZbxhistDecodeDoubles(ByteReader *reader, double *values, int n)
+ZbxhistDecodeDoubles(ByteReader *reader, double *values, Slice slice)
 {
+	int			n = codec_count(slice);
 	uint8		flags;
 
-	if (n == 0)
+	if (slice.n == 0)
 		return true;
 	if (!codec_get_byte(reader, &flags))
 		return false;
 	/* integers first, then in their places what they stand for */
-	if (!ZbxhistDecodeIntegers(reader, (uint64 *) values, n))
+	if (!ZbxhistDecodeIntegers(reader, (uint64 *) values, slice))
 		return false;
 	if (flags == DOUBLES_BITS)
 	{
@@ -326,5 +328,5 @@ ZbxhistDecodeDoubles(ByteReader *reader, double *values, int n)
 		return false;
 	unscale_values(values, n, flags & DOUBLES_DECIMALS);
 	return (flags & DOUBLES_CORRECTED) == 0 ||
-		get_corrections(reader, values, n);
+		get_corrections(reader, values, slice);
 }

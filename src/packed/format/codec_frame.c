@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "packed/format/codec_frame.h"
 
 /* values that are looked at to find a typical one */
@@ -210,28 +211,54 @@ ZbxhistPutFrame(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
 
 /* ---------------------------------------------------------------- reading */
 
+/*
+ * Finds which exceptions are those of the values that are wanted; positions
+ * are sorted.
+ */
+static Slice
+find_exceptions(const ByteReader *positions, Slice slice, int count)
+{
+	Slice		found = codec_all(count);
+	int			width = codec_width(slice.n - 1);
+
+	if (((size_t) count * width + 7) / 8 > codec_left(positions) ||
+		width == 0)
+		return found;
+	if (slice.from > 0)
+		find_first(found.from, count,
+				   ZbxhistUnpackOne(positions->next, positions->end, width,
+									found.from) >= slice.from);
+	if (slice.to < slice.n)
+		find_first(found.to, count,
+				   ZbxhistUnpackOne(positions->next, positions->end, width,
+									found.to) >= slice.to);
+	/* nothing promises that of bytes that are damaged */
+	found.to = Max(found.from, found.to);
+	return found;
+}
+
 /* Takes exceptions and adds their higher bits to the values. */
 static bool
-patch(ByteReader *reader, uint64 *values, int n, const Frame *frame)
+patch(ByteReader *reader, uint64 *values, Slice slice, const Frame *frame)
 {
-	uint64	   *positions = palloc(2 * frame->nexceptions * sizeof(uint64));
-	uint64	   *highs = positions + frame->nexceptions;
-	bool		result = false;
+	Slice		which = find_exceptions(reader, slice, frame->nexceptions);
+	int			n = codec_count(which);
+	uint64	   *positions = palloc((2 * n + 1) * sizeof(uint64));
+	uint64	   *highs = positions + n;
+	bool		result;
 	int			i;
 
-	if (!ZbxhistUnpackBits(reader, positions, frame->nexceptions,
-						   codec_width(n - 1)) ||
-		!ZbxhistUnpackBits(reader, highs, frame->nexceptions,
-						   frame->exception_width))
-		goto done;
-	for (i = 0; i < frame->nexceptions; i++)
+	result = ZbxhistUnpackBits(reader, positions, which,
+							   codec_width(slice.n - 1)) &&
+		ZbxhistUnpackBits(reader, highs, which, frame->exception_width);
+	for (i = 0; result && i < n; i++)
 	{
-		if (positions[i] >= n)
-			goto done;
-		values[positions[i]] |= highs[i] << frame->width;
+		if (positions[i] < slice.from || positions[i] >= slice.to ||
+			(i > 0 && positions[i] <= positions[i - 1]))
+			result = false;
+		else
+			values[positions[i] - slice.from] |= highs[i] << frame->width;
 	}
-	result = true;
-done:
 	pfree(positions);
 	return result;
 }
@@ -268,21 +295,21 @@ add_base(uint64 *values, int n, const Frame *frame)
 }
 
 /*
- * Takes n values that ZbxhistPutFrame added; of the frame, width and
- * is_centred must be there.
+ * Takes values that ZbxhistPutFrame added; of the frame, width and is_centred
+ * must be there.
  */
 bool
-ZbxhistGetFrame(ByteReader *reader, uint64 *values, int n, bool has_exceptions,
-				Frame *frame)
+ZbxhistGetFrame(ByteReader *reader, uint64 *values, Slice slice,
+				bool has_exceptions, Frame *frame)
 {
 	if (!codec_get_signed(reader, &frame->base))
 		return false;
-	if (has_exceptions && !get_exceptions(reader, n, frame))
+	if (has_exceptions && !get_exceptions(reader, slice.n, frame))
 		return false;
-	if (!ZbxhistUnpackBits(reader, values, n, frame->width))
+	if (!ZbxhistUnpackBits(reader, values, slice, frame->width))
 		return false;
-	if (frame->nexceptions > 0 && !patch(reader, values, n, frame))
+	if (frame->nexceptions > 0 && !patch(reader, values, slice, frame))
 		return false;
-	add_base(values, n, frame);
+	add_base(values, codec_count(slice), frame);
 	return true;
 }

@@ -24,7 +24,7 @@ typedef struct Frame
 extern void ZbxhistChooseFrame(Frame *frame, const uint64 *values, int n);
 extern void ZbxhistPutFrame(ByteBuffer *buffer, const Frame *frame,
 							const uint64 *values, int n, uint64 *work);
-extern bool ZbxhistGetFrame(ByteReader *reader, uint64 *values, int n,
+extern bool ZbxhistGetFrame(ByteReader *reader, uint64 *values, Slice slice,
 							bool has_exceptions, Frame *frame);
 
 #endif							/* ZBXHIST_CODEC_FRAME_H */

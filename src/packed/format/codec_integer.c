@@ -331,15 +331,42 @@ ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Sums up differences; the first value is there. */
+/* Sums up differences; the first value, if any, is there. */
 static void
 add_up(uint64 *values, int n)
 {
-	uint64		sum = values[0];
+	uint64		sum = n > 0 ? values[0] : 0;
 	int			i;
 
 	for (i = 1; i < n; i++)
 		values[i] = sum += values[i];
+}
+
+/*
+ * Takes the frame of differences, and sums them up from the very first value
+ * on; firsts are those that the differences of each order begin with.
+ */
+static bool
+get_differences(ByteReader *reader, uint64 *values, Slice slice, int order,
+				const uint64 *firsts, bool has_exceptions, Frame *frame)
+{
+	uint64	   *sums = slice.from == 0 ? values :
+		palloc(slice.to * sizeof(uint64));
+	Slice		rest = {slice.n - order, 0, Max(slice.to - order, 0)};
+	bool		result;
+	int			i;
+
+	for (i = 0; i < Min(order, slice.to); i++)
+		sums[i] = firsts[i];
+	result = ZbxhistGetFrame(reader, sums + i, rest, has_exceptions, frame);
+	for (i = order; result && i > 0; i--)
+		add_up(sums + i - 1, slice.to - i + 1);
+	if (sums != values)
+	{
+		memcpy(values, sums + slice.from, codec_count(slice) * sizeof(uint64));
+		pfree(sums);
+	}
+	return result;
 }
 
 /* Do the bits of a stream that is no dictionary suit each other? */
@@ -354,9 +381,11 @@ are_flags_right(uint8 flags, int n)
 
 /* Takes a stream that is not a dictionary. */
 static bool
-get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
+get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
 {
 	Frame		frame = {0};
+	uint64		firsts[2] = {0};
+	bool		has_exceptions = (flags & STREAM_EXCEPTIONS) != 0;
 	uint64		scale = 1;
 	uint64		first = 0;
 	uint64		slope = 0;
@@ -364,7 +393,7 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 	int			order = flags & STREAM_ORDER;
 	int			i;
 
-	if (!are_flags_right(flags, n))
+	if (!are_flags_right(flags, slice.n))
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
@@ -378,29 +407,28 @@ get_stream(ByteReader *reader, uint64 *values, int n, uint8 flags)
 		return false;
 	if ((flags & STREAM_LINE) != 0 && !codec_get_signed(reader, &slope))
 		return false;
-	values[0] = 0;
 	for (i = (flags & STREAM_FROM_ZERO) != 0; i < order; i++)
-		if (!codec_get_signed(reader, &values[i]))
+		if (!codec_get_signed(reader, &firsts[i]))
 			return false;
-	if (!ZbxhistGetFrame(reader, values + order, n - order,
-						 (flags & STREAM_EXCEPTIONS) != 0, &frame))
+	if (order == 0 ?
+		!ZbxhistGetFrame(reader, values, slice, has_exceptions, &frame) :
+		!get_differences(reader, values, slice, order, firsts, has_exceptions,
+						 &frame))
 		return false;
-	for (i = order; i > 0; i--)
-		add_up(values + i - 1, n - i + 1);
 	if ((flags & STREAM_LINE) != 0)
-		ZbxhistAddLine(values, n, slope);
+		ZbxhistAddLine(values, slice, slope);
 	if ((flags & STREAM_SCALED) != 0)
-		for (i = 0; i < n; i++)
+		for (i = 0; i < codec_count(slice); i++)
 			values[i] = values[i] * scale + first;
 	return true;
 }
 
-static bool decode(ByteReader *reader, uint64 *values, int n,
+static bool decode(ByteReader *reader, uint64 *values, Slice slice,
 				   bool allow_dictionary);
 
 /* Takes a dictionary and puts its values in the places of the indexes. */
 static bool
-get_dictionary(ByteReader *reader, uint64 *values, int n)
+get_dictionary(ByteReader *reader, uint64 *values, Slice slice)
 {
 	uint64		distinct[MAX_DICTIONARY];
 	uint64		count;
@@ -408,10 +436,10 @@ get_dictionary(ByteReader *reader, uint64 *values, int n)
 
 	if (!ZbxhistGetVarint(reader, &count) || count == 0 ||
 		count > MAX_DICTIONARY ||
-		!decode(reader, distinct, count, false) ||
-		!decode(reader, values, n, false))
+		!decode(reader, distinct, codec_all(count), false) ||
+		!decode(reader, values, slice, false))
 		return false;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < codec_count(slice); i++)
 	{
 		if (values[i] >= count)
 			return false;
@@ -420,25 +448,41 @@ get_dictionary(ByteReader *reader, uint64 *values, int n)
 	return true;
 }
 
-/* Takes the stream of n values. */
+/* Takes the stream. */
 static bool
-decode(ByteReader *reader, uint64 *values, int n, bool allow_dictionary)
+decode(ByteReader *reader, uint64 *values, Slice slice, bool allow_dictionary)
 {
 	uint8		flags;
 
-	if (n == 0)
+	if (slice.n == 0)
 		return true;
 	if (!codec_get_byte(reader, &flags))
 		return false;
 	if ((flags & STREAM_ORDER) != STREAM_DICTIONARY)
-		return get_stream(reader, values, n, flags);
+		return get_stream(reader, values, slice, flags);
 	return flags == STREAM_DICTIONARY && allow_dictionary &&
-		get_dictionary(reader, values, n);
+		get_dictionary(reader, values, slice);
 }
 
-/* Takes n values that ZbxhistEncodeIntegers added. */
+/* Takes values that ZbxhistEncodeIntegers added. */
 bool
-ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, int n)
+ZbxhistDecodeIntegers(ByteReader *reader, uint64 *values, Slice slice)
 {
-	return decode(reader, values, n, true);
+	return decode(reader, values, slice, true);
+}
+
+/*
+ * Returns the bits of a stream of n numbers, to the reader's end, that are
+ * nothing but a bit each; or null.
+ */
+const uint8 *
+ZbxhistIntegersAsBits(const ByteReader *reader, int n)
+{
+	/* no flags, the width, the base */
+	static const uint8 header[] = {0, 1, 0};
+
+	if (codec_left(reader) != sizeof(header) + ((size_t) n + 7) / 8 ||
+		memcmp(reader->next, header, sizeof(header)) != 0)
+		return NULL;
+	return reader->next + sizeof(header);
 }

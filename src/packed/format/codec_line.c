@@ -174,11 +174,11 @@ ZbxhistSubtractLine(uint64 *distances, const uint64 *values, int n,
 
 /* Makes values of the distances from a line that are in their places. */
 void
-ZbxhistAddLine(uint64 *values, int n, uint64 slope)
+ZbxhistAddLine(uint64 *values, Slice slice, uint64 slope)
 {
-	uint64		run = 0;
+	uint64		run = slice.from * slope;
 	int			i;
 
-	for (i = 0; i < n; i++, run += slope)
+	for (i = 0; i < codec_count(slice); i++, run += slope)
 		values[i] += line_at(run);
 }

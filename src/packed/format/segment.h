@@ -107,6 +107,9 @@ typedef struct GroupReader
 	int32		last_clock;		/* of the last item */
 	StatsReader *stats;			/* palloc'd */
 
+	/* instead of bytes and statistics: the rows of all segments, or null */
+	const SegmentRows *decoded;
+
 	/* whoever has opened the group sets it; null: shared times are damage */
 	TimesSource *times;
 } GroupReader;

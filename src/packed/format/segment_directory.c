@@ -257,7 +257,8 @@ get_distances(const NumberReader *column, int n)
 	uint64	   *distances = palloc0(sizeof(uint64) * (n + 1));
 
 	if (column->width > 0)
-		(void) ZbxhistUnpackBits(&bytes, distances, n, column->width);
+		(void) ZbxhistUnpackBits(&bytes, distances, codec_all(n),
+								 column->width);
 	return distances;
 }
 
@@ -412,6 +413,11 @@ ZbxhistReadStats(const GroupReader *reader, int segment, SegmentStats *stats)
 {
 	ByteReader	bytes;
 
+	if (reader->decoded != NULL)
+	{
+		memset(stats, 0, sizeof(*stats));
+		return true;
+	}
 	return find_stats(reader, segment, &bytes) &&
 		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows) &&
 		!(stats->has_rest && reader->data[2] == GROUP_VERSION_PLAIN);

@@ -43,6 +43,7 @@
 #include "port/pg_crc32c.h"
 
 #include "packed/format/codec.h"
+#include "packed/format/column_values.h"
 #include "packed/format/segment.h"
 
 #define GROUP_MAGIC_0 'z'
@@ -56,10 +57,7 @@
 
 #define SEGMENT_CRC_LENGTH 4
 
-#define COLUMN_KIND 0x07		/* PackedKind */
-#define COLUMN_NULLS 0x08
-#define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
-#define COLUMN_SHARED 0x20		/* as the clocks are */
+/* bits that a column of a segment may have */
 #define COLUMN_ALL 0x3F
 
 /* no stream of integers begins with it */

@@ -178,13 +178,15 @@ ZbxhistCheckSegment(const GroupReader *reader, int segment)
 	const SegmentInfo *info = &reader->segments[segment];
 	const uint8 *data = reader->data + info->offset;
 
+	if (reader->decoded != NULL)
+		return true;
 	return codec_load32(data) == ZbxhistSegmentChecksum(data, info->length);
 }
 
 /*
  * Decodes a segment's rows, in the columns that are wanted (null: all), into
- * arrays in the current memory context; other columns have no arrays.  A
- * column's kind is the segment's: the caller must check that it is one that
+ * arrays in the current memory context; other columns have no arrays.  Rows
+ * that were decoded before stay where they are.  A column's kind is the segment's: the caller must check that it is one that
  * suits the table.  Returns false if the segment is damaged.
  */
 bool
@@ -194,6 +196,11 @@ ZbxhistDecodeSegment(const GroupReader *reader, int segment,
 	const SegmentInfo *info = &reader->segments[segment];
 	ByteReader	bytes;
 
+	if (reader->decoded != NULL)
+	{
+		*rows = reader->decoded[segment];
+		return true;
+	}
 	if (!ZbxhistCheckSegment(reader, segment))
 		return false;
 	bytes.next = reader->data + info->offset + SEGMENT_CRC_LENGTH;

@@ -412,7 +412,7 @@ RaiseMissing(const OldDay *day)
 static void
 CloseOldDay(OldDay *day)
 {
-	if (day->stream->ngroups + ZbxhistDayScanNumTimes(day->stream->scan) !=
+	if (ZbxhistDayScanNumRows(day->stream->scan, day->stream->ngroups) !=
 		day->version.ngroups)
 		RaiseMissing(day);
 	ZbxhistCloseDayStream(day->stream);

@@ -29,6 +29,7 @@
 
 #include "compat.h"
 #include "packed/day/day_write.h"
+#include "packed/day/run_group.h"
 #include "packed/jobs/day_progress.h"
 #include "packed/jobs/salvage.h"
 #include "packed/jobs/unpack.h"
@@ -381,6 +382,31 @@ LoseTimes(Salvage *salvage, const char *problem)
 }
 
 /*
+ * SalvageRun keeps a run, whose bytes the report has.
+ */
+static void
+SalvageRun(Salvage *salvage, StoredGroup *stored)
+{
+	GroupReader *reader = &stored->group.reader;
+	const uint8 *data = (uint8 *) salvage->report.bytes;
+	const char *problem = ZbxhistOpenRunGroup(salvage->unpacking.day,
+											  salvage->unpacking.layout,
+											  &stored->group, data,
+											  salvage->report.length);
+
+	if (ZbxhistNewerRunFormat(data, salvage->report.length) > 0)
+	{
+		reader->data = data;
+		reader->length = salvage->report.length;
+		RefuseNewer(salvage, &stored->group);
+	}
+	if (problem != NULL)
+		LoseGroup(salvage, stored, problem);
+	else
+		KeepGroup(salvage, &stored->group);
+}
+
+/*
  * SalvageGroup keeps what can be read of a group.  A row of shared times stays
  * until the day is dropped, for whatever needs it.
  */
@@ -410,6 +436,8 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 	}
 	else if (payload == NULL)
 		LoseGroup(salvage, stored, error);
+	else if (salvage->unpacking.layout->has_runs)
+		SalvageRun(salvage, stored);
 	else if (!ZbxhistOpenGroup(&group->reader, (uint8 *) report->bytes,
 							   report->length,
 							   salvage->unpacking.layout->npacked))

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/tableam.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -29,9 +30,10 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
-#include "compat.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/row_compare.h"
+#include "packed/day/run_group.h"
+#include "packed/day/run_index.h"
 #include "packed/jobs/day_progress.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
@@ -154,7 +156,7 @@ HasRightStats(const VerifyState *state, int segment, const SegmentRows *rows)
 	SegmentStats stats;
 	SegmentStats stored;
 
-	if (stats_column < 0)
+	if (stats_column < 0 || state->layout->has_runs)
 		return true;
 	memset(&stats, 0, sizeof(stats));
 	ZbxhistComputeStats(&rows->columns[stats_column], 0, rows->nrows, &stats);
@@ -239,6 +241,30 @@ KeepPlace(VerifyState *state)
 }
 
 /*
+ * VerifyRun looks at a run.
+ */
+static void
+VerifyRun(VerifyState *state, struct varlena *payload)
+{
+	const char *problem = ZbxhistOpenRunGroup(state->day, state->layout,
+											  &state->group,
+											  (uint8 *) VARDATA_ANY(payload),
+											  VARSIZE_ANY_EXHDR(payload));
+
+	if (problem != NULL)
+	{
+		AddProblem(state, state->group.first_itemid, state->group.first_clock,
+				   psprintf("run of %d values to item " INT64_FORMAT ", clock %d: %s",
+							(int) state->group.nrows, state->group.last_itemid,
+							(int) state->group.last_clock, problem));
+		return;
+	}
+	for (int i = 0; i < state->group.reader.nsegments; i++)
+		VerifySegment(state, i);
+	state->nrows += state->group.nrows;
+}
+
+/*
  * VerifyTimes looks at a row with times that items share.  Which items they are
  * their segments tell, which cannot be decoded if something is wrong.
  */
@@ -287,6 +313,11 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	if (payload == NULL)
 	{
 		AddGroupProblem(state, error);
+		return;
+	}
+	if (state->layout->has_runs)
+	{
+		VerifyRun(state, payload);
 		return;
 	}
 	if (!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(payload),
@@ -390,6 +421,122 @@ VerifyIndex(void *arg)
 }
 
 /*
+ * VerifyInBatch looks whether a run is where its batch, of which the one before may
+ * be another, has its items and its clocks.
+ */
+static void
+VerifyInBatch(VerifyState *state, int64 batch, int64 before, int64 last_itemid)
+{
+	if (state->group.last_clock > batch_clock(batch))
+		AddGroupProblem(state, "the run is newer than its batch");
+	if (batch == before && state->group.first_itemid < last_itemid)
+		AddGroupProblem(state, "overlaps the run before in its batch");
+}
+
+/*
+ * VerifyIndexOfRuns looks whether runs are where an index has them, and returns how
+ * many it leads to.
+ */
+static int
+VerifyIndexOfRuns(VerifyState *state, Oid index)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->day, index,
+												  state->snapshot);
+	TupleTableSlot *slot;
+	int64		batch = NO_BATCH;
+	int64		last_itemid = 0;
+	int			n = 0;
+
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		int64		before = batch;
+
+		CHECK_FOR_INTERRUPTS();
+		n++;
+		if (!ZbxhistReadPlace(slot, &state->group) ||
+			!ZbxhistHasPayload(state->day, slot))
+			continue;
+		batch = ZbxhistRunBatch(slot);
+		if (batch != NO_BATCH)
+			VerifyInBatch(state, batch, before, last_itemid);
+		last_itemid = state->group.last_itemid;
+	}
+	ZbxhistEndRunIndexScan(scan);
+	return n;
+}
+
+/*
+ * VerifyRunIndexes looks whether the indexes of a table of runs lead to all of
+ * them.
+ */
+static void
+VerifyRunIndexes(void *arg)
+{
+	VerifyState *state = arg;
+	RunIndexes	indexes;
+	int			n;
+
+	if (!ZbxhistRunIndexes(state->day, &indexes))
+	{
+		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid, first_itemid) are not there, or others are");
+		return;
+	}
+	n = VerifyIndexOfRuns(state, indexes.stored) +
+		VerifyIndexOfRuns(state, indexes.merged);
+	if (n != state->nplaces)
+		AddProblem(state, 0, 0, psprintf("the indexes have %d of %d runs", n,
+										 state->nplaces));
+}
+
+/*
+ * VerifyKeys looks whether a key is in two runs.
+ */
+static void
+VerifyKeys(void *arg)
+{
+	VerifyState *state = arg;
+	DayScan    *scan = ZbxhistBeginDayScan(state->day, state->layout,
+										   state->snapshot);
+	DayGroup	group;
+
+	ZbxhistDayScanAll(scan);
+	while (ZbxhistDayScanNext(scan, &group))
+	{
+		for (int i = 0; i < group.reader.nsegments; i++)
+		{
+			const SegmentRows *rows = &group.reader.decoded[i];
+
+			for (int row = 1; row < rows->nrows; row++)
+			{
+				if (ZbxhistRowPosition(state->layout, rows, row - 1) ==
+					ZbxhistRowPosition(state->layout, rows, row))
+					AddProblem(state, rows->itemid,
+							   (int32) rows->columns[0].ints[row],
+							   "two values have the same key");
+			}
+		}
+	}
+	ZbxhistEndDayScan(scan);
+}
+
+/*
+ * VerifyRuns looks at all runs together; the index of pages that cannot be read
+ * leads in vain.
+ */
+static void
+VerifyRuns(VerifyState *state)
+{
+	char	   *error;
+
+	if (state->blocks == NIL &&
+		!ZbxhistTry(VerifyRunIndexes, state, ZbxhistIsDamage, &error))
+		AddProblem(state, 0, 0, psprintf("the index: %s", error));
+	/* what cannot be read has been told then */
+	(void) ZbxhistTry(VerifyKeys, state, ZbxhistIsDamage, &error);
+}
+
+/*
  * VerifyLost tells to which groups the index leads in vain; returns false if it
  * is damaged itself.
  */
@@ -442,6 +589,11 @@ VerifyBlocks(VerifyState *state)
 		VerifyBlock(state, block);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->block_context);
+	}
+	if (state->layout->has_runs)
+	{
+		VerifyRuns(state);
+		return;
 	}
 	VerifyPlaces(state);
 	/* what a page lacks has been told then */

@@ -30,8 +30,8 @@ CREATE TABLE plain_history (LIKE history INCLUDING ALL);
 CREATE TABLE plain_history_uint (LIKE history_uint INCLUDING ALL);
 CREATE TABLE plain_history_text (LIKE history_text INCLUDING ALL);
 CREATE TABLE acknowledged (writer text PRIMARY KEY, number bigint);
-SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour')
-  FROM unnest(ARRAY['history', 'history_uint', 'history_text']) t;
+SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour', ingest => i)
+  FROM unnest(ARRAY['history', 'history_uint', 'history_text'], ARRAY[{ingest}]) p (t, i);
 ALTER DATABASE soak SET session_preload_libraries = 'zbxhist';
 """
 
@@ -39,9 +39,10 @@ ALTER DATABASE soak SET session_preload_libraries = 'zbxhist';
 class Plan:
     """What every worker knows."""
 
-    def __init__(self, place, hours, seed):
+    def __init__(self, place, hours, seed, ingest):
         self.place = place
         self.seed = seed
+        self.ingest = ingest
         self.seconds = hours * 3600
         self.end = time.monotonic() + self.seconds
         self.pause = 0.6
@@ -57,7 +58,13 @@ class Plan:
 
 
 def workers(plan, primary, standby, clock):
-    made = [writers.Writer(plan, "writer %d" % n, primary) for n in (1, 2, 3)]
+    # runs want statements enough that there is something to merge
+    made = [
+        writers.Writer(plan, "writer %d" % n, primary)
+        for n in range(1, 4 if plan.ingest == "heap" else 9)
+    ]
+    if plan.ingest != "heap":
+        made.append(upkeep.Merger(plan, "merger", primary))
     made += [
         writers.LateWriter(plan, "late writer", primary),
         writers.Changer(plan, "changer", primary),
@@ -83,7 +90,7 @@ def run_worker(worker):
         worker.tally.fault(traceback.format_exc())
 
 
-def set_up(place, clock):
+def set_up(place, clock, ingest):
     primary = Server(place, "primary", clock)
     primary.create()
     primary.start()
@@ -95,7 +102,13 @@ def set_up(place, clock):
     with primary.connect("set-up").cursor() as cursor:
         cursor.execute(
             SCHEMA.format(
-                days=RETENTION_DAYS, space="TABLESPACE small" if os.path.isdir(small) else ""
+                days=RETENTION_DAYS,
+                space="TABLESPACE small" if os.path.isdir(small) else "",
+                ingest={
+                    "heap": "'heap', 'heap', 'heap'",
+                    "runs": "'runs', 'runs', 'runs'",
+                    "both": "'runs', 'heap', 'runs'",
+                }[ingest],
             )
         )
     standby = Server(place, "standby", clock, PORT + 1)
@@ -166,7 +179,7 @@ def stop_worker(process):
     return "%s did not come to its end" % process.name
 
 
-def nothing_done(total):
+def nothing_done(plan, total):
     """What has not succeeded once: faults of it would not have been seen."""
     kinds = (
         "transactions",
@@ -177,6 +190,8 @@ def nothing_done(total):
         "maintenance runs",
         "DDL and utility commands",
     )
+    if plan.ingest != "heap":
+        kinds += ("runs merged",)
     return ["not one of the %s succeeded" % kind for kind in kinds if not total[kind]]
 
 
@@ -205,6 +220,8 @@ def final_checks(plan, primary, standby):
 
     ask("SET client_min_messages = error")
     ask("DROP INDEX IF EXISTS soak_index")
+    for (name,) in ask("SELECT gid FROM pg_prepared_xacts WHERE database = 'soak'"):
+        ask("ROLLBACK PREPARED '%s'" % name)
     say("settling")
     settle(ask)
     say("verifying")
@@ -294,18 +311,19 @@ def main():
     parser.add_argument("hours", type=float)
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("--json")
+    parser.add_argument("--ingest", choices=("heap", "runs", "both"), default="both")
     arguments = parser.parse_args()
     os.makedirs(os.path.join(arguments.place, "tally"))
     clock = Clock(arguments.place)
     print("   seed %s" % arguments.seed, flush=True)
-    primary, standby = set_up(arguments.place, clock)
-    plan = Plan(arguments.place, arguments.hours, arguments.seed)
+    primary, standby = set_up(arguments.place, clock, arguments.ingest)
+    plan = Plan(arguments.place, arguments.hours, arguments.seed, arguments.ingest)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     faults, last = [], {"rows": {}, "partitions": [], "steps": []}
     try:
         faults += run_workers(plan, workers(plan, primary, standby, clock), (primary, standby))
         counts, found = tally.read_all(plan.place)
-        faults += found + nothing_done(sum_up(counts))
+        faults += found + nothing_done(plan, sum_up(counts))
         try:
             more, last = final_checks(plan, primary, standby)
             faults += more
@@ -326,6 +344,7 @@ def main():
                     "started": started,
                     "hours": arguments.hours,
                     "seed": arguments.seed,
+                    "ingest": arguments.ingest,
                     "machine": platform.machine(),
                     "cores": os.cpu_count(),
                     "figures": total,

@@ -61,6 +61,9 @@ class RandomReader(Worker):
 
     def clocks(self):
         begin = self.random.randrange(self.horizon(), self.now())
+        # half of them in the hours that are being written
+        if self.random.random() < 0.5:
+            begin = self.now() - self.random.randrange(7200)
         return self.random.choice(
             (
                 "clock >= %d" % begin,
@@ -81,6 +84,7 @@ class RandomReader(Worker):
                 "itemid BETWEEN %d AND %d" % (item, item + 3),
                 "itemid %% 100 = %d" % (item % 100),
                 "itemid IN (SELECT generate_series(%d, %d))" % (item, item + 3),
+                "true",
             )
         )
 
@@ -136,6 +140,8 @@ class RandomReader(Worker):
         """The functions give what SQL gives on the plain table."""
         item = self.random.randrange(1, ITEMS)
         begin = self.random.randrange(self.horizon(), self.now())
+        if self.random.random() < 0.5:
+            begin = self.now() - self.random.randrange(7200)
         end = begin + self.random.randrange(100000)
         for function, sql in (
             (

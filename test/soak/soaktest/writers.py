@@ -1,6 +1,8 @@
 """Everything that writes.  Each change is made to a managed table and to its
 plain twin by one transaction, so that both are the same in every snapshot."""
 
+import io
+
 import psycopg2
 
 from .worker import TABLES, Lost, Worker
@@ -32,7 +34,15 @@ class Writer(Worker):
 
     def prepare(self):
         self.run("SET statement_timeout = '5min'")
+        for (name,) in self.run(
+            "SELECT gid FROM pg_prepared_xacts WHERE database = 'soak' AND gid LIKE %s",
+            (self.name + ":%",),
+        ):
+            self.end_prepared(name, self.random.random() < 0.5)
         self.check_acknowledged()
+
+    def end_prepared(self, name, commit):
+        self.run("%s PREPARED '%s'" % ("COMMIT" if commit else "ROLLBACK", name))
 
     def check_acknowledged(self):
         """What was said to be committed is there, whatever has crashed."""
@@ -77,20 +87,53 @@ class Writer(Worker):
         self.began = self.horizon()
         chosen = [table for table in TABLES if self.random.random() < 0.7] or ["history"]
         stored = 0
-        self.run("begin")
+        level = self.random.random()
+        self.run(
+            "begin isolation level "
+            + (
+                "read committed"
+                if level < 0.85
+                else "repeatable read"
+                if level < 0.93
+                else "serializable"
+            )
+        )
         for table in chosen:
             rows = self.existing_key(table, self.rows(table))
+            if self.random.random() < 0.05:
+                self.run("savepoint undone")
+                self.both(table, rows)
+                self.run("rollback to undone")
             stored += self.both(table, rows)
         self.run(
             "INSERT INTO acknowledged VALUES (%s, %s) ON CONFLICT (writer)"
             " DO UPDATE SET number = excluded.number",
             (self.name, self.number + 1),
         )
-        if self.random.random() < 0.05:
+        chance = self.random.random()
+        if chance < 0.05:
             raise Lost
-        self.run("commit")
+        if chance < 0.1:
+            self.commit_in_two_phases()
+        else:
+            self.run("commit")
         self.number += 1
         self.tally.add("values", stored)
+
+    def commit_in_two_phases(self):
+        name = "%s:%d" % (self.name, self.random.getrandbits(40))
+        self.run("PREPARE TRANSACTION '%s'" % name)
+        self.pause(1)
+        commit = self.random.random() < 0.8
+        try:
+            self.end_prepared(name, commit)
+        except psycopg2.Error:
+            # the next connection ends it
+            self.connection.close()
+            raise
+        self.tally.add("two-phase commits")
+        if not commit:
+            raise Lost
 
     def both(self, table, rows):
         """The same rows into both; a duplicate is one in both."""
@@ -124,13 +167,30 @@ class Writer(Worker):
         self.run(self.statement("plain_" + table, rows))
 
     def insert(self, table, rows):
-        if table == "history" and self.random.random() < 0.1:
+        chance = self.random.random()
+        if 0.1 < chance < 0.15:
+            self.copy(table, rows)
+        elif 0.15 < chance < 0.2:
+            for row in rows[:20]:
+                self.run(self.statement(table, [row]))
+            if rows[20:]:
+                self.run(self.statement(table, rows[20:]))
+        elif table == "history" and chance < 0.1:
             self.run(
                 "SELECT zbxhist.add(NULL::history, %s, %s, %s, %s::float8[])",
                 tuple([row[i] if i < 3 else float(row[i]) for row in rows] for i in range(4)),
             )
         else:
             self.run(self.statement(table, rows))
+
+    def copy(self, table, rows):
+        """COPY, from what the server itself puts together."""
+        with self.connection.cursor() as cursor:
+            cursor.copy_expert(
+                "COPY %s (itemid, clock, ns, value) FROM STDIN WITH (FORMAT csv, QUOTE '''')"
+                % table,
+                io.StringIO("".join("%d,%d,%d,%s\n" % row for row in rows)),
+            )
 
     def step(self):
         self.attempt("late transactions" if self.late else "transactions", self.transaction)
@@ -153,12 +213,27 @@ class Changer(Worker):
         self.run("SET statement_timeout = '5min'")
 
     def step(self):
-        self.attempt("changes", self.transaction)
+        if self.random.random() < 0.1:
+            self.attempt("deleted items", self.delete_item)
+        else:
+            self.attempt("changes", self.transaction)
         self.pause(self.plan.pause * 4)
+
+    def delete_item(self):
+        item = self.random.randrange(1, ITEMS)
+        self.run("BEGIN")
+        for table in TABLES:
+            self.run("LOCK TABLE plain_%s IN SHARE ROW EXCLUSIVE MODE" % table)
+            self.run("DELETE FROM plain_%s WHERE itemid = %d" % (table, item))
+        self.run("SELECT zbxhist.delete_item(%d)" % item)
+        self.run("COMMIT")
 
     def where(self):
         item = self.random.randrange(1, ITEMS)
         begin = self.random.randrange(self.horizon() + 7200, self.now())
+        # half of them in the hours that are being written
+        if self.random.random() < 0.5:
+            begin = self.now() - self.random.randrange(7200)
         return self.random.choice(
             (
                 "itemid = %d AND clock BETWEEN %d AND %d"

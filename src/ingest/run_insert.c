@@ -1,0 +1,296 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_insert.c
+ *	  Stores rows of a statement as runs.
+ *
+ * They become as few runs as they fill pages, see packed/day/run_write.c.  Then
+ * their keys are looked for in the other runs (run_keys.c).  That they are not in
+ * the parent either is the caller's business.
+ *
+ * Locks: ROW EXCLUSIVE on the table of runs until the transaction ends, taken
+ * only if it can be had at once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "catalog/partition_set.h"
+#include "ingest/lookup_day.h"
+#include "ingest/run_insert.h"
+#include "ingest/run_keys.h"
+#include "ingest/run_merger.h"
+#include "packed/day/day.h"
+#include "packed/day/row_buffer.h"
+
+/* a row, and where the statement has it */
+typedef struct KeyedRow
+{
+	int64		itemid;
+	int64		position;
+	TupleTableSlot *slot;
+} KeyedRow;
+
+typedef struct RunInsert
+{
+	Relation	parent;
+	Relation	rel;
+	RunTable   *table;
+	CommandId	cid;
+	KeyedRow   *rows;			/* sorted by key */
+	RunKeys		keys;
+	WrittenRun *runs;
+	int			nruns;
+} RunInsert;
+
+/* ---- the table ---- */
+
+/*
+ * TakesClock says whether rows of that clock belong to the table of runs.
+ */
+static bool
+TakesClock(Relation parent, Oid runs, int32 clock)
+{
+	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	const PackedDay *day = ZbxhistFindPackedDay(set, clock);
+
+	return day != NULL && day->relid == runs && day->has_runs &&
+		!OidIsValid(day->partition) && set->is_routing &&
+		ZbxhistFindPartition(set, clock) == NULL;
+}
+
+/*
+ * OpenRuns locks and opens the table; returns NULL if that is not possible at
+ * once, or there is no such table any more.
+ */
+static Relation
+OpenRuns(Oid runs)
+{
+	if (!ConditionalLockRelationOid(runs, RowExclusiveLock))
+		return NULL;
+	return try_table_open(runs, NoLock);
+}
+
+/* ---- rows and their keys ---- */
+
+/*
+ * compare_rows orders rows by key.
+ */
+static int
+compare_rows(const void *a, const void *b)
+{
+	const KeyedRow *left = a;
+	const KeyedRow *right = b;
+
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	if (left->position != right->position)
+		return left->position < right->position ? -1 : 1;
+	return 0;
+}
+
+/*
+ * ReadRow reads the key of the row in a slot; returns false if a column that
+ * must not be null is, for which the parent raises the error.
+ */
+static bool
+ReadRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
+{
+	const DayLayout *layout = insert->table->layout;
+	const AttrNumber *attnums = insert->table->attnums;
+	TupleDesc	desc = RelationGetDescr(insert->parent);
+	Datum	   *values = slot->tts_values;
+	int32		ns = 0;
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (slot->tts_isnull[i] && TupleDescAttr(desc, i)->attnotnull)
+			return false;
+	}
+	if (layout->ns >= 0)
+		ns = DatumGetInt32(values[attnums[layout->ns] - 1]);
+	row->itemid = DatumGetInt64(values[attnums[layout->itemid] - 1]);
+	row->position = make_position(DatumGetInt32(values[attnums[layout->clock] - 1]),
+								  ns);
+	row->slot = slot;
+	return true;
+}
+
+/*
+ * ReadRows reads the keys of all rows, and sorts them.
+ */
+static bool
+ReadRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
+{
+	RunKeys    *keys = &insert->keys;
+	bool		is_sorted = true;
+
+	insert->rows = palloc(sizeof(KeyedRow) * nslots);
+	for (int i = 0; i < nslots; i++)
+	{
+		if (!ReadRow(insert, slots[i], &insert->rows[i]))
+			return false;
+		is_sorted = is_sorted &&
+			(i == 0 || compare_rows(&insert->rows[i - 1], &insert->rows[i]) <= 0);
+	}
+	if (!is_sorted)
+		qsort(insert->rows, nslots, sizeof(KeyedRow), compare_rows);
+
+	keys->nrows = nslots;
+	keys->itemids = palloc(sizeof(int64) * nslots);
+	keys->positions = palloc(sizeof(int64) * nslots);
+	keys->first_clock = PG_INT32_MAX;
+	keys->last_clock = PG_INT32_MIN;
+	for (int i = 0; i < nslots; i++)
+	{
+		int32		clock = position_clock(insert->rows[i].position);
+
+		keys->itemids[i] = insert->rows[i].itemid;
+		keys->positions[i] = insert->rows[i].position;
+		keys->first_clock = Min(keys->first_clock, clock);
+		keys->last_clock = Max(keys->last_clock, clock);
+	}
+	return true;
+}
+
+/*
+ * FindTwin returns the number of a row whose key the next one has, too, or -1.
+ */
+static int
+FindTwin(const RunInsert *insert)
+{
+	for (int i = 1; i < insert->keys.nrows; i++)
+	{
+		if (compare_rows(&insert->rows[i - 1], &insert->rows[i]) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * FillBuffer puts the rows' values into columns.
+ */
+static void
+FillBuffer(const RunInsert *insert, RowBuffer *buffer)
+{
+	const DayLayout *layout = insert->table->layout;
+
+	ZbxhistBeginRows(buffer, 0);
+	for (int i = 0; i < insert->keys.nrows; i++)
+	{
+		const TupleTableSlot *slot = insert->rows[i].slot;
+		int			row = ZbxhistAddAnyRow(buffer, position_clock(insert->rows[i].position));
+
+		for (int j = 0; j < layout->ncolumns; j++)
+		{
+			AttrNumber	attnum = insert->table->attnums[j];
+
+			if (layout->columns[j].packed > 0)
+				ZbxhistSetDatum(buffer, row, layout->columns[j].packed,
+								slot->tts_values[attnum - 1],
+								slot->tts_isnull[attnum - 1]);
+		}
+	}
+}
+
+/* ---- storing ---- */
+
+/*
+ * StoreRuns stores all rows, as runs.
+ */
+static void
+StoreRuns(RunInsert *insert)
+{
+	RowBuffer  *buffer = ZbxhistCreateRowBuffer(insert->table->layout);
+	RunRows		rows;
+
+	FillBuffer(insert, buffer);
+	rows.nrows = insert->keys.nrows;
+	rows.itemids = insert->keys.itemids;
+	rows.ncolumns = buffer->rows.ncolumns;
+	rows.columns = buffer->rows.columns;
+	insert->nruns = ZbxhistWriteRuns(insert->rel,
+									 insert->table->indexes.stored, NO_BATCH,
+									 &rows, &insert->table->row_bytes,
+									 insert->cid, &insert->runs);
+}
+
+/*
+ * CheckKeys raises 23505 if a key is in another run.
+ */
+static void
+CheckKeys(RunInsert *insert)
+{
+	int			row = ZbxhistFindInRuns(insert->rel, insert->table,
+										&insert->keys, insert->runs,
+										insert->nruns);
+
+	if (row >= 0)
+		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
+							 insert->rows[row].slot);
+	for (int i = 0; i < insert->nruns; i++)
+		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
+							GetCurrentTransactionId());
+	ZbxhistNoteRuns(insert->rel, insert->nruns);
+}
+
+/*
+ * InsertRows stores the rows, in order of their keys, and looks for these;
+ * returns false if they have to be stored in the parent.  Allocates in the
+ * current context.
+ */
+static bool
+InsertRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
+{
+	int			twin;
+
+	insert->table = ZbxhistGetRunTable(insert->parent, insert->rel);
+	if (!insert->table->takes_rows ||
+		!ReadRows(insert, slots, nslots) ||
+		!TakesClock(insert->parent, RelationGetRelid(insert->rel),
+					insert->keys.first_clock) ||
+		!TakesClock(insert->parent, RelationGetRelid(insert->rel),
+					insert->keys.last_clock))
+		return false;
+	twin = FindTwin(insert);
+	if (twin >= 0)
+		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
+							 insert->rows[twin].slot);
+	ZbxhistFlushDayChanges(RelationGetRelid(insert->rel));
+	StoreRuns(insert);
+	CheckKeys(insert);
+	return true;
+}
+
+/*
+ * ZbxhistInsertRuns stores rows of the parent as runs, in the table that their
+ * clocks belong to, and raises 23505 if a key is there; returns false if they
+ * have to be stored in the parent, and has done nothing then.
+ */
+bool
+ZbxhistInsertRuns(Relation parent, Oid runs, TupleTableSlot **slots,
+				  int nslots, CommandId cid)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist runs",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RunInsert	insert = {.parent = parent,.cid = cid};
+	bool		result = false;
+
+	insert.rel = OpenRuns(runs);
+	if (insert.rel != NULL)
+	{
+		result = InsertRows(&insert, slots, nslots);
+		table_close(insert.rel, NoLock);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return result;
+}

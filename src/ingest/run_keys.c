@@ -1,0 +1,665 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_keys.c
+ *	  Looks for keys of rows in a table of runs.
+ *
+ * Runs have no unique index.  Who has stored a run looks for its keys in the
+ * others, in the way of an exclusion constraint: first store, then look, by a
+ * dirty snapshot that sees what others have not committed yet, and wait for
+ * those (see probe.c).  So does who has stored a row in the parent, because he
+ * could not have the table's lock.
+ *
+ * A scan by a dirty snapshot may miss rows that somebody writes anew meanwhile:
+ * the new run where it has been already, the old one when it is gone.  Who
+ * changes rows has the table's lock in a mode that conflicts with storing runs,
+ * so that only who has stored a row in the parent may meet him; who merges runs
+ * has the lock of merge_lock.c.  Who may meet one of them looks once more, by a
+ * fresh snapshot, which sees either: what was committed when that was taken is
+ * seen by it, what was not stood where it was in the first scan, since only
+ * what is committed is written anew.
+ *
+ * Clocks rise, so few runs overlap with a new one in time, and an index on
+ * their ends finds them.  Their keys, decoded, are remembered, and a filter of
+ * all that are (run_key_cache.c).  Most looks end there.  Rows that come late
+ * overlap with many merged runs; of these only those are looked at that have
+ * their items, and most of what these have is not remembered.
+ *
+ * Locks: the caller's on the table, from before his row was stored until his
+ * transaction ends.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "binary_search.h"
+#include "ingest/run_keys.h"
+#include "packed/day/day.h"
+#include "packed/day/run_index.h"
+#include "packed/format/run.h"
+#include "rows/attempt.h"
+#include "rows/merge_lock.h"
+
+/* keys that one look remembers, at most: others are decoded each time */
+#define MAX_LOOK_KEYS (64 * 1024)
+
+/* a run that overlaps with the keys */
+typedef struct NearRun
+{
+	const RunKeys *keys;
+	ItemPointerData tid;
+	TransactionId waits_for;	/* who is storing or deleting it */
+} NearRun;
+
+typedef struct KeyLook
+{
+	Relation	rel;
+	RunTable   *table;
+	KeyCache   *cache;
+	const RunKeys *keys;
+	const WrittenRun *own;		/* which the caller has just stored */
+	int			nown;
+	List	   *near;			/* of NearRun */
+	int64		nkept;			/* keys that this look remembers */
+	MemoryContext decode_context;	/* of keys that it does not, or NULL */
+	int			row;			/* whose key is found */
+	const NearRun *found;		/* where */
+} KeyLook;
+
+/* ---- damage ---- */
+
+/*
+ * LogUnreadable says in the server's log, once for each table, why keys cannot be
+ * looked for in it.
+ */
+static void
+LogUnreadable(Relation runs, const ErrorData *error)
+{
+	static Oid	last_runs = InvalidOid;
+
+	if (RelationGetRelid(runs) == last_runs)
+		return;
+	last_runs = RelationGetRelid(runs);
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not look for keys in \"%s\": %s",
+				   RelationGetRelationName(runs), error->message),
+			errdetail("New rows of that time are stored all the same."));
+}
+
+/* ---- a run ---- */
+
+/* a run's bytes, whose keys are wanted */
+typedef struct KeyDecode
+{
+	const DayLayout *layout;
+	Datum		payload;
+	RunKeys		keys;
+} KeyDecode;
+
+/*
+ * DecodeKeys decodes the keys of a run.
+ */
+static void
+DecodeKeys(void *arg)
+{
+	KeyDecode  *decode = arg;
+	const DayLayout *layout = decode->layout;
+	RunKeys    *keys = &decode->keys;
+	int			ns_column = layout->ns < 0 ? -1 :
+		layout->columns[layout->ns].packed;
+	struct varlena *data = PG_DETOAST_DATUM_PACKED(decode->payload);
+	int64	   *clocks;
+	int64	   *ns;
+
+	if (!ZbxhistDecodeRunKeys((const uint8 *) VARDATA_ANY(data),
+							  VARSIZE_ANY_EXHDR(data), layout->npacked,
+							  ns_column, &keys->itemids, &clocks, &ns,
+							  &keys->nrows))
+	{
+		keys->nrows = -1;
+		return;
+	}
+	keys->positions = clocks;
+	for (int i = 0; i < keys->nrows; i++)
+		keys->positions[i] = make_position((int32) clocks[i],
+										   ns == NULL ? 0 : (int32) ns[i]);
+}
+
+/*
+ * ReadKeys reads the keys of a run.  One that is damaged must not fail an INSERT:
+ * what cannot be read does not have the key.  Fetching what is out of line
+ * raises an error then.
+ */
+static void
+ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
+{
+	KeyDecode	decode = {.layout = look->table->layout,.payload = payload};
+	ErrorData  *error = NULL;
+
+	if (VARATT_IS_EXTERNAL(DatumGetPointer(payload)) ||
+		VARATT_IS_COMPRESSED(DatumGetPointer(payload)))
+		error = ZbxhistAttempt(DecodeKeys, &decode);
+	else
+		DecodeKeys(&decode);
+	if (error != NULL &&
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	if (error != NULL || decode.keys.nrows < 0)
+	{
+		ereport(LOG,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("could not look for keys in \"%s\": a run is corrupt",
+					   RelationGetRelationName(look->rel)),
+				error == NULL ? 0 : errdetail_internal("%s", error->message));
+		decode.keys.nrows = 0;
+	}
+	*keys = decode.keys;
+}
+
+/*
+ * HasKey says whether keys contain one.
+ */
+static bool
+HasKey(const RunKeys *keys, int64 itemid, int64 position)
+{
+	int			i;
+
+	find_first(i, keys->nrows,
+			   keys->itemids[i] > itemid ||
+			   (keys->itemids[i] == itemid && keys->positions[i] >= position));
+	return i < keys->nrows && keys->itemids[i] == itemid &&
+		keys->positions[i] == position;
+}
+
+/*
+ * FindCommon returns the number of one of the keys that others have, or -1.
+ */
+static int
+FindCommon(const RunKeys *keys, const RunKeys *others)
+{
+	int			i;
+
+	if (others->nrows == 0)
+		return -1;
+	find_first(i, keys->nrows, keys->itemids[i] >= others->itemids[0]);
+	for (; i < keys->nrows &&
+		 keys->itemids[i] <= others->itemids[others->nrows - 1]; i++)
+	{
+		if (HasKey(others, keys->itemids[i], keys->positions[i]))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * NextRow returns the first row from one on that is of an item from one on, and
+ * not later than a clock; the number of rows if there is none.
+ */
+static int
+NextRow(const RunKeys *keys, int64 itemid, int32 last_clock)
+{
+	int			i;
+
+	find_first(i, keys->nrows, keys->itemids[i] >= itemid);
+	while (i < keys->nrows && position_clock(keys->positions[i]) > last_clock)
+		i++;
+	return i;
+}
+
+/*
+ * HasRow says whether one of the keys is where those of a run are.
+ */
+static bool
+HasRow(const RunKeys *keys, const DayGroup *place)
+{
+	int			i;
+
+	if (place->first_clock > keys->last_clock ||
+		place->last_clock < keys->first_clock)
+		return false;
+	find_first(i, keys->nrows, keys->itemids[i] >= place->first_itemid);
+	for (; i < keys->nrows && keys->itemids[i] <= place->last_itemid; i++)
+	{
+		int32		clock = position_clock(keys->positions[i]);
+
+		if (clock >= place->first_clock && clock <= place->last_clock)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * IsNear says whether the run in a slot may have one of the keys.
+ */
+static bool
+IsNear(const KeyLook *look, TupleTableSlot *slot)
+{
+	DayGroup	place;
+
+	for (int i = 0; i < look->nown; i++)
+	{
+		if (ItemPointerEquals(unconstify(ItemPointerData *, &look->own[i].tid),
+							  &slot->tts_tid))
+			return false;
+	}
+	return ZbxhistReadPlace(slot, &place) && HasRow(look->keys, &place);
+}
+
+/*
+ * GetKeys returns the keys of the run in a slot, which are remembered; so are
+ * those of a damaged one: there are none.  Returns NULL if there is no room for
+ * them, and sets row to one of the look's keys that is among them, or -1.
+ */
+static const RunKeys *
+GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
+{
+	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->rel, slot);
+	RunKeys		keys;
+	MemoryContext old;
+
+	*row = -1;
+	if (result != NULL)
+		return result;
+	if (look->decode_context == NULL)
+		look->decode_context = AllocSetContextCreate(CurrentMemoryContext,
+													 "zbxhist keys of a run",
+													 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(look->decode_context);
+	slot_getallattrs(slot);
+	ReadKeys(look, slot->tts_values[DAY_ATTNUM_PAYLOAD - 1], &keys);
+	MemoryContextSwitchTo(old);
+	look->nkept += keys.nrows;
+	if (look->nkept <= MAX_LOOK_KEYS)
+		result = ZbxhistCacheKeys(look->cache, look->rel, slot, &keys);
+	if (result == NULL)
+		*row = FindCommon(look->keys, &keys);
+	MemoryContextReset(look->decode_context);
+	return result;
+}
+
+/* ---- all runs ---- */
+
+/*
+ * NoteRun notes a run that the snapshot sees, if it may have one of the keys;
+ * returns true if it is known already that it has.
+ */
+static bool
+NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
+{
+	const RunKeys *keys;
+	NearRun    *run;
+	int			row;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->rel, slot))
+		return false;
+	keys = GetKeys(look, slot, &row);
+	if (keys == NULL && row < 0)
+		return false;
+	run = palloc0(sizeof(NearRun));
+	run->keys = keys;
+	run->tid = slot->tts_tid;
+	if (snapshot->snapshot_type == SNAPSHOT_DIRTY)
+		run->waits_for = TransactionIdIsValid(snapshot->xmin) ?
+			snapshot->xmin : snapshot->xmax;
+	if (keys != NULL)
+	{
+		look->near = lappend(look->near, run);
+		return false;
+	}
+	look->row = row;
+	look->found = run;
+	return true;
+}
+
+/*
+ * NoteStored notes those of statements; returns as NoteRun.
+ */
+static bool
+NoteStored(KeyLook *look, Snapshot snapshot)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+												  look->table->indexes.stored,
+												  snapshot);
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	ZbxhistRunsSince(scan, look->keys->first_clock);
+	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+		found = NoteRun(look, slot, snapshot);
+	ZbxhistEndRunIndexScan(scan);
+	return found;
+}
+
+/*
+ * ReadBatch reads the place of a run and its batch; returns false if the run is
+ * damaged.
+ */
+static bool
+ReadBatch(const KeyLook *look, TupleTableSlot *slot, DayGroup *place,
+		  int64 *batch)
+{
+	if (!ZbxhistReadPlace(slot, place) || !ZbxhistHasPayload(look->rel, slot))
+		return false;
+	*batch = ZbxhistRunBatch(slot);
+	return true;
+}
+
+/*
+ * NoteBatch notes those of a batch, of which slot has the first one; returns as
+ * NoteRun.  They are sorted by items: those between the items of the keys are
+ * passed over.  Where a row does not agree with the index, its run is not.
+ */
+static bool
+NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
+		  int64 batch, Snapshot snapshot)
+{
+	const RunKeys *keys = look->keys;
+	int			row = NextRow(keys, PG_INT64_MIN, batch_clock(batch));
+	int			asked = -1;
+
+	for (; row < keys->nrows && slot != NULL;
+		 slot = ZbxhistNextInRunIndex(scan))
+	{
+		DayGroup	place;
+		int64		number;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!ReadBatch(look, slot, &place, &number))
+			continue;
+		if (number != batch)
+			break;
+		if (place.last_itemid < keys->itemids[row] && row != asked)
+		{
+			ZbxhistRunsOfBatch(scan, batch, keys->itemids[row]);
+			asked = row;
+		}
+		else if (NoteRun(look, slot, snapshot))
+			return true;
+		else
+			row = Max(row, NextRow(keys, place.last_itemid,
+								   batch_clock(batch)));
+	}
+	return false;
+}
+
+/*
+ * NoteMerged notes those of merges; returns as NoteRun.  A run that is damaged
+ * does not tell its batch: the next one does.
+ */
+static bool
+NoteMerged(KeyLook *look, Snapshot snapshot)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+												  look->table->indexes.merged,
+												  snapshot);
+	int64		least = make_batch(look->keys->first_clock, 0, 0);
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	ZbxhistRunsSince(scan, look->keys->first_clock);
+	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		DayGroup	place;
+		int64		batch;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!ReadBatch(look, slot, &place, &batch) || batch < least)
+			continue;
+		found = NoteBatch(look, scan, slot, batch, snapshot);
+		if (batch == PG_INT64_MAX)
+			break;
+		least = batch + 1;
+		ZbxhistRunsFromBatch(scan, least);
+	}
+	ZbxhistEndRunIndexScan(scan);
+	return found;
+}
+
+/*
+ * NoteAll notes those of a table that has no indexes for them; returns as NoteRun.
+ */
+static bool
+NoteAll(KeyLook *look, Snapshot snapshot)
+{
+	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
+	TableScanDesc scan = table_beginscan(look->rel, snapshot, 0, NULL);
+	bool		found = false;
+
+	while (!found &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
+		found = NoteRun(look, slot, snapshot);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	return found;
+}
+
+/*
+ * NoteRuns notes all runs that may have one of the keys; returns as NoteRun.
+ */
+static bool
+NoteRuns(KeyLook *look, Snapshot snapshot)
+{
+	look->near = NIL;
+	look->nkept = 0;
+	if (look->table->has_indexes)
+		return NoteStored(look, snapshot) || NoteMerged(look, snapshot);
+	return NoteAll(look, snapshot);
+}
+
+/*
+ * FindRow looks for a key in the runs that are near, and says whether it is in
+ * one.
+ */
+static bool
+FindRow(KeyLook *look, int row)
+{
+	int64		itemid = look->keys->itemids[row];
+	int64		position = look->keys->positions[row];
+	ListCell   *lc;
+
+	foreach(lc, look->near)
+	{
+		const NearRun *run = lfirst(lc);
+
+		if (HasKey(run->keys, itemid, position))
+		{
+			look->row = row;
+			look->found = run;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * LookOnce looks for all keys by a snapshot.
+ */
+static bool
+LookOnce(KeyLook *look, Snapshot snapshot)
+{
+	look->cache = ZbxhistGetKeyCache();
+	look->found = NULL;
+	if (NoteRuns(look, snapshot))
+		return true;
+	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
+	{
+		if (ZbxhistMayHaveKey(look->cache, look->keys->itemids[i],
+							  look->keys->positions[i]) && FindRow(look, i))
+			return true;
+	}
+	return false;
+}
+
+/* ---- waiting ---- */
+
+/*
+ * IsStill says whether the run that has been found is there for good; sets
+ * waits_for to who may be about to delete it.
+ */
+static bool
+IsStill(const KeyLook *look, TransactionId *waits_for)
+{
+	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
+	ItemPointerData tid = look->found->tid;
+	SnapshotData dirty;
+	bool		found;
+
+	InitDirtySnapshot(dirty);
+	found = table_tuple_fetch_row_version(look->rel, &tid, &dirty, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	*waits_for = found ? dirty.xmax : InvalidTransactionId;
+	return found && !TransactionIdIsValid(dirty.xmax);
+}
+
+/*
+ * LookDirty looks by a dirty snapshot; returns whether a key is there for good,
+ * and else who may be about to store or delete one.  is_fresh is set if somebody
+ * may have been writing runs anew.
+ */
+static bool
+LookDirty(KeyLook *look, TransactionId *waits_for, bool *is_fresh)
+{
+	SnapshotData dirty;
+	Oid			relid = RelationGetRelid(look->rel);
+	bool		has_lock = ZbxhistTryLook(relid);
+	bool		found;
+
+	InitDirtySnapshot(dirty);
+	*waits_for = InvalidTransactionId;
+	found = LookOnce(look, &dirty);
+	if (has_lock)
+		ZbxhistEndLook(relid);
+	else
+		*is_fresh = true;
+	if (!found)
+		return false;
+	*waits_for = look->found->waits_for;
+	return !TransactionIdIsValid(*waits_for);
+}
+
+/*
+ * LookFresh looks by a snapshot of now; returns whether a key is there for good,
+ * and else, if it is not for good, that it has to be looked for again.
+ */
+static bool
+LookFresh(KeyLook *look, TransactionId *waits_for, bool *again)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	bool		found;
+
+	/* what this very command has deleted does not count */
+	snapshot->curcid = GetCurrentCommandId(false) + 1;
+	found = LookOnce(look, snapshot);
+	*again = found && !IsStill(look, waits_for);
+	UnregisterSnapshot(snapshot);
+	return found && !*again;
+}
+
+/*
+ * FindKeys returns the row whose key is in another run, or -1; waits for
+ * transactions that are about to store or delete it.  With is_fresh somebody
+ * may be changing rows.  Allocates in the current context.
+ */
+static int
+FindKeys(KeyLook *look, bool is_fresh)
+{
+	for (;;)
+	{
+		TransactionId waits_for;
+		bool		is_moving = is_fresh;
+		bool		again = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (LookDirty(look, &waits_for, &is_moving))
+			return look->row;
+		if (!TransactionIdIsValid(waits_for) && is_moving &&
+			LookFresh(look, &waits_for, &again))
+			return look->row;
+		if (TransactionIdIsValid(waits_for))
+			XactLockTableWait(waits_for, look->rel,
+							  unconstify(ItemPointerData *, &look->found->tid),
+							  XLTW_RecheckExclusionConstr);
+		else if (!again)
+			return -1;
+	}
+}
+
+/*
+ * Look does so for ZbxhistFindInRuns.
+ */
+static void
+Look(void *arg)
+{
+	KeyLook    *look = arg;
+
+	look->row = FindKeys(look, false);
+}
+
+/*
+ * ZbxhistFindInRuns returns the number of one of the keys that is in a run
+ * besides the caller's own, or -1.  A page that cannot be read must not fail an
+ * INSERT, which would not read it in a table with an index: no key is found then.
+ * Allocates in the current context.
+ */
+int
+ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
+				  const WrittenRun *own, int nown)
+{
+	KeyLook		look = {.rel = runs,.table = table,.keys = keys,
+	.own = own,.nown = nown};
+	ErrorData  *error = ZbxhistAttempt(Look, &look);
+
+	if (error == NULL)
+		return look.row;
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
+		ReThrowError(error);
+	LogUnreadable(runs, error);
+	return -1;
+}
+
+/*
+ * HasKeyNow looks for one key in a table of runs.  Allocates in the current context.
+ */
+static bool
+HasKeyNow(Relation parent, Relation runs, int64 itemid, int32 clock, int32 ns)
+{
+	RunTable   *table = ZbxhistGetRunTable(parent, runs);
+	int64		position;
+	RunKeys		keys = {1, &itemid, &position, clock, clock};
+	KeyLook		look = {.rel = runs,.table = table,.keys = &keys};
+
+	if (table->layout == NULL)
+		(void) ZbxhistDayLayout(runs);	/* raises why */
+	position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
+	return FindKeys(&look, true) >= 0;
+}
+
+/*
+ * ZbxhistRunsHaveKey says whether a table of runs, which the caller has locked
+ * against nobody, has a row of that key; raises an error if it cannot be read.
+ */
+bool
+ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
+				   int32 ns)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist key of runs",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	bool		found;
+
+	ZbxhistFlushDayChanges(RelationGetRelid(runs));
+	found = HasKeyNow(parent, runs, itemid, clock, ns);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return found;
+}

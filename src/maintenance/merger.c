@@ -1,0 +1,482 @@
+/*-------------------------------------------------------------------------
+ *
+ * merger.c
+ *	  The background worker that merges runs.
+ *
+ * Sessions that store runs start it, see ingest/run_merger.c; no library needs to
+ * be preloaded for that.  It looks at all tables of runs of one owner in a
+ * database in turn, at those more often where there has been something to merge
+ * lately, and merges as soon as there are enough runs, each time in a transaction
+ * of its own.  It ends when there have not been for a while, when somebody
+ * wants the database for himself, and after a minute, so that in a server with
+ * many databases all have their turn: who stores runs starts the next one.  Now
+ * and then it does a VACUUM of a table, so that the next runs take the place of
+ * those that are gone, whenever autovacuum comes.
+ *
+ * It acts as the owner of the tables.  Nobody's code runs in it: the indexes of
+ * such tables are on columns, they have no triggers that a merge would fire,
+ * and what the owner has set for himself or the database is of no effect where
+ * it might be in the way of others.
+ *
+ * A table that fails is left alone for the worker's life: one message in the log
+ * a minute.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/pg_list.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/lmgr.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#include "catalog/packed_days.h"
+#include "compat.h"
+#include "maintenance/worker.h"
+#include "packed/jobs/merge_runs.h"
+#include "rows/merge_lock.h"
+
+/* milliseconds between two looks at a table: so many times what one takes, and a
+ * part of the time without a merge */
+#define MIN_PAUSE 50
+#define MAX_PAUSE 60000
+#define LOOK_SHARE 10
+#define IDLE_SHARE 16
+
+/* milliseconds after which the list of tables is read anew, without anything to
+ * merge, and in all */
+#define LIST_MILLISECONDS 2000
+#define IDLE_MILLISECONDS 5000
+#define LIFE_MILLISECONDS 60000
+
+/* ... after which it is seen that somebody wants the database */
+#define NAP_MILLISECONDS 200
+
+/* merges after which a VACUUM pays */
+#define MERGES_PER_VACUUM 8
+
+typedef struct MergedTable
+{
+	Oid			relid;
+	bool		has_failed;
+	TimestampTz next_look;
+	TimestampTz last_merge;		/* or when it was seen first */
+	int			nmerges;		/* since the last VACUUM */
+} MergedTable;
+
+static List *tables = NIL;		/* of MergedTable, in TopMemoryContext */
+
+extern PGDLLEXPORT void zbxhist_merger_main(Datum arg);
+
+/* ---- the tables ---- */
+
+/*
+ * FindTable returns what is known of a table, or NULL.
+ */
+static MergedTable *
+FindTable(Oid relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		MergedTable *table = lfirst(lc);
+
+		if (table->relid == relid)
+			return table;
+	}
+	return NULL;
+}
+
+/*
+ * AddTable notes a table, unless it is known.
+ */
+static void
+AddTable(Oid relid)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	MergedTable *table;
+
+	if (FindTable(relid) == NULL)
+	{
+		table = palloc0(sizeof(MergedTable));
+		table->relid = relid;
+		table->next_look = table->last_merge = GetCurrentTimestamp();
+		tables = lappend(tables, table);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * BelongsToUs says whether a table exists and is ours.
+ */
+static bool
+BelongsToUs(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner == GetUserId();
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * ListTables notes those tables of runs of the database that are ours.
+ */
+static void
+ListTables(void)
+{
+	PackedDay  *days;
+	int			ndays;
+
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	days = ZbxhistReadPackedDays(InvalidOid, &ndays);
+	for (int i = 0; i < ndays; i++)
+	{
+		if (days[i].has_runs && BelongsToUs(days[i].relid))
+			AddTable(days[i].relid);
+	}
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+}
+
+/*
+ * NextTable returns the table that is to be looked at first, or NULL.
+ */
+static MergedTable *
+NextTable(void)
+{
+	MergedTable *result = NULL;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		MergedTable *table = lfirst(lc);
+
+		if (!table->has_failed &&
+			(result == NULL || table->next_look < result->next_look))
+			result = table;
+	}
+	return result;
+}
+
+/* ---- one table ---- */
+
+/*
+ * LeaveIfWanted ends the worker if somebody wants the database for himself.  What
+ * has not been committed is undone.
+ */
+static void
+LeaveIfWanted(void)
+{
+	static TimestampTz last_look = 0;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (!TimestampDifferenceExceeds(last_look, now, NAP_MILLISECONDS))
+		return;
+	last_look = now;
+	if (ZbxhistDatabaseIsWanted())
+		proc_exit(0);
+}
+
+/*
+ * Merge merges runs of a table once; returns whether there were enough.  It may
+ * be gone, or somebody may be about to drop it.
+ */
+static bool
+Merge(Oid relid)
+{
+	bool		result;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	result = ConditionalLockRelationOid(relid, AccessShareLock) &&
+		BelongsToUs(relid) &&
+		ZbxhistMergeRuns(relid, MERGED_STATEMENTS, MERGED_ROWS,
+						 LeaveIfWanted) > 0;
+	PopActiveSnapshot();
+	CommitTransactionCommand();
+	pgstat_report_stat(true);
+	return result;
+}
+
+/*
+ * FormatVacuum returns the VACUUM of a table, or NULL if it is gone.  Allocates
+ * in TopMemoryContext.
+ */
+static char *
+FormatVacuum(Oid relid)
+{
+	char	   *result = NULL;
+	char	   *name;
+	MemoryContext old;
+
+	StartTransactionCommand();
+	name = get_rel_name(relid);
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	if (name != NULL)
+		result = psprintf("VACUUM (SKIP_LOCKED, TRUNCATE false) %s",
+						  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+													 name));
+	MemoryContextSwitchTo(old);
+	CommitTransactionCommand();
+	return result;
+}
+
+/*
+ * Vacuum has the space of runs that are gone used again.
+ */
+static void
+Vacuum(MergedTable *table)
+{
+	char	   *command;
+
+	table->nmerges = 0;
+	command = FormatVacuum(table->relid);
+	if (command == NULL)
+		return;
+	ZbxhistRunCommand(command);
+	pfree(command);
+}
+
+/*
+ * LookAt looks at a table, and merges if there is something to merge; says when
+ * to look at it the next time.
+ */
+static void
+LookAt(MergedTable *table)
+{
+	TimestampTz began = GetCurrentTimestamp();
+	TimestampTz now;
+	long		pause = 0;
+
+	pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
+	if (Merge(table->relid))
+	{
+		table->last_merge = now = GetCurrentTimestamp();
+		if (++table->nmerges >= MERGES_PER_VACUUM)
+			Vacuum(table);
+	}
+	else
+	{
+		now = GetCurrentTimestamp();
+		pause = Max(TimestampDifferenceMilliseconds(began, now) * LOOK_SHARE,
+					TimestampDifferenceMilliseconds(table->last_merge,
+													now) / IDLE_SHARE);
+		pause = Min(Max(pause, MIN_PAUSE), MAX_PAUSE);
+	}
+	table->next_look = TimestampTzPlusMilliseconds(now, pause);
+}
+
+/*
+ * Try does something with a table.  An error is reported, unless the table has
+ * been dropped, and the others go on.
+ */
+static void
+Try(void (*work) (MergedTable *table), MergedTable *table)
+{
+	PG_TRY();
+	{
+		work(table);
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		if (geterrcode() != ERRCODE_UNDEFINED_TABLE)
+			EmitErrorReport();
+		AbortOutOfAnyTransaction();
+		FlushErrorState();
+		table->has_failed = true;
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+}
+
+/* ---- the worker ---- */
+
+/*
+ * Nap waits until a time, but not longer than somebody who wants the database
+ * may wait.
+ */
+static void
+Nap(TimestampTz until)
+{
+	long		pause = TimestampDifferenceMilliseconds(GetCurrentTimestamp(),
+														until);
+
+	pgstat_report_activity(STATE_IDLE, NULL);
+	(void) WaitLatch(MyLatch,
+					 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+					 Min(pause, NAP_MILLISECONDS), PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * LastMerge returns when something was merged last, or a table was new.
+ */
+static TimestampTz
+LastMerge(void)
+{
+	TimestampTz result = 0;
+	ListCell   *lc;
+
+	foreach(lc, tables)
+		result = Max(result, ((MergedTable *) lfirst(lc))->last_merge);
+	return result;
+}
+
+/*
+ * HasFailed says whether a table has failed.  Then the worker stays for its whole
+ * life, so that the next one does not try at once.
+ */
+static bool
+HasFailed(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		if (((MergedTable *) lfirst(lc))->has_failed)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * MergeTables merges runs of all tables until there have been few for a while.
+ */
+static void
+MergeTables(void)
+{
+	TimestampTz began = GetCurrentTimestamp();
+	TimestampTz listed = 0;
+	TimestampTz now;
+
+	for (now = began;
+		 !TimestampDifferenceExceeds(began, now, LIFE_MILLISECONDS) &&
+		 (HasFailed() ||
+		  !TimestampDifferenceExceeds(LastMerge(), now, IDLE_MILLISECONDS));
+		 now = GetCurrentTimestamp())
+	{
+		MergedTable *table;
+
+		LeaveIfWanted();
+		if (TimestampDifferenceExceeds(listed, now, LIST_MILLISECONDS))
+		{
+			ListTables();
+			listed = now;
+		}
+		table = NextTable();
+		if (table != NULL && table->next_look <= now)
+			Try(LookAt, table);
+		else
+			Nap(table != NULL ? table->next_look :
+				TimestampTzPlusMilliseconds(now, NAP_MILLISECONDS));
+	}
+}
+
+/*
+ * VacuumTables has the space used again of what was merged last.
+ */
+static void
+VacuumTables(void)
+{
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		MergedTable *table = lfirst(lc);
+
+		LeaveIfWanted();
+		if (table->nmerges > 0 && !table->has_failed)
+			Try(Vacuum, table);
+	}
+}
+
+/*
+ * Prepare makes transactions be as merges need them: they wait for nobody long, are
+ * no part of what serializable ones may not do, and may be lost in a crash, after
+ * which the runs are there as before.
+ */
+static void
+Prepare(void)
+{
+	static const char *const settings[][2] = {
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_deferrable", "off"},
+		{"synchronous_commit", "off"},
+		{"lock_timeout", "0"},
+		{"statement_timeout", "0"},
+		{"transaction_timeout", "0"}	/* 17 and later */
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+	{
+		if (GetConfigOption(settings[i][0], true, false) != NULL)
+			SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET,
+							PGC_S_OVERRIDE);
+	}
+}
+
+/*
+ * TryMerger makes this worker the one of its role, and has it begin with the
+ * table that it was started for.
+ */
+static bool
+TryMerger(Oid relid)
+{
+	bool		result;
+
+	StartTransactionCommand();
+	result = ZbxhistTryMerger(GetUserId());
+	CommitTransactionCommand();
+	if (result)
+		AddTable(relid);
+	return result;
+}
+
+/*
+ * zbxhist_merger_main is the entry point of the worker.  Its argument is the
+ * database; bgw_extra holds the role and a table.
+ */
+void
+zbxhist_merger_main(Datum arg)
+{
+	Oid			ids[2];
+
+	memcpy(ids, MyBgworkerEntry->bgw_extra, sizeof(ids));
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(arg), ids[0],
+											  WORKER_CONNECTION_FLAGS);
+	Prepare();
+	if (TryMerger(ids[1]))
+	{
+		MergeTables();
+		VacuumTables();
+	}
+	proc_exit(0);
+}

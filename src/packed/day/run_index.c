@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_index.c
+ *	  The indexes of a table of runs, and its batches.
+ *
+ * What a statement stores has one index entry, in a small index by the clock at
+ * which it ends.  What a merge writes is in another one: within a batch runs do
+ * not overlap, so an item's are found by one descent for each batch.  Of runs that
+ * end with one item the first may have others before it, so it comes first.
+ * Batches are found by descents as well, from the newest on.
+ *
+ * Both are partial indexes, of which we know without evaluating anything what
+ * belongs to them.  Where somebody has made others, or dropped them, nothing is
+ * stored in the table, and readers look through its heap.
+ *
+ * Locks: the caller has locked the table; an index is locked while it is scanned.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/primnodes.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "packed/day/day.h"
+#include "packed/day/run_index.h"
+#include "rows/index_next.h"
+
+/* columns of the index of merged runs, and those that a scan compares */
+#define NUM_MERGED_KEYS 3
+#define NUM_COMPARED 2
+
+struct RunIndexScan
+{
+	Relation	runs;
+	Relation	index;
+	bool		is_merged;		/* it is that of merged runs */
+	IndexScanDesc scan;
+	ScanDirection direction;
+	TupleTableSlot *slot;
+};
+
+/* ---- which they are ---- */
+
+/*
+ * HasPredicate says whether an index has those rows only whose batch is null, or
+ * is not.
+ */
+static bool
+HasPredicate(Relation index, NullTestType type)
+{
+	List	   *predicate = RelationGetIndexPredicate(index);
+	const NullTest *test;
+
+	if (list_length(predicate) != 1 || !IsA(linitial(predicate), NullTest))
+		return false;
+	test = linitial_node(NullTest, predicate);
+	return test->nulltesttype == type && !test->argisrow &&
+		IsA(test->arg, Var) &&
+		((const Var *) test->arg)->varattno == RUN_ATTNUM_BATCH;
+}
+
+/*
+ * IsUsable says whether an index has these columns, ascending.
+ */
+static bool
+IsUsable(Relation index, const AttrNumber *columns, int ncolumns)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (index->rd_rel->relam != BTREE_AM_OID || form->indnatts != ncolumns ||
+		!form->indisvalid || !form->indisready || form->indisunique)
+		return false;
+	for (int i = 0; i < ncolumns; i++)
+	{
+		if (form->indkey.values[i] != columns[i] ||
+			index->rd_indoption[i] != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * ZbxhistRunIndexes finds the indexes of a table of runs; returns false if they
+ * are not both there, or there are others.
+ */
+bool
+ZbxhistRunIndexes(Relation runs, RunIndexes *indexes)
+{
+	static const AttrNumber stored[] = {DAY_ATTNUM_LAST_CLOCK};
+	static const AttrNumber merged[NUM_MERGED_KEYS] = {RUN_ATTNUM_BATCH,
+	DAY_ATTNUM_LAST_ITEMID, DAY_ATTNUM_FIRST_ITEMID};
+	List	   *relids = RelationGetIndexList(runs);
+	ListCell   *lc;
+
+	indexes->stored = indexes->merged = InvalidOid;
+	foreach(lc, relids)
+	{
+		Relation	index;
+
+		if (list_length(relids) != 2)
+			break;
+		index = index_open(lfirst_oid(lc), AccessShareLock);
+		if (IsUsable(index, stored, lengthof(stored)) &&
+			HasPredicate(index, IS_NULL))
+			indexes->stored = lfirst_oid(lc);
+		else if (IsUsable(index, merged, lengthof(merged)) &&
+				 HasPredicate(index, IS_NOT_NULL))
+			indexes->merged = lfirst_oid(lc);
+		index_close(index, NoLock);
+	}
+	list_free(relids);
+	return OidIsValid(indexes->stored) && OidIsValid(indexes->merged);
+}
+
+/*
+ * ZbxhistAddToRunIndex adds runs that have been stored to the index that is
+ * theirs.
+ */
+void
+ZbxhistAddToRunIndex(Relation runs, Oid relid, TupleTableSlot **slots,
+					 int nslots)
+{
+	Relation	index = index_open(relid, RowExclusiveLock);
+	IndexInfo  *info = BuildIndexInfo(index);
+	bool		isnull[NUM_MERGED_KEYS];
+	Datum		values[NUM_MERGED_KEYS];
+
+	for (int i = 0; i < nslots; i++)
+	{
+		for (int j = 0; j < info->ii_NumIndexAttrs; j++)
+			values[j] = slot_getattr(slots[i], info->ii_IndexAttrNumbers[j],
+									 &isnull[j]);
+		index_insert(index, values, isnull, &slots[i]->tts_tid, runs,
+					 UNIQUE_CHECK_NO, false, info);
+	}
+	index_close(index, NoLock);
+}
+
+/*
+ * ZbxhistRunBatch returns the batch of a run, whose payload is known to be
+ * within its row, or NO_BATCH.
+ */
+int64
+ZbxhistRunBatch(TupleTableSlot *slot)
+{
+	bool		isnull;
+	Datum		batch = slot_getattr(slot, RUN_ATTNUM_BATCH, &isnull);
+
+	return isnull ? NO_BATCH : DatumGetInt64(batch);
+}
+
+/* ---- scans ---- */
+
+/*
+ * ZbxhistBeginRunIndexScan prepares a scan of one of the indexes, in the current
+ * context.
+ */
+RunIndexScan *
+ZbxhistBeginRunIndexScan(Relation runs, Oid relid, Snapshot snapshot)
+{
+	RunIndexScan *scan = palloc(sizeof(RunIndexScan));
+
+	scan->runs = runs;
+	scan->index = index_open(relid, AccessShareLock);
+	scan->is_merged =
+		IndexRelationGetNumberOfAttributes(scan->index) == NUM_MERGED_KEYS;
+	scan->scan = index_beginscan_compat(runs, scan->index, snapshot,
+										scan->is_merged ? NUM_COMPARED : 1);
+	scan->direction = ForwardScanDirection;
+	scan->slot = table_slot_create(runs, NULL);
+	return scan;
+}
+
+/*
+ * ZbxhistEndRunIndexScan ends a scan.
+ */
+void
+ZbxhistEndRunIndexScan(RunIndexScan *scan)
+{
+	index_endscan(scan->scan);
+	index_close(scan->index, AccessShareLock);
+	ExecDropSingleTupleTableSlot(scan->slot);
+	pfree(scan);
+}
+
+/*
+ * StartBatches starts a scan of merged runs, by their batch and last item.
+ */
+static void
+StartBatches(RunIndexScan *scan, StrategyNumber strategy, RegProcedure compare,
+			 int64 batch, int64 itemid)
+{
+	ScanKeyData keys[NUM_COMPARED];
+
+	ScanKeyInit(&keys[0], 1, strategy, compare, Int64GetDatum(batch));
+	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT8GE,
+				Int64GetDatum(itemid));
+	index_rescan(scan->scan, keys, NUM_COMPARED, NULL, 0);
+}
+
+/*
+ * ZbxhistRunsSince starts a scan with runs that may have rows of a clock or later;
+ * of merged ones these are all of a batch.
+ */
+void
+ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
+{
+	ScanKeyData key;
+
+	scan->direction = ForwardScanDirection;
+	if (scan->is_merged)
+		StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE,
+					 make_batch(clock, 0, 0), PG_INT64_MIN);
+	else
+	{
+		ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_INT4GE,
+					Int32GetDatum(clock));
+		index_rescan(scan->scan, &key, 1, NULL, 0);
+	}
+}
+
+/*
+ * ZbxhistNewestStored starts a scan with all runs of statements, the one that ends
+ * last first.
+ */
+void
+ZbxhistNewestStored(RunIndexScan *scan)
+{
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	scan->direction = BackwardScanDirection;
+}
+
+/*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
+}
+
+/*
+ * ZbxhistRunsOfBatch starts a scan with the runs of a batch that do not end before
+ * an item, sorted by items.
+ */
+void
+ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTEqualStrategyNumber, F_INT8EQ, batch, itemid);
+}
+
+/*
+ * ZbxhistNextInRunIndex returns the next run, or NULL at the end.
+ */
+TupleTableSlot *
+ZbxhistNextInRunIndex(RunIndexScan *scan)
+{
+	return index_next(scan->scan, scan->direction, scan->slot) ?
+		scan->slot : NULL;
+}
+
+/*
+ * ZbxhistNextBatch sets batch, which is one or PG_INT64_MAX, to the next older
+ * one, and last_itemid to its last item; returns false if there is none.  A run
+ * that is damaged does not tell.
+ */
+bool
+ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
+{
+	TupleTableSlot *slot;
+	int64		limit = *batch;
+	DayGroup	place;
+
+	scan->direction = BackwardScanDirection;
+	StartBatches(scan, BTLessStrategyNumber, F_INT8LT, *batch, PG_INT64_MIN);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!ZbxhistReadPlace(slot, &place) ||
+			!ZbxhistHasPayload(scan->runs, slot) ||
+			ZbxhistRunBatch(slot) >= limit)
+			continue;
+		*batch = ZbxhistRunBatch(slot);
+		*last_itemid = place.last_itemid;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,28 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_write.h
+ *	  Writes runs into the table of an hour.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_RUN_WRITE_H
+#define ZBXHIST_RUN_WRITE_H
+
+#include "storage/itemptr.h"
+#include "utils/relcache.h"
+
+#include "packed/format/run.h"
+
+/* a run that has been written */
+typedef struct WrittenRun
+{
+	ItemPointerData tid;
+	int			first;			/* of its rows, and their number */
+	int			nrows;
+} WrittenRun;
+
+extern int	ZbxhistWriteRuns(Relation runs, Oid index, int64 batch,
+							 const RunRows *rows, double *row_bytes,
+							 CommandId cid, WrittenRun **written);
+
+#endif							/* ZBXHIST_RUN_WRITE_H */

@@ -1,0 +1,291 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_values.c
+ *	  A column of values as bytes, nulls among them.
+ *
+ * A byte of COLUMN_ bits; if there are nulls, the length of their stream and
+ * the stream (0, 1); the values that are not null.  Values of rows in which the
+ * column is null are left out; they come back as zeros.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "packed/format/column_values.h"
+
+/* The size of a value in the array of a kind. */
+static size_t
+size_of_kind(PackedKind kind)
+{
+	return kind == PACKED_BYTES ? sizeof(PackedBytes) : sizeof(uint64);
+}
+
+/* ---------------------------------------------------------------- writing */
+
+/* The array that belongs to a column's kind. */
+static const char *
+array_of(const PackedColumn *column)
+{
+	switch (column->kind)
+	{
+		case PACKED_INT:
+			return (const char *) column->ints;
+		case PACKED_DOUBLE:
+			return (const char *) column->doubles;
+		case PACKED_UNSIGNED:
+			return (const char *) column->unsigneds;
+		case PACKED_BYTES:
+			return (const char *) column->bytes;
+	}
+	return NULL;
+}
+
+/* A column's values from a row on. */
+const void *
+ZbxhistColumnValues(const PackedColumn *column, int from)
+{
+	return array_of(column) + from * size_of_kind(column->kind);
+}
+
+/* Adds an array of values of a kind. */
+static void
+put_values(ByteBuffer *buffer, PackedKind kind, const void *values, int n)
+{
+	if (kind == PACKED_BYTES)
+		ZbxhistEncodeBytes(buffer, values, n);
+	else if (kind == PACKED_DOUBLE)
+		ZbxhistEncodeDoubles(buffer, values, n);
+	else
+		ZbxhistEncodeIntegers(buffer, values, n);
+}
+
+/* Counts the nulls among some values. */
+static int
+count_nulls(const bool *nulls, int n)
+{
+	int			count = 0;
+	int			i;
+
+	if (nulls != NULL)
+		for (i = 0; i < n; i++)
+			count += nulls[i];
+	return count;
+}
+
+/* Adds a stream that says of each row yes or no, with its length. */
+void
+ZbxhistPutFlags(ByteBuffer *buffer, const bool *flags, int n)
+{
+	uint64	   *numbers = palloc(n * sizeof(uint64));
+	ByteBuffer	stream;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		numbers[i] = flags[i];
+	ZbxhistInitBuffer(&stream, 64);
+	ZbxhistEncodeIntegers(&stream, numbers, n);
+	ZbxhistPutVarint(buffer, stream.length);
+	ZbxhistPutBytes(buffer, stream.data, stream.length);
+	pfree(stream.data);
+	pfree(numbers);
+}
+
+/* Adds the values that are not null. */
+static void
+put_others(ByteBuffer *buffer, PackedKind kind, const char *values,
+		   const bool *nulls, int n)
+{
+	size_t		size = size_of_kind(kind);
+	char	   *others = palloc(n * size);
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!nulls[i])
+			memcpy(others + count++ * size, values + i * size, size);
+	}
+	put_values(buffer, kind, others, count);
+	pfree(others);
+}
+
+/* Adds a column: values, some of which may be null, and its byte of flags. */
+void
+ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
+				 const void *values, const bool *nulls, int n)
+{
+	if (count_nulls(nulls, n) == 0)
+	{
+		codec_put_byte(buffer, kind | flags);
+		put_values(buffer, kind, values, n);
+		return;
+	}
+	codec_put_byte(buffer, kind | flags | COLUMN_NULLS);
+	ZbxhistPutFlags(buffer, nulls, n);
+	put_others(buffer, kind, values, nulls, n);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Takes values of a kind into an array. */
+static bool
+get_values(ByteReader *reader, PackedKind kind, void *values, Slice slice)
+{
+	if (kind == PACKED_BYTES)
+		return ZbxhistDecodeBytes(reader, values, slice);
+	if (kind == PACKED_DOUBLE)
+		return ZbxhistDecodeDoubles(reader, values, slice);
+	return ZbxhistDecodeIntegers(reader, values, slice);
+}
+
+/* Makes the array of a column. */
+static void *
+make_array(PackedColumn *column, int n)
+{
+	void	   *array = palloc(n * size_of_kind(column->kind));
+
+	switch (column->kind)
+	{
+		case PACKED_INT:
+			column->ints = array;
+			break;
+		case PACKED_DOUBLE:
+			column->doubles = array;
+			break;
+		case PACKED_UNSIGNED:
+			column->unsigneds = array;
+			break;
+		case PACKED_BYTES:
+			column->bytes = array;
+			break;
+	}
+	return array;
+}
+
+/* How many of the first n bits are set. */
+static int
+count_bits(const uint8 *bits, int n)
+{
+	int			count = pg_popcount((const char *) bits, n / 8);
+
+	if (n % 8 > 0)
+		count += pg_number_of_ones[bits[n / 8] & ((1 << n % 8) - 1)];
+	return count;
+}
+
+/* Takes flags that are a bit each. */
+static void
+get_bits(const uint8 *bits, Slice slice, bool *flags, FlagCounts *counts)
+{
+	int			i;
+
+	for (i = slice.from; i < slice.to; i++)
+		*flags++ = (bits[i / 8] >> i % 8 & 1) != 0;
+	counts->before = count_bits(bits, slice.from);
+	counts->within = count_bits(bits, slice.to) - counts->before;
+	counts->all = count_bits(bits, slice.n);
+}
+
+/* Takes flags that are numbers. */
+static bool
+get_numbers(ByteReader *stream, Slice slice, bool *flags, FlagCounts *counts)
+{
+	uint64	   *numbers = palloc(slice.n * sizeof(uint64));
+	bool		result = ZbxhistDecodeIntegers(stream, numbers,
+											   codec_all(slice.n));
+	uint64		all = 0;
+	int			i;
+
+	memset(counts, 0, sizeof(*counts));
+	for (i = 0; result && i < slice.n; i++)
+	{
+		all |= numbers[i];
+		counts->all += numbers[i] & 1;
+		if (i < slice.from)
+			counts->before = counts->all;
+		else if (i < slice.to)
+			flags[i - slice.from] = (numbers[i] & 1) != 0;
+		if (i == slice.to - 1)
+			counts->within = counts->all - counts->before;
+	}
+	pfree(numbers);
+	return result && all <= 1 && codec_left(stream) == 0;
+}
+
+/*
+ * Takes what ZbxhistPutFlags() has added, and says how many are set; returns
+ * null if it is not that.
+ */
+bool *
+ZbxhistGetFlags(ByteReader *reader, Slice slice, FlagCounts *counts)
+{
+	ByteReader	stream;
+	const uint8 *bits;
+	bool	   *flags;
+
+	if (!codec_get_part(reader, &stream))
+		return NULL;
+	flags = palloc(codec_count(slice) * sizeof(bool));
+	bits = ZbxhistIntegersAsBits(&stream, slice.n);
+	if (bits != NULL)
+		get_bits(bits, slice, flags, counts);
+	else if (!get_numbers(&stream, slice, flags, counts))
+		return NULL;
+	return flags;
+}
+
+/* Moves the values that are not null to their rows, the last one first. */
+static void
+spread(char *values, size_t size, const bool *nulls, int n, int count)
+{
+	int			i;
+
+	for (i = n - 1; i >= 0; i--)
+	{
+		if (nulls[i])
+			memset(values + i * size, 0, size);
+		else if (--count != i)
+			memcpy(values + i * size, values + count * size, size);
+	}
+}
+
+/* Adds what all numbers have been written less. */
+static void
+add_smallest(uint64 *values, int n, uint64 smallest)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+		values[i] += smallest;
+}
+
+/*
+ * Takes rows of a column, whose byte of flags has been read, to the end of the
+ * bytes, into arrays in the current memory context.  smallest is what all
+ * numbers are less.  The column's kind is set.
+ */
+bool
+ZbxhistGetColumn(ByteReader *reader, PackedColumn *column, uint8 flags,
+				 Slice slice, uint64 smallest)
+{
+	FlagCounts	nulls = {0};
+	int			n = codec_count(slice);
+	void	   *values;
+
+	if ((flags & COLUMN_NULLS) != 0 &&
+		(column->nulls = ZbxhistGetFlags(reader, slice, &nulls)) == NULL)
+		return false;
+	slice.n -= nulls.all;
+	slice.from -= nulls.before;
+	slice.to -= nulls.before + nulls.within;
+	values = make_array(column, n);
+	if (!get_values(reader, column->kind, values, slice) ||
+		codec_left(reader) != 0)
+		return false;
+	if (smallest != 0)
+		add_smallest(values, codec_count(slice), smallest);
+	if (nulls.within > 0)
+		spread(values, size_of_kind(column->kind), column->nulls, n,
+			   codec_count(slice));
+	return true;
+}

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * column_values.h
+ *	  A column of values as bytes, nulls among them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_COLUMN_VALUES_H
+#define ZBXHIST_COLUMN_VALUES_H
+
+#include "packed/format/codec.h"
+
+/* a column begins with a byte of these */
+#define COLUMN_KIND 0x07		/* PackedKind */
+#define COLUMN_NULLS 0x08
+#define COLUMN_FROM_MIN 0x10	/* less the smallest of the statistics */
+#define COLUMN_SHARED 0x20		/* as the clocks are */
+#define COLUMN_REPEATS 0x40		/* of runs: some are those of the row before */
+
+/* how many flags are set: of all, and of those before a slice and in it */
+typedef struct FlagCounts
+{
+	int			all;
+	int			before;
+	int			within;
+} FlagCounts;
+
+extern void ZbxhistPutColumn(ByteBuffer *buffer, PackedKind kind, uint8 flags,
+							 const void *values, const bool *nulls, int n);
+extern void ZbxhistPutFlags(ByteBuffer *buffer, const bool *flags, int n);
+extern const void *ZbxhistColumnValues(const PackedColumn *column, int from);
+
+extern bool ZbxhistGetColumn(ByteReader *reader, PackedColumn *column,
+							 uint8 flags, Slice slice, uint64 smallest);
+extern bool *ZbxhistGetFlags(ByteReader *reader, Slice slice,
+							 FlagCounts *counts);
+
+/* Is it one of the kinds? */
+static inline bool
+packed_kind_is_known(PackedKind kind)
+{
+	return kind >= PACKED_INT && kind <= PACKED_BYTES;
+}
+
+#endif							/* ZBXHIST_COLUMN_VALUES_H */

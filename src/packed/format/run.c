@@ -1,0 +1,543 @@
+/*-------------------------------------------------------------------------
+ *
+ * run.c
+ *	  Rows of many items as bytes: runs.
+ *
+ *		magic (2 bytes), version (1), zero (1)
+ *		CRC-32C (4) of the bytes before it and of those behind it up to the end
+ *		of the itemids: who looks for an item that is not there reads no more
+ *		varints: columns, rows, length of the itemids and of each column but
+ *		the last
+ *		itemids: see run_itemids.c
+ *		CRC-32C (4) of the columns
+ *		the clocks: if items have several rows, the length of a column, and the
+ *		column: the first clock of each item; then a stream of integers: how much
+ *		later the other rows are than the one before; else a column
+ *		the other columns
+ *
+ * A column: a byte of COLUMN_ bits; if some values repeat those of the
+ * row before, the length of the stream that says which, and the stream (0, 1);
+ * if there are nulls, the same of these; the other values.  Only integers
+ * repeat.  A column of integers has either repeats or nulls.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "packed/format/column_values.h"
+#include "packed/format/run.h"
+#include "packed/format/run_itemids.h"
+#include "packed/format/segment_format.h"
+
+#define RUN_VERSION 4
+#define RUN_VALUES 0			/* the kind */
+
+/* columns in a table, and then some */
+#define MAX_COLUMNS 2000
+
+/* of a page, and how much the first guess of what fits is below it */
+#define NEARLY(n) ((n) - (n) / 32)
+
+/* a run being read */
+typedef struct RunReader
+{
+	int			ncolumns;
+	Slice		rows;			/* that are wanted */
+	Slice		items;			/* and which of the distinct itemids they have */
+	ByteReader	lengths;		/* of the columns but the last */
+	ByteReader	itemids;
+	ByteReader	columns;		/* and their checksum, or what is left of them */
+} RunReader;
+
+/* ---------------------------------------------------------------- writing */
+
+/*
+ * Marks the rows whose value is that of the row before; says whether it is
+ * worth it to leave these out.
+ */
+static bool
+find_repeats(const int64 *values, int n, bool *repeats)
+{
+	int64		least = values[0];
+	int64		greatest = values[0];
+	int			count = 0;
+	int			i;
+
+	repeats[0] = false;
+	for (i = 1; i < n; i++)
+	{
+		repeats[i] = values[i] == values[i - 1];
+		count += repeats[i];
+		least = Min(least, values[i]);
+		greatest = Max(greatest, values[i]);
+	}
+	/* a bit each, and a few bytes */
+	return (int64) count * codec_width((uint64) greatest - (uint64) least) >
+		n + 64;
+}
+
+/* Adds a column of integers, of which some repeat those of the row before. */
+static void
+put_repeats(ByteBuffer *buffer, const int64 *values, const bool *repeats,
+			int n)
+{
+	uint64	   *others = palloc(n * sizeof(uint64));
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (!repeats[i])
+			others[count++] = values[i];
+	}
+	codec_put_byte(buffer, PACKED_INT | COLUMN_REPEATS);
+	ZbxhistPutFlags(buffer, repeats, n);
+	ZbxhistEncodeIntegers(buffer, others, count);
+	pfree(others);
+}
+
+/* Adds a column's values of n rows from `from` on. */
+static void
+put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
+{
+	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
+
+	if (column->kind == PACKED_INT && nulls == NULL)
+	{
+		bool	   *repeats = palloc(n * sizeof(bool));
+		bool		is_worth_it = find_repeats(column->ints + from, n, repeats);
+
+		if (is_worth_it)
+			put_repeats(buffer, column->ints + from, repeats, n);
+		pfree(repeats);
+		if (is_worth_it)
+			return;
+	}
+	ZbxhistPutColumn(buffer, column->kind, 0,
+					 ZbxhistColumnValues(column, from), nulls, n);
+}
+
+/*
+ * Adds the clocks of n rows.  Who reads an item's rows needs no other ones.
+ */
+static void
+put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
+		   int n)
+{
+	PackedColumn firsts = {PACKED_INT};
+	uint64	   *later = palloc(n * sizeof(uint64));
+	ByteBuffer	column;
+	int			nitems = 0;
+	int			nlater = 0;
+	int			i;
+
+	firsts.ints = palloc(n * sizeof(int64));
+	for (i = 0; i < n; i++)
+	{
+		if (i == 0 || itemids[i] != itemids[i - 1])
+			firsts.ints[nitems++] = clocks[i];
+		else
+			later[nlater++] = clocks[i] - clocks[i - 1];
+	}
+	ZbxhistInitBuffer(&column, BLCKSZ / 4);
+	put_column(&column, &firsts, 0, nitems);
+	if (nlater > 0)
+		ZbxhistPutVarint(buffer, column.length);
+	ZbxhistPutBytes(buffer, column.data, column.length);
+	ZbxhistEncodeIntegers(buffer, later, nlater);
+	pfree(column.data);
+	pfree(firsts.ints);
+	pfree(later);
+}
+
+/* Writes n rows from `from` on. */
+static void
+encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
+{
+	ByteBuffer	itemids;
+	ByteBuffer	columns;
+	int			i;
+
+	ZbxhistInitBuffer(buffer, BLCKSZ);
+	ZbxhistInitBuffer(&itemids, BLCKSZ / 4);
+	ZbxhistInitBuffer(&columns, BLCKSZ);
+	codec_put_byte(buffer, GROUP_MAGIC_0);
+	codec_put_byte(buffer, GROUP_MAGIC_1);
+	codec_put_byte(buffer, RUN_VERSION);
+	codec_put_byte(buffer, RUN_VALUES);
+	(void) ZbxhistExtendBuffer(buffer, sizeof(uint32));
+	ZbxhistPutVarint(buffer, rows->ncolumns);
+	ZbxhistPutVarint(buffer, n);
+
+	ZbxhistPutItemids(&itemids, rows->itemids + from, n);
+	ZbxhistPutVarint(buffer, itemids.length);
+	(void) ZbxhistExtendBuffer(&columns, SEGMENT_CRC_LENGTH);
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		size_t		start = columns.length;
+
+		if (i == 0)
+			put_clocks(&columns, rows->itemids + from,
+					   rows->columns[0].ints + from, n);
+		else
+			put_column(&columns, &rows->columns[i], from, n);
+		if (i < rows->ncolumns - 1)
+			ZbxhistPutVarint(buffer, columns.length - start);
+	}
+	ZbxhistPutBytes(buffer, itemids.data, itemids.length);
+	codec_store32(buffer->data + GROUP_CRC_OFFSET,
+				  ZbxhistGroupChecksum(buffer->data, buffer->length));
+	codec_store32(columns.data,
+				  ZbxhistSegmentChecksum(columns.data, columns.length));
+	ZbxhistPutBytes(buffer, columns.data, columns.length);
+	pfree(itemids.data);
+	pfree(columns.data);
+}
+
+/* The bytes of a row's strings. */
+static size_t
+strings_length(const RunRows *rows, int row)
+{
+	size_t		result = 0;
+	int			i;
+
+	for (i = 0; i < rows->ncolumns; i++)
+	{
+		if (rows->columns[i].kind == PACKED_BYTES)
+			result += rows->columns[i].bytes[row].len;
+	}
+	return result;
+}
+
+/*
+ * How many of n rows from `from` on there are before one with such strings that
+ * it had better be alone: all rows would be compressed with it in vain.
+ */
+static int
+count_small(const RunRows *rows, int from, int n, size_t max_size)
+{
+	int			i;
+
+	for (i = 0; i < n; i++)
+	{
+		if (strings_length(rows, from + i) / 2 > max_size)
+			return Max(i, 1);
+	}
+	return n;
+}
+
+/* Writes as many rows as fit, at least one; see run.h. */
+int
+ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size, uint8 **data,
+				 size_t *length)
+{
+	int			n = count_small(rows, from,
+								Min(rows->nrows - from, RUN_MAX_ROWS),
+								max_size);
+
+	for (;;)
+	{
+		ByteBuffer	buffer;
+		double		share;
+
+		encode(&buffer, rows, from, n);
+		if (buffer.length <= max_size || n == 1)
+		{
+			*data = buffer.data;
+			*length = buffer.length;
+			return n;
+		}
+		share = NEARLY((double) max_size) / buffer.length;
+		n = Max(Min((int) (share * n), n - 1), 1);
+		pfree(buffer.data);
+	}
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Takes the numbers before the itemids, and finds these and the columns. */
+static bool
+open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
+{
+	ByteReader	bytes;
+	uint64		number;
+	uint64		nrows;
+	int			i;
+
+	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
+		data[1] != GROUP_MAGIC_1 || data[2] != RUN_VERSION ||
+		data[3] != RUN_VALUES || ncolumns < 1 || ncolumns > MAX_COLUMNS)
+		return false;
+	bytes.next = data + GROUP_FIXED_LENGTH;
+	bytes.end = data + length;
+	if (!ZbxhistGetVarint(&bytes, &number) || number != ncolumns ||
+		!ZbxhistGetVarint(&bytes, &nrows) || nrows == 0 ||
+		nrows > RUN_MAX_ROWS || !ZbxhistGetVarint(&bytes, &number))
+		return false;
+	run->ncolumns = ncolumns;
+	run->rows = codec_all(nrows);
+	run->lengths = bytes;
+	for (i = 0; i < ncolumns - 1; i++)
+	{
+		uint64		unused;
+
+		if (!ZbxhistGetVarint(&bytes, &unused))
+			return false;
+	}
+	if (number > codec_left(&bytes) ||
+		codec_load32(data + GROUP_CRC_OFFSET) !=
+		ZbxhistGroupChecksum(data, bytes.next - data + number))
+		return false;
+	run->itemids.next = bytes.next;
+	run->itemids.end = bytes.next + number;
+	run->columns.next = run->itemids.end;
+	run->columns.end = bytes.end;
+	return true;
+}
+
+/* Checks the columns, of which none has been read. */
+static bool
+open_columns(RunReader *run)
+{
+	const uint8 *data = run->columns.next;
+	size_t		length = codec_left(&run->columns);
+
+	if (length < SEGMENT_CRC_LENGTH ||
+		codec_load32(data) != ZbxhistSegmentChecksum(data, length))
+		return false;
+	run->columns.next += SEGMENT_CRC_LENGTH;
+	return true;
+}
+
+/* Takes the bytes of the next column. */
+static bool
+next_column(RunReader *run, int column, ByteReader *bytes)
+{
+	uint64		length = codec_left(&run->columns);
+
+	if (column < run->ncolumns - 1 &&
+		(!ZbxhistGetVarint(&run->lengths, &length) ||
+		 length > codec_left(&run->columns)))
+		return false;
+	bytes->next = run->columns.next;
+	bytes->end = bytes->next + length;
+	run->columns.next = bytes->end;
+	return true;
+}
+
+/* Takes integers of which some repeat those of the row before. */
+static bool
+get_repeats(ByteReader *bytes, PackedColumn *column, Slice slice)
+{
+	FlagCounts	counts;
+	bool	   *repeats = ZbxhistGetFlags(bytes, slice, &counts);
+	Slice		others;
+	int64	   *values;
+	int64	   *next;
+	int			i;
+
+	if (repeats == NULL)
+		return false;
+	/* the first row may repeat one that is not wanted itself */
+	others.n = slice.n - counts.all;
+	others.from = slice.from - counts.before - repeats[0];
+	others.to = slice.to - counts.before - counts.within;
+	if (others.from < 0 || !ZbxhistGetColumn(bytes, column, 0, others, 0))
+		return false;
+	values = palloc(codec_count(slice) * sizeof(int64));
+	next = column->ints;
+	values[0] = *next;
+	for (i = 1; i < codec_count(slice); i++)
+	{
+		/* no branch: nobody can foretell it */
+		next += !repeats[i];
+		values[i] = *next;
+	}
+	pfree(column->ints);
+	pfree(repeats);
+	column->ints = values;
+	return true;
+}
+
+/* Takes rows of a column, to the end of its bytes. */
+static bool
+get_column(ByteReader *bytes, PackedColumn *column, Slice slice)
+{
+	uint8		flags;
+
+	if (!codec_get_byte(bytes, &flags) ||
+		(flags & ~(COLUMN_KIND | COLUMN_NULLS | COLUMN_REPEATS)) != 0)
+		return false;
+	column->kind = flags & COLUMN_KIND;
+	if (!packed_kind_is_known(column->kind))
+		return false;
+	if ((flags & COLUMN_REPEATS) != 0)
+		return flags == (PACKED_INT | COLUMN_REPEATS) &&
+			get_repeats(bytes, column, slice);
+	return ZbxhistGetColumn(bytes, column, flags, slice, 0);
+}
+
+/*
+ * Are rows sorted by itemid, clock and ns, if that is there, and clocks what a
+ * clock may be?
+ */
+static bool
+is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
+{
+	bool		result = clocks[0] == (int32) clocks[0];
+	int			i;
+
+	for (i = 1; i < n && result; i++)
+		result = clocks[i] == (int32) clocks[i] &&
+			(itemids[i] > itemids[i - 1] ||
+			 (itemids[i] == itemids[i - 1] &&
+			  (clocks[i] > clocks[i - 1] ||
+			   (clocks[i] == clocks[i - 1] &&
+				(ns == NULL || ns[i] >= ns[i - 1])))));
+	return result;
+}
+
+/* Takes a column that must be what a run's clocks are: integers, no nulls. */
+static bool
+get_clock_column(ByteReader *bytes, PackedColumn *column, Slice slice)
+{
+	return get_column(bytes, column, slice) && column->kind == PACKED_INT &&
+		column->nulls == NULL;
+}
+
+/* Takes the clocks of the rows that are wanted, whose itemids are known. */
+static bool
+get_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
+		   PackedColumn *column)
+{
+	PackedColumn firsts = {0};
+	ByteReader	part;
+	Slice		others = {run->rows.n - run->items.n,
+	run->rows.from - run->items.from, run->rows.to - run->items.to};
+	int			n = codec_count(run->rows);
+	const int64 *first;
+	uint64	   *later;
+	int			i;
+
+	if (others.n == 0)
+		return get_clock_column(bytes, column, run->rows);
+	later = palloc((codec_count(others) + 1) * sizeof(uint64));
+	if (!codec_get_part(bytes, &part) ||
+		!get_clock_column(&part, &firsts, run->items) ||
+		!ZbxhistDecodeIntegers(bytes, later, others) || codec_left(bytes) > 0)
+		return false;
+	column->kind = PACKED_INT;
+	column->ints = palloc(n * sizeof(int64));
+	first = firsts.ints;
+	column->ints[0] = *first++;
+	for (i = 1; i < n; i++)
+		column->ints[i] = itemids[i] != itemids[i - 1] ? *first++ :
+			(int64) ((uint64) column->ints[i - 1] + *later++);
+	pfree(firsts.ints);
+	return true;
+}
+
+/* Takes the rows that are wanted, but for their itemids. */
+static bool
+get_rows(RunReader *run, RunRows *rows)
+{
+	int			i;
+
+	rows->nrows = codec_count(run->rows);
+	rows->first = run->rows.from;
+	rows->ncolumns = run->ncolumns;
+	rows->columns = palloc0(run->ncolumns * sizeof(PackedColumn));
+	for (i = 0; i < run->ncolumns; i++)
+	{
+		ByteReader	bytes;
+
+		if (!next_column(run, i, &bytes) ||
+			!(i == 0 ?
+			  get_clocks(run, &bytes, rows->itemids, &rows->columns[0]) :
+			  get_column(&bytes, &rows->columns[i], run->rows)))
+			return false;
+	}
+	return is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
+}
+
+/* Reads all of a run; see run.h. */
+bool
+ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
+				 RunRows *rows)
+{
+	RunReader	run;
+
+	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
+		(rows->itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+										   &run.items)) != NULL &&
+		get_rows(&run, rows);
+}
+
+/* Reads an item's rows of a run; see run.h. */
+bool
+ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
+					 int64 itemid, RunRows *rows, int *nall)
+{
+	RunReader	run;
+	int			i;
+
+	if (!open_run(&run, data, length, ncolumns) ||
+		!ZbxhistFindItemid(run.itemids, run.rows.n, itemid, &run.rows,
+						   &run.items))
+		return false;
+	*nall = run.rows.n;
+	if (codec_count(run.rows) == 0)
+	{
+		memset(rows, 0, sizeof(*rows));
+		return true;
+	}
+	if (!open_columns(&run))
+		return false;
+	rows->itemids = palloc(codec_count(run.rows) * sizeof(int64));
+	for (i = 0; i < codec_count(run.rows); i++)
+		rows->itemids[i] = itemid;
+	return get_rows(&run, rows);
+}
+
+/* Reads what a run's keys are made of; see run.h. */
+bool
+ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
+					 int ns_column, int64 **itemids, int64 **clocks,
+					 int64 **ns, int *nrows)
+{
+	RunReader	run;
+	PackedColumn columns[2] = {{0}, {0}};
+	int			i;
+
+	if (ns_column >= ncolumns || !open_run(&run, data, length, ncolumns) ||
+		!open_columns(&run) ||
+		(*itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
+									  &run.items)) == NULL)
+		return false;
+	for (i = 0; i <= Max(ns_column, 0); i++)
+	{
+		ByteReader	bytes;
+
+		if (!next_column(&run, i, &bytes) ||
+			(i == 0 && !get_clocks(&run, &bytes, *itemids, &columns[0])) ||
+			(i > 0 && i == ns_column &&
+			 !get_column(&bytes, &columns[1], run.rows)))
+			return false;
+	}
+	if (ns_column > 0 && columns[1].kind != PACKED_INT)
+		return false;
+	*clocks = columns[0].ints;
+	*ns = ns_column > 0 ? columns[1].ints : NULL;
+	*nrows = run.rows.n;
+	return is_sorted(*itemids, *clocks, *ns, *nrows);
+}
+
+/* The format of a run, if it is a newer one; see run.h. */
+int
+ZbxhistNewerRunFormat(const uint8 *data, size_t length)
+{
+	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
+		data[1] != GROUP_MAGIC_1 || data[2] <= RUN_VERSION)
+		return 0;
+	return data[2];
+}

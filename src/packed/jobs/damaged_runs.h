@@ -1,0 +1,19 @@
+/*-------------------------------------------------------------------------
+ *
+ * damaged_runs.h
+ *	  Runs that cannot be read, which merges leave where they are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_DAMAGED_RUNS_H
+#define ZBXHIST_DAMAGED_RUNS_H
+
+#include "packed/day/day.h"
+
+extern bool ZbxhistIsDamagedRun(Oid relid, ItemPointer tid,
+								TransactionId xmin);
+extern int	ZbxhistNoteDamagedRuns(Relation rel, const DayLayout *layout,
+								   Snapshot snapshot, const DayGroup *places,
+								   int nplaces);
+
+#endif							/* ZBXHIST_DAMAGED_RUNS_H */

@@ -1,0 +1,587 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge_runs.c
+ *	  Writes many runs of a table as fewer, larger ones.
+ *
+ * Who reads an item looks into each run that may have it.  So the runs of many
+ * statements are sorted together and written as full pages, of which each has
+ * few items, and the old ones are deleted, in one transaction: a snapshot sees
+ * the ones or the others.
+ *
+ * What one merge writes is a batch, see run_index.h.  Batches have levels: so many
+ * of one level are merged at once that a row is written anew three times in an
+ * hour of gigabytes, and that fewer than a hundred runs and batches are left.
+ * Large ones are merged bit by bit, each a transaction of its own: the first items
+ * of all, then the next ones, which are added to what has been written.  In
+ * between each item is either here or there, small runs are merged, and the space of
+ * what is gone can be used again.
+ *
+ * Those who store rows look for their keys in whatever overlaps with them in
+ * time, so large batches that have just been written are left alone for a while.
+ *
+ * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
+ * the way of those who change rows, pack or VACUUM, but of no INSERT; then the
+ * merge lock.  Until the transaction ends INSERTs look twice for their keys; one
+ * whose key is in a run that is being merged waits for that, since it may be rolled
+ * back, and no other does.  Memory: a page's rows of each batch, and those of some
+ * new pages.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/owned_table.h"
+#include "packed/day/day_runs.h"
+#include "packed/day/day_write.h"
+#include "packed/day/run_index.h"
+#include "packed/day/run_write.h"
+#include "packed/jobs/damaged_runs.h"
+#include "packed/jobs/merge_runs.h"
+#include "rows/attempt.h"
+#include "rows/merge_lock.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
+
+/* runs of statements that are merged at once, at most: all are in memory */
+#define MAX_STORED_RUNS 512
+
+/* batches of one level from which on they are merged */
+#define MERGED_BATCHES 12
+
+/* seconds in which rows may come late, without doubt */
+#define LATE_SECONDS 30
+
+/* rows that are written at once */
+#define WRITTEN_ROWS (32 * 1024)
+
+/* a batch */
+typedef struct RunBatch
+{
+	int64		number;
+	int64		last_itemid;
+} RunBatch;
+
+typedef struct RunMerge
+{
+	Relation	rel;
+	DayLayout  *layout;
+	RunIndexes	indexes;
+	Snapshot	snapshot;
+	RunBatch   *batches;		/* the newest first */
+	int			nbatches;
+	int64		batch;			/* to be written */
+	int			enough_rows;	/* of batches; the next merge goes on */
+	int64		end_itemid;		/* of rows that this merge writes */
+	DayGroup   *places;			/* of the runs to be merged */
+	int			nplaces;
+	int			max_places;
+	int32		last_clock;		/* of these */
+	int64		nmerged;		/* of which rows have been taken */
+	void		(*between) (void);	/* called now and then, or NULL */
+	MemoryContext pages_context;	/* reset with some pages */
+} RunMerge;
+
+/* ---- what there is ---- */
+
+/*
+ * AddRun chooses the run in a slot.  One that is out of line is a single row, and
+ * one that is damaged stays as it is, for salvage().
+ */
+static void
+AddRun(RunMerge *merge, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	DayGroup	place;
+
+	memset(&place, 0, sizeof(place));
+	if (!ZbxhistReadPlace(slot, &place) ||
+		!ZbxhistHasPayload(merge->rel, slot) ||
+		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
+		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
+							HeapTupleHeaderGetRawXmin(tuple->t_data)))
+		return;
+	if (merge->nplaces == merge->max_places)
+	{
+		merge->max_places *= 2;
+		merge->places = repalloc_huge(merge->places,
+									  merge->max_places * sizeof(DayGroup));
+	}
+	merge->places[merge->nplaces++] = place;
+	merge->last_clock = Max(merge->last_clock, place.last_clock);
+}
+
+/*
+ * ChooseNothing begins with no runs.
+ */
+static void
+ChooseNothing(RunMerge *merge)
+{
+	merge->nplaces = 0;
+	merge->end_itemid = NO_END_ITEM;
+	merge->last_clock = PG_INT32_MIN;
+}
+
+/*
+ * ChooseStored chooses the oldest runs of statements.
+ */
+static void
+ChooseStored(RunMerge *merge)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.stored,
+												  merge->snapshot);
+	TupleTableSlot *slot;
+
+	ChooseNothing(merge);
+	ZbxhistRunsSince(scan, PG_INT32_MIN);
+	while (merge->nplaces < MAX_STORED_RUNS &&
+		   (slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		AddRun(merge, slot);
+	}
+	ZbxhistEndRunIndexScan(scan);
+}
+
+/*
+ * ListBatches lists the batches that the merge's snapshot sees.  Allocates in the
+ * current context.
+ */
+static void
+ListBatches(RunMerge *merge)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.merged,
+												  merge->snapshot);
+	RunBatch	batch = {PG_INT64_MAX, 0};
+	int			size = 64;
+
+	merge->nbatches = 0;
+	merge->batches = palloc(size * sizeof(RunBatch));
+	while (ZbxhistNextBatch(scan, &batch.number, &batch.last_itemid))
+	{
+		if (merge->nbatches == size)
+		{
+			size *= 2;
+			merge->batches = repalloc_huge(merge->batches,
+										   size * sizeof(RunBatch));
+		}
+		merge->batches[merge->nbatches++] = batch;
+	}
+	ZbxhistEndRunIndexScan(scan);
+}
+
+/* ---- what is merged ---- */
+
+/*
+ * NewBatch returns a number for a batch.
+ */
+static int64
+NewBatch(const RunMerge *merge, int32 last_clock, int level)
+{
+	int			number = 0;
+
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		int64		other = merge->batches[i].number;
+
+		if (batch_clock(other) == last_clock && batch_level(other) == level)
+			number = Max(number, batch_number(other) + 1);
+	}
+	if (number > BATCH_MAX_NUMBER)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("table \"%s\" has too many batches of runs",
+					   RelationGetRelationName(merge->rel)));
+	return make_batch(last_clock, level, number);
+}
+
+/*
+ * IsChosen says whether a batch is of a level and not newer than a clock.
+ */
+static inline bool
+IsChosen(const RunBatch *batch, int level, int32 clock)
+{
+	return batch_level(batch->number) == level &&
+		batch_clock(batch->number) <= clock;
+}
+
+/*
+ * CountBatches counts the batches of a level that are not newer than a clock.
+ */
+static int
+CountBatches(const RunMerge *merge, int level, int32 clock)
+{
+	int			result = 0;
+
+	for (int i = 0; i < merge->nbatches; i++)
+		result += IsChosen(&merge->batches[i], level, clock);
+	return result;
+}
+
+/*
+ * ChooseBatch chooses the first runs of a batch, so many that they have some rows;
+ * what is before their last item, if there may be more, is to be merged.
+ */
+static void
+ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
+{
+	int			first = merge->nplaces;
+	int64		nrows = 0;
+	TupleTableSlot *slot;
+
+	ZbxhistRunsOfBatch(scan, batch, PG_INT64_MIN);
+	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+	{
+		const DayGroup *place;
+
+		CHECK_FOR_INTERRUPTS();
+		AddRun(merge, slot);
+		if (merge->nplaces == first)
+			continue;
+		place = &merge->places[merge->nplaces - 1];
+		nrows += place->nrows;
+		if (nrows < enough ||
+			place->last_itemid == merge->places[first].first_itemid)
+			continue;
+		merge->end_itemid = Min(merge->end_itemid, place->last_itemid);
+		break;
+	}
+}
+
+/*
+ * ChooseBatches chooses runs of the batches of a level that are not newer than a
+ * clock and have no items up to one; returns the newest clock that they may have.
+ */
+static int32
+ChooseBatches(RunMerge *merge, int level, int32 clock, const int64 *after)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.merged,
+												  merge->snapshot);
+	int64		enough = merge->enough_rows /
+		Max(CountBatches(merge, level, clock), 1);
+	int32		newest = PG_INT32_MIN;
+
+	ChooseNothing(merge);
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		int64		number = merge->batches[i].number;
+		int			first = merge->nplaces;
+		int64		end_itemid = merge->end_itemid;
+
+		if (!IsChosen(&merge->batches[i], level, clock))
+			continue;
+		ChooseBatch(merge, scan, number, enough);
+		if (merge->nplaces == first)
+			continue;
+		if (after != NULL && merge->places[first].first_itemid <= *after)
+		{
+			merge->nplaces = first;
+			merge->end_itemid = end_itemid;
+		}
+		else
+			newest = Max(newest, batch_clock(number));
+	}
+	ZbxhistEndRunIndexScan(scan);
+	return newest;
+}
+
+/*
+ * ChooseRest chooses what is left of batches of a level by the merge before: those
+ * that are not newer than one of the next level, and have later items only.  Whatever
+ * these are, they can be added to it.
+ */
+static bool
+ChooseRest(RunMerge *merge, int level)
+{
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		const RunBatch *batch = &merge->batches[i];
+
+		if (batch_level(batch->number) != level + 1 ||
+			CountBatches(merge, level, batch_clock(batch->number)) == 0)
+			continue;
+		(void) ChooseBatches(merge, level, batch_clock(batch->number),
+							 &batch->last_itemid);
+		merge->batch = batch->number;
+		if (merge->nplaces > 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ChooseLevel chooses the batches of a level if there are enough, or what is left of
+ * them.
+ */
+static bool
+ChooseLevel(RunMerge *merge, int level, int32 settled)
+{
+	int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
+		PG_INT32_MAX : settled;
+	int32		newest;
+
+	if (ChooseRest(merge, level))
+		return true;
+	if (CountBatches(merge, level, clock) < MERGED_BATCHES)
+		return false;
+	newest = ChooseBatches(merge, level, clock, NULL);
+	if (merge->nplaces > 1)
+		merge->batch = NewBatch(merge, newest, level + 1);
+	return merge->nplaces > 1;
+}
+
+/*
+ * ChooseRuns chooses the runs that are to be merged, if there are enough of one
+ * level; of the first one enough says how many are.
+ */
+static bool
+ChooseRuns(RunMerge *merge, int enough)
+{
+	int32		newest;
+	int32		settled;
+
+	ChooseStored(merge);
+	if (merge->nplaces >= enough)
+	{
+		merge->batch = NewBatch(merge, merge->last_clock, 1);
+		return true;
+	}
+	if (merge->nbatches == 0)
+		return false;
+	newest = Max(merge->last_clock, batch_clock(merge->batches[0].number));
+	settled = Max(newest, PG_INT32_MIN + LATE_SECONDS) - LATE_SECONDS;
+	for (int level = 1; level < BATCH_MAX_LEVEL; level++)
+	{
+		if (ChooseLevel(merge, level, settled))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * FindRuns finds the runs that are to be merged, by a snapshot of now; returns
+ * false if there are none.  Allocates in the current context.
+ */
+static bool
+FindRuns(RunMerge *merge, int enough)
+{
+	merge->max_places = 128;
+	merge->places = palloc(merge->max_places * sizeof(DayGroup));
+	ListBatches(merge);
+	return ChooseRuns(merge, enough);
+}
+
+/* ---- merging ---- */
+
+/*
+ * WriteRows writes rows of the chosen runs, sorted, up to the end, and returns their
+ * number.
+ */
+static int64
+WriteRows(RunMerge *merge, DayRuns *runs)
+{
+	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
+	double		row_bytes = 8.0;
+	int64		nwritten = 0;
+	const RunRow *rows;
+	WrittenRun *written;
+	RunRows		gathered;
+	int			nrows;
+
+	while ((nrows = ZbxhistNextRowsOfRuns(runs, WRITTEN_ROWS,
+										  merge->end_itemid, &rows)) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (merge->between != NULL)
+			merge->between();
+		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
+		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
+								merge->batch, &gathered, &row_bytes,
+								GetCurrentCommandId(true), &written);
+		nwritten += nrows;
+		MemoryContextReset(merge->pages_context);
+	}
+	MemoryContextSwitchTo(old);
+	return nwritten;
+}
+
+/*
+ * WriteRest writes the rows of a run anew that have not been taken, in its batch, and
+ * returns their number.
+ */
+static int
+WriteRest(RunMerge *merge, const Run *run)
+{
+	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
+	TupleTableSlot *slot = table_slot_create(merge->rel, NULL);
+	int			nrows = run->end - run->next;
+	RunRow	   *rows = palloc(nrows * sizeof(RunRow));
+	ItemPointerData tid = run->place.tid;
+	double		row_bytes = 8.0;
+	WrittenRun *written;
+	RunRows		gathered;
+
+	for (int i = 0; i < nrows; i++)
+	{
+		rows[i].rows = &run->rows;
+		rows[i].row = run->next + i;
+	}
+	if (!table_tuple_fetch_row_version(merge->rel, &tid, merge->snapshot,
+									   slot))
+		elog(ERROR, "run to be merged is not there");
+	ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
+	(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
+							ZbxhistRunBatch(slot), &gathered, &row_bytes,
+							GetCurrentCommandId(true), &written);
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(merge->pages_context);
+	return nrows;
+}
+
+/*
+ * MergePlaces writes rows of the chosen runs anew and deletes these.
+ */
+static void
+MergePlaces(void *arg)
+{
+	RunMerge   *merge = arg;
+	DayRuns    *runs = ZbxhistBeginDayRuns(merge->rel, merge->layout,
+										   merge->snapshot);
+	int64		nwritten;
+	int64		nrows = 0;
+	const Run  *run;
+
+	ZbxhistListRuns(runs, merge->places, merge->nplaces);
+	ZbxhistRunsOfAll(runs);
+	nwritten = WriteRows(merge, runs);
+	for (int i = 0; (run = ZbxhistBegunRun(runs, i)) != NULL; i++)
+	{
+		ItemPointerData tid = run->place.tid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (run->next == 0)
+			continue;
+		merge->nmerged++;
+		if (run->next < run->end)
+			nwritten += WriteRest(merge, run);
+		nrows += run->place.nrows;
+		ZbxhistDeleteGroup(merge->rel, &tid, InvalidSnapshot);
+	}
+	if (nwritten != nrows)
+		elog(ERROR, "merged " INT64_FORMAT " of " INT64_FORMAT " rows of runs",
+			 nwritten, nrows);
+	ZbxhistEndDayRuns(runs);
+}
+
+/*
+ * MergeChosen merges the chosen runs; returns false, and has done nothing, if some
+ * cannot be read, which are known by now.
+ */
+static bool
+MergeChosen(RunMerge *merge)
+{
+	ErrorData  *error;
+
+	merge->pages_context = AllocSetContextCreate(CurrentMemoryContext,
+												 "zbxhist merged runs",
+												 ALLOCSET_DEFAULT_SIZES);
+	merge->nmerged = 0;
+	ZbxhistLockMerge(RelationGetRelid(merge->rel));
+	error = ZbxhistAttempt(MergePlaces, merge);
+	if (error != NULL)
+	{
+		if (ZbxhistNoteDamagedRuns(merge->rel, merge->layout, merge->snapshot,
+								   merge->places, merge->nplaces) == 0)
+			ReThrowError(error);
+		return false;
+	}
+	MemoryContextDelete(merge->pages_context);
+	return true;
+}
+
+/*
+ * MergeLevel merges the runs of one level, if there are enough; returns their
+ * number, or -1 if somebody else has the table's lock.  Nobody has it for
+ * nothing: the lock is taken when it is known that there are.
+ */
+static int64
+MergeLevel(RunMerge *merge, int enough)
+{
+	bool		found;
+
+	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	found = FindRuns(merge, enough);
+	if (found && !ConditionalLockRelation(merge->rel,
+										  ShareUpdateExclusiveLock))
+	{
+		UnregisterSnapshot(merge->snapshot);
+		return -1;
+	}
+	UnregisterSnapshot(merge->snapshot);
+	if (!found)
+		return 0;
+
+	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	do
+		found = FindRuns(merge, enough);
+	while (found && !MergeChosen(merge));
+	UnregisterSnapshot(merge->snapshot);
+	return found ? merge->nmerged : 0;
+}
+
+/*
+ * ZbxhistMergeRuns merges runs of a table that belongs to the user, if there are
+ * enough of one level, and about so many rows of batches; returns their number, 0
+ * if there are not, or -1 if it has to be tried again later.  Now and then between
+ * is called, if it is not NULL.
+ */
+int64
+ZbxhistMergeRuns(Oid relid, int enough, int rows, void (*between) (void))
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist merge of runs",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	RunMerge	merge = {.rel = ZbxhistOpenOwnedTable(relid, AccessShareLock),
+	.enough_rows = rows,.between = between};
+	int64		result = 0;
+
+	if (ZbxhistHasRuns(merge.rel) &&
+		merge.rel->rd_rel->relam == HEAP_TABLE_AM_OID &&
+		ZbxhistRunIndexes(merge.rel, &merge.indexes))
+	{
+		merge.layout = ZbxhistDayLayout(merge.rel);
+		result = MergeLevel(&merge, enough);
+	}
+	table_close(merge.rel, NoLock);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return result;
+}
+
+/*
+ * zbxhist_merge_runs(runs, enough, batch_rows) is for SQL, see sql/packed/merge_runs.sql.
+ */
+Datum
+zbxhist_merge_runs(PG_FUNCTION_ARGS)
+{
+	int32		enough = PG_GETARG_INT32(1);
+
+	PG_RETURN_INT64(ZbxhistMergeRuns(PG_GETARG_OID(0), Max(enough, 2),
+									 PG_GETARG_INT32(2), NULL));
+}

@@ -1,0 +1,170 @@
+/*-------------------------------------------------------------------------
+ *
+ * merge_lock.c
+ *	  Keeps looks for keys in a table of runs and merges of these apart.
+ *
+ * A scan by a dirty snapshot may miss rows that a merge writes anew meanwhile.
+ * A merge holds the lock from before its first write until its transaction
+ * ends.  Who looks takes it for the time of the look; if he cannot have it at
+ * once, he looks a second time, see ingest/run_keys.c.  So INSERTs never wait for a
+ * merge, and a merge waits for looks only, which wait for nobody.
+ *
+ * The background workers that merge have locks, too, as long as they live: one for
+ * each owner of tables in a database, and one of a few places in the server, so
+ * that other workers have room.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
+
+#include "rows/merge_lock.h"
+#include "rows/object_lock.h"
+
+/*
+ * ZbxhistTryLook takes the lock for a look; returns false if somebody merges.
+ */
+bool
+ZbxhistTryLook(Oid runs)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, runs, MERGE_LOCK);
+	return LockAcquire(&tag, ShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * ZbxhistEndLook gives it back.
+ */
+void
+ZbxhistEndLook(Oid runs)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, runs, MERGE_LOCK);
+	LockRelease(&tag, ShareLock, false);
+}
+
+/*
+ * ZbxhistLockMerge takes the lock for a merge, until the transaction ends.
+ */
+void
+ZbxhistLockMerge(Oid runs)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, runs, MERGE_LOCK);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+/* ---- workers ---- */
+
+/*
+ * SetWorkerTag makes the tag of a lock that a session has until it ends, in
+ * whatever way: that is so with those that users have, not with others.
+ */
+static void
+SetWorkerTag(LOCKTAG *tag, Oid database, Oid class, Oid object)
+{
+	SET_LOCKTAG_OBJECT(*tag, database, class, object, MERGER_LOCK);
+	tag->locktag_lockmethodid = USER_LOCKMETHOD;
+}
+
+/*
+ * SetOwnerTag makes the tag of the lock of who merges the runs of a role's tables.
+ */
+static void
+SetOwnerTag(LOCKTAG *tag, Oid owner)
+{
+	SetWorkerTag(tag, MyDatabaseId, AuthIdRelationId, owner);
+}
+
+/*
+ * SetPlaceTag makes the tag of a place in the server, for which a database is not
+ * asked.
+ */
+static void
+SetPlaceTag(LOCKTAG *tag, int place)
+{
+	SetWorkerTag(tag, InvalidOid, RelationRelationId, place);
+}
+
+/*
+ * NumPlaces returns how many workers may merge at a time, in all databases: one of
+ * four that the server may have.
+ */
+static int
+NumPlaces(void)
+{
+	return Max(max_worker_processes / 4, 1);
+}
+
+/*
+ * IsFree says whether nobody has a lock exclusively.
+ */
+static bool
+IsFree(const LOCKTAG *tag, LOCKMODE mode)
+{
+	if (LockAcquire(tag, mode, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	LockRelease(tag, mode, false);
+	return true;
+}
+
+/*
+ * ZbxhistTryMerger makes this session the one that merges the runs of a role's
+ * tables, until it ends; returns false if another one is, or there is no place.
+ */
+bool
+ZbxhistTryMerger(Oid owner)
+{
+	LOCKTAG		tag;
+
+	SetOwnerTag(&tag, owner);
+	if (LockAcquire(&tag, ExclusiveLock, true, true) == LOCKACQUIRE_NOT_AVAIL)
+		return false;
+	for (int i = 0; i < NumPlaces(); i++)
+	{
+		SetPlaceTag(&tag, i);
+		if (LockAcquire(&tag, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistWantsMerger says whether nobody merges the runs of a role's tables, and
+ * there is a place for who would.
+ */
+bool
+ZbxhistWantsMerger(Oid owner)
+{
+	LOCKTAG		tag;
+
+	SetOwnerTag(&tag, owner);
+	if (!IsFree(&tag, ShareLock))
+		return false;
+	for (int i = 0; i < NumPlaces(); i++)
+	{
+		SetPlaceTag(&tag, i);
+		if (IsFree(&tag, ShareLock))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistDatabaseIsWanted says whether somebody wants to have the database for
+ * himself: to drop, rename or copy it.  He waits five seconds for others to
+ * leave.
+ */
+bool
+ZbxhistDatabaseIsWanted(void)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, InvalidOid, DatabaseRelationId, MyDatabaseId, 0);
+	return !IsFree(&tag, RowExclusiveLock);
+}

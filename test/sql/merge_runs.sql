@@ -1,0 +1,111 @@
+--
+-- Runs of an hour are merged: fewer are left, with the same rows, and their space
+-- is used again.
+--
+LOAD 'zbxhist';
+SET client_min_messages = error;
+SET extra_float_digits = 1;
+CREATE TABLE history (
+    itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist_internal.create_runs('history', 1000000800, 1000004400) AS day \gset
+CREATE VIEW hour AS SELECT * FROM history WHERE clock BETWEEN 1000000800 AND 1000004399;
+CREATE FUNCTION store(statements integer, from_clock integer, items integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. statements LOOP
+        INSERT INTO history SELECT g, from_clock + i, hashint4(g * i), i FROM generate_series(1, items) g;
+    END LOOP;
+END
+$$;
+
+-- too few; then enough, if each of a transaction's counts
+BEGIN;
+SELECT store(63, 1000000800, 10);
+SELECT zbxhist_internal.merge_runs(:'day');
+SELECT store(1, 1000000863, 10);
+SELECT count(*), sum(nrows), min(nrows) FROM :day;
+SELECT count(*) AS rows, sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM hour h \gset
+SELECT zbxhist_internal.merge_runs(:'day');
+SELECT count(*), sum(nrows), min(first_itemid), max(last_itemid), min(first_clock), max(last_clock) FROM :day;
+SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
+SELECT zbxhist_internal.merge_runs(:'day');
+SAVEPOINT a;
+\set VERBOSITY terse
+INSERT INTO history VALUES (11, 1000000900, 1, 0), (10, 1000000863, 1, 63);
+ROLLBACK TO a;
+INSERT INTO history VALUES (10, 1000000863, 1, 64);
+INSERT INTO history VALUES (10, 1000000864, 1, 64);
+ROLLBACK TO a;
+\set VERBOSITY default
+COMMIT;
+SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
+
+-- what goes back is as if it had not been
+BEGIN;
+SELECT store(64, 1000001000, 10);
+SAVEPOINT a;
+SELECT zbxhist_internal.merge_runs(:'day');
+ROLLBACK TO a;
+SELECT count(*) FROM :day;
+SELECT count(*) FROM hour;
+ROLLBACK;
+SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
+
+-- larger ones are left alone until there are many of them
+SELECT format('INSERT INTO history SELECT g, %s, g * %s / 8.0, hashint4(g) & 65535 FROM generate_series(1, 20000) g', 1000002000 + i, i)
+  FROM generate_series(1, 24) i \gexec
+SELECT count(*) AS rows, sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM hour h \gset
+SELECT zbxhist_internal.merge_runs(:'day') >= 0;
+SELECT count(DISTINCT xmin::text) < 24, sum(nrows) FROM :day;
+SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
+SELECT zbxhist_internal.merge_runs(:'day');
+-- each page has few items
+SELECT bool_and(last_itemid - first_itemid < 5000) FROM :day WHERE nrows > 640;
+
+-- the space is used again
+VACUUM (TRUNCATE false) :day;
+SELECT pg_relation_size(:'day') AS size \gset
+SELECT format('INSERT INTO history SELECT g, %s, g * %s / 8.0, hashint4(g) & 65535 FROM generate_series(1, 20000) g', 1000003000 + i, i)
+  FROM generate_series(1, 10) i \gexec
+SELECT pg_relation_size(:'day') <= :size;
+
+-- maintenance does it; such rows are packed in the end as others are
+SELECT store(100, 1000000900, 3);
+CALL zbxhist.run_maintenance('history');
+SELECT kind, state, rows FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock = 1000000800;
+SELECT count(*), count(DISTINCT (itemid, clock, ns)) FROM hour;
+SELECT count(*) FROM zbxhist.verify('history');
+
+-- text that is out of line stays where it is
+CREATE TABLE history_text (
+    itemid bigint NOT NULL, clock integer NOT NULL, value text NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history_text', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+SELECT zbxhist_internal.create_runs('history_text', 1000000800, 1000004400) AS texts \gset
+CREATE FUNCTION store_text(statements integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. statements LOOP
+        INSERT INTO history_text
+        SELECT g, 1000000800 + i, (SELECT string_agg(md5((g * i + s)::text), '') FROM generate_series(1, CASE g WHEN 3 THEN 900 ELSE g END) s), i
+          FROM generate_series(1, 5) g;
+    END LOOP;
+END
+$$;
+BEGIN;
+SELECT store_text(70);
+SELECT sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM history_text h WHERE clock < 1000004400 \gset
+SELECT count(*) FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
+SELECT zbxhist_internal.merge_runs(:'texts');
+SELECT count(*) FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
+SELECT count(*) < 20 FROM :texts WHERE nrows > 1;
+COMMIT;
+SELECT sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM history_text h WHERE clock < 1000004400;
+SELECT count(*) FROM zbxhist.verify('history_text');
+
+-- no table of runs
+SELECT zbxhist_internal.merge_runs('history');
+SET zbxhist.allow_packed_drop = on;
+DROP VIEW hour;
+DROP TABLE history, history_text CASCADE;
+DROP FUNCTION store, store_text;
+RESET client_min_messages;

@@ -1,0 +1,215 @@
+# A worker merges runs while they are stored: nobody preloads a library for it, it
+# acts as the owner of the tables, there is one for an owner and few in a server, and
+# it keeps nobody waiting.  Without one nothing fails, and maintenance merges.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+use ZbxhistTest;
+
+my $node = test_server('run_merger', max_worker_processes => 8);
+my $clock = 864000;
+my $ns = 0;
+
+$node->safe_psql('postgres',
+	'CREATE ROLE alice LOGIN; CREATE ROLE bob LOGIN; CREATE ROLE writer LOGIN'
+);
+
+# Tables with an hour of runs each.
+sub make_tables
+{
+	my ($database, $owner, @tables) = @_;
+
+	$node->safe_psql(
+		$database,
+		"SET SESSION AUTHORIZATION $owner;" . join '',
+		map {
+			"SELECT zbxhist.create_parent('$_', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs');"
+			  . "SELECT zbxhist_internal.create_runs('$_', 864000, 867600);"
+			  . "GRANT INSERT, SELECT ON $_ TO writer;"
+		} @tables);
+}
+
+# Stores so many statements of few rows in each table.
+sub store
+{
+	my ($database, $statements, @tables) = @_;
+	my $sql = "SET SESSION AUTHORIZATION writer;\n";
+
+	for (1 .. $statements)
+	{
+		$ns++;
+		$sql .=
+		  "INSERT INTO $_ (itemid,clock,ns,value) VALUES (1,$clock,$ns,1),(2,$clock,$ns,2);\n"
+		  for @tables;
+	}
+	return $node->safe_psql($database, $sql);
+}
+
+# The number of runs of a table.
+sub runs
+{
+	my ($database, $table) = @_;
+	my $day = $node->safe_psql($database,
+		"SELECT day FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = '$table'::regclass"
+	);
+
+	return $node->safe_psql($database, "SELECT count(*) FROM $day");
+}
+
+my $mergers = "FROM pg_stat_activity WHERE backend_type = 'zbxhist merge'";
+
+# Stores until the runs of all tables have been merged.
+sub store_until_merged
+{
+	my ($database, @tables) = @_;
+	my $end = time() + 60;
+
+	while (time() < $end)
+	{
+		store($database, 100, @tables);
+		for (1 .. 20)
+		{
+			return 1 if !grep { runs($database, $_) >= 64 } @tables;
+			sleep 0.1;
+		}
+	}
+	return 0;
+}
+
+sub wait_for_worker
+{
+	my ($database) = @_;
+
+	for (1 .. 100)
+	{
+		store($database, 20, 'history');
+		return 1
+		  if $node->safe_psql('postgres',
+			"SELECT count(*) $mergers AND datname = '$database'");
+		sleep 0.1;
+	}
+	return 0;
+}
+
+# ---- one database ----
+
+create_database($node, 'zabbix', 'alice');
+create_zabbix_tables($node, 'zabbix', 'alice');
+make_tables('zabbix', 'alice', qw(history history_uint history_str));
+
+# what the owner has set is for his sessions
+$node->safe_psql(
+	'postgres',
+	"ALTER ROLE alice SET default_transaction_read_only = on;
+	 ALTER ROLE alice SET default_transaction_isolation = 'serializable';
+	 ALTER ROLE alice SET lock_timeout = '1ms'");
+
+# and nobody's code runs there
+$node->safe_psql(
+	'zabbix', q{
+	CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		IF (SELECT backend_type FROM pg_stat_activity WHERE pid = pg_backend_pid()) <> 'client backend' THEN RAISE 'called'; END IF;
+	END $$;
+	CREATE EVENT TRIGGER refuse ON ddl_command_start EXECUTE FUNCTION refuse();
+});
+
+is( $node->safe_psql(
+		'zabbix', "SELECT current_setting('shared_preload_libraries')"),
+	'',
+	'no library is preloaded');
+ok( store_until_merged('zabbix', qw(history history_uint history_str)),
+	'runs of three tables are merged while they are stored');
+is( $node->safe_psql(
+		'postgres', "SELECT count(*), min(usename::text) $mergers"),
+	'1|alice',
+	'one worker does that, as their owner');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) = count(DISTINCT ns) * 2, count(*) = $ns * 2 FROM history"
+	),
+	't|t',
+	'with all rows, once');
+
+# ---- what it must not keep waiting ----
+
+ok(wait_for_worker('zabbix'), 'a worker is there');
+$node->safe_psql('zabbix',
+	"SET SESSION AUTHORIZATION alice; SET default_transaction_read_only = off; SET lock_timeout = 0; SET zbxhist.allow_packed_drop = on; DROP TABLE history_str CASCADE"
+);
+ok( $node->safe_psql(
+		'postgres', "SELECT bool_and(pg_terminate_backend(pid)) $mergers"),
+	'it can be ended');
+ok( $node->poll_query_until(
+		'postgres', "SELECT NOT EXISTS (SELECT $mergers)"),
+	'and ends');
+ok(store_until_merged('zabbix', qw(history history_uint)),
+	'another one takes its place');
+ok(wait_for_worker('zabbix'), 'a worker is there');
+my $began = time();
+$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE zabbix');
+cmp_ok(time() - $began, '<', 60, 'the database can be copied');
+is($node->safe_psql('copy', 'SELECT count(*) > 0 FROM history'),
+	't', 'and the copy is whole');
+ok(wait_for_worker('zabbix'), 'a worker is there');
+$node->safe_psql('postgres', 'DROP DATABASE zabbix');
+$node->safe_psql('postgres', 'DROP DATABASE copy');
+
+# ---- many databases and owners ----
+
+my @databases = ([ 'one', 'alice' ], [ 'two', 'bob' ], [ 'three', 'alice' ]);
+for (@databases)
+{
+	my ($database, $owner) = @$_;
+
+	create_database($node, $database, $owner);
+	$node->safe_psql('postgres', "ALTER ROLE $owner RESET ALL");
+	create_zabbix_tables($node, $database, $owner);
+	make_tables($database, $owner, 'history');
+}
+my $most = 0;
+my $end = time() + $PostgreSQL::Test::Utils::timeout_default;
+my %left = map { $_->[0] => 1 } @databases;
+while (%left && time() < $end)
+{
+	for (sort keys %left)
+	{
+		store($_, 70, 'history');
+		my $now = $node->safe_psql('postgres', "SELECT count(*) $mergers");
+		$most = $now if $now > $most;
+		delete $left{$_} if runs($_, 'history') < 64;
+	}
+}
+is(join(' ', sort keys %left), '', 'in each database runs are merged');
+cmp_ok($most, '<=', 2, 'by two workers at most');
+
+# ---- none ----
+
+$node->stop;
+$node->adjust_conf('postgresql.conf', 'max_worker_processes', '0');
+$node->start;
+store('one', 300, 'history');
+cmp_ok(runs('one', 'history'), '>=', 64, 'without workers runs are stored');
+$node->safe_psql('one',
+	"SELECT zbxhist_internal.step_merge_runs('history', day) FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = 'history'::regclass"
+);
+cmp_ok(runs('one', 'history'), '<', 64, 'and maintenance merges them');
+
+is( join(
+		"\n",
+		grep {
+			/ERROR|merge/
+			  && !/terminating background worker|exited with exit code 1/
+		  }
+		  split(/\n/, slurp_file($node->logfile))),
+	'',
+	'the log has no errors');
+log_is_clean($node);
+$node->stop;
+done_testing();
