@@ -52,7 +52,9 @@ SELECT count(*) FROM hour;
 ROLLBACK;
 SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
 
--- larger ones are left alone until there are many of them
+-- larger ones are left alone until there are many of them; in one transaction, so that no
+-- worker merges them meanwhile
+BEGIN;
 SELECT format('INSERT INTO history SELECT g, %s, g * %s / 8.0, hashint4(g) & 65535 FROM generate_series(1, 20000) g', 1000002000 + i, i)
   FROM generate_series(1, 24) i \gexec
 SELECT count(*) AS rows, sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM hour h \gset
@@ -62,13 +64,16 @@ SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checks
 SELECT zbxhist_internal.merge_runs(:'day');
 -- each page has few items
 SELECT bool_and(last_itemid - first_itemid < 5000) FROM :day WHERE nrows > 640;
+COMMIT;
 
 -- the space is used again
 VACUUM (TRUNCATE false) :day;
 SELECT pg_relation_size(:'day') AS size \gset
+BEGIN;
 SELECT format('INSERT INTO history SELECT g, %s, g * %s / 8.0, hashint4(g) & 65535 FROM generate_series(1, 20000) g', 1000003000 + i, i)
   FROM generate_series(1, 10) i \gexec
 SELECT pg_relation_size(:'day') <= :size;
+COMMIT;
 
 -- maintenance does it; such rows are packed in the end as others are
 SELECT store(100, 1000000900, 3);
