@@ -18,7 +18,7 @@ DO $$ BEGIN
     END LOOP;
 END $$;
 SELECT count(*) > 40 AS larger, count(*) FILTER (WHERE pg_column_size(run) > 7000) >= 39 AS filled,
-       pg_relation_size(:'day') / current_setting('block_size')::integer BETWEEN 40 AND 60 AS shared
+       pg_relation_size(:'day') / current_setting('block_size')::integer BETWEEN 40 AND 65 AS shared
   FROM :day;
 COMMIT;
 SET zbxhist.allow_packed_drop = on;
