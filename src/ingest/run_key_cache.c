@@ -193,8 +193,12 @@ Remember(KeyCache *cache, const RunId *id, const RunKeys *keys, int first,
 	int64	   *positions = MemoryContextAllocHuge(cache->context, size);
 	CachedRun  *run;
 
-	memcpy(itemids, keys->itemids + first, size);
-	memcpy(positions, keys->positions + first, size);
+	/* a damaged one has none */
+	if (count > 0)
+	{
+		memcpy(itemids, keys->itemids + first, size);
+		memcpy(positions, keys->positions + first, size);
+	}
 	for (int i = 0; i < count; i++)
 		AddToFilter(cache, itemids[i], positions[i]);
 	cache->nbytes += 2 * size + RUN_BYTES;
