@@ -13,12 +13,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "ingest/run_key_cache.h"
+#include "packed/day/run_id.h"
 
 /* bytes that runs take, at most, before all are forgotten; each some, whatever
  * its keys */
@@ -28,16 +28,6 @@
 /* bits of the filter */
 #define FILTER_BITS (8 * 1024 * 1024)
 #define FILTER_WORDS (FILTER_BITS / 64)
-
-/* what a version of a run is known by; nothing between its members */
-typedef struct RunId
-{
-	Oid			relid;
-	Oid			filenode;		/* another one after VACUUM FULL */
-	BlockNumber block;
-	uint32		offset;
-	TransactionId xmin;
-} RunId;
 
 typedef struct CachedRun
 {
@@ -146,36 +136,12 @@ ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid, int64 position)
 }
 
 /*
- * MakeId makes what a run is known by.
- */
-static RunId
-MakeId(Relation runs, const ItemPointerData *tid, TransactionId xmin)
-{
-	RunId		id = {RelationGetRelid(runs), runs->rd_rel->relfilenode,
-	ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid), xmin};
-
-	return id;
-}
-
-/*
- * IdOfSlot returns what the run in a slot is known by.
- */
-static RunId
-IdOfSlot(Relation runs, TupleTableSlot *slot)
-{
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
-
-	return MakeId(runs, &slot->tts_tid,
-				  HeapTupleHeaderGetRawXmin(tuple->t_data));
-}
-
-/*
  * ZbxhistCachedKeys returns the keys of the run in a slot, or NULL.
  */
 const RunKeys *
 ZbxhistCachedKeys(const KeyCache *cache, Relation runs, TupleTableSlot *slot)
 {
-	RunId		id = IdOfSlot(runs, slot);
+	RunId		id = slot_run_id(runs, slot);
 	CachedRun  *run = hash_search(cache->runs, &id, HASH_FIND, NULL);
 
 	return run == NULL ? NULL : &run->keys;
@@ -216,7 +182,7 @@ const RunKeys *
 ZbxhistCacheKeys(KeyCache *cache, Relation runs, TupleTableSlot *slot,
 				 const RunKeys *keys)
 {
-	RunId		id = IdOfSlot(runs, slot);
+	RunId		id = slot_run_id(runs, slot);
 
 	return Remember(cache, &id, keys, 0, keys->nrows);
 }
@@ -228,7 +194,7 @@ void
 ZbxhistRememberKeys(Relation runs, const RunKeys *keys,
 					const WrittenRun *run, TransactionId xmin)
 {
-	RunId		id = MakeId(runs, &run->tid, xmin);
+	RunId		id = make_run_id(runs, &run->tid, xmin);
 
 	(void) Remember(ZbxhistGetKeyCache(), &id, keys, run->first, run->nrows);
 }

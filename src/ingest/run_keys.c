@@ -340,20 +340,6 @@ NoteStored(KeyLook *look, Snapshot snapshot)
 }
 
 /*
- * ReadBatch reads the place of a run and its batch; returns false if the run is
- * damaged.
- */
-static bool
-ReadBatch(const KeyLook *look, TupleTableSlot *slot, DayGroup *place,
-		  int64 *batch)
-{
-	if (!ZbxhistReadPlace(slot, place) || !ZbxhistHasPayload(look->rel, slot))
-		return false;
-	*batch = ZbxhistRunBatch(slot);
-	return true;
-}
-
-/*
  * NoteBatch notes those of a batch, of which slot has the first one; returns as
  * NoteRun.  They are sorted by items: those between the items of the keys are
  * passed over.  Where a row does not agree with the index, its run is not.
@@ -373,7 +359,7 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 		int64		number;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ReadBatch(look, slot, &place, &number))
+		if (!ZbxhistReadBatch(look->rel, slot, &place, &number))
 			continue;
 		if (number != batch)
 			break;
@@ -405,14 +391,15 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 	TupleTableSlot *slot;
 	bool		found = false;
 
-	ZbxhistRunsSince(scan, look->keys->first_clock);
+	ZbxhistRunsFromBatch(scan, least);
 	while (!found && (slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
 		DayGroup	place;
 		int64		batch;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ReadBatch(look, slot, &place, &batch) || batch < least)
+		if (!ZbxhistReadBatch(look->rel, slot, &place, &batch) ||
+			batch < least)
 			continue;
 		found = NoteBatch(look, scan, slot, batch, snapshot);
 		if (batch == PG_INT64_MAX)

@@ -159,6 +159,20 @@ ZbxhistRunBatch(TupleTableSlot *slot)
 	return isnull ? NO_BATCH : DatumGetInt64(batch);
 }
 
+/*
+ * ZbxhistReadBatch reads the place of the run in a slot and its batch, or
+ * NO_BATCH; returns false if it is damaged and does not tell.
+ */
+bool
+ZbxhistReadBatch(Relation runs, TupleTableSlot *slot, DayGroup *place,
+				 int64 *batch)
+{
+	if (!ZbxhistReadPlace(slot, place) || !ZbxhistHasPayload(runs, slot))
+		return false;
+	*batch = ZbxhistRunBatch(slot);
+	return true;
+}
+
 /* ---- scans ---- */
 
 /*
@@ -209,6 +223,17 @@ StartBatches(RunIndexScan *scan, StrategyNumber strategy, RegProcedure compare,
 }
 
 /*
+ * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
+ */
+void
+ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
+{
+	scan->direction = ForwardScanDirection;
+	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+				 PG_INT64_MIN);
+}
+
+/*
  * ZbxhistRunsSince starts a scan with runs that may have rows of a clock or later;
  * of merged ones these are all of a batch.
  */
@@ -217,12 +242,11 @@ ZbxhistRunsSince(RunIndexScan *scan, int32 clock)
 {
 	ScanKeyData key;
 
-	scan->direction = ForwardScanDirection;
 	if (scan->is_merged)
-		StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE,
-					 make_batch(clock, 0, 0), PG_INT64_MIN);
+		ZbxhistRunsFromBatch(scan, make_batch(clock, 0, 0));
 	else
 	{
+		scan->direction = ForwardScanDirection;
 		ScanKeyInit(&key, 1, BTGreaterEqualStrategyNumber, F_INT4GE,
 					Int32GetDatum(clock));
 		index_rescan(scan->scan, &key, 1, NULL, 0);
@@ -238,17 +262,6 @@ ZbxhistNewestStored(RunIndexScan *scan)
 {
 	ZbxhistRunsSince(scan, PG_INT32_MIN);
 	scan->direction = BackwardScanDirection;
-}
-
-/*
- * ZbxhistRunsFromBatch starts a scan with the runs of a batch and all after it.
- */
-void
-ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
-{
-	scan->direction = ForwardScanDirection;
-	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
-				 PG_INT64_MIN);
 }
 
 /*
@@ -281,19 +294,18 @@ bool
 ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 {
 	TupleTableSlot *slot;
-	int64		limit = *batch;
 	DayGroup	place;
+	int64		found;
 
 	scan->direction = BackwardScanDirection;
 	StartBatches(scan, BTLessStrategyNumber, F_INT8LT, *batch, PG_INT64_MIN);
 	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadPlace(slot, &place) ||
-			!ZbxhistHasPayload(scan->runs, slot) ||
-			ZbxhistRunBatch(slot) >= limit)
+		if (!ZbxhistReadBatch(scan->runs, slot, &place, &found) ||
+			found >= *batch)
 			continue;
-		*batch = ZbxhistRunBatch(slot);
+		*batch = found;
 		*last_itemid = place.last_itemid;
 		return true;
 	}

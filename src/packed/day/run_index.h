@@ -13,6 +13,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
+#include "packed/day/day.h"
+
 /*
  * A batch is what one merge has written: runs that are sorted by item, and that
  * have no item in common but for one that goes on from a run to the next.  Its
@@ -79,6 +81,8 @@ extern bool ZbxhistRunIndexes(Relation runs, RunIndexes *indexes);
 extern void ZbxhistAddToRunIndex(Relation runs, Oid relid,
 								 TupleTableSlot **slots, int nslots);
 extern int64 ZbxhistRunBatch(TupleTableSlot *slot);
+extern bool ZbxhistReadBatch(Relation runs, TupleTableSlot *slot,
+							 DayGroup *place, int64 *batch);
 
 /* a scan of one of the indexes; next returns the scan's own slot, or NULL */
 typedef struct RunIndexScan RunIndexScan;

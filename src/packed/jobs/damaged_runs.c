@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "utils/hsearch.h"
@@ -20,17 +19,9 @@
 #include "utils/rel.h"
 
 #include "packed/day/run_group.h"
+#include "packed/day/run_id.h"
 #include "packed/jobs/damaged_runs.h"
 #include "rows/attempt.h"
-
-/* what a version of a run is known by; nothing between its members */
-typedef struct RunVersion
-{
-	Oid			relid;
-	BlockNumber block;
-	uint32		offset;
-	TransactionId xmin;
-} RunVersion;
 
 /* a run that is looked at */
 typedef struct RunCheck
@@ -41,33 +32,21 @@ typedef struct RunCheck
 	TupleTableSlot *slot;
 } RunCheck;
 
-static HTAB *damaged_runs = NULL;	/* of RunVersion */
+static HTAB *damaged_runs = NULL;	/* of RunId */
 
 /*
- * MakeVersion makes what a version of a run is known by.
- */
-static RunVersion
-MakeVersion(Oid relid, ItemPointer tid, TransactionId xmin)
-{
-	RunVersion	version = {relid, ItemPointerGetBlockNumber(tid),
-	ItemPointerGetOffsetNumber(tid), xmin};
-
-	return version;
-}
-
-/*
- * ZbxhistIsDamagedRun says whether this session has met the run and could not
- * read it.
+ * ZbxhistIsDamagedRun says whether this session has met the run in a slot and
+ * could not read it.
  */
 bool
-ZbxhistIsDamagedRun(Oid relid, ItemPointer tid, TransactionId xmin)
+ZbxhistIsDamagedRun(Relation rel, TupleTableSlot *slot)
 {
-	RunVersion	version;
+	RunId		id;
 
 	if (damaged_runs == NULL)
 		return false;
-	version = MakeVersion(relid, tid, xmin);
-	return hash_search(damaged_runs, &version, HASH_FIND, NULL) != NULL;
+	id = slot_run_id(rel, slot);
+	return hash_search(damaged_runs, &id, HASH_FIND, NULL) != NULL;
 }
 
 /*
@@ -90,16 +69,13 @@ CheckRun(void *arg)
 static void
 Note(const RunCheck *check, const ErrorData *error)
 {
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(check->slot, false, NULL);
-	RunVersion	version = MakeVersion(RelationGetRelid(check->rel),
-									  &check->slot->tts_tid,
-									  HeapTupleHeaderGetRawXmin(tuple->t_data));
-	HASHCTL		control = {.keysize = sizeof(RunVersion),.entrysize = sizeof(RunVersion)};
+	RunId		id = slot_run_id(check->rel, check->slot);
+	HASHCTL		control = {.keysize = sizeof(RunId),.entrysize = sizeof(RunId)};
 
 	if (damaged_runs == NULL)
 		damaged_runs = hash_create("zbxhist damaged runs", 64, &control,
 								   HASH_ELEM | HASH_BLOBS);
-	(void) hash_search(damaged_runs, &version, HASH_ENTER, NULL);
+	(void) hash_search(damaged_runs, &id, HASH_ENTER, NULL);
 	ereport(LOG,
 			errcode(error->sqlerrcode),
 			errmsg("a run of \"%s\" is not merged with others: %s",

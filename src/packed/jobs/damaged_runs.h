@@ -10,8 +10,7 @@
 
 #include "packed/day/day.h"
 
-extern bool ZbxhistIsDamagedRun(Oid relid, ItemPointer tid,
-								TransactionId xmin);
+extern bool ZbxhistIsDamagedRun(Relation rel, TupleTableSlot *slot);
 extern int	ZbxhistNoteDamagedRuns(Relation rel, const DayLayout *layout,
 								   Snapshot snapshot, const DayGroup *places,
 								   int nplaces);

@@ -30,7 +30,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -102,15 +101,13 @@ typedef struct RunMerge
 static void
 AddRun(RunMerge *merge, TupleTableSlot *slot)
 {
-	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
 	DayGroup	place;
 
 	memset(&place, 0, sizeof(place));
 	if (!ZbxhistReadPlace(slot, &place) ||
 		!ZbxhistHasPayload(merge->rel, slot) ||
 		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
-		ZbxhistIsDamagedRun(RelationGetRelid(merge->rel), &slot->tts_tid,
-							HeapTupleHeaderGetRawXmin(tuple->t_data)))
+		ZbxhistIsDamagedRun(merge->rel, slot))
 		return;
 	if (merge->nplaces == merge->max_places)
 	{

@@ -454,10 +454,8 @@ VerifyIndexOfRuns(VerifyState *state, Oid index)
 
 		CHECK_FOR_INTERRUPTS();
 		n++;
-		if (!ZbxhistReadPlace(slot, &state->group) ||
-			!ZbxhistHasPayload(state->day, slot))
+		if (!ZbxhistReadBatch(state->day, slot, &state->group, &batch))
 			continue;
-		batch = ZbxhistRunBatch(slot);
 		if (batch != NO_BATCH)
 			VerifyInBatch(state, batch, before, last_itemid);
 		last_itemid = state->group.last_itemid;

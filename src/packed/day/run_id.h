@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_id.h
+ *	  What a version of a run is known by, to who remembers it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_RUN_ID_H
+#define ZBXHIST_RUN_ID_H
+
+#include "access/htup_details.h"
+#include "executor/tuptable.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+/* a hash key: nothing between its members */
+typedef struct RunId
+{
+	Oid			relid;
+	Oid			filenode;		/* another one after VACUUM FULL */
+	BlockNumber block;
+	uint32		offset;
+	TransactionId xmin;
+} RunId;
+
+/*
+ * make_run_id returns that of a run that a transaction has stored at tid.
+ */
+static inline RunId
+make_run_id(Relation runs, const ItemPointerData *tid, TransactionId xmin)
+{
+	RunId		id = {RelationGetRelid(runs), runs->rd_rel->relfilenode,
+	ItemPointerGetBlockNumber(tid), ItemPointerGetOffsetNumber(tid), xmin};
+
+	return id;
+}
+
+/*
+ * slot_run_id returns that of the run in a slot.
+ */
+static inline RunId
+slot_run_id(Relation runs, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+	return make_run_id(runs, &slot->tts_tid,
+					   HeapTupleHeaderGetRawXmin(tuple->t_data));
+}
+
+#endif							/* ZBXHIST_RUN_ID_H */
