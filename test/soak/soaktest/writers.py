@@ -87,17 +87,10 @@ class Writer(Worker):
         self.began = self.horizon()
         chosen = [table for table in TABLES if self.random.random() < 0.7] or ["history"]
         stored = 0
-        level = self.random.random()
-        self.run(
-            "begin isolation level "
-            + (
-                "read committed"
-                if level < 0.85
-                else "repeatable read"
-                if level < 0.93
-                else "serializable"
-            )
+        (level,) = self.random.choices(
+            ("read committed", "repeatable read", "serializable"), (85, 8, 7)
         )
+        self.run("begin isolation level " + level)
         for table in chosen:
             rows = self.existing_key(table, self.rows(table))
             if self.random.random() < 0.05:
