@@ -68,6 +68,7 @@ OBJS = \
 	src/ingest/run_key_cache.o \
 	src/ingest/run_keys.o \
 	src/ingest/run_table.o \
+	src/ingest/seen_key.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \

@@ -22,6 +22,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -32,6 +33,7 @@
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "ingest/other_keys.h"
+#include "ingest/seen_key.h"
 #include "rows/stray.h"
 
 /* ---- the row's partition ---- */
@@ -219,6 +221,8 @@ KeyIsTaken(InsertBatch *batch, Relation parent, const NewRow *row,
 	}
 	if (result && batch->action == ROW_REFUSE_EXISTING)
 		RaiseNotUpdated(parent, place);
+	if (result && IsolationUsesXactSnapshot())
+		ZbxhistRequireSeenKey(parent, row->tuple);
 	return result;
 }
 

@@ -7,7 +7,7 @@
  * a quick answer (lookup_day.c).  Somebody may give a parent another key when
  * days are packed already.  If itemid and clock are among its columns, rows of
  * that item and second are read from the day and compared.  Other keys are not
- * looked for.
+ * looked for.  So are the usual ones where it matters what a snapshot sees.
  *
  * Locks: ACCESS SHARE on the day, until the transaction ends.
  *
@@ -50,11 +50,12 @@ HasColumn(Relation parent, const PartitionSet *set, const IndexInfo *info,
 }
 
 /*
- * IsSearchable says whether a key can be looked for here, and cannot in the
- * usual way.
+ * IsSearchable says whether a key can be looked for here and, unless the usual
+ * ones are wanted as well, cannot in the usual way.
  */
 static bool
-IsSearchable(Relation parent, const PartitionSet *set, const TableKey *key)
+IsSearchable(Relation parent, const PartitionSet *set, const TableKey *key,
+			 bool with_usual)
 {
 	const IndexInfo *info = key->info;
 	int			nusual = HasColumn(parent, set, info, "itemid") +
@@ -62,7 +63,8 @@ IsSearchable(Relation parent, const PartitionSet *set, const TableKey *key)
 		HasColumn(parent, set, info, "ns");
 
 	return key->is_immediate && info->ii_Expressions == NIL &&
-		info->ii_Predicate == NIL && info->ii_NumIndexKeyAttrs > nusual &&
+		info->ii_Predicate == NIL &&
+		(with_usual || info->ii_NumIndexKeyAttrs > nusual) &&
 		HasColumn(parent, set, info, "itemid") &&
 		HasColumn(parent, set, info, "clock");
 }
@@ -97,13 +99,14 @@ IsSame(const TableKey *key, TupleTableSlot *left, TupleTableSlot *right)
 
 /*
  * HasRow says whether the rows of a range of the day include one with the
- * slot's key.
+ * slot's key that the snapshot sees, or one of now if that is NULL.
  */
 static bool
 HasRow(Relation parent, Relation day, const TableKey *key,
-	   const ItemRange *range, TupleTableSlot *slot)
+	   const ItemRange *range, TupleTableSlot *slot, Snapshot seen_by)
 {
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Snapshot	snapshot = RegisterSnapshot(seen_by != NULL ? seen_by :
+											GetLatestSnapshot());
 	ItemSource *source = ZbxhistOpenPackedSource(parent, snapshot, NoLock,
 												 NoLock);
 	bool		result = false;
@@ -139,10 +142,12 @@ MakeRange(const PartitionSet *set, TupleTableSlot *slot, ItemRange *range)
 
 /*
  * ZbxhistSearchDay returns the parent's index whose key of the slot is in a
- * packed day, or InvalidOid.
+ * packed day, or InvalidOid.  With a snapshot, which must be registered or active,
+ * what that sees is looked for, by the usual keys as well.
  */
 Oid
-ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot)
+ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot,
+				 Snapshot snapshot)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(parent);
 	ItemRange	range;
@@ -154,7 +159,7 @@ ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot)
 		Relation	index;
 		Relation	rel;
 
-		if (!IsSearchable(parent, set, key) ||
+		if (!IsSearchable(parent, set, key, snapshot != NULL) ||
 			!MakeRange(set, slot, &range) || !ZbxhistLockForLookup(day) ||
 			(rel = try_table_open(day, NoLock)) == NULL)
 			continue;
@@ -162,7 +167,7 @@ ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot)
 		BuildSpeculativeIndexInfo(index, key->info);
 		index_close(index, AccessShareLock);
 		/* takes over the reference */
-		if (HasRow(parent, rel, key, &range, slot))
+		if (HasRow(parent, rel, key, &range, slot, snapshot))
 			return key->index;
 	}
 	return InvalidOid;

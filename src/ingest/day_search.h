@@ -10,7 +10,9 @@
 
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
-extern Oid	ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot);
+extern Oid	ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot,
+							 Snapshot snapshot);
 
 #endif							/* ZBXHIST_DAY_SEARCH_H */

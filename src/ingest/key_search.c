@@ -248,30 +248,23 @@ MakeKeys(KeySearch *search, TupleTableSlot *slot, ScanKey keys)
 }
 
 /*
- * FindRow looks for the slot's key once.  It sets xid to the transaction that
- * has to end before the answer is known, if there is one.
+ * FindRow looks for the slot's key once, among the rows that a snapshot sees.
  */
 static bool
 FindRow(KeySearch *search, TupleTableSlot *slot, ScanKey keys,
-		TransactionId *xid)
+		Snapshot snapshot)
 {
-	SnapshotData dirty;
 	IndexScanDesc scan;
 	bool		result = false;
 
-	InitDirtySnapshot(dirty);
-	*xid = InvalidTransactionId;
-	scan = index_beginscan_compat(search->child, search->index, &dirty,
+	scan = index_beginscan_compat(search->child, search->index, snapshot,
 								  search->nkeys);
 	index_rescan(scan, keys, search->nkeys, NULL, 0);
 	while (!result &&
 		   index_next(scan, ForwardScanDirection, search->found))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!HasSameKey(search, slot))
-			continue;
-		*xid = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
-		result = true;
+		result = HasSameKey(search, slot);
 	}
 	index_endscan(scan);
 	return result;
@@ -286,13 +279,16 @@ bool
 ZbxhistSearchKey(KeySearch *search, TupleTableSlot *slot)
 {
 	ScanKeyData keys[INDEX_MAX_KEYS];
-	TransactionId xid;
+	SnapshotData dirty;
 
+	InitDirtySnapshot(dirty);
 	if (search->index == NULL || !MakeKeys(search, slot, keys))
 		return false;
-	while (FindRow(search, slot, keys, &xid))
+	while (FindRow(search, slot, keys, &dirty))
 	{
 		ItemPointerData tid = search->found->tts_tid;
+		TransactionId xid = TransactionIdIsValid(dirty.xmin) ?
+			dirty.xmin : dirty.xmax;
 
 		ExecClearTuple(search->found);
 		if (!TransactionIdIsValid(xid))
@@ -301,4 +297,22 @@ ZbxhistSearchKey(KeySearch *search, TupleTableSlot *slot)
 	}
 	ExecClearTuple(search->found);
 	return false;
+}
+
+/*
+ * ZbxhistSeesKey says whether a snapshot sees a row of the child with the key of
+ * the parent's row in slot, or nothing can be looked for.
+ */
+bool
+ZbxhistSeesKey(KeySearch *search, TupleTableSlot *slot, Snapshot snapshot)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	bool		result;
+
+	if (search->index == NULL)
+		return true;
+	result = MakeKeys(search, slot, keys) &&
+		FindRow(search, slot, keys, snapshot);
+	ExecClearTuple(search->found);
+	return result;
 }

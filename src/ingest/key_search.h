@@ -9,6 +9,7 @@
 #define ZBXHIST_KEY_SEARCH_H
 
 #include "executor/tuptable.h"
+#include "utils/snapshot.h"
 
 #include "ingest/key_match.h"
 
@@ -18,6 +19,8 @@ extern KeySearch *ZbxhistBeginKeySearch(Relation child, Relation parent,
 										const TableKey *key,
 										const AttrMap *map);
 extern bool ZbxhistSearchKey(KeySearch *search, TupleTableSlot *slot);
+extern bool ZbxhistSeesKey(KeySearch *search, TupleTableSlot *slot,
+						   Snapshot snapshot);
 extern void ZbxhistEndKeySearch(KeySearch *search);
 
 #endif							/* ZBXHIST_KEY_SEARCH_H */

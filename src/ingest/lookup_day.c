@@ -184,7 +184,7 @@ LookUp(void *arg)
 	else if (!lookup->is_gone &&
 			 CountIndexes(lookup->parent) > OidIsValid(lookup->usual))
 		lookup->found = ZbxhistSearchDay(lookup->parent, lookup->day->relid,
-										 lookup->slot);
+										 lookup->slot, NULL);
 }
 
 /*
