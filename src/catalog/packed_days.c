@@ -411,11 +411,12 @@ ZbxhistIsPackedTable(Oid relid)
 }
 
 /*
- * GetPackedName returns the name under which days have a column of a foreign
- * table, of whose catalog row tuple is; NULL if none has been packed with it.
+ * GetPackedOption returns the option that notes the name under which days have a
+ * column of a foreign table, of whose catalog row tuple is; NULL if none has been
+ * packed with it.  Before 1.1 the name was not noted, but "true".
  */
 static const char *
-GetPackedName(HeapTuple tuple)
+GetPackedOption(HeapTuple tuple)
 {
 	bool		isnull;
 	Datum		options = SysCacheGetAttr(ATTNUM, tuple,
@@ -429,13 +430,41 @@ GetPackedName(HeapTuple tuple)
 	{
 		DefElem    *def = lfirst_node(DefElem, lc);
 
-		/* before 1.1 the name was not noted */
 		if (strcmp(def->defname, ZBXHIST_PACKED_OPTION) == 0)
-			return strcmp(defGetString(def), "true") == 0 ?
-				pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname)) :
-				defGetString(def);
+			return defGetString(def);
 	}
 	return NULL;
+}
+
+/*
+ * GetPackedName returns that name, which is the present one as far as is known.
+ */
+static const char *
+GetPackedName(HeapTuple tuple)
+{
+	const char *option = GetPackedOption(tuple);
+
+	if (option != NULL && strcmp(option, "true") == 0)
+		return pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+	return option;
+}
+
+/*
+ * ZbxhistHasPackedName says whether it is noted under which name days have a
+ * column of a foreign table.
+ */
+bool
+ZbxhistHasPackedName(Oid foreign, AttrNumber attnum)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
+										Int16GetDatum(attnum));
+	const char *option;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	option = GetPackedOption(tuple);
+	ReleaseSysCache(tuple);
+	return option != NULL && strcmp(option, "true") != 0;
 }
 
 /*

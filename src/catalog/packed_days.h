@@ -50,6 +50,7 @@ extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
 extern Oid	ZbxhistFindDayEntry(Oid relid, PackedDay *day);
 extern bool ZbxhistDayIsUnpacked(Oid day);
 extern bool ZbxhistIsPackedTable(Oid relid);
+extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
 extern List *ZbxhistReadNewColumns(Oid foreign);
 extern void ZbxhistReadPackedColumns(Oid foreign, List **new_columns,
 									 List **renamed);

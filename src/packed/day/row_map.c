@@ -9,9 +9,9 @@
  * foreign table's column (packed_days.c), unless the day comes from a former
  * version.  One whose type has changed is converted as by assignment.
  * One that came later has the value that it had then for older rows
- * (missing_value.c).  Where there is none it is null, unless the day has a
- * column at its place that the table lacks: then it may be the same one
- * renamed.  A column that was dropped and added again is told from its former
+ * (missing_value.c).  Where there is none it is null, unless that option is not
+ * there and the day has a column at its place that the table lacks: then it may be
+ * the same one renamed.  A column that was dropped and added again is told from its former
  * self by that option, which a new one lacks, and by its place.
  *
  * Casts and types that did not come with PostgreSQL are code of whoever made
@@ -363,6 +363,28 @@ HasOrphan(const DayLayout *layout, Relation table, Form_pg_attribute att)
 }
 
 /*
+ * IsKnown says whether a column that the day lacks is known not to be one that it has
+ * by another name: no day has been packed with it, or its name in days is noted.
+ */
+static bool
+IsKnown(Relation table, Form_pg_attribute att)
+{
+	const PartitionSet *set = GetSet(table);
+	ListCell   *lc;
+
+	if (set == NULL)
+		return false;
+	foreach(lc, set->new_columns)
+	{
+		if (strcmp(lfirst(lc), NameStr(att->attname)) == 0)
+			return true;
+	}
+	return ZbxhistHasPackedName(set->packed,
+								get_attnum(set->packed,
+										   NameStr(att->attname)));
+}
+
+/*
  * MapMissing finds what a column that the day lacks is in its rows.
  */
 static void
@@ -375,7 +397,7 @@ MapMissing(Relation day, const DayLayout *layout, Relation table,
 	mapped->isnull = !ZbxhistGetMissing(table, att, &mapped->value);
 	if (!mapped->isnull)
 		return;
-	has_orphan = HasOrphan(layout, table, att);
+	has_orphan = !IsKnown(table, att) && HasOrphan(layout, table, att);
 	if (att->attnotnull || has_orphan || ZbxhistHasDefault(table, att))
 		ZbxhistRaiseNotKnown(day, table, att, has_orphan);
 }
