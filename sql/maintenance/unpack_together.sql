@@ -22,6 +22,7 @@ DECLARE
     waits     pg_catalog.int4 := 0;
     locked    pg_catalog.int4 := 0;
 BEGIN
+    CALL zbxhist_internal.next_transaction();
     answer := 'done';
     WHILE cardinality(days) > 0 LOOP
         remaining := '{}';
