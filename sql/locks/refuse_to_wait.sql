@@ -6,7 +6,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF tries < 20 THEN
+    IF tries < zbxhist_internal.most_tries(20) THEN
         RETURN;
     END IF;
     RAISE EXCEPTION 'transactions that began earlier may still need rows of table % where they are', parent

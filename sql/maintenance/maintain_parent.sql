@@ -6,6 +6,7 @@ AS $$
 DECLARE
     policy    zbxhist.parent_config;
     partition pg_catalog.regclass;
+    days      pg_catalog.regclass[];
     answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -34,8 +35,9 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'align', partition, answer);
     END LOOP;
     -- what was begun by hand and broken off, or was packed with other columns
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
+    days := zbxhist_internal.work_list(parent, 'unpack');
+    FOR place IN 1 .. cardinality(days) BY 48 LOOP
+        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
     END LOOP;
     IF zbxhist_internal.own_pages(parent) > 0 THEN
         CALL zbxhist_internal.move_waiting(parent);

@@ -37,7 +37,9 @@ BEGIN
             pause := least(2, extract(epoch FROM clock_timestamp() - began));
         ELSE
             tries := tries + 1;
-            EXIT WHEN tries >= CASE answer WHEN 'locked' THEN 3 ELSE 8 END;
+            EXIT WHEN tries >= CASE WHEN answer = 'locked' THEN 3
+                                    WHEN step = 'undo_settle' THEN zbxhist_internal.most_tries(8)
+                                    ELSE 8 END;
             pause := 0.25;
         END IF;
         PERFORM pg_sleep(pause);

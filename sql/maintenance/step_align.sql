@@ -15,10 +15,15 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have done it, or dropped it
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.unaligned_partitions(parent) p WHERE p = partition) THEN
+    IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                 JOIN pg_class k ON k.oid = p.partition
+                 JOIN pg_class source ON source.oid = step_align.parent AND source.relowner = k.relowner
+                WHERE p.partition = step_align.partition) THEN
+        found := zbxhist_internal.unlike(parent, partition);
+    END IF;
+    IF coalesce(found, '{}') = '{}' THEN
         RETURN 'done';
     END IF;
-    found := zbxhist_internal.unlike(parent, partition);
     IF 'privileges' = ANY (found) THEN
         PERFORM zbxhist_internal.clone_grants(parent, partition);
     END IF;

@@ -5,6 +5,7 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     partition pg_catalog.regclass;
+    days      pg_catalog.regclass[];
     answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -16,9 +17,11 @@ BEGIN
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
         CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
     END LOOP;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'unpack') LOOP
+    -- no more of them are in both forms at once than 48, two days of hours
+    days := zbxhist_internal.work_list(parent, 'unpack');
+    FOR place IN 1 .. cardinality(days) BY 48 LOOP
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
-        CALL zbxhist_internal.repeat_step(parent, 'unpack', partition, answer);
+        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
     END LOOP;
     -- a second round for rows of transactions that began before the first
     FOR round IN 1 .. 3 LOOP

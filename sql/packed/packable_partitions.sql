@@ -5,31 +5,7 @@ RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-    -- first what is known at once
-    WITH due AS MATERIALIZED (
-        SELECT p.partition, p.from_clock
-          FROM zbxhist.parent_config c
-         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
-         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-         CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
-         WHERE c.parent = packable_partitions.parent AND c.routing
-           AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
-           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)),
-    over AS (
-        SELECT r.day, r.from_clock
-          FROM zbxhist.parent_config c
-         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
-         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN zbxhist.packed_day r ON r.parent = c.parent AND r.runs AND r.partition IS NULL
-         WHERE c.parent = packable_partitions.parent
-           -- what is to be unpacked is packed first
-           AND (NOT c.routing OR r.day IN (SELECT zbxhist_internal.altered_days(c.parent))
-                OR r.to_clock <= closed AND r.to_clock > coalesce(cutoff, -2147483648)))
-    (SELECT d.partition FROM due d
-     WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
-     ORDER BY d.from_clock)
-     UNION ALL
-    (SELECT o.day FROM over o ORDER BY o.from_clock)
+    SELECT zbxhist_internal.list_packable(parent, NULL)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.packable_partitions(regclass) IS

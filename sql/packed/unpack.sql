@@ -3,9 +3,13 @@
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
+DECLARE
+    answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    CALL zbxhist_internal.repeat_each_by_hand(parent, 'unpack', zbxhist_internal.days_to_unpack(parent, day));
+    CALL zbxhist_internal.unpack_together(parent, zbxhist_internal.days_to_unpack(parent, day), true, answer);
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
 END
 $$;
 

@@ -1,23 +1,11 @@
 -- sql/partitions/unindexed_partitions.sql
---
--- A key is left to the administrator: rows that are there may not keep it.  A
--- partition that fills up is waited for if it is large, and one that is about
--- to be packed needs none.
 
 CREATE FUNCTION zbxhist_internal.unindexed_partitions(parent regclass)
 RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT p.partition
-      FROM zbxhist.list_partitions(parent) p
-     WHERE EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
-                    WHERE NOT x.indisunique AND NOT x.indisexclusion
-                       OR zbxhist_internal.own_pages(p.partition) = 0)
-       AND (p.to_clock <= zbxhist_internal.current_clock()
-            OR zbxhist_internal.own_pages(p.partition) < 16384)
-       AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(parent))
-     ORDER BY p.from_clock
+    SELECT zbxhist_internal.list_unindexed(parent, NULL)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions(regclass) IS

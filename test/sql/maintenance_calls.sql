@@ -1,0 +1,59 @@
+-- What a step of maintenance looks at does not grow with the number of
+-- partitions: counted in calls of the functions that it uses.
+\set VERBOSITY terse
+\set SHOW_CONTEXT never
+SET client_min_messages = error;
+SET track_functions = 'all';
+LOAD 'zbxhist';
+CREATE TABLE history (
+    itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+
+-- two days of hours that are over, half of them of runs, and a value that waits in the table itself
+SELECT count(CASE WHEN c % 7200 = 0 THEN zbxhist_internal.create_runs('history', c, c + 3600)
+                  ELSE zbxhist_internal.create_range('history', c, c + 3600) END)
+  FROM generate_series(86400, 3 * 86400 - 3600, 3600) c;
+INSERT INTO history (itemid, clock, value) SELECT 1, c, c FROM generate_series(86400, 3 * 86400 - 1, 600) c;
+SET zbxhist.enable_routing = off;
+INSERT INTO history (itemid, clock, value) VALUES (2, 86400, 2);
+RESET zbxhist.enable_routing;
+SELECT count(*) FROM ONLY history;
+-- what a step answers, and how often it has called what looks at one partition
+CREATE FUNCTION calls_of(step text, relation regclass) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+    seen   bigint;
+    before bigint[] := '{}';
+    names  constant text[] := '{not_packable,has_same_columns,missing_indexes,unlike}';
+    answer text[];
+BEGIN
+    FOR i IN 1 .. 4 LOOP
+        SELECT sum(calls) INTO seen FROM pg_stat_xact_user_functions WHERE funcname = names[i];
+        before[i] := coalesce(seen, 0);
+    END LOOP;
+    answer := ARRAY[zbxhist_internal.run_step('history', step, relation)];
+    FOR i IN 1 .. 4 LOOP
+        SELECT sum(calls) INTO seen FROM pg_stat_xact_user_functions WHERE funcname = names[i];
+        answer := answer || format('%s %s', names[i], coalesce(seen, 0) - before[i]);
+    END LOOP;
+    RETURN answer;
+END $$;
+
+-- packing an hour, and one of runs
+SELECT unnest(calls_of('pack', 'history_p19700102_0100'));
+SELECT unnest(calls_of('pack', 'zbxhist_packed.history_p19700102_0200'));
+
+-- an index and privileges that a partition is without
+CREATE INDEX ON ONLY history (value);
+GRANT SELECT ON history TO PUBLIC;
+SELECT unnest(calls_of('index', p.partition))
+  FROM (SELECT * FROM zbxhist.list_partitions('history') p WHERE p.from_clock > extract(epoch FROM now())
+         ORDER BY p.from_clock LIMIT 1) p;
+SELECT unnest(calls_of('align', 'history_p19700102_0100'));
+
+-- nothing is the matter with one that has what it needs
+SELECT unnest(calls_of('align', 'history_p19700102_0100'));
+DROP FUNCTION calls_of;
+SET zbxhist.allow_packed_drop = on;
+DROP TABLE history CASCADE;
+RESET session_preload_libraries;
