@@ -359,7 +359,8 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 		int64		number;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadBatch(look->rel, slot, &place, &number))
+		if (!ZbxhistReadBatch(look->rel, slot, &place, &number) ||
+			number == NO_BATCH)
 			continue;
 		if (number != batch)
 			break;

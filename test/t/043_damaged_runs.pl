@@ -19,7 +19,7 @@ create_zabbix_tables($node, 'zabbix');
 sub query { return $node->safe_psql('zabbix', @_); }
 
 my %day;
-for my $table (qw(history history_text history_uint))
+for my $table (qw(history history_str history_text history_uint))
 {
 	query(
 		"SELECT zbxhist.create_parent('$table', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs');"
@@ -53,7 +53,21 @@ my @merged_runs = map { [ split /,/ ] } split /\n/,
   query(
 	"SELECT concat_ws(',', trim('()' FROM ctid::text), first_itemid, last_itemid) FROM $day{history_uint} WHERE batch IS NOT NULL ORDER BY first_itemid LIMIT 2"
   );
+
+# two batches; the last run of the newer one is going to lose its batch
+for my $batch (1 .. 2)
+{
+	query(
+		"INSERT INTO history_str (itemid,clock,ns,value) SELECT i, 864000 + i, $batch * 100 + $_, 'v' FROM generate_series(1, 9) i"
+	) for 1 .. 70;
+	query("SELECT zbxhist_internal.merge_runs('$day{history_str}')");
+}
+my @lost = split /,/,
+  query(
+	"SELECT trim('()' FROM ctid::text) FROM $day{history_str} ORDER BY batch DESC, last_itemid DESC, first_itemid DESC LIMIT 1"
+  );
 query('CHECKPOINT');
+my $str = query("SELECT pg_relation_filepath('$day{history_str}')");
 my $merged = query("SELECT pg_relation_filepath('$day{history_uint}')");
 my $file = query("SELECT pg_relation_filepath('$day{history}')");
 my $toast = query(
@@ -86,13 +100,21 @@ sub read_at
 	return $bytes;
 }
 
-# Where a row of a page begins: behind its header and null bits.
-sub start_of_row
+# Where the header of a row of a page begins.
+sub start_of_header
 {
 	my ($name, $block, $row) = @_;
 	my $pointer =
 	  unpack('L', read_at($name, $block * $page + 24 + 4 * ($row - 1), 4));
-	my $at = $block * $page + ($pointer & 0x7FFF);
+
+	return $block * $page + ($pointer & 0x7FFF);
+}
+
+# Where a row begins: behind its header and null bits.
+sub start_of_row
+{
+	my ($name, $block, $row) = @_;
+	my $at = start_of_header($name, $block, $row);
 
 	return $at + unpack('C', read_at($name, $at + 22, 1));
 }
@@ -110,6 +132,11 @@ write_over(
 	$merged,
 	start_of_row($merged, @{ $merged_runs[1] }[ 0, 1 ]) + 16,
 	pack('q', $merged_runs[1][2]));
+
+# the null bits of a run: those of the first seven columns are known to be set
+my $bits = start_of_header($str, @lost) + 23;
+is(unpack('C', read_at($str, $bits, 1)), 0x7F, 'a run has a batch');
+write_over($str, $bits, pack('C', 0x3F));
 write_over($file, $page, "\xFF" x 24);
 write_over($toast, 0, "\xFF" x 24);
 $node->start;
@@ -153,6 +180,18 @@ is( outcomes(
 	'23505',
 	'nor do runs of a batch that are damaged, and keys behind them are found'
 );
+is(query('SELECT count(*), sum(ns) FROM history_str WHERE itemid = 1'),
+	'140|' . (70 * 71 + 70 * 300),
+	'older batches are read if a run has lost its batch');
+like(
+	query("SELECT string_agg(problem, ';') FROM zbxhist.verify('history_str')"),
+	qr/the run is newer than its batch/,
+	'... which verify tells');
+is( outcomes(
+		"INSERT INTO history_str (itemid,clock,ns,value) VALUES (1,864001,101,'x')"
+	),
+	'23505',
+	'... and older keys are found');
 is( () =
 	  slurp_file($node->logfile) =~
 	  /could not look for keys in "history_p19700111_0000": invalid page/g,

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/itup.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
@@ -45,6 +46,7 @@ struct RunIndexScan
 	Relation	index;
 	bool		is_merged;		/* it is that of merged runs */
 	IndexScanDesc scan;
+	IndexScanDesc batches;		/* of entries, for batches; or NULL */
 	ScanDirection direction;
 	TupleTableSlot *slot;
 };
@@ -190,6 +192,7 @@ ZbxhistBeginRunIndexScan(Relation runs, Oid relid, Snapshot snapshot)
 		IndexRelationGetNumberOfAttributes(scan->index) == NUM_MERGED_KEYS;
 	scan->scan = index_beginscan_compat(runs, scan->index, snapshot,
 										scan->is_merged ? NUM_COMPARED : 1);
+	scan->batches = NULL;
 	scan->direction = ForwardScanDirection;
 	scan->slot = table_slot_create(runs, NULL);
 	return scan;
@@ -202,6 +205,8 @@ void
 ZbxhistEndRunIndexScan(RunIndexScan *scan)
 {
 	index_endscan(scan->scan);
+	if (scan->batches != NULL)
+		index_endscan(scan->batches);
 	index_close(scan->index, AccessShareLock);
 	ExecDropSingleTupleTableSlot(scan->slot);
 	pfree(scan);
@@ -211,15 +216,18 @@ ZbxhistEndRunIndexScan(RunIndexScan *scan)
  * StartBatches starts a scan of merged runs, by their batch and last item.
  */
 static void
-StartBatches(RunIndexScan *scan, StrategyNumber strategy, RegProcedure compare,
+StartBatches(IndexScanDesc scan, StrategyNumber strategy, RegProcedure compare,
 			 int64 batch, int64 itemid)
 {
 	ScanKeyData keys[NUM_COMPARED];
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
 
 	ScanKeyInit(&keys[0], 1, strategy, compare, Int64GetDatum(batch));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT8GE,
 				Int64GetDatum(itemid));
-	index_rescan(scan->scan, keys, NUM_COMPARED, NULL, 0);
+	/* room for entries is allocated here, and lives as long as the scan */
+	index_rescan(scan, keys, NUM_COMPARED, NULL, 0);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -229,7 +237,7 @@ void
 ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
 {
 	scan->direction = ForwardScanDirection;
-	StartBatches(scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
+	StartBatches(scan->scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
 				 PG_INT64_MIN);
 }
 
@@ -272,7 +280,7 @@ void
 ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid)
 {
 	scan->direction = ForwardScanDirection;
-	StartBatches(scan, BTEqualStrategyNumber, F_INT8EQ, batch, itemid);
+	StartBatches(scan->scan, BTEqualStrategyNumber, F_INT8EQ, batch, itemid);
 }
 
 /*
@@ -286,28 +294,42 @@ ZbxhistNextInRunIndex(RunIndexScan *scan)
 }
 
 /*
+ * BeginBatches prepares a scan that has entries of the index.  Only this one has
+ * them, for they are copied.
+ */
+static void
+BeginBatches(RunIndexScan *scan)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
+
+	scan->batches = index_beginscan_compat(scan->runs, scan->index,
+										   scan->scan->xs_snapshot,
+										   NUM_COMPARED);
+	scan->batches->xs_want_itup = true;
+	MemoryContextSwitchTo(old);
+}
+
+/*
  * ZbxhistNextBatch sets batch, which is one or PG_INT64_MAX, to the next older
- * one, and last_itemid to its last item; returns false if there is none.  A run
- * that is damaged does not tell.
+ * one, and last_itemid to its last item; returns false if there is none.  It is the
+ * index that tells: a run may be damaged and have lost its batch.
  */
 bool
 ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 {
-	TupleTableSlot *slot;
-	DayGroup	place;
-	int64		found;
+	IndexScanDesc entries;
+	bool		isnull;
 
-	scan->direction = BackwardScanDirection;
-	StartBatches(scan, BTLessStrategyNumber, F_INT8LT, *batch, PG_INT64_MIN);
-	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadBatch(scan->runs, slot, &place, &found) ||
-			found >= *batch)
-			continue;
-		*batch = found;
-		*last_itemid = place.last_itemid;
-		return true;
-	}
-	return false;
+	if (scan->batches == NULL)
+		BeginBatches(scan);
+	entries = scan->batches;
+	StartBatches(entries, BTLessStrategyNumber, F_INT8LT, *batch,
+				 PG_INT64_MIN);
+	if (!index_next(entries, BackwardScanDirection, scan->slot))
+		return false;
+	*batch = DatumGetInt64(index_getattr(entries->xs_itup, 1,
+										 entries->xs_itupdesc, &isnull));
+	*last_itemid = DatumGetInt64(index_getattr(entries->xs_itup, 2,
+											   entries->xs_itupdesc, &isnull));
+	return true;
 }

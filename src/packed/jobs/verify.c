@@ -438,7 +438,7 @@ VerifyInBatch(VerifyState *state, int64 batch, int64 before, int64 last_itemid)
  * many it leads to.
  */
 static int
-VerifyIndexOfRuns(VerifyState *state, Oid index)
+VerifyIndexOfRuns(VerifyState *state, Oid index, bool is_merged)
 {
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(state->day, index,
 												  state->snapshot);
@@ -456,7 +456,7 @@ VerifyIndexOfRuns(VerifyState *state, Oid index)
 		n++;
 		if (!ZbxhistReadBatch(state->day, slot, &state->group, &batch))
 			continue;
-		if (batch != NO_BATCH)
+		if (is_merged || batch != NO_BATCH)
 			VerifyInBatch(state, batch, before, last_itemid);
 		last_itemid = state->group.last_itemid;
 	}
@@ -480,8 +480,8 @@ VerifyRunIndexes(void *arg)
 		AddProblem(state, 0, 0, "the indexes: those on (last_clock) and (batch, last_itemid, first_itemid) are not there, or others are");
 		return;
 	}
-	n = VerifyIndexOfRuns(state, indexes.stored) +
-		VerifyIndexOfRuns(state, indexes.merged);
+	n = VerifyIndexOfRuns(state, indexes.stored, false) +
+		VerifyIndexOfRuns(state, indexes.merged, true);
 	if (n != state->nplaces)
 		AddProblem(state, 0, 0, psprintf("the indexes have %d of %d runs", n,
 										 state->nplaces));
