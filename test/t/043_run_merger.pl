@@ -201,6 +201,21 @@ $node->safe_psql('one',
 );
 cmp_ok(runs('one', 'history'), '<', 64, 'and maintenance merges them');
 
+# until it has, check() tells, with a command for it
+my $found =
+  "FROM zbxhist.check() WHERE code = 'runs_not_merged' AND object ~ 'history_p19700111_0000'";
+store('one', 300, 'history');
+like(
+	$node->safe_psql('one', "SELECT message $found"),
+	qr/^[23]\d\d runs .* no worker process left for it \(max_worker_processes is 0\)$/,
+	'check() tells why they are not merged');
+$node->safe_psql('one', $node->safe_psql('one', "SELECT hint $found"));
+is($node->safe_psql('one', "SELECT count(*) $found"),
+	0, 'nothing is to be told when its hint has been run');
+is($node->safe_psql('one', 'SELECT count(DISTINCT ns) FROM history'),
+	$node->safe_psql('one', 'SELECT count(*) / 2 FROM history'),
+	'and nothing is lost');
+
 is( join(
 		"\n",
 		grep {
