@@ -180,11 +180,12 @@ is( outcomes(
 	'23505',
 	'nor do runs of a batch that are damaged, and keys behind them are found'
 );
-is(query('SELECT count(*), sum(ns) FROM history_str WHERE itemid = 1'),
+is( query('SELECT count(*), sum(ns) FROM history_str WHERE itemid = 1'),
 	'140|' . (70 * 71 + 70 * 300),
 	'older batches are read if a run has lost its batch');
 like(
-	query("SELECT string_agg(problem, ';') FROM zbxhist.verify('history_str')"),
+	query(
+		"SELECT string_agg(problem, ';') FROM zbxhist.verify('history_str')"),
 	qr/the run is newer than its batch/,
 	'... which verify tells');
 is( outcomes(

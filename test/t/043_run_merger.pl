@@ -212,7 +212,7 @@ like(
 $node->safe_psql('one', $node->safe_psql('one', "SELECT hint $found"));
 is($node->safe_psql('one', "SELECT count(*) $found"),
 	0, 'nothing is to be told when its hint has been run');
-is($node->safe_psql('one', 'SELECT count(DISTINCT ns) FROM history'),
+is( $node->safe_psql('one', 'SELECT count(DISTINCT ns) FROM history'),
 	$node->safe_psql('one', 'SELECT count(*) / 2 FROM history'),
 	'and nothing is lost');
 
