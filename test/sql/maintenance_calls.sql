@@ -56,4 +56,5 @@ SELECT unnest(calls_of('align', 'history_p19700102_0100'));
 DROP FUNCTION calls_of;
 SET zbxhist.allow_packed_drop = on;
 DROP TABLE history CASCADE;
+CALL zbxhist.run_maintenance();
 RESET session_preload_libraries;
