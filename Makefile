@@ -99,6 +99,7 @@ OBJS = \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
 	src/packed/day/item_runs.o \
+	src/packed/day/known_batches.o \
 	src/packed/day/layout.o \
 	src/packed/day/missing_value.o \
 	src/packed/day/open_days.o \

@@ -366,7 +366,8 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 			break;
 		if (place.last_itemid < keys->itemids[row] && row != asked)
 		{
-			ZbxhistRunsOfBatch(scan, batch, keys->itemids[row]);
+			ZbxhistRunsOfBatch(scan, batch, keys->itemids[row],
+							   PG_INT64_MAX);
 			asked = row;
 		}
 		else if (NoteRun(look, slot, snapshot))

@@ -4,7 +4,8 @@
  *	  One item's rows in a table of runs.
  *
  * Any run of a statement may have the item; there are few, which are listed once.
- * Of each batch one or two runs may, which are found by its index.  Both are read
+ * Of each batch one or two runs may, which are found by its index, with what the
+ * session knows of the batches as a guess (known_batches.c).  Both are read
  * from the newest on, so that who wants an item's newest rows has them before older
  * runs are touched: what is newer than all runs that are left is complete.
  *
@@ -23,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "common/int.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
@@ -30,6 +32,7 @@
 #include "utils/rel.h"
 
 #include "packed/day/item_runs.h"
+#include "packed/day/known_batches.h"
 #include "packed/day/row_compare.h"
 #include "packed/day/run_index.h"
 
@@ -37,6 +40,7 @@
 typedef struct Batch
 {
 	int64		number;
+	int64		width;			/* itemids of one of its runs; 0: not known */
 	bool		is_asked;		/* for an item: runs are all that may have it */
 	int64		itemid;
 	Run		   *runs;
@@ -223,6 +227,33 @@ ListStored(ItemRuns *items)
 }
 
 /*
+ * NextBatch sets number, which is a batch's or PG_INT64_MAX, to that of the next
+ * older one, and width to what is known of it; returns false if there is none.
+ * A batch that the session knows may be gone for this snapshot: then no run of it
+ * is found.  What matters is that there is no other one before it.
+ */
+static bool
+NextBatch(ItemRuns *items, int64 *number, int64 *width)
+{
+	Oid			relid = RelationGetRelid(items->source.day);
+	const KnownBatch *known = ZbxhistKnownBatchBefore(relid, *number);
+	int64		unused;
+
+	*width = 0;
+	if (ZbxhistNextBatch(items->scan, known == NULL ? NO_BATCH : known->number,
+						 number, &unused))
+	{
+		ZbxhistRememberBatch(relid, *number, 0);
+		return true;
+	}
+	if (known == NULL)
+		return false;
+	*number = known->number;
+	*width = known->width;
+	return true;
+}
+
+/*
  * GetBatch returns a batch, by its place in the list, or NULL if there are not so
  * many; finds it if it was not asked for yet.
  */
@@ -231,11 +262,11 @@ GetBatch(ItemRuns *items, int i)
 {
 	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
 		items->batches[items->nbatches - 1].number;
-	int64		unused;
+	int64		width;
 
 	if (i < items->nbatches)
 		return &items->batches[i];
-	if (items->has_all || !ZbxhistNextBatch(items->scan, &number, &unused))
+	if (items->has_all || !NextBatch(items, &number, &width))
 	{
 		items->has_all = true;
 		return NULL;
@@ -250,6 +281,7 @@ GetBatch(ItemRuns *items, int i)
 	}
 	memset(&items->batches[i], 0, sizeof(Batch));
 	items->batches[i].number = number;
+	items->batches[i].width = width;
 	items->nbatches++;
 	return &items->batches[i];
 }
@@ -276,31 +308,66 @@ HasAllOf(const Batch *batch, int64 itemid)
 }
 
 /*
- * FindRuns finds the runs of a batch that may have the item.
+ * CollectRuns adds the runs of a batch that may have the item and end with
+ * last_itemid at most.  Returns whether these are all, which is known when one goes
+ * on behind the item; is_there becomes whether there are any runs.
  */
-static void
-FindRuns(ItemRuns *items, Batch *batch)
+static bool
+CollectRuns(ItemRuns *items, Batch *batch, int64 last_itemid, bool *is_there)
 {
 	int64		itemid = items->range.itemid;
 	TupleTableSlot *slot;
 	DayGroup	place;
 
-	if (HasAllOf(batch, itemid))
-		return;
-	for (int i = 0; i < batch->nruns; i++)
-		ZbxhistForgetRun(&items->source, &batch->runs[i]);
 	batch->nruns = 0;
-	ZbxhistRunsOfBatch(items->scan, batch->number, itemid);
+	*is_there = false;
+	ZbxhistRunsOfBatch(items->scan, batch->number, itemid, last_itemid);
 	while ((slot = ZbxhistNextInRunIndex(items->scan)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ReadPlace(items, slot, &place);
+		*is_there = true;
 		if (place.first_itemid <= itemid)
 			AddRun(items, slot, &place, &batch->runs, &batch->nruns,
 				   &batch->size);
 		if (place.last_itemid > itemid)
-			break;
+		{
+			if (pg_sub_s64_overflow(place.last_itemid, place.first_itemid,
+									&batch->width))
+				batch->width = 0;
+			return true;
+		}
 	}
+	return last_itemid == PG_INT64_MAX;
+}
+
+/*
+ * FindRuns finds the runs of a batch that may have the item.  Where one of the
+ * batch's runs that was met before is as wide as this one, few index entries are
+ * looked at.
+ */
+static void
+FindRuns(ItemRuns *items, Batch *batch)
+{
+	Oid			relid = RelationGetRelid(items->source.day);
+	int64		itemid = items->range.itemid;
+	int64		width = batch->width;
+	int64		last;
+	bool		is_there;
+
+	if (HasAllOf(batch, itemid))
+		return;
+	for (int i = 0; i < batch->nruns; i++)
+		ZbxhistForgetRun(&items->source, &batch->runs[i]);
+	if (width == 0 || pg_add_s64_overflow(itemid, width, &last) ||
+		pg_add_s64_overflow(last, width, &last))
+		last = PG_INT64_MAX;
+	if (!CollectRuns(items, batch, last, &is_there))
+		(void) CollectRuns(items, batch, PG_INT64_MAX, &is_there);
+	if (!is_there)
+		ZbxhistForgetBatch(relid, batch->number);
+	else if (batch->width != width)
+		ZbxhistRememberBatch(relid, batch->number, batch->width);
 	batch->is_asked = true;
 	batch->itemid = itemid;
 }

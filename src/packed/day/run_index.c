@@ -36,9 +36,10 @@
 #include "packed/day/run_index.h"
 #include "rows/index_next.h"
 
-/* columns of the index of merged runs, and those that a scan compares */
+/* columns of the index of merged runs, comparisons of a scan, and of batches */
 #define NUM_MERGED_KEYS 3
-#define NUM_COMPARED 2
+#define NUM_COMPARED 3
+#define NUM_BETWEEN 2
 
 struct RunIndexScan
 {
@@ -213,20 +214,38 @@ ZbxhistEndRunIndexScan(RunIndexScan *scan)
 }
 
 /*
- * StartBatches starts a scan of merged runs, by their batch and last item.
+ * StartBatches starts a scan of merged runs by a comparison of their batch, and
+ * from a last item to another one.
  */
 static void
 StartBatches(IndexScanDesc scan, StrategyNumber strategy, RegProcedure compare,
-			 int64 batch, int64 itemid)
+			 int64 batch, int64 first, int64 last)
 {
 	ScanKeyData keys[NUM_COMPARED];
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
 
 	ScanKeyInit(&keys[0], 1, strategy, compare, Int64GetDatum(batch));
 	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT8GE,
-				Int64GetDatum(itemid));
-	/* room for entries is allocated here, and lives as long as the scan */
+				Int64GetDatum(first));
+	ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT8LE,
+				Int64GetDatum(last));
 	index_rescan(scan, keys, NUM_COMPARED, NULL, 0);
+}
+
+/*
+ * StartBetween starts a scan of entries whose batch is between two.
+ */
+static void
+StartBetween(IndexScanDesc scan, int64 after, int64 before)
+{
+	ScanKeyData keys[NUM_BETWEEN];
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
+
+	ScanKeyInit(&keys[0], 1, BTLessStrategyNumber, F_INT8LT,
+				Int64GetDatum(before));
+	ScanKeyInit(&keys[1], 1, BTGreaterStrategyNumber, F_INT8GT,
+				Int64GetDatum(after));
+	/* room for entries is allocated here, and lives as long as the scan */
+	index_rescan(scan, keys, NUM_BETWEEN, NULL, 0);
 	MemoryContextSwitchTo(old);
 }
 
@@ -238,7 +257,7 @@ ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch)
 {
 	scan->direction = ForwardScanDirection;
 	StartBatches(scan->scan, BTGreaterEqualStrategyNumber, F_INT8GE, batch,
-				 PG_INT64_MIN);
+				 PG_INT64_MIN, PG_INT64_MAX);
 }
 
 /*
@@ -274,13 +293,16 @@ ZbxhistNewestStored(RunIndexScan *scan)
 
 /*
  * ZbxhistRunsOfBatch starts a scan with the runs of a batch that do not end before
- * an item, sorted by items.
+ * an item, nor after another one, sorted by items.  An index scan looks at all
+ * that a page has, so that it is worth to say where it ends.
  */
 void
-ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid)
+ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid,
+				   int64 last_itemid)
 {
 	scan->direction = ForwardScanDirection;
-	StartBatches(scan->scan, BTEqualStrategyNumber, F_INT8EQ, batch, itemid);
+	StartBatches(scan->scan, BTEqualStrategyNumber, F_INT8EQ, batch, itemid,
+				 last_itemid);
 }
 
 /*
@@ -304,18 +326,20 @@ BeginBatches(RunIndexScan *scan)
 
 	scan->batches = index_beginscan_compat(scan->runs, scan->index,
 										   scan->scan->xs_snapshot,
-										   NUM_COMPARED);
+										   NUM_BETWEEN);
 	scan->batches->xs_want_itup = true;
 	MemoryContextSwitchTo(old);
 }
 
 /*
  * ZbxhistNextBatch sets batch, which is one or PG_INT64_MAX, to the next older
- * one, and last_itemid to its last item; returns false if there is none.  It is the
- * index that tells: a run may be damaged and have lost its batch.
+ * one that comes after another one, and last_itemid to its last item; returns
+ * false if there is none.  It is the index that tells: a run may be damaged and have
+ * lost its batch.
  */
 bool
-ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
+ZbxhistNextBatch(RunIndexScan *scan, int64 after, int64 *batch,
+				 int64 *last_itemid)
 {
 	IndexScanDesc entries;
 	bool		isnull;
@@ -323,8 +347,7 @@ ZbxhistNextBatch(RunIndexScan *scan, int64 *batch, int64 *last_itemid)
 	if (scan->batches == NULL)
 		BeginBatches(scan);
 	entries = scan->batches;
-	StartBatches(entries, BTLessStrategyNumber, F_INT8LT, *batch,
-				 PG_INT64_MIN);
+	StartBetween(entries, after, *batch);
 	if (!index_next(entries, BackwardScanDirection, scan->slot))
 		return false;
 	*batch = DatumGetInt64(index_getattr(entries->xs_itup, 1,

@@ -92,8 +92,9 @@ extern RunIndexScan *ZbxhistBeginRunIndexScan(Relation runs, Oid relid,
 extern void ZbxhistRunsSince(RunIndexScan *scan, int32 clock);
 extern void ZbxhistNewestStored(RunIndexScan *scan);
 extern void ZbxhistRunsFromBatch(RunIndexScan *scan, int64 batch);
-extern void ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid);
-extern bool ZbxhistNextBatch(RunIndexScan *scan, int64 *batch,
+extern void ZbxhistRunsOfBatch(RunIndexScan *scan, int64 batch, int64 itemid,
+							   int64 last_itemid);
+extern bool ZbxhistNextBatch(RunIndexScan *scan, int64 after, int64 *batch,
 							 int64 *last_itemid);
 extern TupleTableSlot *ZbxhistNextInRunIndex(RunIndexScan *scan);
 extern void ZbxhistEndRunIndexScan(RunIndexScan *scan);

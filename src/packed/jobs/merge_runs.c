@@ -167,7 +167,7 @@ ListBatches(RunMerge *merge)
 
 	merge->nbatches = 0;
 	merge->batches = palloc(size * sizeof(RunBatch));
-	while (ZbxhistNextBatch(scan, &batch.number, &batch.last_itemid))
+	while (ZbxhistNextBatch(scan, NO_BATCH, &batch.number, &batch.last_itemid))
 	{
 		if (merge->nbatches == size)
 		{
@@ -239,7 +239,7 @@ ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
 	int64		nrows = 0;
 	TupleTableSlot *slot;
 
-	ZbxhistRunsOfBatch(scan, batch, PG_INT64_MIN);
+	ZbxhistRunsOfBatch(scan, batch, PG_INT64_MIN, PG_INT64_MAX);
 	while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
 		const DayGroup *place;
