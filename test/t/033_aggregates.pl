@@ -50,8 +50,10 @@ CREATE TABLE plain.$table AS SELECT i::bigint AS itemid, 86400 + n * 120 * i + (
 SELECT zbxhist.create_parent('$table');
 SQL
 	my $is_runs = $table =~ /_runs$/;
-	$node->safe_psql('postgres',
-		$is_runs ? <<"SQL"
+	$node->safe_psql(
+		'postgres',
+		$is_runs
+		? <<"SQL"
 SELECT zbxhist_internal.create_runs('$table', n * 21600, (n + 1) * 21600) FROM generate_series(10, 23) n;
 SELECT zbxhist.create_partition('$table', date '1970-01-01' + n) FROM generate_series(1, 5) n WHERE n < 2;
 SELECT format('INSERT INTO $table SELECT * FROM plain.$table WHERE ns %% 19 > 0 AND (ns * 7 + itemid) %% 24 = %s', n) FROM generate_series(0, 11) n \\gexec
@@ -123,7 +125,8 @@ sub value_condition
 {
 	my ($depth, $is_text) = @_;
 	my $number =
-	  $is_text ? one_of(q{''}, q{'c'}, q{'c4ca4238a0b923820dcc509a6f75849b'})
+	  $is_text
+	  ? one_of(q{''}, q{'c'}, q{'c4ca4238a0b923820dcc509a6f75849b'})
 	  : one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
 		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615',
 		int rand 10**int rand 20);
@@ -168,7 +171,8 @@ sub where
 		"clock < $from",
 		"clock BETWEEN $from AND $from + " . int rand 200_000
 	  ) if rand() < 0.5;
-	push @conditions, value_condition(int rand 3, $is_text) while rand() < 0.35;
+	push @conditions, value_condition(int rand 3, $is_text)
+	  while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
@@ -186,9 +190,9 @@ for my $number (1 .. $queries)
 	my $table = one_of(sort keys %type);
 	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys,
-	  map { one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates) }
-	  1 .. 1 + int rand 4;
+	my $list = join ', ', @keys, map {
+		one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates)
+	} 1 .. 1 + int rand 4;
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
