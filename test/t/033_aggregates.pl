@@ -1,5 +1,5 @@
-# Aggregates over packed days without rows: random queries have the same answers
-# as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
+# Aggregates over packed days and runs without rows: random queries have the same
+# answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
 # ZBXHIST_QUERIES says how many.
 
 use strict;
@@ -18,6 +18,7 @@ note "ZBXHIST_SEED=$seed";
 sub one_of { return $_[ int rand @_ ] }
 
 # 8 items, 6 days from 1970-01-02 on, packed but for some; late rows in between.
+# In the tables whose names end in _runs, half of the days' parts take runs.
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf',
@@ -28,11 +29,16 @@ $node->safe_psql('postgres', 'CREATE EXTENSION zbxhist; CREATE SCHEMA plain');
 my %type = (
 	history => 'double precision',
 	history_uint => 'numeric(20)',
-	history_any => 'numeric');
+	history_any => 'numeric',
+	history_runs => 'double precision',
+	history_any_runs => 'numeric',
+	history_text_runs => 'text');
 for my $table (sort keys %type)
 {
 	my $value =
-	  $table eq 'history'
+	  $table =~ /^history_text/
+	  ? q{CASE n % 5 WHEN 1 THEN '' ELSE repeat(md5((n % 40)::text), n % 7) END}
+	  : $table =~ /^history(?:_runs)?$/
 	  ? q{CASE WHEN n % 97 = 0 THEN 'NaN' WHEN n % 89 = 0 THEN '-Infinity' ELSE (random() * 200000)::integer / 128.0 - 700 END}
 	  : $table eq 'history_uint' ? q{(random() * 10 ^ (i * 2.5))::numeric(20)}
 	  : q{((random() - 0.4) * 10 ^ i)::numeric * CASE WHEN n % 100 = 3 THEN 1e25 ELSE 1 END};
@@ -42,11 +48,24 @@ SELECT setseed($seed / 1e5);
 CREATE TABLE plain.$table AS SELECT i::bigint AS itemid, 86400 + n * 120 * i + (random() * 50)::integer AS clock,
     CASE WHEN n % 23 <> i THEN $value END::$type{$table} AS value, n AS ns FROM generate_series(1, 8) i, generate_series(0, 6 * 720 / i) n;
 SELECT zbxhist.create_parent('$table');
+SQL
+	my $is_runs = $table =~ /_runs$/;
+	$node->safe_psql(
+		'postgres',
+		$is_runs
+		? <<"SQL"
+SELECT zbxhist_internal.create_runs('$table', n * 21600, (n + 1) * 21600) FROM generate_series(10, 23) n;
+SELECT zbxhist.create_partition('$table', date '1970-01-01' + n) FROM generate_series(1, 5) n WHERE n < 2;
+SELECT format('INSERT INTO $table SELECT * FROM plain.$table WHERE ns %% 19 > 0 AND (ns * 7 + itemid) %% 24 = %s', n) FROM generate_series(0, 11) n \\gexec
+SELECT zbxhist_internal.merge_runs(day, 2) FROM zbxhist.packed_day WHERE parent = '$table'::regclass AND runs AND from_clock / 21600 % 3 > 0;
+SELECT format('INSERT INTO $table SELECT * FROM plain.$table WHERE ns %% 19 > 0 AND (ns * 7 + itemid) %% 24 = %s', n) FROM generate_series(12, 23) n \\gexec
+SQL
+		: <<"SQL");
 SELECT zbxhist.create_partition('$table', date '1970-01-01' + n) FROM generate_series(1, 5) n;
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 19 > 0;
 SQL
 	$node->safe_psql('postgres', "CALL zbxhist.pack('$table', '1970-01-0$_')")
-	  for grep { rand() < 0.7 } 2 .. 6;
+	  for grep { rand() < ($is_runs ? 0.4 : 0.7) } 2 .. 6;
 	$node->safe_psql('postgres', <<"SQL");
 INSERT INTO $table SELECT * FROM plain.$table WHERE ns % 38 = 0;
 CALL zbxhist_internal.merge_waiting('$table');
@@ -104,26 +123,28 @@ sub key
 # A condition that is evaluated on columns, or one for which rows are made.
 sub value_condition
 {
-	my ($depth) = @_;
+	my ($depth, $is_text) = @_;
 	my $number =
-	  one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
+	  $is_text
+	  ? one_of(q{''}, q{'c'}, q{'c4ca4238a0b923820dcc509a6f75849b'})
+	  : one_of(-701, -0.5, 0, 1, 100, 5000, 12345.678,
 		q{'NaN'}, q{'Infinity'}, q{'-Infinity'}, '18446744073709551615',
 		int rand 10**int rand 20);
 	my $operator = one_of('<', '<=', '=', '>=', '>', '<>');
 	my $join = one_of('AND', 'OR');
 	return
 		'('
-	  . value_condition($depth - 1)
+	  . value_condition($depth - 1, $is_text)
 	  . " $join "
-	  . value_condition($depth - 1) . ')'
+	  . value_condition($depth - 1, $is_text) . ')'
 	  if $depth > 0;
 	return one_of(
 		"value $operator $number",
 		"value $operator $number",
 		"$number $operator value",
-		"value BETWEEN -1000 AND $number",
-		"value IN (0, $number, 77)",
-		"value NOT IN ($number, 3, 4)",
+		$is_text ? "value LIKE 'c%'" : "value BETWEEN -1000 AND $number",
+		"value IN ('0', $number, '77')",
+		"value NOT IN ($number, '3', '4')",
 		'value IS NULL',
 		'value IS NOT NULL',
 		"ns $operator " . int rand 4000,
@@ -135,6 +156,7 @@ sub value_condition
 
 sub where
 {
+	my ($is_text) = @_;
 	my @conditions;
 	push @conditions,
 	  one_of(
@@ -149,7 +171,8 @@ sub where
 		"clock < $from",
 		"clock BETWEEN $from AND $from + " . int rand 200_000
 	  ) if rand() < 0.5;
-	push @conditions, value_condition(int rand 3) while rand() < 0.35;
+	push @conditions, value_condition(int rand 3, $is_text)
+	  while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
 }
 
@@ -165,10 +188,12 @@ my @aggregates = (
 for my $number (1 .. $queries)
 {
 	my $table = one_of(sort keys %type);
+	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys,
-	  map { one_of(@aggregates) } 1 .. 1 + int rand 4;
-	my $rest = where();
+	my $list = join ', ', @keys, map {
+		one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates)
+	} 1 .. 1 + int rand 4;
+	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
 	push @script,

@@ -313,7 +313,7 @@ CheckKey(const FdwModifyState *state, TupleTableSlot *slot,
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot change \"itemid\", \"clock\" or \"ns\" of a row of a packed day"),
-				errhint("Unpack the day with zbxhist.unpack() first."),
+				errhint("DELETE the row and INSERT it with its new key."),
 				errtable(state->table));
 }
 
