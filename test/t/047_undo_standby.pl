@@ -35,8 +35,10 @@ CREATE TABLE plain_history (LIKE history INCLUDING ALL);
 INSERT INTO plain_history (itemid, clock, value) SELECT i, $clock + c, i + c FROM generate_series(1, 20) i, generate_series(0, 172799, 600) c;
 INSERT INTO history SELECT * FROM plain_history;
 SQL
-$primary->safe_psql('zabbix',
-	"CALL zbxhist.pack('history', '$_')") for $first, $second;
+for my $date ($first, $second)
+{
+	$primary->safe_psql('zabbix', "CALL zbxhist.pack('history', '$date')");
+}
 
 # Are these entries of the log all of one kind, and then all of the other?
 sub order_of_steps
