@@ -354,5 +354,7 @@ ZbxhistNextBatch(RunIndexScan *scan, int64 after, int64 *batch,
 										 entries->xs_itupdesc, &isnull));
 	*last_itemid = DatumGetInt64(index_getattr(entries->xs_itup, 2,
 											   entries->xs_itupdesc, &isnull));
+	/* a scan of entries keeps its page, for which VACUUM would wait */
+	index_rescan(entries, NULL, NUM_BETWEEN, NULL, 0);
 	return true;
 }
