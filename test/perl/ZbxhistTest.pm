@@ -21,7 +21,7 @@ use Test::More;
 use Time::HiRes ();
 
 our @EXPORT = qw(
-  test_server create_database create_zabbix_tables set_up day date partition
+  test_server without_checksums create_database create_zabbix_tables set_up day date partition
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background outcome_of
@@ -56,6 +56,16 @@ sub test_server
 	  for sort keys %settings;
 	$node->start;
 	return $node;
+}
+
+# What test_server() needs for pages that a test damages to be read, and not only
+# to be noticed: PostgreSQL 18 has checksums unless told otherwise.
+sub without_checksums
+{
+	return
+	  system('initdb --help | grep -q no-data-checksums') == 0
+	  ? (-extra => ['--no-data-checksums'])
+	  : ();
 }
 
 # No test lasts as long as this leaves.

@@ -14,12 +14,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-# pages that are damaged must be read to be noticed
-my @extra =
-  system('initdb --help | grep -q no-data-checksums') == 0
-  ? (-extra => ['--no-data-checksums'])
-  : ();
-my $node = test_server('salvage', @extra);
+my $node = test_server('salvage', without_checksums());
 my $clock = day(-1);
 my $day = POSIX::strftime('%Y-%m-%d', gmtime($clock));
 my $page = 8192;

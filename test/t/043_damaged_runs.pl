@@ -10,7 +10,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ZbxhistTest;
 
-my $node = test_server('damaged_runs', max_worker_processes => 0);
+my $node =
+  test_server('damaged_runs', without_checksums(), max_worker_processes => 0);
 my $page = 8192;
 
 create_database($node, 'zabbix');
