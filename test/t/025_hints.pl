@@ -667,7 +667,9 @@ SQL
 	},
 	{
 		code => 'runs_altered',
-		provoke => runs_of_history() . <<'SQL',
+		provoke => runs_of_history() . <<"SQL" . <<'SQL',
+SELECT zbxhist_internal.create_runs('history', hour, hour + 3600) FROM generate_series(@{[ day(20) ]}, @{[ day(20) ]} + 5 * 3600, 3600) hour;
+SQL
 SELECT format('CREATE TRIGGER mine AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION nop()', (array_agg(day ORDER BY from_clock))[1]),
        format('CREATE INDEX ON %s (first_itemid)', (array_agg(day ORDER BY from_clock))[2]),
        format('DROP INDEX %s', (SELECT min(indexrelid::regclass::text) FROM pg_index WHERE indrelid = (array_agg(day ORDER BY from_clock))[3])),
