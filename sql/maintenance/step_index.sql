@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have done it, or dropped it
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.list_unindexed(parent, partition)) THEN
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.unindexed_partitions(parent, partition)) THEN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.lock_patiently(partition);

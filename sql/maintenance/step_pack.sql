@@ -10,7 +10,7 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have packed it, or the policy has been changed
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.list_packable(parent, partition)) THEN
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.packable_partitions(parent, partition)) THEN
         RETURN 'done';
     END IF;
     BEGIN

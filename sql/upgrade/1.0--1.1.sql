@@ -153,7 +153,7 @@ ALTER FUNCTION zbxhist.not_packable(regclass, regclass) SET SCHEMA zbxhist_inter
 ALTER FUNCTION zbxhist.own_alone(regclass, oid) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.own_column(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.pack_partition(regclass, regclass) SET SCHEMA zbxhist_internal;
-ALTER FUNCTION zbxhist.packable_partitions(regclass) SET SCHEMA zbxhist_internal;
+DROP FUNCTION zbxhist.packable_partitions(regclass);
 ALTER FUNCTION zbxhist.packed_table_settled(regclass, regclass) SET SCHEMA zbxhist_internal;
 ALTER FUNCTION zbxhist.refuse_to_wait(regclass, integer) SET SCHEMA zbxhist_internal;
 DROP FUNCTION zbxhist.run_by_hand(regclass, text, regclass);

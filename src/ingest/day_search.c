@@ -6,8 +6,8 @@
  * Only tables with keys on itemid, clock and ns are packed, for which there is
  * a quick answer (lookup_day.c).  Somebody may give a parent another key when
  * days are packed already.  If itemid and clock are among its columns, rows of
- * that item and second are read from the day and compared.  Other keys are not
- * looked for.  So are the usual ones where it matters what a snapshot sees.
+ * that item and second are read from the day and compared, and those of the usual
+ * keys, too, where it matters what a snapshot sees.  Other keys are not looked for.
  *
  * Locks: ACCESS SHARE on the day, until the transaction ends.
  *

@@ -72,7 +72,7 @@ SELECT bag_eq(
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
-        altered_days,list_packable,list_unindexed,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
+        altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,old_sessions,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
         span_seconds,split_ranges,check_row_triggers,check_rows,check_runs,altered_runs,run_indexes,why_no_runs,takes_runs,places_to_replace,possible_ingest,check_triggers,missing_foreign_keys,own_column,row_triggers,
