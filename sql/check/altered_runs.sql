@@ -9,15 +9,17 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
     WITH made AS MATERIALIZED (
-        SELECT x.indexrelid::regclass AS index, x.indisvalid AND x.indisready AS is_valid, w.columns
+        SELECT x.indexrelid::regclass AS index, x.indisvalid, c.columns
           FROM pg_index x
-          LEFT JOIN zbxhist_internal.run_indexes() w
-            ON NOT x.indisunique
-           AND regexp_replace(pg_get_indexdef(x.indexrelid), '^.* USING (.*\)) (WITH \(.*\) )?(WHERE .*)$', '\1 \3')
-               = format('btree (%s) WHERE (%s)', w.columns, w.condition)
-         WHERE x.indrelid = runs)
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.run_index_columns(x.indexrelid)) c (columns)
+         WHERE x.indrelid = runs
+            -- see check_indexes
+           AND (x.indisvalid OR c.columns IS NOT NULL AND NOT EXISTS (
+                   SELECT FROM pg_index o
+                    WHERE o.indrelid = runs AND o.indisvalid
+                      AND zbxhist_internal.run_index_columns(o.indexrelid) = c.columns)))
     SELECT format('index %s is not valid', m.index), format('REINDEX INDEX %s;', m.index)
-      FROM made m WHERE m.columns IS NOT NULL AND NOT m.is_valid
+      FROM made m WHERE m.columns IS NOT NULL AND NOT m.indisvalid
      UNION ALL
     SELECT format('it has no index (%s)', w.columns),
            format('CREATE INDEX ON %s (%s) WHERE %s;', runs, w.columns, w.condition)

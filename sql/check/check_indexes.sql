@@ -34,6 +34,16 @@ BEGIN
                     '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
             lacking.command;
     END LOOP;
+    RETURN QUERY
+        SELECT 'warning', 'invalid_index', u.relation::text,
+               format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
+                      string_agg(u.index::text, ', ' ORDER BY u.index::text))
+               || CASE WHEN u.is_dropped THEN '.  Maintenance drops them' ELSE '' END,
+               CASE WHEN u.is_dropped THEN 'CALL zbxhist.run_maintenance();'
+                    ELSE format('DROP INDEX CONCURRENTLY %s;', min(u.index::text)) END
+          FROM zbxhist_internal.unfinished_indexes(check_indexes.parent) u
+         WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
+         GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
     SELECT array_agg(DISTINCT p.partition::text) AS objects,
            string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text) AS names
       INTO extra

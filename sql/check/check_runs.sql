@@ -21,11 +21,12 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT 'warning', 'runs_altered', d.day::text,
-               format('new values are stored in %s itself, for it is not as zbxhist has made it: %s', check_runs.parent, a.problem),
+               format('values of its time are stored in %s itself, and UPDATE and DELETE of those that it has fail, for it is not as zbxhist has made it: %s',
+                      check_runs.parent, a.problem),
                a.remedy
           FROM zbxhist.packed_day d
          CROSS JOIN LATERAL (SELECT * FROM zbxhist_internal.altered_runs(d.day) r LIMIT 1) a
-         WHERE d.parent = check_runs.parent AND d.runs AND d.to_clock > present;
+         WHERE d.parent = check_runs.parent AND d.runs;
     FOR hour IN
         SELECT d.day
           FROM zbxhist.packed_day d

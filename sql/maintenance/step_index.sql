@@ -1,6 +1,7 @@
 -- sql/maintenance/step_index.sql
 --
--- While an index is built, readers go on and new rows stay in the parent.
+-- Those that are dropped are in the way of UPDATE and DELETE if the table has
+-- runs.  While an index is built, readers go on and new rows stay in the parent.
 
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass)
 RETURNS text
@@ -10,8 +11,19 @@ AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     waited  interval;
+    index   regclass;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
+    IF EXISTS (SELECT FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped) THEN
+        waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        FOR index IN
+            SELECT u.index FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped
+        LOOP
+            EXECUTE format('DROP INDEX %s', index);
+        END LOOP;
+        PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, NULL, NULL, started, waited);
+        RETURN 'more';
+    END IF;
     -- another run may have done it, or dropped it
     IF NOT EXISTS (SELECT FROM zbxhist_internal.unindexed_partitions(parent, partition)) THEN
         RETURN 'done';
@@ -28,7 +40,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.step_index(regclass, regclass) IS
-'Maintenance: builds the indexes of its parent that a partition lacks (internal)';
+'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.step_index(regclass, regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.step_index(regclass, regclass) TO pg_database_owner;

@@ -20,7 +20,9 @@ BEGIN
         WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
         WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
         WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
-        WHEN 'index' THEN ARRAY(SELECT zbxhist_internal.unindexed_partitions(parent))
+        WHEN 'index' THEN ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u
+                                 WHERE u.is_dropped
+                                 UNION SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
                                 UNION ALL SELECT zbxhist_internal.expired_days(parent))
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))

@@ -215,10 +215,9 @@ StoreRuns(RunInsert *insert)
 	rows.itemids = insert->keys.itemids;
 	rows.ncolumns = buffer->rows.ncolumns;
 	rows.columns = buffer->rows.columns;
-	insert->nruns = ZbxhistWriteRuns(insert->rel,
-									 insert->table->indexes.stored, NO_BATCH,
-									 &rows, &insert->table->row_bytes,
-									 insert->cid, &insert->runs);
+	insert->nruns = ZbxhistWriteRuns(insert->rel, NO_BATCH, &rows,
+									 &insert->table->row_bytes, insert->cid,
+									 &insert->runs);
 }
 
 /*

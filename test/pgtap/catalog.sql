@@ -66,7 +66,7 @@ SELECT bag_eq(
     $$SELECT unnest('{
         check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
-        setting_command,settings_grant,unaligned_partitions,unindexed_partitions,unlike,
+        setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
         describe_planned_policy,foreign_children,planned_retention,verify_retention,
         ask_consent,changed_policy,deletion,describe_deletion,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
@@ -75,7 +75,7 @@ SELECT bag_eq(
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,old_sessions,
         clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
-        span_seconds,split_ranges,check_row_triggers,check_rows,check_runs,altered_runs,run_indexes,why_no_runs,takes_runs,places_to_replace,possible_ingest,check_triggers,missing_foreign_keys,own_column,row_triggers,
+        span_seconds,split_ranges,check_row_triggers,check_rows,check_runs,altered_runs,run_index_columns,run_indexes,why_no_runs,takes_runs,places_to_replace,possible_ingest,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,

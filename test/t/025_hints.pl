@@ -550,6 +550,11 @@ my @cases = (
 		  "CREATE INDEX one ON $yesterday (value); CREATE UNIQUE INDEX two ON $tomorrow (value)"
 	},
 	{
+		code => 'invalid_index',
+		provoke =>
+		  "CREATE UNIQUE INDEX CONCURRENTLY broken ON $yesterday ((itemid > 0))"
+	},
+	{
 		code => 'own_column',
 		provoke => "ALTER TABLE $yesterday ADD COLUMN note text DEFAULT 'x'",
 		drops => 'column'

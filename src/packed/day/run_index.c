@@ -10,8 +10,9 @@
  * Batches are found by descents as well, from the newest on.
  *
  * Both are partial indexes, of which we know without evaluating anything what
- * belongs to them.  Where somebody has made others, or dropped them, nothing is
- * stored in the table, and readers look through its heap.
+ * belongs to them.  REINDEX CONCURRENTLY makes another one of the same columns, and
+ * leaves it if it is cancelled.  Where somebody has made others, or dropped them,
+ * nothing is stored in the table, and readers look through its heap.
  *
  * Locks: the caller has locked the table; an index is locked while it is scanned.
  *
@@ -73,15 +74,21 @@ HasPredicate(Relation index, NullTestType type)
 }
 
 /*
- * IsUsable says whether an index has these columns, ascending.
+ * HasColumns says whether an index has the columns of that of merged runs, or of
+ * the other one, ascending.
  */
 static bool
-IsUsable(Relation index, const AttrNumber *columns, int ncolumns)
+HasColumns(Relation index, bool is_merged)
 {
+	static const AttrNumber stored[] = {DAY_ATTNUM_LAST_CLOCK};
+	static const AttrNumber merged[NUM_MERGED_KEYS] = {RUN_ATTNUM_BATCH,
+	DAY_ATTNUM_LAST_ITEMID, DAY_ATTNUM_FIRST_ITEMID};
+	const AttrNumber *columns = is_merged ? merged : stored;
+	int			ncolumns = is_merged ? lengthof(merged) : lengthof(stored);
 	Form_pg_index form = index->rd_index;
 
 	if (index->rd_rel->relam != BTREE_AM_OID || form->indnatts != ncolumns ||
-		!form->indisvalid || !form->indisready || form->indisunique)
+		form->indisunique)
 		return false;
 	for (int i = 0; i < ncolumns; i++)
 	{
@@ -93,47 +100,59 @@ IsUsable(Relation index, const AttrNumber *columns, int ncolumns)
 }
 
 /*
+ * NoteIndex notes an index of a table of runs; returns false if who writes runs
+ * does not know it.  One that is not valid is being built, or was not built to
+ * its end: before it is ready nobody adds to it, then we do if it is made as one
+ * of ours.
+ */
+static bool
+NoteIndex(Relation index, RunIndexes *indexes)
+{
+	Form_pg_index form = index->rd_index;
+	Oid		   *place = NULL;
+
+	if (HasColumns(index, false) && HasPredicate(index, IS_NULL))
+		place = &indexes->stored;
+	else if (HasColumns(index, true) && HasPredicate(index, IS_NOT_NULL))
+		place = &indexes->merged;
+	if (!form->indisvalid)
+		return place != NULL || !form->indisready;
+	if (place == NULL || OidIsValid(*place))
+		return false;
+	*place = RelationGetRelid(index);
+	return true;
+}
+
+/*
  * ZbxhistRunIndexes finds the indexes of a table of runs; returns false if they
  * are not both there, or there are others.
  */
 bool
 ZbxhistRunIndexes(Relation runs, RunIndexes *indexes)
 {
-	static const AttrNumber stored[] = {DAY_ATTNUM_LAST_CLOCK};
-	static const AttrNumber merged[NUM_MERGED_KEYS] = {RUN_ATTNUM_BATCH,
-	DAY_ATTNUM_LAST_ITEMID, DAY_ATTNUM_FIRST_ITEMID};
 	List	   *relids = RelationGetIndexList(runs);
+	bool		are_known = true;
 	ListCell   *lc;
 
 	indexes->stored = indexes->merged = InvalidOid;
 	foreach(lc, relids)
 	{
-		Relation	index;
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-		if (list_length(relids) != 2)
-			break;
-		index = index_open(lfirst_oid(lc), AccessShareLock);
-		if (IsUsable(index, stored, lengthof(stored)) &&
-			HasPredicate(index, IS_NULL))
-			indexes->stored = lfirst_oid(lc);
-		else if (IsUsable(index, merged, lengthof(merged)) &&
-				 HasPredicate(index, IS_NOT_NULL))
-			indexes->merged = lfirst_oid(lc);
+		are_known &= NoteIndex(index, indexes);
 		index_close(index, NoLock);
 	}
 	list_free(relids);
-	return OidIsValid(indexes->stored) && OidIsValid(indexes->merged);
+	return are_known && OidIsValid(indexes->stored) &&
+		OidIsValid(indexes->merged);
 }
 
 /*
- * ZbxhistAddToRunIndex adds runs that have been stored to the index that is
- * theirs.
+ * AddToIndex adds runs that have been stored to an index.
  */
-void
-ZbxhistAddToRunIndex(Relation runs, Oid relid, TupleTableSlot **slots,
-					 int nslots)
+static void
+AddToIndex(Relation runs, Relation index, TupleTableSlot **slots, int nslots)
 {
-	Relation	index = index_open(relid, RowExclusiveLock);
 	IndexInfo  *info = BuildIndexInfo(index);
 	bool		isnull[NUM_MERGED_KEYS];
 	Datum		values[NUM_MERGED_KEYS];
@@ -146,7 +165,30 @@ ZbxhistAddToRunIndex(Relation runs, Oid relid, TupleTableSlot **slots,
 		index_insert(index, values, isnull, &slots[i]->tts_tid, runs,
 					 UNIQUE_CHECK_NO, false, info);
 	}
-	index_close(index, NoLock);
+}
+
+/*
+ * ZbxhistAddToRunIndex adds runs of a batch, or of a statement, that have been
+ * stored to the index that is theirs, and to those that are to replace it.  The
+ * table has no others that are ready, see ZbxhistRunIndexes.
+ */
+void
+ZbxhistAddToRunIndex(Relation runs, int64 batch, TupleTableSlot **slots,
+					 int nslots)
+{
+	List	   *relids = RelationGetIndexList(runs);
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		Relation	index = index_open(lfirst_oid(lc), RowExclusiveLock);
+
+		if (index->rd_index->indisready &&
+			HasColumns(index, batch != NO_BATCH))
+			AddToIndex(runs, index, slots, nslots);
+		index_close(index, NoLock);
+	}
+	list_free(relids);
 }
 
 /*

@@ -78,7 +78,7 @@ typedef struct RunIndexes
 } RunIndexes;
 
 extern bool ZbxhistRunIndexes(Relation runs, RunIndexes *indexes);
-extern void ZbxhistAddToRunIndex(Relation runs, Oid relid,
+extern void ZbxhistAddToRunIndex(Relation runs, int64 batch,
 								 TupleTableSlot **slots, int nslots);
 extern int64 ZbxhistRunBatch(TupleTableSlot *slot);
 extern bool ZbxhistReadBatch(Relation runs, TupleTableSlot *slot,

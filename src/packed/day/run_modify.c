@@ -145,8 +145,7 @@ PutTuple(const DayLayout *layout, RowBuffer *buffer, int row, HeapTuple tuple)
  * Allocates in the current context.
  */
 static void
-EditRun(DayModify *modify, const RunIndexes *indexes, const RunEdit *edits,
-		int nedits)
+EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 {
 	const DayLayout *layout = modify->layout;
 	RowBuffer  *buffer = ZbxhistCreateRowBuffer(layout);
@@ -181,10 +180,8 @@ EditRun(DayModify *modify, const RunIndexes *indexes, const RunEdit *edits,
 	rows.nrows = n;
 	rows.columns = buffer->rows.columns;
 	if (n > 0)
-		(void) ZbxhistWriteRuns(modify->day, batch == NO_BATCH ?
-								indexes->stored : indexes->merged, batch,
-								&rows, &row_bytes, GetCurrentCommandId(true),
-								&written);
+		(void) ZbxhistWriteRuns(modify->day, batch, &rows, &row_bytes,
+								GetCurrentCommandId(true), &written);
 }
 
 /*
@@ -202,6 +199,7 @@ ApplyEdits(DayModify *modify, RunEdits *edits)
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("table of runs \"%s\" has no valid indexes on (last_clock) and (batch, last_itemid, first_itemid), or others",
 					   RelationGetRelationName(modify->day)),
+				errhint("zbxhist.check() names the command that mends it."),
 				errtable(modify->day));
 	qsort(edits->edits, edits->nedits, sizeof(RunEdit), compare_edits);
 	for (int first = 0; first < edits->nedits; first = end)
@@ -211,7 +209,7 @@ ApplyEdits(DayModify *modify, RunEdits *edits)
 			 ItemPointerEquals(&edits->edits[end].place.tid,
 							   &edits->edits[first].place.tid); end++)
 			modify->nremoved += edits->edits[end].tuple == NULL;
-		EditRun(modify, &indexes, &edits->edits[first], end - first);
+		EditRun(modify, &edits->edits[first], end - first);
 		MemoryContextReset(modify->segment_context);
 	}
 	MemoryContextSwitchTo(old);

@@ -102,7 +102,7 @@ EncodeRun(Relation runs, int64 batch, const RunRows *rows, int first,
  * StoreRuns stores runs.  They are no rows that logical replication could publish.
  */
 static void
-StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
+StoreRuns(Relation runs, int64 batch, TupleTableSlot **slots, int nslots,
 		  CommandId cid, WrittenRun *written)
 {
 	CHECK_FOR_INTERRUPTS();
@@ -115,7 +115,7 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
 			table_tuple_insert(runs, slots[i], cid, TABLE_INSERT_NO_LOGICAL,
 							   NULL);
 	}
-	ZbxhistAddToRunIndex(runs, index, slots, nslots);
+	ZbxhistAddToRunIndex(runs, batch, slots, nslots);
 	for (int i = 0; i < nslots; i++)
 	{
 		written[i].tid = slots[i]->tts_tid;
@@ -129,7 +129,7 @@ StoreRuns(Relation runs, Oid index, TupleTableSlot **slots, int nslots,
  * their number.  row_bytes is what a row takes about.
  */
 int
-ZbxhistWriteRuns(Relation runs, Oid index, int64 batch, const RunRows *rows,
+ZbxhistWriteRuns(Relation runs, int64 batch, const RunRows *rows,
 				 double *row_bytes, CommandId cid, WrittenRun **written)
 {
 	TupleTableSlot *slots[MAX_STORED];
@@ -145,7 +145,7 @@ ZbxhistWriteRuns(Relation runs, Oid index, int64 batch, const RunRows *rows,
 
 		if (nruns - nstored == MAX_STORED)
 		{
-			StoreRuns(runs, index, slots, MAX_STORED, cid, *written + nstored);
+			StoreRuns(runs, batch, slots, MAX_STORED, cid, *written + nstored);
 			nstored = nruns;
 		}
 		if (nruns == capacity)
@@ -158,6 +158,6 @@ ZbxhistWriteRuns(Relation runs, Oid index, int64 batch, const RunRows *rows,
 											row_bytes, slot);
 		slots[nruns - nstored] = slot;
 	}
-	StoreRuns(runs, index, slots, nruns - nstored, cid, *written + nstored);
+	StoreRuns(runs, batch, slots, nruns - nstored, cid, *written + nstored);
 	return nruns;
 }

@@ -21,8 +21,8 @@ typedef struct WrittenRun
 	int			nrows;
 } WrittenRun;
 
-extern int	ZbxhistWriteRuns(Relation runs, Oid index, int64 batch,
-							 const RunRows *rows, double *row_bytes,
-							 CommandId cid, WrittenRun **written);
+extern int	ZbxhistWriteRuns(Relation runs, int64 batch, const RunRows *rows,
+							 double *row_bytes, CommandId cid,
+							 WrittenRun **written);
 
 #endif							/* ZBXHIST_RUN_WRITE_H */

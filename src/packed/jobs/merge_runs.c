@@ -406,9 +406,9 @@ WriteRows(RunMerge *merge, DayRuns *runs)
 		if (merge->between != NULL)
 			merge->between();
 		ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-		(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
-								merge->batch, &gathered, &row_bytes,
-								GetCurrentCommandId(true), &written);
+		(void) ZbxhistWriteRuns(merge->rel, merge->batch, &gathered,
+								&row_bytes, GetCurrentCommandId(true),
+								&written);
 		nwritten += nrows;
 		MemoryContextReset(merge->pages_context);
 	}
@@ -441,9 +441,8 @@ WriteRest(RunMerge *merge, const Run *run)
 									   slot))
 		elog(ERROR, "run to be merged is not there");
 	ZbxhistGatherRows(merge->layout, rows, nrows, &gathered);
-	(void) ZbxhistWriteRuns(merge->rel, merge->indexes.merged,
-							ZbxhistRunBatch(slot), &gathered, &row_bytes,
-							GetCurrentCommandId(true), &written);
+	(void) ZbxhistWriteRuns(merge->rel, ZbxhistRunBatch(slot), &gathered,
+							&row_bytes, GetCurrentCommandId(true), &written);
 	ExecDropSingleTupleTableSlot(slot);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(merge->pages_context);
