@@ -62,6 +62,22 @@ quietly() {
 	return "$status"
 }
 
+# The same, with a line that says what it is and how long it took; until then a
+# dot every other second shows that it is at work.
+patiently() {
+	local what=$1 since=$SECONDS dots status=0
+	shift
+	printf '   %s ' "$what"
+	# it holds no lock and nobody's output, and ends with the script
+	while sleep 2 >/dev/null && kill -0 $$; do printf .; done 2>/dev/null 8>&- 9>&- &
+	dots=$!
+	quietly "$@" || status=$?
+	kill "$dots" 2>/dev/null || true
+	wait "$dots" 2>/dev/null || true
+	printf ' %d s\n' $((SECONDS - since))
+	return "$status"
+}
+
 # ---------------------------------------------------------------- clean-up
 
 # Remembers a command to run when the script ends, the last one first.
@@ -190,13 +206,21 @@ install_packages() {
 	fi
 	is_root || die "these packages are missing: ${missing[*]}" \
 		"run as root, or: apt-get install ${missing[*]}"
-	say "installing ${missing[*]}"
 	refresh_lists "${missing[@]}"
 	hold_services
-	# package lists of yesterday name files that are gone
-	apt_get install "${missing[@]}" >>"$LOG" 2>&1 </dev/null ||
-		{ quietly apt_get update && quietly apt_get install "${missing[@]}"; }
+	patiently "installing ${missing[*]}" install_or_update "${missing[@]}"
 	release_services
+}
+
+# Package lists of yesterday name files that are gone.
+install_or_update() {
+	apt_get install "$@" || { apt_get update && apt_get install "$@"; }
+}
+
+# Downloads package $1 into directory $2, and installs nothing.
+download_package() {
+	if is_root; then refresh_lists "${1%%=*}"; fi
+	(cd "$2" && apt-get -q -o Acquire::Retries=3 -o APT::Sandbox::User=root download "$1")
 }
 
 # -------------------------------------------------------------- PostgreSQL
@@ -260,7 +284,7 @@ check_version() {
 	esac
 }
 
-# What a build and a private server need.
+# What extensions and their tests are built with, and a private server.
 build_packages() {
 	server_packages "$1"
 	build_tools
@@ -296,6 +320,21 @@ copy_postgres() {
 	rm -rf "$root/usr/lib/postgresql/$version/lib/"zbxhist* \
 		"$root/usr/lib/postgresql/$version/lib/bitcode/"zbxhist* \
 		"$root/usr/share/postgresql/$version/extension/"zbxhist*
+}
+
+# Puts what extensions are built with into the copy of PostgreSQL $1 below
+# directory $2, if it is not installed: Debian's package of it takes 7 MB and
+# depends on some 400 MB of clang and LLVM, for bitcode that is not made here.
+add_build_files() {
+	local package=postgresql-server-dev-$1 version
+	[ -z "$(pgxs_of "$1")" ] || return 0
+	version=$(dpkg-query -W -f '${Version}' "postgresql-$1" 2>/dev/null) || version=''
+	# of the server's own version, if the mirror still has that
+	download_package "$package${version:+=$version}" "$2" >>"$LOG" 2>&1 ||
+		quietly download_package "$package" "$2"
+	rm -f "$2/usr/include/postgresql"
+	quietly dpkg -x "$2/$package"_*.deb "$2"
+	rm -f "$2/$package"_*.deb
 }
 
 # The same of an installation with everything below one prefix.

@@ -163,15 +163,20 @@ class Database:
         self.unreadable = {}
         self.environment = dict(os.environ, PGCLIENTENCODING="UTF8", LC_MESSAGES="C")
         self.environment["PGOPTIONS"] = f"{os.environ.get('PGOPTIONS', '')} {SESSION}".strip()
+        user = system_user(name)
+        self.psql = ["runuser", "-u", user, "--", "psql"] if user else ["psql"]
+        # which that user may enter
+        self.directory = "/" if user else None
 
     def ask(self, sql):
         """The one JSON value that a query returns; None if it is null."""
-        command = ["psql", "-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-f", "-"]
+        command = ["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-f", "-"]
         try:
             run = subprocess.run(
-                command + ["-d", self.name],
+                self.psql + command + ["-d", self.name],
                 input=sql.encode(),
                 env=self.environment,
+                cwd=self.directory,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 check=False,
@@ -190,6 +195,18 @@ class Database:
             self.unreadable[name] = str(error)
             return default
         return default if answer is None else answer
+
+
+def system_user(database):
+    """As which user of this machine psql reaches the database, if not as ours."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "system-user")
+    run = subprocess.run(
+        [script, database], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
+    )
+    if run.returncode != 0:
+        message, _, hint = run.stderr.decode(errors="replace").strip().partition("\nhint: ")
+        raise ReportError(first_error(message), hint or None)
+    return run.stdout.decode().strip()
 
 
 def first_error(text):

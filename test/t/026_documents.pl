@@ -433,7 +433,7 @@ for my $installed ('', '1.0')
 		{
 			run_and_look('zabbix', { sql => $line, around => '' }, 'install');
 		}
-		elsif ($line =~ m{^scripts/uninstall })
+		elsif ($line =~ m{^scripts/uninstall$})
 		{
 			ok(-x "$top/scripts/uninstall", "install: $line");
 		}

@@ -411,5 +411,82 @@ is((run_script($progress[0]))[0], 2, '... a database must be named');
 is((run_script($progress[0], '--database', 'nowhere'))[0] > 0,
 	1, '... that is there');
 
+# ---- root, whom the server does not let in ----
+
+my $programs = "$directory/programs";
+my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
+my $real = $node->config_data('--bindir') . '/psql';
+
+# A program of that name, found before all others.
+sub make_program
+{
+	my ($name, $text) = @_;
+
+	append_to_file("$programs/$name", "#!/bin/sh\n$text\n");
+	chmod 0755, "$programs/$name";
+}
+
+mkdir $programs;
+make_program('id',
+	'for name; do :; done; case $name in -u) echo 0 ;; postgres | keeper) ;; *) exit 1 ;; esac'
+);
+make_program('runuser',
+	'[ "$(pwd)" = / ] || { echo "in $(pwd)" >&2; exit 9; }; SYSTEM_USER=$2; export SYSTEM_USER; shift 3; exec "$@"'
+);
+make_program('psql', <<"SH");
+case \$SYSTEM_USER in
+	'') [ "\$PGUSER" = let_in ] || { echo 'psql: error: role "root" does not exist' >&2; exit 2; } ;;
+	postgres) PGUSER=\${PGUSER:-$superuser} ;;
+	*) PGUSER=\${PGUSER:-\$SYSTEM_USER}; [ "\$PGUSER" = "\$SYSTEM_USER" ] || exit 2 ;;
+esac
+export PGUSER
+exec "$real" "\$@"
+SH
+$node->safe_psql('postgres',
+	'CREATE ROLE keeper LOGIN; CREATE ROLE let_in LOGIN SUPERUSER; ALTER DATABASE zabbix OWNER TO keeper'
+);
+$node->safe_psql('zabbix',
+	'CREATE TABLE keeps (itemid bigint, clock integer); INSERT INTO keeps VALUES (1, 2); ALTER TABLE keeps OWNER TO keeper'
+);
+{
+	local %ENV = (%ENV, PATH => "$programs:$ENV{PATH}");
+	delete $ENV{PGUSER};
+	my @root = ('--database', 'zabbix');
+	my $export = "$FindBin::RealBin/../../scripts/export";
+
+	is(report_data(@root)->{server}{role},
+		'keeper', 'root reports as the owner');
+	is( (run_script(@progress))[1],
+		"nothing that takes long is being done\n",
+		'... looks at progress');
+	my ($code, $out, $err) = run_script($export, @root, 'public.keeps');
+	is("$code $err", '0 ', '... and exports');
+	like($out, qr/^1\t2$/m, '... rows');
+	is(report_data(@root, '--user', 'let_in')->{server}{role},
+		'let_in', 'by another role, if it is said');
+	is((run_script(@progress, '--user', 'let_in'))[0],
+		0, '... in progress as well');
+	is((run_script($export, @root, '--user', 'let_in', 'public.keeps'))[1],
+		$out, '... and in export');
+	is(report_data(@root, '--user', 'keeper')->{server}{role},
+		'keeper', '... which is a user of this machine');
+
+	$node->safe_psql('postgres', 'ALTER DATABASE zabbix OWNER TO little');
+	($code, $out, $err) = report(@root);
+	is($code, 1, 'the owner is no user of this machine');
+	is( $err,
+		qq{report: the owner of the database, "little", is no user of this machine\n}
+		  . "hint: repeat with --user and the name of a role that can connect, for instance postgres\n",
+		'... which is said');
+	like(
+		(run_script(@progress))[2],
+		qr/^the owner of the database, "little", is no user/,
+		'... by progress, too');
+	like(
+		(report('--database', 'nowhere'))[2],
+		qr/^report: .*database "nowhere" does not exist$/m,
+		'no such database');
+}
+
 $node->stop;
 done_testing();

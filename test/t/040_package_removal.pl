@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use File::Path ();
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
@@ -131,5 +132,58 @@ like(
 	before('remove'),
 	qr/^1 .*99\/main: its databases could not be listed/s,
 	'refused where nobody answers');
+
+# ---- scripts/uninstall ----
+
+my $installations = "$directory/installations";
+make_program('id', 'echo 0');
+mkdir "$directory/scripts";
+append_to_file("$directory/scripts/$_", slurp_file("$top/scripts/$_"))
+  for qw(lib.sh users.sh);
+append_to_file("$directory/scripts/uninstall",
+	slurp_file("$top/scripts/uninstall") =~
+	  s{^readonly INSTALLATIONS=.*$}{readonly INSTALLATIONS=$installations}mr
+);
+
+# Exit code, output and errors.
+sub uninstall
+{
+	my ($out, $err) = ('', '');
+
+	local %ENV = (%ENV, PATH => "$directory:$ENV{PATH}");
+	IPC::Run::run([ 'bash', "$directory/scripts/uninstall", @_ ],
+		'>', \$out, '2>', \$err);
+	return (($? >> 8) . " $out$err");
+}
+
+# PostgreSQL of that version, with zbxhist.
+sub make_installation
+{
+	my ($version) = @_;
+
+	File::Path::make_path(map { "$installations/$version/$_" }
+		  qw(bin lib share/extension));
+	append_to_file("$installations/$version/bin/pg_config",
+		"#!/bin/sh\ncase \$1 in --pkglibdir) echo $installations/$version/lib ;; *) echo $installations/$version/share ;; esac\n"
+	);
+	chmod 0755, "$installations/$version/bin/pg_config";
+	append_to_file("$installations/$version/$_", '')
+	  for
+	  qw(lib/zbxhist.so share/extension/zbxhist.control share/extension/other.control);
+}
+
+like(uninstall(), qr/^1 .*has zbxhist$/ms, 'uninstall: nothing is there');
+make_installation($_) for 16, 17;
+like(
+	uninstall(),
+	qr/^1 .*several versions of PostgreSQL have zbxhist: 16 17\n   choose one with --version$/ms,
+	'... several versions have it');
+like(uninstall('--version', '16'), qr/^0 /, '... one of them is said');
+like(uninstall(), qr/^0 .*^   PostgreSQL 17$/ms, '... the other is found');
+is( join(' ',
+		sort map { s{^\Q$installations/}{}r }
+		  glob "$installations/*/{lib,share/extension}/*"),
+	'16/share/extension/other.control 17/share/extension/other.control',
+	'... and only its files are gone');
 
 done_testing();
