@@ -1,6 +1,6 @@
 # zbxhist: build with PGXS, "make PG_CONFIG=/path/to/pg_config"
 EXTENSION  = zbxhist
-EXTVERSION = 1.1
+EXTVERSION = 1.0
 MODULE_big = $(EXTENSION)
 PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix history"
 
@@ -25,7 +25,6 @@ OBJS = \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
-	src/catalog/old_sessions.o \
 	src/catalog/own_tables.o \
 	src/catalog/owned_table.o \
 	src/catalog/owner_rights.o \
@@ -212,18 +211,8 @@ OBJS = \
 	src/zbxhist.o
 
 BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
-# the update to it from the version before
-UPDATE_FROM = 1.0
-# what CREATE OR REPLACE cannot change
-UPDATED_BY_HAND = schema/% packed/zbxhist.sql tables/maintenance_log.sql \
-	tables/managed_schema.sql tables/packed_change.sql tables/packed_day.sql \
-	tables/parent_config.sql tables/parent_state.sql tables/partition_state.sql \
-	tables/stray_mark.sql
-BUILT_UPDATE = sql/$(EXTENSION)--$(UPDATE_FROM)--$(EXTVERSION).sql
 SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
-DATA_built     = $(BUILT_SQL) $(BUILT_UPDATE)
-# released versions and the updates between them, as they were
-DATA           = $(filter-out $(DATA_built),$(wildcard sql/$(EXTENSION)--*.sql))
+DATA_built     = $(BUILT_SQL)
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
@@ -235,7 +224,7 @@ ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(sr
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
 TAP_TESTS      = 1
 PROVE_TESTS    = $(srcdir)/test/t/*.pl
-EXTRA_CLEAN    = $(BUILT_SQL) $(BUILT_UPDATE)
+EXTRA_CLEAN    = $(BUILT_SQL)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -248,10 +237,3 @@ $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 	@mkdir -p $(dir $@)
 	cat $(SQL_PARTS) > $@
-
-# what differs is in sql/upgrade; functions and views come as they are now
-$(BUILT_UPDATE): $(BUILT_SQL) $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql $(srcdir)/sql/upgrade/end.sql
-	cat $(srcdir)/sql/upgrade/$(UPDATE_FROM)--$(EXTVERSION).sql > $@
-	cat $(filter-out $(addprefix $(srcdir)/sql/,$(UPDATED_BY_HAND)),$(SQL_PARTS)) | \
-		sed -E 's/^CREATE (FUNCTION|PROCEDURE|VIEW) /CREATE OR REPLACE \1 /' >> $@
-	cat $(srcdir)/sql/upgrade/end.sql >> $@

@@ -134,7 +134,7 @@ DefineEnableSettings(void)
 
 	DefineCustomBoolVariable("zbxhist.enable_shared_times",
 							 gettext_noop("Stores the times of items that have the same ones once, when a day is packed."),
-							 gettext_noop("When off, each item has times of its own, sums of doubles have no rest, and zbxhist 1.0 can read the day."),
+							 gettext_noop("When off, each item has times of its own, and sums of doubles have no rest."),
 							 &zbxhist_enable_shared_times,
 							 true,	/* boot value */
 							 PGC_USERSET,

@@ -27,7 +27,7 @@
 #include "plan/item_scan.h"
 #include "plan/range_scan.h"
 
-#define ZBXHIST_VERSION "1.1"
+#define ZBXHIST_VERSION "1.0"
 
 ZBXHIST_MODULE_MAGIC("zbxhist", ZBXHIST_VERSION);
 

@@ -27,16 +27,6 @@ BEGIN
                       quote_ident(r.role)),
                r.command || ';'
           FROM zbxhist_internal.overriding_roles() r;
-    RETURN QUERY
-        SELECT 'info', 'old_sessions', current_database()::text,
-               format('%s been there since before the last update of zbxhist and may still have its older library.  Until they have reconnected, days are packed as that library reads them, which may take more space%s.  Restart the Zabbix server; the command lists such sessions',
-                      CASE n WHEN 1 THEN '1 session has' ELSE n || ' sessions have' END,
-                      CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.ingest = 'runs')
-                           THEN ', and new values are stored in ordinary partitions, not as runs' ELSE '' END),
-               format('SELECT pid, usename, application_name, backend_start FROM pg_stat_activity WHERE datname = current_database() AND backend_start < %L;',
-                      (SELECT max(u.updated_at) FROM zbxhist.extension_update u))
-          FROM zbxhist_internal.old_sessions() n
-         WHERE n > 0;
 END
 $$;
 

@@ -12,7 +12,6 @@ AS $$
 DECLARE
     packed  regclass := zbxhist_internal.packed_table(parent);
     options text;
-    item    record;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     WITH known AS (
@@ -45,17 +44,6 @@ BEGIN
         PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
         PERFORM zbxhist_internal.execute_as_owner(packed, options);
     END IF;
-    -- before 1.1 the names were not noted
-    FOR item IN
-        SELECT a.attname
-          FROM pg_attribute a
-         WHERE a.attrelid = packed AND NOT a.attisdropped AND 'packed=true' = ANY (a.attfdwoptions)
-    LOOP
-        PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
-        PERFORM zbxhist_internal.execute_as_owner(packed, format(
-            'ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (SET packed %L)',
-            packed, item.attname, item.attname));
-    END LOOP;
     RETURN 'done';
 END
 $$;

@@ -1,7 +1,7 @@
 -- sql/packed/packed_columns.sql
 --
 -- An option of the column keeps the name: it goes with the column when that is
--- dropped, and stays when it is renamed.  Before 1.1 it said "true".
+-- dropped, and stays when it is renamed.
 
 CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass)
 RETURNS TABLE (column_name name, packed_name name)
@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
-        SELECT a.attname, CASE WHEN o.option_value = 'true' THEN a.attname ELSE o.option_value::name END
+        SELECT a.attname, o.option_value::name
           FROM pg_attribute a
          CROSS JOIN LATERAL pg_options_to_table(a.attfdwoptions) o
          WHERE a.attrelid = packed AND a.attnum > 0 AND NOT a.attisdropped AND o.option_name = 'packed'

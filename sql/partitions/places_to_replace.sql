@@ -1,7 +1,6 @@
 -- sql/partitions/places_to_replace.sql
 --
--- Those to come, as long as nothing has ever been stored in them.  Tables of runs
--- stay where only sessions of before an update keep new ones from being made.
+-- Those to come, as long as nothing has ever been stored in them.
 
 CREATE FUNCTION zbxhist_internal.places_to_replace(parent regclass)
 RETURNS SETOF regclass
@@ -11,9 +10,9 @@ AS $$
 DECLARE
     policy     CONSTANT zbxhist.parent_config := (
         SELECT c FROM zbxhist.parent_config c WHERE c.parent = places_to_replace.parent);
-    wants_runs CONSTANT boolean := policy.ingest = 'runs' AND zbxhist_internal.why_no_runs(parent) IS NULL;
+    wants_runs CONSTANT boolean := zbxhist_internal.takes_runs(parent);
 BEGIN
-    IF NOT policy.routing OR wants_runs AND NOT zbxhist_internal.takes_runs(parent) THEN
+    IF NOT policy.routing THEN
         RETURN;
     END IF;
     RETURN QUERY

@@ -1,8 +1,4 @@
 -- sql/partitions/takes_runs.sql
---
--- A session that has had the library of 1.0 loaded since before the update would
--- take a table of runs for a damaged packed day, so none is made until it has
--- ended.
 
 CREATE FUNCTION zbxhist_internal.takes_runs(parent regclass)
 RETURNS boolean
@@ -11,7 +7,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = takes_runs.parent AND c.ingest = 'runs')
-       AND zbxhist_internal.old_sessions() = 0
        AND zbxhist_internal.why_no_runs(takes_runs.parent) IS NULL
 $$;
 

@@ -17,8 +17,7 @@ BEGIN
     policy.premake := coalesce(CASE WHEN is_trends THEN least(given.premake, 1)
                                     ELSE given.premake END, former.premake);
     IF NOT is_trends THEN
-        policy.partition_interval := zbxhist_internal.new_interval(
-            former.parent, given.history_interval, former.partition_interval);
+        policy.partition_interval := coalesce(given.history_interval, former.partition_interval);
         policy.ingest := coalesce(zbxhist_internal.possible_ingest(former.parent, given.ingest), former.ingest);
     END IF;
     policy.pack_after := CASE WHEN never_pack THEN NULL

@@ -15,10 +15,10 @@ BEGIN
     SELECT * INTO kept FROM zbxhist.managed_schema m
      WHERE m.schema_name = merged_options.schema_name;
     IF NOT FOUND THEN
-        kept := ROW(schema_name, NULL, NULL, 3, '1 day', false, '{}', NULL, 'heap');
+        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap');
     END IF;
-    former := coalesce(kept.history_interval, '1 day');
-    kept.history_interval := coalesce(given.history_interval, kept.history_interval, '1 hour');
+    former := kept.history_interval;
+    kept.history_interval := coalesce(given.history_interval, kept.history_interval);
     kept.history_retention := coalesce(given.history_retention, kept.history_retention);
     kept.trends_retention := coalesce(given.trends_retention, kept.trends_retention);
     kept.premake := coalesce(given.premake, kept.premake);

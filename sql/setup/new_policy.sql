@@ -20,7 +20,7 @@ BEGIN
         policy.pack_after := CASE WHEN options.pack_after < interval '1 day' THEN interval '1 day'
                                   ELSE options.pack_after END;
     ELSE
-        policy.partition_interval := coalesce(options.history_interval, '1 day');
+        policy.partition_interval := options.history_interval;
         policy.premake := options.premake;
         policy.retention := options.history_retention;
         policy.pack_after := options.pack_after;

@@ -11,8 +11,8 @@ CREATE TABLE zbxhist.managed_schema (
     pack_after        interval,
     move_existing     boolean NOT NULL,
     excluded          name[] NOT NULL DEFAULT '{}',
-    history_interval  interval,
-    ingest            text CHECK (ingest IN ('heap', 'runs'))
+    history_interval  interval NOT NULL,
+    ingest            text NOT NULL CHECK (ingest IN ('heap', 'runs'))
 );
 
 COMMENT ON TABLE zbxhist.managed_schema IS
@@ -24,8 +24,8 @@ COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept a
 COMMENT ON COLUMN zbxhist.managed_schema.pack_after IS 'Age at which a partition is packed';
 COMMENT ON COLUMN zbxhist.managed_schema.move_existing IS 'Whether existing rows are moved';
 COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo() turned back into plain ones';
-COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables; NULL: a day, of before 1.1';
-COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs; NULL: heap, of before 1.1';
+COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables';
+COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');
 

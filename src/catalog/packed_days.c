@@ -411,12 +411,11 @@ ZbxhistIsPackedTable(Oid relid)
 }
 
 /*
- * GetPackedOption returns the option that notes the name under which days have a
- * column of a foreign table, of whose catalog row tuple is; NULL if none has been
- * packed with it.  Before 1.1 the name was not noted, but "true".
+ * GetPackedName returns the name under which days have a column of a foreign
+ * table, of whose catalog row tuple is; NULL if none has been packed with it.
  */
 static const char *
-GetPackedOption(HeapTuple tuple)
+GetPackedName(HeapTuple tuple)
 {
 	bool		isnull;
 	Datum		options = SysCacheGetAttr(ATTNUM, tuple,
@@ -437,19 +436,6 @@ GetPackedOption(HeapTuple tuple)
 }
 
 /*
- * GetPackedName returns that name, which is the present one as far as is known.
- */
-static const char *
-GetPackedName(HeapTuple tuple)
-{
-	const char *option = GetPackedOption(tuple);
-
-	if (option != NULL && strcmp(option, "true") == 0)
-		return pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
-	return option;
-}
-
-/*
  * ZbxhistHasPackedName says whether it is noted under which name days have a
  * column of a foreign table.
  */
@@ -458,13 +444,13 @@ ZbxhistHasPackedName(Oid foreign, AttrNumber attnum)
 {
 	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(foreign),
 										Int16GetDatum(attnum));
-	const char *option;
+	bool		result;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	option = GetPackedOption(tuple);
+	result = GetPackedName(tuple) != NULL;
 	ReleaseSysCache(tuple);
-	return option != NULL && strcmp(option, "true") != 0;
+	return result;
 }
 
 /*

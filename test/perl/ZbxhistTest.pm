@@ -145,16 +145,10 @@ sub set_up
 {
 	my ($node, $database, $owner) = @_;
 
-	my $version = $node->safe_psql($database,
-		"SELECT extversion FROM pg_extension WHERE extname = 'zbxhist'");
-
-	# before 1.1 there was nothing else
-	my $days = $version eq '1.0' ? '' : ", history_interval => '1 day'";
-
 	create_zabbix_tables($node, $database, $owner);
 	$node->safe_psql($database,
 			as_role($owner)
-		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year'$days);"
+		  . "SELECT * FROM zbxhist.setup('public', '30 days', '1 year', history_interval => '1 day');"
 		  . "SELECT zbxhist.create_partition(t, '${\ date(-1)}')"
 		  . " FROM unnest('{history,history_uint}'::regclass[]) t");
 	$node->safe_psql($database,

@@ -73,8 +73,8 @@ SELECT bag_eq(
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_unpacked,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
-        load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,old_sessions,
-        clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,new_interval,partitions_to_split,ranges_of_day,
+        load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,packed_columns,overriding_roles,with_library,
+        clock_before,coarse_interval,cut_range,default_pack_after,dependent_object,fine_until,partitions_to_split,ranges_of_day,
         span_seconds,split_ranges,check_row_triggers,check_rows,check_runs,altered_runs,run_index_columns,run_indexes,why_no_runs,takes_runs,places_to_replace,possible_ingest,check_triggers,missing_foreign_keys,own_column,row_triggers,
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
@@ -161,13 +161,13 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('import_slice'), ('extension_update'), ('parents'), ('partitions'), ('partitions_by_day'),
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('import_slice', 'SELECT'), ('extension_update', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest}'::name[]);
@@ -205,7 +205,7 @@ SELECT is_empty(
     'no column keeps pg_upgrade from working');
 SELECT is((SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'zbxhist'), 'zbxhist', 'in schema zbxhist');
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'zbxhist'), false, 'not relocatable');
-SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.1'), true, 'trusted');
+SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.0'), true, 'trusted');
 
 SELECT * FROM finish();
 ROLLBACK;

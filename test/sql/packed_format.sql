@@ -1,5 +1,5 @@
--- Packed bytes are read for ever: those below are of format 2, as version 1.0 has
--- written them from the rows below, and of format 3, as 1.1 has.  They hold each form that a column, a stream
+-- Packed bytes are read for ever: those below are of the formats 2 and 3, as version 1.0
+-- has written them from the rows below.  They hold each form that a column, a stream
 -- of integers, a string, statistics and the rest of a sum have (docs/on-disk-format.md).  Never change
 -- them; another format gets bytes of its own, besides these.
 \set VERBOSITY terse
@@ -144,7 +144,7 @@ END
 $$;
 SELECT * FROM formats();
 
--- ---- the bytes of 1.0, and of 1.1 for what that has not, in their place ----
+-- ---- the bytes of 1.0 in their place ----
 
 CREATE TEMP TABLE frozen (name text, first_itemid bigint, first_clock integer, last_itemid bigint,
                           last_clock integer, nrows integer, payload text);

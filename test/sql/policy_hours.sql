@@ -214,16 +214,15 @@ CALL zbxhist.run_maintenance('other');
 SELECT * FROM shown('other');
 CALL zbxhist.undo('other');
 
--- days of a set-up from before hours go over to them by setup(), once
+-- days go over to hours by setup(), if it says so
 SELECT parent, action FROM zbxhist.setup('hours', history_interval => '1 day') WHERE action <> 'preload';
 SELECT parent, partition_interval, pack_after FROM zbxhist.parents;
 SELECT parent, action FROM zbxhist.setup('hours') WHERE action <> 'preload';
-UPDATE zbxhist.managed_schema SET history_interval = NULL;
 CREATE TABLE history_str (LIKE history INCLUDING ALL);
 CALL zbxhist.run_maintenance('trends');
 SELECT policy.partition_interval FROM zbxhist.managed_schema m, zbxhist_internal.new_policy('history_str', false, m) policy;
-SELECT detail FROM zbxhist.setup('hours', dry_run => true) WHERE parent = 'history'::regclass;
-SELECT parent, action FROM zbxhist.setup('hours') WHERE action <> 'preload';
+SELECT detail FROM zbxhist.setup('hours', history_interval => '1 hour', dry_run => true) WHERE parent = 'history'::regclass;
+SELECT parent, action FROM zbxhist.setup('hours', history_interval => '1 hour') WHERE action <> 'preload';
 SELECT parent, partition_interval, pack_after FROM zbxhist.parents;
 SELECT premake, pack_after, history_interval FROM zbxhist.managed_schema;
 SELECT zbxhist.alter_parent('history', partition_interval => '1 day', pack_after => '2 hours');

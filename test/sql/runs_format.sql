@@ -1,4 +1,4 @@
--- Runs are read for ever: the bytes below are of format 4, as version 1.1 has written
+-- Runs are read for ever: the bytes below are of format 4, as version 1.0 has written
 -- them from the rows below.  They hold each form that itemids, clocks and a column of a run
 -- have (docs/on-disk-format.md).  Never change them; another format gets bytes of its own,
 -- besides these.

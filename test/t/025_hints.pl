@@ -255,20 +255,6 @@ my @cases = (
 		  "CREATE ROLE sender LOGIN; GRANT INSERT ON history TO sender; ALTER ROLE sender SET session_preload_libraries = 'auto_explain'"
 	},
 	{
-		code => 'old_sessions',
-		provoke => sub {
-			my ($database) = @_;
-
-			block($database, 'SELECT 1');
-			$node->safe_psql($database,
-				'INSERT INTO zbxhist.extension_update VALUES (clock_timestamp())'
-			);
-		},
-		says => qr/^1 session /,
-		look => qr/^\d+\|postgres\|/,
-		then => \&unblock
-	},
-	{
 		code => 'timescaledb',
 		provoke => sub {
 			my ($database) = @_;

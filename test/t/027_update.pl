@@ -1,19 +1,106 @@
-# ALTER EXTENSION zbxhist UPDATE: the objects are those of a fresh install, no
-# INSERT fails meanwhile, and library and SQL of the two versions go together.
+# ALTER EXTENSION zbxhist UPDATE, to a version that this test makes of the present one: the objects
+# are those of a fresh install, no INSERT fails meanwhile, and library and SQL of two versions
+# go together.
 use strict;
 use warnings;
 
-use File::Copy ();
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 
 use POSIX ();
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes ();
 use ZbxhistTest;
 
+my $top = "$FindBin::RealBin/../..";
 my $yesterday = POSIX::strftime('%Y-%m-%d', gmtime(day(-1)));
-my $node = test_server('update');
+
+# ---- another version ----
+
+my ($old) =
+  slurp_file("$top/zbxhist.control") =~ /^default_version = '(.*)'$/m;
+my $new = "$old.1-test";
+
+# what it has besides: columns that the old library does not know, and a function
+my $added = <<'SQL';
+ALTER TABLE zbxhist.packed_day ADD COLUMN added text DEFAULT 'added';
+ALTER TABLE zbxhist.parent_config ADD COLUMN added text DEFAULT 'added';
+CREATE FUNCTION zbxhist_internal.added() RETURNS text LANGUAGE sql RETURN 'added';
+SQL
+
+# Runs a program.
+sub run
+{
+	my @command = @_;
+
+	system(@command) == 0 or die "failed: @command";
+}
+
+# Copies the installation, for its library and scripts are exchanged; returns
+# the directory that has bin.
+sub copy_installation
+{
+	my ($prefix, $version) =
+	  `pg_config --bindir` =~ m{^(.*)/lib/postgresql/(\d+)/}
+	  or die 'pg_config';
+	my $copy = PostgreSQL::Test::Utils::tempdir();
+
+	for (qw(lib share))
+	{
+		my $from = "$prefix/$_/postgresql/$version";
+
+		# an installation that is not Debian's has all in the first
+		next if !-d $from;
+		run('mkdir', '-p', "$copy/$_/postgresql");
+		run('cp', '-a', $from, "$copy/$_/postgresql/");
+	}
+	return "$copy/lib/postgresql/$version";
+}
+
+# The script of the update: what can be replaced is, the rest stays.
+sub update_script
+{
+	my $script = $added;
+
+	for my $part (split ' ', slurp_file("$top/sql/order.txt"))
+	{
+		my $sql = slurp_file("$top/sql/$part");
+
+		next
+		  if $part =~ /^schema/
+		  || $sql =~ /^CREATE (?:TABLE|SERVER|FOREIGN)/m;
+		$sql =~ s/^CREATE (?:EVENT )?TRIGGER.*?;$//msg;
+		$sql =~ s/^CREATE (?=FUNCTION|PROCEDURE|VIEW)/CREATE OR REPLACE /mg;
+		$script .= $sql;
+	}
+	return $script;
+}
+
+# Builds and installs the new version there.
+sub install_new
+{
+	my ($installation) = @_;
+	my $source = PostgreSQL::Test::Utils::tempdir();
+
+	# with what was built: only the number is compiled anew
+	run('cp', '-a', map({ "$top/$_" } qw(Makefile zbxhist.control sql src)),
+		$source);
+	run('rm', '-f', glob("$source/sql/zbxhist--*.sql"));
+	run('sed', '-i', "s/\"\Q$old\E\"/\"$new\"/", "$source/src/zbxhist.c");
+	run('sed', '-i', "s/'\Q$old\E'/'$new'/", "$source/zbxhist.control");
+	my @make =
+	  ('make', '-s', '-C', $source, 'with_llvm=no', "EXTVERSION=$new");
+	run(@make, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'all');
+	append_to_file("$source/sql/zbxhist--$new.sql", $added);
+	append_to_file("$source/sql/zbxhist--$old--$new.sql", update_script());
+	run(@make,
+		"PG_CONFIG=$installation/bin/pg_config",
+		"DATA=sql/zbxhist--$old--$new.sql", 'install');
+}
+
+my $installation = copy_installation();
+my $node = test_server('update', -install_path => $installation);
 
 # Everything about the extension's objects, a line each, without their OIDs.
 my $catalog = <<'SQL';
@@ -65,335 +152,146 @@ fact (line) AS (
 SELECT line FROM fact ORDER BY line COLLATE "C"
 SQL
 
-# ---- the same objects ----
+# ---- a database in use ----
 
-$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(fresh updated);
-my $newest = $node->safe_psql('fresh',
-	'CREATE EXTENSION zbxhist; SELECT extversion FROM pg_extension WHERE extname = \'zbxhist\''
-);
-my @older = split /\n/,
-  $node->safe_psql('fresh',
-	"SELECT version FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version <> '$newest' ORDER BY 1"
-  );
-ok(@older > 0, "older versions are there: @older");
-for my $version (@older)
+# Statements that a session sends, each without an error.
+sub goes_on
 {
-	$node->safe_psql('updated',
-		"CREATE EXTENSION zbxhist VERSION '$version'");
-	$node->safe_psql('updated', 'ALTER EXTENSION zbxhist UPDATE');
-	my @fresh = split /\n/, $node->safe_psql('fresh', $catalog);
-	my @updated = split /\n/, $node->safe_psql('updated', $catalog);
-	my %fresh = map { $_ => 1 } @fresh;
-	my %updated = map { $_ => 1 } @updated;
+	my ($session, $what, $itemid) = @_;
 
-	cmp_ok(scalar @fresh, '>', 1000, scalar(@fresh) . ' lines of facts');
-	is(join("\n", map { "fresh only: $_" } grep { !$updated{$_} } @fresh),
-		'', "$version updated to $newest lacks nothing");
-	is( join("\n", map { "updated only: $_" } grep { !$fresh{$_} } @updated),
-		'',
-		'... and has nothing else');
-	$node->safe_psql('updated',
-		'DROP EXTENSION zbxhist; DROP SCHEMA IF EXISTS zbxhist');
-}
-
-# ---- with a stream of values, by the owner of the database ----
-
-# Packs the values of a day of items that all have the same times, and returns
-# the newest format of its groups.
-sub format_packed
-{
-	my ($server, $database, $days) = @_;
-	my $date = POSIX::strftime('%Y-%m-%d', gmtime(day($days)));
-
-	$server->safe_psql($database,
-		"SET ROLE keeper; SELECT zbxhist.create_partition('history', '$date');"
-		  . " INSERT INTO history (itemid, clock, ns, value) SELECT 900000 + i % 50, @{[ day($days) ]} + i / 50 * 60, i / 50 * 12345, i"
-		  . " FROM generate_series(0, 49999) i; CALL zbxhist.pack('history', '$date')"
-	);
-	return $server->safe_psql($database,
-		'SELECT max(get_byte(payload, 2)) FROM zbxhist_packed.'
-		  . partition('history', $days));
-}
-
-# Of which kind the places for hours to come are.
-my $kinds =
-  "SELECT string_agg(DISTINCT kind, ' ') FROM zbxhist.partitions WHERE parent = 'hourly'::regclass"
-  . " AND state = 'future' AND to_clock - from_clock = 3600";
-
-# A table is to store new values as runs, while there is a session of before that
-# could not read them: it stores them in partitions until then.
-sub runs_for_nobody
-{
-	my ($server, $database, $session) = @_;
-
-	$server->safe_psql($database, <<'SQL');
-SET ROLE keeper;
-CREATE TABLE hourly (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
-SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
-CALL zbxhist.run_maintenance('hourly');
-SQL
-	is($server->safe_psql($database, $kinds),
-		'heap', '... and new hours of a table are none of runs');
-	is( $session->query(
-			'INSERT INTO hourly SELECT i, extract(epoch FROM now())::integer, i FROM generate_series(1, 9) i; SELECT count(*) FROM hourly'
-		),
-		'9',
-		'... so that it stores and reads their values');
-	like(
-		$server->safe_psql(
-			$database,
-			"SELECT message FROM zbxhist.check() WHERE code = 'old_sessions'"
-		),
-		qr/stored in ordinary partitions, not as runs/,
-		'... as check() says');
-}
-
-# The update of a database that is in use on a server: every INSERT succeeds,
-# and afterwards nothing is wrong.  What else sessions of before do is meanwhile.
-sub update_live
-{
-	my ($server, $database, $how, $meanwhile) = @_;
-	my $session = $server->background_psql($database, on_error_stop => 0);
-
-	$session->query_safe(insert_values('history', 1, 100, day(0)));
-	my $sent = 0;
-	my $stream = in_background(
-		$server,
-		$database,
-		'stream', 6, 1,
-		sub {
-			my ($client, $errors) = @_;
-			my $result =
-			  $client->query(
-				insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
-			$errors->{$_}++ for @{ $result->{errors} };
-		});
-	sleep 1;
-	my ($code, $out, $err) =
-	  $server->psql($database,
-		'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
-	is($code, 0, "$how: the owner of the database updates ($err)");
-	waitpid $stream, 0;
-	my ($rounds) = outcome_of($server, 'stream') =~ /^rounds (\d+)$/m;
-	is( outcome_of($server, 'stream'),
-		"rounds $rounds\n",
-		"$how: no INSERT failed of $rounds");
-	is( $server->safe_psql(
-			$database, 'SELECT count(*) FROM history WHERE itemid >= 10000'),
-		20 * $rounds,
-		'... each row is there');
-
-	# a session from before
 	for (
-		insert_values('history', 3001, 50, day(-1)),
-		"insert into history (itemid,clock,ns,value) values (1,${\ day(-1) },77,0.5);",
-		'UPDATE history SET value = 4 WHERE itemid = 5;',
-		"DELETE FROM history WHERE itemid = 6;",
-		'SELECT count(*) FROM history;',
-		"DROP TABLE IF EXISTS nothing;")
+		insert_values('history', $itemid, 50, day(0)),
+		insert_values('history', $itemid, 50, day(-1)),
+		"INSERT INTO hourly SELECT $itemid + i, extract(epoch FROM now())::integer, i FROM generate_series(1, 9) i;",
+		"UPDATE history SET value = 4 WHERE itemid = $itemid;",
+		"DELETE FROM history WHERE itemid = $itemid + 1;",
+		'DROP TABLE IF EXISTS nothing;')
 	{
-		my $answer = $session->query("$_ SELECT 'went on';");
-
-		like($answer, qr/went on/, "$how: an old session: " . substr $_,
+		like(
+			$session->query("$_ SELECT 'went on';"),
+			qr/went on/, "$what: " . substr $_,
 			0, 40);
 	}
-	is(format_packed($server, $database, -2),
-		2, "$how: meanwhile days are packed as its library reads them");
 	is( $session->query(
-			'SELECT count(*), sum(value) FROM history WHERE itemid = 900001'),
-		'1000|24976000',
-		'... and it reads them');
+			"SELECT count(*), sum(value), (SELECT count(*) FROM hourly WHERE itemid > $itemid) FROM history WHERE itemid BETWEEN $itemid AND $itemid + 49"
+		),
+		$node->safe_psql(
+			'live',
+			"SELECT count(*), sum(value), 9 FROM history WHERE itemid BETWEEN $itemid AND $itemid + 49"
+		),
+		'... and it reads what others read');
 	$session->query(
-		"INSERT INTO history (itemid, clock, ns) VALUES (900001, @{[ day(-2) ]}, 0)"
+		"INSERT INTO history (itemid, clock, ns) SELECT itemid, clock, ns FROM history WHERE itemid = $itemid"
 	);
-	like(
-		$session->{stderr},
-		qr/duplicate key value/,
-		'... and finds keys in them');
+	like($session->{stderr}, qr/duplicate key value/, '... and finds keys');
 	$session->{stderr} =~ s/^.*ERROR:  duplicate key.*$//m;
 	unlike($session->{stderr}, qr/ERROR/, '... without another error');
-	is( $server->safe_psql(
-			$database,
-			"SELECT severity, message ~ '^[1-9] sessions? ha' FROM zbxhist.check() WHERE code = 'old_sessions'"
-		),
-		'info|t',
-		'... and check() tells of it');
-	runs_for_nobody($server, $database, $session);
-	$session->quit;
-	$meanwhile->() if $meanwhile;
-	$server->poll_query_until($database,
-		'SELECT zbxhist_internal.old_sessions() = 0');
-	is(format_packed($server, $database, -3),
-		3, '... afterwards as the new one does');
-	is( $server->safe_psql(
-			$database,
-			"SELECT count(*) FROM zbxhist.check() WHERE code = 'old_sessions'"
-		),
-		0,
-		'... and it is not told any more');
-	maintain($server, $database, 'keeper');
-	is($server->safe_psql($database, $kinds),
-		'runs', '... and new values of a table are stored as runs');
-	$server->safe_psql($database,
-		'SET ROLE keeper; SET zbxhist.allow_packed_drop = on; DROP TABLE hourly CASCADE'
-	);
-	my $problems = $server->safe_psql($database,
-		"SET ROLE keeper; CALL zbxhist.run_maintenance(); SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"
-	);
-	is($problems, '', "$how: nothing is wrong");
-	is( $server->safe_psql(
-			$database,
-			"SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"
-		),
-		0,
-		'... packed days are whole');
 }
 
-# A database of 1.0's with values of each kind.
-sub create_old_database
-{
-	my ($server, $database) = @_;
+$node->safe_psql('postgres', $_)
+  for 'CREATE ROLE keeper LOGIN', 'CREATE DATABASE live OWNER keeper',
+  'CREATE DATABASE updated', 'CREATE DATABASE fresh';
+$node->safe_psql('updated', 'CREATE EXTENSION zbxhist');
+$node->safe_psql('live',
+	'SET ROLE keeper; CREATE EXTENSION zbxhist; GRANT ALL ON SCHEMA public TO PUBLIC'
+);
+set_up($node, 'live', 'keeper');
+$node->safe_psql('live',
+		"SET ROLE keeper;"
+	  . insert_values('history', 1, 500, day(-1))
+	  . insert_values('history', 1, 50, day(-9)));
+$node->safe_psql(
+	'live', qq{
+SET ROLE keeper;
+CALL zbxhist.pack('history', '$yesterday');
+CREATE TABLE hourly (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
+SELECT zbxhist.create_parent('hourly', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+CALL zbxhist.run_maintenance();});
+my $session = $node->background_psql('live', on_error_stop => 0);
+is($session->query('SELECT zbxhist.version()'),
+	$old, "a session has loaded the library of $old");
 
-	$server->safe_psql('postgres',
-		"CREATE ROLE keeper LOGIN; CREATE DATABASE $database OWNER keeper");
-	$server->safe_psql($database,
-		"SET ROLE keeper; CREATE EXTENSION zbxhist VERSION '1.0'");
-	$server->safe_psql($database, 'GRANT ALL ON SCHEMA public TO PUBLIC');
-	set_up($server, $database, 'keeper');
-	$server->safe_psql($database,
-			'SET ROLE keeper;'
-		  . insert_values('history', 1, 500, day(-1))
-		  . insert_values('history', 1, 50, day(-9)));
-	$server->safe_psql($database,
-		"SET ROLE keeper; CALL zbxhist.pack('history', '$yesterday')");
-	is( $server->safe_psql(
-			$database,
-			"SELECT extversion, (SELECT count(*) FROM zbxhist.packed_day) FROM pg_extension WHERE extname = 'zbxhist'"
-		),
-		'1.0|1',
-		"$database: 1.0 with a packed day");
-}
+install_new($installation);
+is($node->safe_psql('live', 'SELECT zbxhist.version()'),
+	$new, 'a new one loads the new one');
+my $early = $node->background_psql('live', on_error_stop => 0);
+goes_on($early, "library of $new over SQL of $old", 2000);
 
-create_old_database($node, 'live');
-maintain($node, 'live');
-update_live($node, 'live', 'this library over SQL of 1.0');
-
-# days stay days until setup() is called
-my $intervals =
-  "SELECT string_agg(DISTINCT partition_interval || ' ' || coalesce(pack_after::text, 'never'), ', ') FROM zbxhist.parents";
-is( $node->safe_psql('live', $intervals),
-	'1 day 1 day, 1 mon 1 day',
-	'an update leaves intervals as they are');
-maintain($node, 'live');
+my $sent = 0;
+my $stream = in_background(
+	$node, 'live', 'stream', 4, 1,
+	sub {
+		my ($client, $errors) = @_;
+		my $result =
+		  $client->query(
+			insert_values('history', 10_000 + 20 * $sent++, 20, day(0)));
+		$errors->{$_}++ for @{ $result->{errors} };
+		Time::HiRes::usleep(2000);
+	});
+sleep 1;
+my ($code, $out, $err) =
+  $node->psql('live', 'SET ROLE keeper; ALTER EXTENSION zbxhist UPDATE');
+is($code, 0, "the owner of the database updates ($err)");
+waitpid $stream, 0;
+my ($rounds) = outcome_of($node, 'stream') =~ /^rounds (\d+)$/m;
+is( outcome_of($node, 'stream'),
+	"rounds $rounds\n",
+	"no INSERT failed of $rounds");
+is( $node->safe_psql(
+		'live', 'SELECT count(*) FROM history WHERE itemid >= 10000'),
+	20 * $rounds,
+	'... each row is there');
 is( $node->safe_psql(
 		'live',
-		"SELECT count(*) FROM zbxhist.partitions WHERE to_clock - from_clock < 86400"
-	),
-	0,
-	'... and maintenance goes on with days');
-my $rows = rows_of($node, 'live', 'history');
+		"SELECT extversion FROM pg_extension WHERE extname = 'zbxhist'"),
+	$new,
+	'... and the extension is the new one');
+
+is($session->query('SELECT zbxhist.version()'),
+	$old, "a session still has the library of $old");
+goes_on($session, "library of $old over SQL of $new", 3000);
+goes_on($early, "library of $new", 4000);
+
+# its workers load the new library
+$session->query("SET $_; SELECT 1")
+  for (
+	'parallel_setup_cost = 0',
+	'parallel_tuple_cost = 0',
+	'min_parallel_table_scan_size = 0',
+	'parallel_leader_participation = off');
+my $sum = 'SELECT count(*), sum(value) FROM history WHERE clock < ' . day(0);
 like(
-	$node->safe_psql(
+	$session->query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $sum"),
+	qr/Workers Launched: [1-9].*Parallel (?:Foreign|Custom) Scan.*Days: 1/s,
+	'workers of the new library read packed days for it');
+is($session->query($sum), $node->safe_psql('live', $sum), '... all rows');
+$_->quit for $session, $early;
+
+my $problems = $node->safe_psql('live',
+	"SET ROLE keeper; CALL zbxhist.run_maintenance(); SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"
+);
+is($problems, '', 'nothing is wrong');
+is( $node->safe_psql(
 		'live',
-		"SET ROLE keeper; SELECT detail FROM zbxhist.setup(dry_run => true) WHERE parent = 'history'::regclass"
-	),
-	qr/^partitions of 01:00:00, 3 days ahead; packed after 01:00:00; .*before: partitions of 1 day, 3 ahead; packed after 1 day/,
-	'setup() says that days go over to hours');
-$node->safe_psql('live', 'SET ROLE keeper; SELECT * FROM zbxhist.setup()');
-is( $node->safe_psql('live', $intervals),
-	'01:00:00 01:00:00, 1 mon 1 day',
-	'... and has them go');
-maintain($node, 'live');
-is(rows_of($node, 'live', 'history'), $rows, 'no row is lost');
+		"SET ROLE keeper; SELECT count(*) FROM zbxhist.verify('history')"),
+	0,
+	'... packed days are whole');
+
+# ---- the same objects ----
+
+$node->safe_psql('updated', 'ALTER EXTENSION zbxhist UPDATE');
+$node->safe_psql('fresh', 'CREATE EXTENSION zbxhist');
+my @fresh = split /\n/, $node->safe_psql('fresh', $catalog);
+my @updated = split /\n/, $node->safe_psql('updated', $catalog);
+my %fresh = map { $_ => 1 } @fresh;
+my %updated = map { $_ => 1 } @updated;
+
+cmp_ok(scalar @fresh, '>', 1000, scalar(@fresh) . ' lines of facts');
+is(join("\n", map { "fresh only: $_" } grep { !$updated{$_} } @fresh),
+	'', "$old updated to $new lacks nothing");
+is(join("\n", map { "updated only: $_" } grep { !$fresh{$_} } @updated),
+	'', '... and has nothing else');
+
 log_is_clean($node);
 $node->stop;
-
-# ---- sessions that have loaded the library of 1.0 ----
-
-SKIP:
-{
-	skip
-	  'no library of 1.0 to try (scripts/test builds it in a git checkout)', 1
-	  if !$ENV{ZBXHIST_OLD_LIBRARY};
-
-	# an installation of its own whose library can be exchanged
-	my ($prefix) = `pg_config --bindir` =~ m{^(.*)/lib/postgresql/}
-	  or die 'pg_config';
-	my ($version) = `pg_config --bindir` =~ m{/postgresql/(\d+)/};
-	my $copy = PostgreSQL::Test::Utils::tempdir();
-	mkdir "$copy/$_" for qw(lib share);
-	for (qw(lib share))
-	{
-		my $from = "$prefix/$_/postgresql/$version";
-
-		# an installation that is not Debian's has all in the first
-		next if !-d $from;
-		mkdir "$copy/$_/postgresql";
-		system('cp', '-a', $from, "$copy/$_/postgresql/") == 0 or die 'cp';
-	}
-	my $library = "$copy/lib/postgresql/$version/lib/zbxhist.so";
-	my $new = "$copy/new.so";
-	File::Copy::move($library, $new) or die "move: $!";
-	File::Copy::copy($ENV{ZBXHIST_OLD_LIBRARY}, $library) or die "copy: $!";
-	chmod 0755, $library;
-
-	my $old = test_server('update_old',
-		-install_path => "$copy/lib/postgresql/$version");
-	create_old_database($old, 'live');
-	is($old->safe_psql('live', 'SELECT zbxhist.version()'),
-		'1.0', 'a session has loaded the library of 1.0');
-	my $session = $old->background_psql('live', on_error_stop => 0);
-	$session->query_safe('SELECT zbxhist.version()');
-	unlink $library;
-	File::Copy::copy($new, $library) or die "copy: $!";
-	chmod 0755, $library;
-	is($old->safe_psql('live', 'SELECT zbxhist.version()'),
-		$newest, 'a new one loads the new one');
-	update_live(
-		$old, 'live',
-		'SQL of 1.0, updated',
-		sub {
-			is($session->query('SELECT zbxhist.version()'),
-				'1.0', 'the old session still has the library of 1.0');
-
-			for (
-				insert_values('history', 4001, 50, day(0)),
-				insert_values('history', 4001, 50, day(-1)),
-				'UPDATE history SET value = 4 WHERE itemid = 5;',
-				'DELETE FROM history WHERE itemid = 7;',
-				'SELECT count(*) FROM history;',
-				'DROP TABLE IF EXISTS nothing;')
-			{
-				my $answer = $session->query("$_ SELECT 'went on';");
-
-				like($answer, qr/went on/,
-					'the library of 1.0 over new SQL: ' . substr $_,
-					0, 40);
-			}
-			unlike($session->{stderr}, qr/ERROR/, '... without an error');
-
-			# its workers load the new library
-			$session->query("SET $_; SELECT 1")
-			  for (
-				'parallel_setup_cost = 0',
-				'parallel_tuple_cost = 0',
-				'min_parallel_table_scan_size = 0',
-				'parallel_leader_participation = off');
-			my $sum =
-			  'SELECT count(*), sum(value) FROM history WHERE clock < '
-			  . day(0);
-			like(
-				$session->query(
-					"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $sum"),
-				qr/Workers Launched: [1-9].*Parallel Foreign Scan/s,
-				'... workers of the new library read packed days for it');
-			is( $session->query($sum),
-				$old->safe_psql('live', $sum),
-				'... all rows of all days');
-			$session->quit;
-		});
-	log_is_clean($old);
-	$old->stop;
-}
-
 done_testing();

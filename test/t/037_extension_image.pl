@@ -18,8 +18,7 @@ my $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 is($?, 0, 'scripts/extension-image') or diag($output);
 ok(-e "$image/$_", "it has $_")
   for 'Containerfile', 'lib/zbxhist.so', 'licenses/zbxhist',
-  map { "share/extension/zbxhist$_" } '.control', '--1.1.sql',
-  '--1.0--1.1.sql';
+  map { "share/extension/zbxhist$_" } '.control', '--1.0.sql';
 $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 isnt($?, 0, 'not into a directory that has files');
 like($output, qr/is not empty/, '... and it says so');
@@ -54,7 +53,7 @@ SKIP:
 		0,
 		'check() has no error');
 	is($node->safe_psql('zabbix', 'SELECT zbxhist.version()'),
-		'1.1', 'the version');
+		'1.0', 'the version');
 	log_is_clean($node);
 }
 

@@ -165,7 +165,7 @@ sql("SET zbxhist.enable_shared_times = off; CALL zbxhist.repack('history', '1970
 ) for 2, 3;
 is(formats(), '2',
 	'without them, segments that are copied, too, have format 2');
-check('as 1.0 writes them', 0);
+check('without rests', 0);
 sql("CALL zbxhist.repack('history', '1970-01-0$_')") for 2, 3;
 check('repacked', 1);
 

@@ -32,7 +32,6 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "catalog/old_sessions.h"
 #include "compat.h"
 #include "guc.h"
 #include "packed/day/day.h"
@@ -154,7 +153,6 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	DayWriter  *writer = palloc0(sizeof(DayWriter));
-	bool		is_newest;		/* no session is left that cannot read it */
 
 	Assert(!is_frozen || day->rd_createSubid == GetCurrentSubTransactionId());
 	writer->context = context;
@@ -163,8 +161,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->day = day;
 	writer->layout = layout;
 	writer->buffer = ZbxhistCreateRowBuffer(layout);
-	is_newest = zbxhist_enable_shared_times && ZbxhistCountOldSessions() == 0;
-	if (is_frozen && is_newest)
+	if (is_frozen && zbxhist_enable_shared_times)
 		writer->items = ZbxhistBeginSharedItems(layout);
 	writer->times = ZbxhistCreateTimesWriter();
 	writer->min_rows = writer->items != NULL ? SHARED_MAX_ROWS : BUFFER_ROWS;
@@ -172,7 +169,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout),
-											 is_newest);
+											 zbxhist_enable_shared_times);
 	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);

@@ -132,11 +132,11 @@ ZbxhistHasDefault(Relation table, Form_pg_attribute att)
 
 /*
  * ZbxhistRaiseNotKnown raises the error for a column that the day lacks, whose
- * value is not known.  has_orphan: the day may have it by another name.
+ * value is not known.  Unless is_known the day may have it by another name.
  */
 void
 ZbxhistRaiseNotKnown(Relation day, Relation table, Form_pg_attribute att,
-					 bool has_orphan)
+					 bool is_known)
 {
 	AttrNumber	attnum;
 	Oid			foreign = FindForeignColumn(table, att, &attnum);
@@ -148,11 +148,11 @@ ZbxhistRaiseNotKnown(Relation day, Relation table, Form_pg_attribute att,
 			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			errmsg("column \"%s\" cannot be read from packed day \"%s\"",
 				   NameStr(att->attname), RelationGetRelationName(day)),
-			has_orphan ?
-			errdetail("A column was renamed, or one was dropped and another added, since the day was packed.") :
-			errdetail("The column was added later, and its value in older rows is not known."),
-			has_orphan ?
-			errhint("If the column was renamed, rename it in %s, too.  If it was added, say what older rows contain with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
+			is_known ?
+			errdetail("The column was added later, and its value in older rows is not known.") :
+			errdetail("The day does not have it, or has it under another name."),
+			!is_known ?
+			errhint("Give it the name that it has in %s, or say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
 					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day)),
 											   RelationGetRelationName(day)),
 					name, column) :

@@ -15,6 +15,6 @@ extern bool ZbxhistGetMissing(Relation table, Form_pg_attribute att,
 							  Datum *value);
 extern bool ZbxhistHasDefault(Relation table, Form_pg_attribute att);
 extern void ZbxhistRaiseNotKnown(Relation day, Relation table,
-								 Form_pg_attribute att, bool has_orphan);
+								 Form_pg_attribute att, bool is_known);
 
 #endif							/* ZBXHIST_MISSING_VALUE_H */

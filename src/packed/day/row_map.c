@@ -5,14 +5,12 @@
  *
  * A day keeps the columns that the table had when it was packed; what ALTER
  * TABLE has done since is applied to each row as it is read.  Columns are
- * matched by name; what has been renamed since is known from an option of the
- * foreign table's column (packed_days.c), unless the day comes from a former
- * version.  One whose type has changed is converted as by assignment.
- * One that came later has the value that it had then for older rows
- * (missing_value.c).  Where there is none it is null, unless that option is not
- * there and the day has a column at its place that the table lacks: then it may be
- * the same one renamed.  A column that was dropped and added again is told from its former
- * self by that option, which a new one lacks, and by its place.
+ * matched by name; what has been renamed since, and what was dropped and added
+ * again, is known from an option of the foreign table's column (packed_days.c).
+ * One whose type has changed is converted as by assignment.  One that came later
+ * has the value that it had then for older rows (missing_value.c); where there is
+ * none it is null.  A foreign table that was made by hand has no such options:
+ * a column that the day lacks may be one renamed, so that is an error.
  *
  * Casts and types that did not come with PostgreSQL are code of whoever made
  * them, who is or was trusted by the table's owner, not by the reader.  So it is
@@ -34,7 +32,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "catalog/columns.h"
 #include "catalog/owner_rights.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
@@ -89,41 +86,6 @@ struct RowMap
 };
 
 /* ---- columns that the day has ---- */
-
-/*
- * FindNamed returns the table's column of the name of a day's column, or NULL.
- */
-static Form_pg_attribute
-FindNamed(Relation table, const LayoutColumn *column)
-{
-	return ZbxhistFindAttribute(RelationGetDescr(table),
-								NameStr(column->name));
-}
-
-/*
- * IsSameColumn says whether the day's column number is the table's column att
- * of that name, not one dropped before att was added: then columns that
- * followed it in the day come before att in the table.  The columns of a
- * foreign table that was made by hand have any order.
- */
-static bool
-IsSameColumn(const DayLayout *layout, int number, Relation table,
-			 Form_pg_attribute att)
-{
-	if (layout->columns[number].is_replaced)
-		return false;
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
-		att->attinhcount == 0)
-		return true;
-	for (int i = number + 1; i < layout->ncolumns; i++)
-	{
-		Form_pg_attribute next = FindNamed(table, &layout->columns[i]);
-
-		if (next != NULL && next->attnum < att->attnum)
-			return false;
-	}
-	return true;
-}
 
 /*
  * GetSet returns what is known of the parent's packed days, or NULL for a
@@ -229,15 +191,14 @@ ZbxhistMarkReplaced(DayLayout *layout, Relation table)
  * NULL.
  */
 static const LayoutColumn *
-FindLayoutColumn(const DayLayout *layout, Relation table,
-				 Form_pg_attribute att)
+FindLayoutColumn(const DayLayout *layout, Form_pg_attribute att)
 {
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
-		if (strcmp(NameStr(layout->columns[i].name),
-				   NameStr(att->attname)) == 0)
-			return IsSameColumn(layout, i, table, att) ?
-				&layout->columns[i] : NULL;
+		const LayoutColumn *column = &layout->columns[i];
+
+		if (strcmp(NameStr(column->name), NameStr(att->attname)) == 0)
+			return column->is_replaced ? NULL : column;
 	}
 	return NULL;
 }
@@ -321,48 +282,6 @@ GetSource(const LayoutColumn *column)
 /* ---- columns that the day lacks ---- */
 
 /*
- * MayBeRenamed says whether the day's column number, which the table lacks,
- * may be the table's column att under an older name: it is between the same
- * columns then.  Those of a foreign table made by hand have any order.
- */
-static bool
-MayBeRenamed(const DayLayout *layout, int number, Relation table,
-			 Form_pg_attribute att)
-{
-	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
-		att->attinhcount == 0)
-		return true;
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		Form_pg_attribute other = FindNamed(table, &layout->columns[i]);
-
-		if (other != NULL && i != number &&
-			IsSameColumn(layout, i, table, other) &&
-			(i < number) != (other->attnum < att->attnum))
-			return false;
-	}
-	return true;
-}
-
-/*
- * HasOrphan says whether the day has a column that the table lacks and that
- * may be the table's column att.
- */
-static bool
-HasOrphan(const DayLayout *layout, Relation table, Form_pg_attribute att)
-{
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		Form_pg_attribute same = FindNamed(table, &layout->columns[i]);
-
-		if ((same == NULL || !IsSameColumn(layout, i, table, same)) &&
-			MayBeRenamed(layout, i, table, att))
-			return true;
-	}
-	return false;
-}
-
-/*
  * IsKnown says whether a column that the day lacks is known not to be one that it has
  * by another name: no day has been packed with it, or its name in days is noted.
  */
@@ -388,18 +307,18 @@ IsKnown(Relation table, Form_pg_attribute att)
  * MapMissing finds what a column that the day lacks is in its rows.
  */
 static void
-MapMissing(Relation day, const DayLayout *layout, Relation table,
-		   Form_pg_attribute att, MappedColumn *mapped)
+MapMissing(Relation day, Relation table, Form_pg_attribute att,
+		   MappedColumn *mapped)
 {
-	bool		has_orphan;
+	bool		is_known;
 
 	mapped->source = MAP_FIXED;
 	mapped->isnull = !ZbxhistGetMissing(table, att, &mapped->value);
 	if (!mapped->isnull)
 		return;
-	has_orphan = !IsKnown(table, att) && HasOrphan(layout, table, att);
-	if (att->attnotnull || has_orphan || ZbxhistHasDefault(table, att))
-		ZbxhistRaiseNotKnown(day, table, att, has_orphan);
+	is_known = IsKnown(table, att);
+	if (att->attnotnull || !is_known || ZbxhistHasDefault(table, att))
+		ZbxhistRaiseNotKnown(day, table, att, is_known);
 }
 
 /* ---- the map ---- */
@@ -414,10 +333,10 @@ MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
 	MappedColumn *mapped = &map->columns[map->ncolumns++];
 
 	mapped->attribute = att->attnum - 1;
-	mapped->column = FindLayoutColumn(layout, table, att);
+	mapped->column = FindLayoutColumn(layout, att);
 	if (mapped->column == NULL)
 	{
-		MapMissing(day, layout, table, att, mapped);
+		MapMissing(day, table, att, mapped);
 		return;
 	}
 	mapped->source = GetSource(mapped->column);

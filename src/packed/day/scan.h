@@ -46,7 +46,7 @@ typedef struct SharedDays
 	pg_atomic_uint64 segments_read;
 	pg_atomic_uint64 segments_skipped;
 	pg_atomic_uint64 values_decoded;
-	pg_atomic_uint64 runs_read; /* 1.0 has other things from here on */
+	pg_atomic_uint64 runs_read;
 	pg_atomic_uint64 run_rows;
 	int			ndays;
 	PackedDay	list[FLEXIBLE_ARRAY_MEMBER];

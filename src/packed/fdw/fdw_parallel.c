@@ -29,27 +29,6 @@
 #define VALUES_LIMIT ((double) (UINT64CONST(1) << 35))
 #define SEGMENTS_LIMIT ((double) (UINT64CONST(1) << 26))
 
-/* a day in the shared memory of version 1.0 */
-typedef struct DayOf10
-{
-	Oid			relid;
-	int64		from_clock;
-	int64		to_clock;
-	bool		is_verified;
-	Oid			partition;
-	bool		is_unpacked;
-	int64		nrows;
-} DayOf10;
-
-/* its shared memory, which begins as that of today */
-typedef struct SharedDaysOf10
-{
-	pg_atomic_uint32 next;
-	pg_atomic_uint64 counters[4];
-	int			ndays;
-	DayOf10		list[FLEXIBLE_ARRAY_MEMBER];
-} SharedDaysOf10;
-
 /*
  * IsForeignScanParallelSafe says that workers may scan.
  */
@@ -110,25 +89,6 @@ ReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 }
 
 /*
- * TakeDaysOf10 takes the days from a leader that has version 1.0 loaded, while
- * this worker has the library of today.
- */
-static void
-TakeDaysOf10(PackedScan *scan, const SharedDaysOf10 *shared)
-{
-	const DayOf10 *days = shared->list;
-
-	scan->ndays = shared->ndays;
-	scan->days = palloc0(sizeof(PackedDay) * Max(scan->ndays, 1));
-	for (int i = 0; i < scan->ndays; i++)
-	{
-		scan->days[i].relid = days[i].relid;
-		scan->days[i].from_clock = days[i].from_clock;
-		scan->days[i].to_clock = days[i].to_clock;
-	}
-}
-
-/*
  * InitializeWorkerForeignScan makes a worker take its days from there.
  */
 static void
@@ -138,8 +98,6 @@ InitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc,
 	FdwScanState *state = node->fdw_state;
 
 	state->scan->shared = coordinate;
-	if (state->is_of_1_0)
-		TakeDaysOf10(state->scan, coordinate);
 }
 
 /*
@@ -159,8 +117,6 @@ ZbxhistAddSharedCounters(FdwScanState *state)
 							counters->segments_skipped);
 	pg_atomic_fetch_add_u64(&shared->values_decoded,
 							counters->values_decoded);
-	if (state->is_of_1_0)
-		return;
 	pg_atomic_fetch_add_u64(&shared->runs_read, counters->runs.runs);
 	pg_atomic_fetch_add_u64(&shared->run_rows, counters->runs.rows);
 }

@@ -59,8 +59,7 @@ enum PackedPlanPart
 enum PackedOrderPart
 {
 	ORDER_IS_DESCENDING,		/* newest first */
-	ORDER_IS_BY_ITEM,			/* by item first */
-	NUM_ORDER_PARTS				/* 1.0 had the first alone */
+	ORDER_IS_BY_ITEM			/* by item first */
 };
 
 /* fdw_plan.c */

@@ -69,9 +69,7 @@ ZbxhistBeginFdwScan(ForeignScanState *node)
 	state->values = ExecInitExprList(plan->fdw_exprs, &node->ss.ps);
 	order = list_nth(plan->fdw_private, PLAN_ORDER);
 	state->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
-	state->is_of_1_0 = list_length(order) < NUM_ORDER_PARTS;
-	state->is_by_item = !state->is_of_1_0 &&
-		list_nth_int(order, ORDER_IS_BY_ITEM);
+	state->is_by_item = list_nth_int(order, ORDER_IS_BY_ITEM);
 	SetWanted(state, list_nth(plan->fdw_private, PLAN_ATTRIBUTES), desc->natts);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist scan bounds",

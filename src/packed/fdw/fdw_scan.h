@@ -19,7 +19,6 @@ typedef struct FdwScanState
 	List	   *values;			/* ExprStates of theirs */
 	bool		is_by_item;		/* the order of rows, see ScanBounds */
 	bool		is_descending;
-	bool		is_of_1_0;		/* a worker's plan is of an older leader */
 
 	bool	   *wanted;			/* by attribute */
 	bool		wants_tid;

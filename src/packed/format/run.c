@@ -30,6 +30,7 @@
 #include "packed/format/segment_format.h"
 
 #define RUN_VERSION 4
+#define OLDEST_RUN_VERSION 4	/* all since are read, as the promise says */
 #define RUN_VALUES 0			/* the kind */
 
 /* columns in a table, and then some */
@@ -265,8 +266,9 @@ open_run(RunReader *run, const uint8 *data, size_t length, int ncolumns)
 	int			i;
 
 	if (length < GROUP_FIXED_LENGTH || data[0] != GROUP_MAGIC_0 ||
-		data[1] != GROUP_MAGIC_1 || data[2] != RUN_VERSION ||
-		data[3] != RUN_VALUES || ncolumns < 1 || ncolumns > MAX_COLUMNS)
+		data[1] != GROUP_MAGIC_1 || data[2] < OLDEST_RUN_VERSION ||
+		data[2] > RUN_VERSION || data[3] != RUN_VALUES ||
+		ncolumns < 1 || ncolumns > MAX_COLUMNS)
 		return false;
 	bytes.next = data + GROUP_FIXED_LENGTH;
 	bytes.end = data + length;

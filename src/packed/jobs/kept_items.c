@@ -18,8 +18,7 @@
 #include "packed/jobs/kept_items.h"
 
 /*
- * ZbxhistGetKeptItems takes the items of an argument, a sorted array; all are
- * kept if the function has no such argument, as those of 1.0.
+ * ZbxhistGetKeptItems takes the items of an argument, a sorted array.
  */
 void
 ZbxhistGetKeptItems(FunctionCallInfo fcinfo, int argument, KeptItems *kept)
@@ -27,8 +26,6 @@ ZbxhistGetKeptItems(FunctionCallInfo fcinfo, int argument, KeptItems *kept)
 	ArrayType  *array;
 
 	memset(kept, 0, sizeof(*kept));
-	if (PG_NARGS() <= argument)
-		return;
 	array = PG_GETARG_ARRAYTYPE_P(argument);
 	if (ARR_HASNULL(array) || ARR_NDIM(array) > 1 ||
 		ARR_ELEMTYPE(array) != INT8OID)

@@ -322,7 +322,7 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 {
 	PackState  *state = palloc0(sizeof(PackState));
 	TupleDesc	desc;
-	Datum		values[3];		/* one less in 1.0 */
+	Datum		values[3];
 	bool		nulls[3] = {false};
 	OwnerRights before;
 
