@@ -106,6 +106,7 @@ OBJS = \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
 	src/packed/day/row_map.o \
+	src/packed/day/row_offset.o \
 	src/packed/day/run_group.o \
 	src/packed/day/run_index.o \
 	src/packed/day/run_modify.o \

@@ -160,12 +160,12 @@ ZbxhistIsPlaceOfTimes(int64 itemid, int32 clock)
 
 /* ---- changing rows ---- */
 
-/* a row by its key; ordinal counts rows of the same clock from 1 */
+/* a row by its item, clock, and what tells it from others of these */
 typedef struct PackedRowId
 {
 	int64		itemid;
 	int32		clock;
-	uint16		ordinal;
+	uint16		offset;			/* see row_offset.c */
 } PackedRowId;
 
 typedef struct DayModify DayModify;

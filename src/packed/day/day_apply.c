@@ -33,12 +33,12 @@ compare_changes(const void *a, const void *b)
 	const RowChange *left = a;
 	const RowChange *right = b;
 
-	if (left->id.itemid != right->id.itemid)
-		return left->id.itemid < right->id.itemid ? -1 : 1;
-	if (left->id.clock != right->id.clock)
-		return left->id.clock < right->id.clock ? -1 : 1;
-	if (left->id.ordinal != right->id.ordinal)
-		return left->id.ordinal < right->id.ordinal ? -1 : 1;
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	if (left->clock != right->clock)
+		return left->clock < right->clock ? -1 : 1;
+	if (left->ordinal != right->ordinal)
+		return left->ordinal < right->ordinal ? -1 : 1;
 	return left->number < right->number ? -1 : 1;
 }
 
@@ -54,9 +54,9 @@ SortChanges(DayModify *modify)
 	qsort(changes, modify->nchanges, sizeof(RowChange), compare_changes);
 	for (int i = 0; i < modify->nchanges; i++)
 	{
-		if (n > 0 && changes[n - 1].id.itemid == changes[i].id.itemid &&
-			changes[n - 1].id.clock == changes[i].id.clock &&
-			changes[n - 1].id.ordinal == changes[i].id.ordinal)
+		if (n > 0 && changes[n - 1].itemid == changes[i].itemid &&
+			changes[n - 1].clock == changes[i].clock &&
+			changes[n - 1].ordinal == changes[i].ordinal)
 			continue;
 		changes[n++] = changes[i];
 	}
@@ -76,7 +76,7 @@ WriteTuple(DayModify *modify, DayWriter *writer, const RowChange *change)
 	int			row;
 
 	heap_deform_tuple(change->tuple, layout->desc, values, nulls);
-	row = ZbxhistDayWriteRow(writer, change->id.itemid, change->id.clock,
+	row = ZbxhistDayWriteRow(writer, change->itemid, change->clock,
 							 &buffer);
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
@@ -108,8 +108,8 @@ WriteChanged(DayModify *modify, DayWriter *writer, const GroupReader *reader,
 
 		ordinal = i > 0 && rows.columns[0].ints[i - 1] == clock ?
 			ordinal + 1 : 1;
-		if (next == nchanges || changes[next].id.clock != clock ||
-			changes[next].id.ordinal != ordinal)
+		if (next == nchanges || changes[next].clock != clock ||
+			changes[next].ordinal != ordinal)
 			ZbxhistDayWriteRows(writer, &rows, i, 1);
 		else if (changes[next++].tuple != NULL)
 			WriteTuple(modify, writer, &changes[next - 1]);
@@ -140,8 +140,8 @@ WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
 		int			end = first;
 		bool		is_update = false;
 
-		while (end < nchanges && changes[end].id.itemid == info->itemid &&
-			   changes[end].id.clock <= info->last_clock)
+		while (end < nchanges && changes[end].itemid == info->itemid &&
+			   changes[end].clock <= info->last_clock)
 			is_update |= changes[end++].tuple != NULL;
 		if (end == first)
 			ZbxhistDayWriteSegment(writer, reader, i);
@@ -208,18 +208,19 @@ ApplyToGroups(DayModify *modify)
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
 	for (int first = 0; first < modify->nchanges; first = end)
 	{
-		const PackedRowId *id = &modify->changes[first].id;
+		const RowChange *change = &modify->changes[first];
 		DayGroup	group;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &group))
+		if (!ZbxhistDayScanRow(modify->current, change->itemid, change->clock,
+							   &group))
 			elog(ERROR, "group of a row to be changed is not there");
 		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
 			ZbxhistRaiseSecondChange(modify);
 		for (end = first + 1; end < modify->nchanges; end++)
 		{
-			id = &modify->changes[end].id;
-			if (!ZbxhistInGroup(&group, id->itemid, id->clock))
+			change = &modify->changes[end];
+			if (!ZbxhistInGroup(&group, change->itemid, change->clock))
 				break;
 		}
 		RewriteGroup(modify, writer, &group, &modify->changes[first],

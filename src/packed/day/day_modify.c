@@ -3,8 +3,8 @@
  * day_modify.c
  *	  Collects deletes and updates of rows of a packed day.
  *
- * Rows are named by their place in what the statement's snapshot sees: item,
- * clock, and number among rows of that clock.  What is changed is the newest
+ * Rows are named by item, clock and what tells those of a clock apart in what the
+ * statement's snapshot sees.  What is changed is the newest
  * version of the day (day_newest.c), which nobody else changes once we hold
  * its lock.  Changes are collected and written group by group (day_apply.c).
  *
@@ -128,6 +128,8 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 													ALLOCSET_DEFAULT_SIZES);
 	modify->scratch = AllocSetContextCreate(context, "zbxhist changed groups",
 											ALLOCSET_DEFAULT_SIZES);
+	modify->seen_context = AllocSetContextCreate(context, "zbxhist seen rows",
+												 ALLOCSET_DEFAULT_SIZES);
 	modify->segment_context = AllocSetContextCreate(context,
 													"zbxhist changed segment",
 													ALLOCSET_DEFAULT_SIZES);
@@ -225,8 +227,8 @@ ZbxhistFlushDayChanges(Oid day)
 static RowChange *
 NewChange(DayModify *modify, const PackedRowId *id)
 {
-	PackedRowId row = *id;
 	RowChange  *change;
+	uint16		ordinal;
 	bool		is_full = modify->nchanges == MAX_CHANGES;
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
 		modify->nbytes >= MAX_BYTES;
@@ -236,10 +238,12 @@ NewChange(DayModify *modify, const PackedRowId *id)
 		(has_many && !(modify->has_group &&
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
-	if (!ZbxhistFindNewest(modify, &row))
+	if (!ZbxhistFindNewest(modify, id, &ordinal))
 		return NULL;
 	change = &modify->changes[modify->nchanges];
-	change->id = row;
+	change->itemid = id->itemid;
+	change->clock = id->clock;
+	change->ordinal = ordinal;
 	change->number = modify->nchanges++;
 	change->tuple = NULL;
 	return change;

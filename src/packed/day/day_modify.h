@@ -13,11 +13,14 @@
 #include "utils/resowner.h"
 
 #include "packed/day/day.h"
+#include "packed/day/row_offset.h"
 
 /* a change of a row of the newest version */
 typedef struct RowChange
 {
-	PackedRowId id;
+	int64		itemid;
+	int32		clock;
+	uint16		ordinal;		/* of rows of that clock, from 1 on */
 	int			number;			/* the first change of a row counts */
 	HeapTuple	tuple;			/* of the layout's columns; NULL: delete */
 } RowChange;
@@ -36,6 +39,9 @@ struct DayModify
 	bool		has_group;
 	bool		is_same;		/* the newest version is the same group */
 	DayGroup	group;			/* as seen by the snapshot */
+	int			segment;		/* of it, that is in rows; or -1 */
+	SegmentRows rows;			/* in seen_context */
+	RowOffsets	offsets;		/* of some of them */
 
 	RowChange  *changes;
 	int			nchanges;
@@ -53,6 +59,7 @@ struct DayModify
 	MemoryContext context;		/* owns all this */
 	MemoryContext changes_context;	/* owns tuples */
 	MemoryContext scratch;		/* reset when changes are written */
+	MemoryContext seen_context; /* reset with modify->segment */
 	MemoryContext segment_context;	/* reset with each segment */
 };
 
@@ -61,7 +68,8 @@ extern void ZbxhistCloseNewest(DayModify *modify);
 extern void ZbxhistFlushOthers(Oid day, DayModify *modify);
 pg_noreturn extern void ZbxhistRaiseChanged(void);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
-extern bool ZbxhistFindNewest(DayModify *modify, PackedRowId *id);
+extern bool ZbxhistFindNewest(DayModify *modify, const PackedRowId *id,
+							  uint16 *ordinal);
 extern void ZbxhistFlushChanges(DayModify *modify);
 pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
 

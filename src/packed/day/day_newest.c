@@ -61,6 +61,7 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 	if (modify->has_group &&
 		ZbxhistInGroup(&modify->group, id->itemid, id->clock))
 		return true;
+	modify->segment = -1;
 	modify->has_group = ZbxhistDayScanRow(modify->seen, id->itemid, id->clock,
 										  &modify->group);
 	if (!modify->has_group)
@@ -142,70 +143,116 @@ FindSame(const DayModify *modify, const SegmentRows *rows, int first,
 }
 
 /*
- * FindByValues makes id the row's number in the newest version, when its group
- * has been written anew; returns false if the row is not there any more, or
+ * FindSeenRow finds a row in modify->rows, the segment that has it as the snapshot
+ * sees it; first is set to the first one of its clock.  Returns -1 if there is
+ * none.
+ */
+static int
+FindSeenRow(DayModify *modify, const PackedRowId *id, int *first)
+{
+	const GroupReader *reader = &modify->group.reader;
+	int			segment = ZbxhistFindSegment(reader, id->itemid, id->clock);
+	MemoryContext old;
+	int			result = -1;
+
+	if (segment == reader->nsegments ||
+		reader->segments[segment].itemid != id->itemid)
+		return -1;
+	if (segment != modify->segment)
+	{
+		modify->segment = -1;
+		MemoryContextReset(modify->seen_context);
+	}
+	old = MemoryContextSwitchTo(modify->seen_context);
+	if (segment != modify->segment)
+	{
+		ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
+								NULL, &modify->rows);
+		modify->offsets.first = -1;
+		modify->segment = segment;
+	}
+	*first = ZbxhistFirstOfClock(&modify->rows, id->clock);
+	if (*first < modify->rows.nrows &&
+		modify->rows.columns[0].ints[*first] == id->clock)
+		result = ZbxhistRowAtOffset(&modify->offsets, modify->layout,
+									&modify->rows, *first, id->offset);
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/*
+ * FindByValues finds the newest version of a row that the snapshot sees, whose
+ * group has been written anew; returns false if the row is not there any more, or
  * another part of our own statement has changed it.
  */
 static bool
-FindByValues(DayModify *modify, PackedRowId *id, bool *is_own)
+FindByValues(DayModify *modify, const PackedRowId *id, int seen,
+			 int first_seen, bool *is_own, uint16 *ordinal)
 {
 	DayGroup	newest;
-	SegmentRows seen;
 	SegmentRows now;
-	int			first_seen;
 	int			first_now;
 	int			row;
 	bool		has_key;
 
-	*is_own = false;
-	first_seen = DecodeClock(modify, &modify->group, id->itemid, id->clock,
-							 &seen);
-	row = first_seen + id->ordinal - 1;
-	if (first_seen < 0 || row >= seen.nrows ||
-		seen.columns[0].ints[row] != id->clock)
-		return false;
 	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
-																	   row));
+																	   seen));
 	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
 		return false;
 	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
 	if (first_now < 0)
 		return false;
-	row = FindSame(modify, &now, first_now, &seen, row,
-				   CountSame(&seen, first_seen, row, row), &has_key);
+	row = FindSame(modify, &now, first_now, &modify->rows, seen,
+				   CountSame(&modify->rows, first_seen, seen, seen),
+				   &has_key);
 	if (row < 0 && has_key && !*is_own)
 		ZbxhistRaiseChanged();
-	id->ordinal = (uint16) (row - first_now + 1);
+	*ordinal = (uint16) (row - first_now + 1);
 	return row >= 0;
 }
 
 /*
- * ZbxhistFindNewest makes id, which is as the snapshot sees the row, what names
- * the row in the newest version; returns false if it is not there any more.
+ * IsElsewhere says whether a row that is not there any more may be in another
+ * table: those of a day that has been unpacked meanwhile are, and so is one of
+ * other columns that has been updated.
+ */
+static bool
+IsElsewhere(const DayModify *modify, bool is_own)
+{
+	return ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
+		(!is_own && (modify->is_altered || IsolationUsesXactSnapshot()));
+}
+
+/*
+ * ZbxhistFindNewest finds the newest version of a row that the snapshot sees;
+ * ordinal is set to its number among those of its item and clock.  Returns false if
+ * it is not there any more.
  */
 bool
-ZbxhistFindNewest(DayModify *modify, PackedRowId *id)
+ZbxhistFindNewest(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 {
 	MemoryContext old;
-	bool		found;
-	bool		is_own;
+	bool		found = false;
+	bool		is_own = false;
+	int			first;
+	int			row;
 
 	if (!FindSeen(modify, id))
 		return false;
-	if (modify->is_same)
+	row = FindSeenRow(modify, id, &first);
+	if (row >= 0 && modify->is_same)
+	{
+		*ordinal = (uint16) (row - first + 1);
 		return true;
-	old = MemoryContextSwitchTo(modify->segment_context);
-	found = FindByValues(modify, id, &is_own);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(modify->segment_context);
-
-	/*
-	 * the rows of a day that has been unpacked meanwhile are elsewhere, and
-	 * so is one of other columns that has been updated
-	 */
-	if (!found &&
-		(ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
-		 (!is_own && (modify->is_altered || IsolationUsesXactSnapshot()))))
+	}
+	if (row >= 0)
+	{
+		old = MemoryContextSwitchTo(modify->segment_context);
+		found = FindByValues(modify, id, row, first, &is_own, ordinal);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(modify->segment_context);
+	}
+	if (!found && IsElsewhere(modify, is_own))
 		ZbxhistRaiseChanged();
 	return found;
 }

@@ -49,9 +49,7 @@ SetWanted(DayReader *reader)
 
 	reader->wanted = palloc0(sizeof(bool) * npacked);
 	ZbxhistAddPackedWanted(reader->map, reader->wanted);
-	if (reader->spec->wants_row_id)
-		reader->wanted[0] = true;
-	if (reader->spec->wants_position)
+	if (reader->spec->wants_row_id || reader->spec->wants_position)
 		WantPosition(reader->layout, reader->wanted);
 
 	reader->wanted_partly = palloc(sizeof(bool) * npacked);
@@ -401,7 +399,7 @@ Decode(DayReader *reader, const SegmentInfo *info)
 	reader->first_row = is_partly ? FindRow(reader, range->first) : 0;
 	reader->last_row = !is_partly || range->last == PG_INT64_MAX ?
 		reader->rows.nrows - 1 : FindRow(reader, range->last + 1) - 1;
-	reader->run_start = -1;
+	reader->offsets.first = -1;
 	ZbxhistMapSegment(reader->map, &reader->rows);
 }
 
@@ -448,18 +446,11 @@ ZbxhistDayReaderPosition(const DayReader *reader)
 void
 ZbxhistDayReaderRowId(DayReader *reader, PackedRowId *id)
 {
-	const int64 *clocks = reader->rows.columns[0].ints;
-	int64		clock = clocks[reader->row];
+	MemoryContext old = MemoryContextSwitchTo(reader->segment_context);
 
-	if (reader->run_start < 0 || clocks[reader->run_start] != clock)
-	{
-		int			start = reader->row;
-
-		while (start > 0 && clocks[start - 1] == clock)
-			start--;
-		reader->run_start = start;
-	}
 	id->itemid = reader->rows.itemid;
-	id->clock = (int32) clock;
-	id->ordinal = (uint16) (reader->row - reader->run_start + 1);
+	id->clock = (int32) reader->rows.columns[0].ints[reader->row];
+	id->offset = ZbxhistRowOffset(&reader->offsets, reader->layout,
+								  &reader->rows, reader->row);
+	MemoryContextSwitchTo(old);
 }

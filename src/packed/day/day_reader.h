@@ -10,6 +10,7 @@
 
 #include "packed/day/day.h"
 #include "packed/day/row_map.h"
+#include "packed/day/row_offset.h"
 
 /* what has been done; shown by EXPLAIN */
 typedef struct ScanCounters
@@ -27,7 +28,7 @@ typedef struct DayReaderSpec
 	Relation	table;			/* whose row type is given out */
 	Snapshot	snapshot;
 	const bool *wanted;			/* by attribute; NULL: all columns */
-	bool		wants_row_id;	/* clock and ordinal are asked for */
+	bool		wants_row_id;	/* clock and offset are asked for */
 	bool		wants_position; /* clock and ns are asked for */
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it
 								 * stays */
@@ -59,7 +60,7 @@ typedef struct DayReader
 	int			first_row;		/* of those in the range */
 	int			last_row;
 	const PackedColumn *ns;		/* of rows; NULL: there is none */
-	int			run_start;		/* the first row of some clock, or -1 */
+	RowOffsets	offsets;		/* of rows of some clock */
 
 	MemoryContext segment_context;	/* owns rows */
 	MemoryContext context;		/* owns all this */

@@ -229,11 +229,11 @@ ZbxhistApplyToRuns(DayModify *modify)
 		const RowChange *change = &modify->changes[i];
 		DayGroup	group;
 
-		if (!ZbxhistDayScanRow(modify->current, change->id.itemid,
-							   change->id.clock, &group) ||
-			change->id.ordinal > group.nrows)
+		if (!ZbxhistDayScanRow(modify->current, change->itemid,
+							   change->clock, &group) ||
+			change->ordinal > group.nrows)
 			elog(ERROR, "run of a row to be changed is not there");
-		AddEdit(&edits, modify->current, change->id.ordinal - 1,
+		AddEdit(&edits, modify->current, change->ordinal - 1,
 				change->tuple);
 	}
 	ApplyEdits(modify, &edits);

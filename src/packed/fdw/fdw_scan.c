@@ -5,8 +5,7 @@
  *
  * Rows are put into the scan's slot as they are decoded; no tuple is formed
  * unless a system column other than ctid and tableoid is asked for.  A row's
- * ctid is made of its clock and its ordinal among the rows of that item and
- * clock; with the itemid it names the row.
+ * ctid is made of its clock and ns; with the itemid it names the row.
  *
  *-------------------------------------------------------------------------
  */

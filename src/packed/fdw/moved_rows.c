@@ -66,7 +66,7 @@ MakeId(const PackedRowId *id)
 	memset(&result, 0, sizeof(result));
 	result.itemid = id->itemid;
 	result.clock = id->clock;
-	result.ordinal = id->ordinal;
+	result.offset = id->offset;
 	return result;
 }
 
