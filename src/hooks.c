@@ -230,9 +230,10 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 				   DestReceiver *dest, QueryCompletion *qc)
 {
 	ExecFrame	frame;
+	int			outer_days;
 
 	ZbxhistFlushForNestedQuery();
-	ZbxhistBeginDrop(pstmt->utilityStmt);
+	outer_days = ZbxhistBeginDrop(pstmt->utilityStmt);
 
 	ZbxhistPushFrame(&frame, NULL, pstmt->utilityStmt);
 	PG_TRY();
@@ -251,6 +252,7 @@ ProcessUtilityHook(PlannedStmt *pstmt, const char *queryString,
 	PG_END_TRY();
 
 	/* pstmt may be gone by now (ROLLBACK) */
+	ZbxhistEndDrop(outer_days);
 	if (frame.is_copy_from && frame.routed > 0 && qc != NULL)
 		qc->nprocessed += frame.routed;
 }

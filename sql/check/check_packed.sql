@@ -28,13 +28,16 @@ BEGIN
           JOIN pg_foreign_table o ON o.ftrelid = packed AND o.ftserver = t.ftserver
          WHERE i.inhparent = parent AND i.inhrelid <> packed;
     RETURN QUERY
-        SELECT 'warning', 'day_dropped', d.day::oid::text,
-               format('the table of the packed day of %s from %s on has been dropped', check_packed.parent,
-                      zbxhist_internal.format_time(to_timestamp(d.from_clock))), remedy
+        SELECT 'error', 'day_dropped', zbxhist_internal.object_list(array_agg(d.day::oid::text ORDER BY d.from_clock)),
+               format('the table of a packed day of %s has been dropped, with %s values of the time from %s to %s.  A backup may have them.  Maintenance forgets the day, and notes that in zbxhist.lost_values',
+                      check_packed.parent, CASE WHEN bool_or(d.runs) THEN 'an unknown number of' ELSE sum(d.nrows)::text END,
+                      zbxhist_internal.format_time(to_timestamp(min(d.from_clock))),
+                      zbxhist_internal.format_time(to_timestamp(max(d.to_clock)))), remedy
           FROM zbxhist.packed_day d
-         WHERE d.parent = check_packed.parent
+         WHERE d.parent = check_packed.parent AND NOT d.unpacked
+           AND NOT (d.runs AND d.from_clock > zbxhist_internal.current_clock())
            AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
-           AND zbxhist_internal.is_overdue(check_packed.parent, 'attach');
+        HAVING count(*) > 0;
     RETURN QUERY
         SELECT 'warning', 'owner', k.oid::regclass::text,
                format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained',
@@ -79,7 +82,7 @@ BEGIN
     IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
         RETURN QUERY
             SELECT 'info', 'lost_values', check_packed.parent::text,
-                   'what could not be read of damaged packed days is kept in zbxhist.lost_values until somebody deletes it',
+                   'what could not be read of damaged packed days, or was dropped with their tables, is told in zbxhist.lost_values until somebody deletes that',
                    format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent)
              WHERE EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent);
     END IF;

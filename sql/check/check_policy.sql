@@ -20,6 +20,11 @@ BEGIN
              WHERE NOT EXISTS (SELECT FROM zbxhist.progress g WHERE g.parent = check_policy.parent);
         RETURN;
     END IF;
+    RETURN QUERY
+        SELECT 'error', 'retention_schema', check_policy.parent::text,
+               format('its partitions cannot be detached when they are past retention: %s', s.problem), s.remedy
+          FROM zbxhist_internal.schema_problem(check_policy.parent, policy.retention_schema) s
+         WHERE s.problem IS NOT NULL;
     keeps := zbxhist_internal.effective_retention(parent, policy.retention);
     SELECT n.nspname, k.relname INTO place
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace

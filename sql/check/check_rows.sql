@@ -45,7 +45,7 @@ BEGIN
           FROM zbxhist.parent_state s
          WHERE s.parent = check_rows.parent AND s.duplicates > 0;
     IF zbxhist_internal.own_pages(parent) > 8192 AND zbxhist_internal.is_overdue(parent, 'truncate')
-       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.cutoff_clock(parent)) THEN
+       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.deletion_clock(parent)) THEN
         SELECT p.message = 'postponed' INTO postponed
           FROM zbxhist.step_problem p WHERE p.parent = check_rows.parent AND p.step = 'truncate';
         RETURN QUERY SELECT 'warning', 'not_truncated', parent::text,

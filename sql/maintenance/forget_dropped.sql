@@ -12,7 +12,7 @@ AS $$
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
     DELETE FROM zbxhist.packed_day d
-     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.parent);
     DELETE FROM zbxhist.step_problem p
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = p.parent);
     DELETE FROM zbxhist.import_slice i

@@ -8,7 +8,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     policy zbxhist.parent_config;
-    cutoff CONSTANT bigint := zbxhist_internal.cutoff_clock(parent);
+    cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
     extend record;
 BEGIN
     SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent;
@@ -45,12 +45,12 @@ BEGIN
                    NULL::bigint;
     END IF;
     RETURN QUERY
-        SELECT 'drop', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+        SELECT policy.retention_action, e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
                zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
           FROM zbxhist_internal.expired_partitions(parent) AS e (partition),
                zbxhist.partition_bounds(e.partition) b;
     RETURN QUERY
-        SELECT 'drop', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+        SELECT policy.retention_action, d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                d.nrows, pg_total_relation_size(d.day)
           FROM zbxhist_internal.expired_days(preview_parent.parent) AS e (day)
           JOIN zbxhist.packed_day d ON d.day = e.day;

@@ -24,9 +24,6 @@ BEGIN
       FROM total t WHERE d.day = t.day AND t.removed > 0;
     DELETE FROM zbxhist.packed_change c
      WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day);
-    DELETE FROM zbxhist.packed_day d
-     WHERE d.parent = step_attach.parent
-       AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day);
     IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = step_attach.parent) THEN
         RETURN 'done';
     END IF;

@@ -12,6 +12,7 @@ BEGIN
     INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    PERFORM zbxhist_internal.note_dropped_days(parent);
     unfit := zbxhist_internal.why_unfit(parent);
     IF policy.routing AND unfit.problem IS NOT NULL THEN
         RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem

@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    cutoff CONSTANT bigint := zbxhist_internal.cutoff_clock(parent);
+    cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
     state  zbxhist.parent_state;
     batch  record;
 BEGIN

@@ -28,8 +28,8 @@ BEGIN
         RAISE EXCEPTION 'rows have just been stored in %: it stays as it is', place
             USING ERRCODE = 'object_in_use';
     END IF;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
     DELETE FROM zbxhist.packed_day d WHERE d.day = place;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
     PERFORM zbxhist_internal.invalidate(parent);
     PERFORM zbxhist_internal.log_action(parent, 'replace', label, NULL, NULL, started, waited, NULL,
                                         format('%s in its place', made));

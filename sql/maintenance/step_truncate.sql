@@ -11,7 +11,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    cutoff  CONSTANT bigint := zbxhist_internal.cutoff_clock(parent);
+    cutoff  CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     left_ms integer;
     started timestamptz;

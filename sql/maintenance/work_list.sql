@@ -24,7 +24,8 @@ BEGIN
                                  WHERE u.is_dropped
                                  UNION SELECT zbxhist_internal.unindexed_partitions(parent))
         WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
-                                UNION ALL SELECT zbxhist_internal.expired_days(parent))
+                                UNION ALL SELECT zbxhist_internal.expired_days(parent)
+                                           WHERE zbxhist_internal.deletion_clock(parent) IS NOT NULL)
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
                                  WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
@@ -40,7 +41,10 @@ BEGIN
                                     AND (d.partition IS NOT NULL
                                          OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                                       WHERE c.parent = work_list.parent AND c.routing)
-                                         OR d.day IN (SELECT zbxhist_internal.altered_days(work_list.parent)))
+                                         OR d.day IN (SELECT zbxhist_internal.altered_days(work_list.parent))
+                                         -- it is detached as a partition
+                                         OR zbxhist_internal.deletion_clock(work_list.parent) IS NULL
+                                            AND d.day IN (SELECT zbxhist_internal.expired_days(work_list.parent)))
                                   ORDER BY d.from_clock)
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;

@@ -14,8 +14,8 @@ DECLARE
     partition pg_catalog.regclass;
     line      pg_catalog.text;
     answer    pg_catalog.text;
-    lost      pg_catalog.text;
-    wants     boolean;
+    found     pg_catalog.text[];
+    lost      pg_catalog.text[];
     result    pg_catalog.regclass;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -24,17 +24,21 @@ BEGIN
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
     PERFORM zbxhist_internal.verify_native(parent);
-    SELECT l.lost, l.wants_consent INTO lost, wants FROM zbxhist_internal.adoption_losses(parent) l;
+    SELECT array_agg(l.line), array_agg(l.line) FILTER (WHERE l.is_lost) INTO found, lost
+      FROM zbxhist_internal.adoption_losses(parent) l;
     IF dry_run THEN
         FOR line IN SELECT zbxhist_internal.describe_adoption(parent) LOOP
             RAISE NOTICE '%', line;
         END LOOP;
-    ELSIF wants AND NOT accept_deletion THEN
-        PERFORM zbxhist_internal.ask_consent(ARRAY[lost], false,
+    ELSIF lost IS NOT NULL AND NOT accept_deletion THEN
+        PERFORM zbxhist_internal.ask_consent(lost, false,
             format('CALL zbxhist.adopt_partitions(%L, accept_deletion => true);', parent));
     END IF;
-    IF lost IS NOT NULL THEN
-        RAISE NOTICE '%', lost;
+    FOREACH line IN ARRAY coalesce(found, '{}') LOOP
+        RAISE NOTICE '%', line;
+    END LOOP;
+    IF dry_run AND lost IS NOT NULL THEN
+        RAISE NOTICE 'nothing is deleted unless the call says accept_deletion => true';
     END IF;
     IF NOT dry_run THEN
         FOREACH partition IN ARRAY ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(parent) p

@@ -8,6 +8,7 @@ AS $$
 DECLARE
     nothing CONSTANT zbxhist.managed_schema := NULL;
     source  record;
+    partman record;
     policy  zbxhist.parent_config;
 BEGIN
     SELECT n.nspname, z.is_trends INTO source
@@ -24,16 +25,19 @@ BEGIN
         policy := zbxhist_internal.new_policy(native, source.is_trends,
             zbxhist_internal.merged_options(source.nspname, nothing, false));
     END IF;
+    partman := zbxhist_internal.partman_entry(native);
     IF (zbxhist_internal.effective_retention(native, policy.retention)).retention IS NULL THEN
-        policy.retention := (zbxhist_internal.partman_entry(native)).retention;
+        policy.retention := partman.retention;
     END IF;
+    policy.retention_action := partman.action;
+    policy.retention_schema := partman.schema_name;
     PERFORM zbxhist_internal.verify_policy(policy);
     RETURN policy;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.adoption_policy(regclass) IS
-'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none (internal)';
+'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with partitions past retention (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.adoption_policy(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.adoption_policy(regclass) TO PUBLIC;

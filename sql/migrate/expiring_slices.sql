@@ -11,7 +11,7 @@ AS $$
       FROM unnest(to_clocks) AS s (to_clock), zbxhist.parent_config c,
            zbxhist_internal.effective_retention(c.parent, c.retention) e
      WHERE c.parent = expiring_slices.parent
-       AND s.to_clock <= zbxhist_internal.cutoff_clock(c.parent)
+       AND s.to_clock <= zbxhist_internal.deletion_clock(c.parent)
      GROUP BY e.retention, e.source
 $$;
 

@@ -1,20 +1,22 @@
 -- sql/migrate/partman_entry.sql
 --
--- pg_partman writes names without quotes.  Its retention counts if it drops the
--- tables; else it has only detached them, and nobody has agreed to more.
+-- pg_partman writes names without quotes.  What it does with tables past retention
+-- is to be done on: nobody has agreed to more.
 
 CREATE FUNCTION zbxhist_internal.partman_entry(
     parent regclass,
     OUT config regclass,
     OUT key text,
     OUT template regclass,
-    OUT retention interval)
+    OUT retention interval,
+    OUT action text,
+    OUT schema_name name)
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     catalog CONSTANT regclass := zbxhist_internal.catalog_of('pg_partman', 'part_config');
-    drops   boolean := false;
+    keeps   boolean := true;
 BEGIN
     SELECT zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table', n.nspname || '.' || k.relname)
       INTO key
@@ -32,16 +34,16 @@ BEGIN
     IF 2 = (SELECT count(*) FROM pg_attribute a
              WHERE a.attrelid = catalog
                AND (a.attname, a.atttypid) IN (('parent_table', 'text'::regtype), ('retention_keep_table', 'boolean'::regtype))) THEN
-        EXECUTE format('SELECT NOT retention_keep_table FROM %s WHERE parent_table = $1', catalog)
-            INTO drops USING key;
+        EXECUTE format('SELECT retention_keep_table FROM %s WHERE parent_table = $1', catalog)
+            INTO keeps USING key;
     END IF;
-    IF drops THEN
-        BEGIN
-            retention := zbxhist_internal.stored_setting(catalog, 'retention', 'parent_table', key)::interval;
-        EXCEPTION WHEN data_exception THEN
-            retention := NULL;
-        END;
-    END IF;
+    BEGIN
+        retention := zbxhist_internal.stored_setting(catalog, 'retention', 'parent_table', key)::interval;
+    EXCEPTION WHEN data_exception THEN
+        retention := NULL;
+    END;
+    schema_name := zbxhist_internal.stored_setting(catalog, 'retention_schema', 'parent_table', key);
+    action := CASE WHEN schema_name IS NOT NULL OR retention IS NOT NULL AND keeps THEN 'detach' END;
 END
 $$;
 

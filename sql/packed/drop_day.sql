@@ -19,8 +19,9 @@ BEGIN
         waited := zbxhist_internal.lock_exclusively(packed, allowed);
     END IF;
     waited := waited + zbxhist_internal.lock_exclusively(day, allowed);
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
+    -- what is listed is guarded
     DELETE FROM zbxhist.packed_day d WHERE d.day = drop_day.day;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
     PERFORM zbxhist_internal.invalidate(parent);
     RETURN waited;
 END

@@ -31,7 +31,8 @@ AS $$
          WHERE c.parent = packable_partitions.parent
            AND (packable_partitions.relation IS NULL OR r.day = packable_partitions.relation)
            AND CASE WHEN NOT c.routing
-                         OR r.to_clock <= closed AND r.to_clock > coalesce(cutoff, -2147483648) THEN true
+                         OR r.to_clock <= closed AND (r.to_clock > coalesce(cutoff, -2147483648)
+                                                      OR c.retention_action = 'detach') THEN true
                     ELSE r.day IN (SELECT a.day FROM altered a) END)
     (SELECT d.partition FROM due d
      WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL

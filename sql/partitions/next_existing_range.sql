@@ -8,7 +8,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    floor_clock CONSTANT bigint := coalesce(zbxhist_internal.cutoff_clock(policy.parent), -2147483648);
+    floor_clock CONSTANT bigint := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
     -- above this there are only the dead entries of rows just moved
     below  bigint := coalesce((SELECT s.extended_to FROM zbxhist.parent_state s
                                 WHERE s.parent = policy.parent),

@@ -10,7 +10,9 @@ CREATE FUNCTION zbxhist.alter_parent(
     follow_zabbix boolean DEFAULT false,
     never_pack boolean DEFAULT false,
     deleted_items text DEFAULT NULL,
-    ingest text DEFAULT NULL)
+    ingest text DEFAULT NULL,
+    retention_action text DEFAULT NULL,
+    retention_schema name DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -41,13 +43,17 @@ BEGIN
     PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
     policy.deleted_items := coalesce(deleted_items, policy.deleted_items);
     policy.ingest := coalesce(ingest, policy.ingest);
+    policy.retention_action := coalesce(retention_action, policy.retention_action);
+    -- what is dropped needs none
+    policy.retention_schema := CASE WHEN retention_action = 'drop' THEN retention_schema
+                                    ELSE coalesce(retention_schema, policy.retention_schema) END;
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention';
 
-REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text) TO pg_database_owner;
+REVOKE ALL ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name) TO pg_database_owner;

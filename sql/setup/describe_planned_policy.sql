@@ -6,7 +6,7 @@ LANGUAGE sql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 SET intervalstyle = postgres
 AS $$
-    SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s',
+    SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
                   policy.partition_interval, policy.premake,
                   CASE WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NOT NULL 
                        THEN CASE policy.premake WHEN 1 THEN ' day' ELSE ' days' END ELSE '' END,
@@ -14,7 +14,9 @@ AS $$
                   CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
                   CASE WHEN policy.deleted_items = 'drop' THEN '; values of deleted items left out' ELSE '' END,
                   CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END,
-                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'))
+                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
+                  CASE WHEN policy.retention_action = 'detach'
+                       THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
       FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
 $$;
 

@@ -25,6 +25,7 @@ BEGIN
             USING ERRCODE = 'null_value_not_allowed';
     END IF;
     PERFORM zbxhist_internal.verify_ingest(policy);
+    PERFORM zbxhist_internal.verify_retention_action(policy.parent, policy.retention_action, policy.retention_schema);
 END
 $$;
 

@@ -12,7 +12,9 @@ BEGIN
            premake = policy.premake, pack_after = policy.pack_after,
            move_existing = policy.move_existing,
            deleted_items = coalesce(policy.deleted_items, c.deleted_items),
-           ingest = coalesce(policy.ingest, c.ingest)
+           ingest = coalesce(policy.ingest, c.ingest),
+           retention_action = coalesce(policy.retention_action, c.retention_action),
+           retention_schema = policy.retention_schema
      WHERE c.parent = policy.parent;
 END
 $$;

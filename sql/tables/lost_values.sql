@@ -18,7 +18,7 @@ CREATE TABLE zbxhist.lost_values (
 ALTER TABLE zbxhist.lost_values REPLICA IDENTITY FULL;
 
 COMMENT ON TABLE zbxhist.lost_values IS
-'What could not be read of damaged packed days when the rest was salvaged; kept until somebody deletes it';
+'What could not be read of damaged packed days when the rest was salvaged, and what was dropped with their tables; kept until somebody deletes it';
 COMMENT ON COLUMN zbxhist.lost_values.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.lost_values.day IS 'The table that held the packed day';
 COMMENT ON COLUMN zbxhist.lost_values.salvaged_at IS 'When that was';

@@ -14,7 +14,9 @@ CREATE TABLE zbxhist.parent_config (
     routing            boolean NOT NULL DEFAULT true,
     created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),
     deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
-    ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs'))
+    ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs')),
+    retention_action   text NOT NULL DEFAULT 'drop' CHECK (retention_action IN ('drop', 'detach')),
+    retention_schema   name
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -39,6 +41,10 @@ COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
 COMMENT ON COLUMN zbxhist.parent_config.ingest IS
 'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
+COMMENT ON COLUMN zbxhist.parent_config.retention_action IS
+'What becomes of partitions past retention: they are dropped (drop), or become tables of their own (detach)';
+COMMENT ON COLUMN zbxhist.parent_config.retention_schema IS
+'The schema to which those are moved; NULL: they stay in that of their parent';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

@@ -12,7 +12,9 @@ SELECT c.parent,
        c.routing,
        c.created_at,
        c.deleted_items,
-       c.ingest
+       c.ingest,
+       c.retention_action,
+       c.retention_schema
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -32,6 +34,8 @@ COMMENT ON COLUMN zbxhist.parents.routing IS 'False while an undo is in progress
 COMMENT ON COLUMN zbxhist.parents.created_at IS 'When the table was taken into care';
 COMMENT ON COLUMN zbxhist.parents.deleted_items IS 'What becomes of values of items that Zabbix has deleted when days are packed: keep or drop';
 COMMENT ON COLUMN zbxhist.parents.ingest IS 'What takes new values: heap, ordinary partitions, or runs';
+COMMENT ON COLUMN zbxhist.parents.retention_action IS 'What becomes of partitions past retention: drop, or detach, which makes tables of their own of them';
+COMMENT ON COLUMN zbxhist.parents.retention_schema IS 'The schema to which these are moved; NULL: they stay in that of their parent';
 
 REVOKE ALL ON zbxhist.parents FROM PUBLIC;
 GRANT SELECT ON zbxhist.parents TO PUBLIC;

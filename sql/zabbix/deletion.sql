@@ -14,6 +14,12 @@ DECLARE
     cutoff CONSTANT bigint := zbxhist_internal.clock_before(retention);
     own    record;
 BEGIN
+    IF EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = deletion.parent AND c.retention_action = 'detach') THEN
+        partitions := 0;
+        rows := 0;
+        bytes := 0;
+        RETURN;
+    END IF;
     SELECT count(*), sum(CASE WHEN p.is_packed THEN d.nrows
                               ELSE zbxhist_internal.probable_rows(p.relation) END),
            sum(pg_total_relation_size(p.relation)), min(p.from_clock)
@@ -31,7 +37,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.deletion(regclass, interval) IS
-'About how much of a table the next maintenance would delete if it kept rows for a time: whole partitions and packed days, and rows of the table itself (internal)';
+'About how much of a table the next maintenance would delete if it kept rows for a time: whole partitions and packed days, and rows of the table itself; nothing if retention detaches partitions (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.deletion(regclass, interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.deletion(regclass, interval) TO PUBLIC;

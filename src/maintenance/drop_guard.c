@@ -7,12 +7,14 @@
  * read them.  So no command may drop the foreign table that stands for them,
  * or the list of them, while there are values in them, unless the session has
  * set zbxhist.allow_packed_drop.  That covers DROP EXTENSION, and DROP SCHEMA,
- * SERVER, TABLE and OWNED, where the foreign table goes with something else.
- * A single day's table may be dropped by whoever may drop it.
+ * SERVER, TABLE and OWNED, where the foreign table goes with something else,
+ * and the table of a single day.  What zbxhist drops itself is not listed any
+ * more by then.
  *
  * Objects are dropped one by one, those that depend on others first: a day
  * before its foreign table.  Days that are gone when that one's turn comes
- * are therefore counted as they go, from the beginning of the statement.
+ * are therefore counted as they go, from the beginning of the statement; those
+ * that went without it are looked at when the statement ends.
  *
  * An event trigger (sql/packed/load_guards.sql) has sessions load the library
  * before they drop or alter a table.
@@ -21,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_attrdef.h"
@@ -29,8 +32,11 @@
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
+#include "pgtime.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
@@ -40,8 +46,40 @@
 
 PG_FUNCTION_INFO_V1(zbxhist_load_guards);
 
-/* packed days with values that the statement under way has dropped so far */
+/*
+ * Packed days with values that the statement under way has dropped so far, and
+ * the last one's parent and first clock
+ */
 static int	dropped_days = 0;
+static Oid	dropped_from = InvalidOid;
+static int64 dropped_clock = 0;
+
+/*
+ * QuoteTable returns a table's name as the argument of a call; NULL if it is
+ * gone.
+ */
+static char *
+QuoteTable(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	if (name == NULL)
+		return NULL;
+	return quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+														 name));
+}
+
+/*
+ * TellLoss says what somebody has agreed to lose.
+ */
+static void
+TellLoss(int ndays)
+{
+	ereport(NOTICE,
+			errmsg_plural("the values of %d packed day are dropped",
+						  "the values of %d packed days are dropped",
+						  ndays, ndays));
+}
 
 /*
  * UndoCommands returns the calls that bring the packed values of parent, or
@@ -59,15 +97,11 @@ UndoCommands(Oid parent)
 	initStringInfo(&buf);
 	foreach(lc, parents)
 	{
-		Oid			relid = lfirst_oid(lc);
-		char	   *name = get_rel_name(relid);
+		char	   *name = QuoteTable(lfirst_oid(lc));
 
-		if (name == NULL)
-			continue;
-		name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-										  name);
-		appendStringInfo(&buf, "%sCALL zbxhist.undo(%s);",
-						 buf.len > 0 ? " " : "", quote_literal_cstr(name));
+		if (name != NULL)
+			appendStringInfo(&buf, "%sCALL zbxhist.undo(%s);",
+							 buf.len > 0 ? " " : "", name);
 	}
 	return buf.data;
 }
@@ -81,13 +115,11 @@ CheckLoss(const char *what, Oid parent)
 {
 	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
 
+	dropped_days = 0;
 	if (ndays == 0)
 		return;
 	if (zbxhist_allow_packed_drop)
-		ereport(NOTICE,
-				errmsg_plural("the values of %d packed day are dropped",
-							  "the values of %d packed days are dropped",
-							  ndays, ndays));
+		TellLoss(ndays);
 	else
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
@@ -99,16 +131,37 @@ CheckLoss(const char *what, Oid parent)
 }
 
 /*
- * IsDay says whether relid is the table of a packed day that holds its values.
+ * HasPages says whether a table has any, of rows or none.  Whoever drops it
+ * has it locked.
  */
 static bool
-IsDay(Oid relid)
+HasPages(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = RelationGetNumberOfBlocks(rel) > 0;
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * CountDay counts a table that is dropped if it is that of a packed day that
+ * holds its values.  An hour of runs to come has none.
+ */
+static void
+CountDay(Oid relid)
 {
 	bool		is_unpacked;
+	PackedDay	day;
 
-	return get_rel_namespace(relid) ==
-		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) &&
-		ZbxhistReadPackedDay(relid, NULL, &is_unpacked) && !is_unpacked;
+	if (get_rel_namespace(relid) !=
+		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) ||
+		!ZbxhistReadPackedDay(relid, NULL, &is_unpacked) || is_unpacked ||
+		!HasPages(relid))
+		return;
+	dropped_days++;
+	dropped_from = ZbxhistFindDayEntry(relid, &day);
+	dropped_clock = day.from_clock;
 }
 
 /*
@@ -137,10 +190,10 @@ DropRelation(Oid relid)
 						  ZbxhistInheritedParent(relid));
 			break;
 		case RELKIND_RELATION:
-			if (IsDay(relid))
-				dropped_days++;
-			else if (IsListOfDays(relid))
+			if (IsListOfDays(relid))
 				CheckLoss("extension zbxhist", InvalidOid);
+			else
+				CountDay(relid);
 			break;
 		default:
 			break;
@@ -180,19 +233,62 @@ NamesUs(const DropStmt *drop)
 }
 
 /*
- * ZbxhistBeginDrop is called before each utility statement.  It refuses to
+ * ZbxhistBeginDrop is called before each utility statement, and returns what
+ * that which it is a part of has dropped, for ZbxhistEndDrop.  It refuses to
  * drop the extension as such before PostgreSQL does, who would propose
  * CASCADE.
  */
-void
+int
 ZbxhistBeginDrop(const Node *statement)
 {
 	const DropStmt *drop = (const DropStmt *) statement;
+	int			outer_days = dropped_days;
 
 	dropped_days = 0;
 	if (IsA(statement, DropStmt) && NamesUs(drop) &&
 		!zbxhist_allow_packed_drop)
 		CheckLoss("extension zbxhist", InvalidOid);
+	return outer_days;
+}
+
+/*
+ * HintDay is the hint that keeps the values of the day that was dropped last.
+ */
+static int
+HintDay(void)
+{
+	char	   *name = QuoteTable(dropped_from);
+	pg_time_t	clock = dropped_clock;
+	struct pg_tm *tm = pg_gmtime(&clock);
+
+	if (name == NULL || tm == NULL)
+		return 0;
+	return errhint("To keep them as an ordinary table, run: CALL zbxhist.detach_day(%s, '%04d-%02d-%02d');",
+				   name, tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday);
+}
+
+/*
+ * ZbxhistEndDrop is called after each utility statement.  It refuses to have
+ * dropped a packed day's table alone.
+ */
+void
+ZbxhistEndDrop(int outer_days)
+{
+	int			ndays = dropped_days;
+
+	dropped_days = outer_days;
+	if (ndays == 0)
+		return;
+	if (zbxhist_allow_packed_drop)
+		TellLoss(ndays);
+	else
+		ereport(ERROR,
+				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				errmsg_plural("cannot drop the table of %d packed day because its values would be lost",
+							  "cannot drop the tables of %d packed days because their values would be lost",
+							  ndays, ndays),
+				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
+				HintDay());
 }
 
 /*

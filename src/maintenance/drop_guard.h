@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * drop_guard.h
- *	  Keeps packed days from being dropped with the extension unawares.
+ *	  Keeps packed days from being dropped unawares.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,8 @@
 #include "catalog/objectaccess.h"
 #include "nodes/nodes.h"
 
-extern void ZbxhistBeginDrop(const Node *statement);
+extern int	ZbxhistBeginDrop(const Node *statement);
+extern void ZbxhistEndDrop(int outer_days);
 extern void ZbxhistGuardObject(ObjectAccessType access, Oid classId,
 							   Oid objectId, int subId);
 
