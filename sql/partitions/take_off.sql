@@ -19,7 +19,7 @@ DECLARE
 BEGIN
     SELECT d.nrows INTO rows FROM zbxhist.packed_day d WHERE d.day = relation;
     IF FOUND THEN
-        waited := zbxhist_internal.drop_day(parent, relation);
+        waited := zbxhist_internal.drop_packed_day(parent, relation);
     ELSE
         rows := zbxhist_internal.estimated_rows(relation);
         IF action = 'detach' THEN

@@ -37,7 +37,7 @@ INSERT INTO history VALUES (51, 864051, 1, 3);
 INSERT INTO history VALUES (50, 864050, 1, 1);
 INSERT INTO history VALUES (50, 864050, 1, 1) RETURNING itemid;
 SELECT day = :'runs'::regclass AS here, itemid, count(*) FROM zbxhist.verify('history') GROUP BY 1, 2;
-SELECT zbxhist_internal.drop_day('history', :'runs') IS NOT NULL;
+SELECT zbxhist_internal.drop_packed_day('history', :'runs') IS NOT NULL;
 
 -- a table that is altered takes no rows any more, but has its keys still, if it can be read
 SELECT runs(1) AS runs \gset

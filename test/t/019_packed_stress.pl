@@ -208,7 +208,7 @@ my @work = (
 	"SELECT zbxhist.create_partition('history', '1970-01-04')",
 	"INSERT INTO history SELECT i, 259200 + i, i, 0 FROM generate_series(1, 1000) i ON CONFLICT DO NOTHING",
 	"CALL zbxhist.pack('history', '1970-01-04')",
-	"SELECT zbxhist_internal.drop_day('history', d.day) FROM zbxhist.packed_day d WHERE d.from_clock = 259200 AND d.parent = 'history'::regclass AND d.partition IS NULL"
+	"SELECT zbxhist_internal.drop_packed_day('history', d.day) FROM zbxhist.packed_day d WHERE d.from_clock = 259200 AND d.parent = 'history'::regclass AND d.partition IS NULL"
 );
 
 my $compacted = 0;
