@@ -159,7 +159,7 @@ apt_get() {
 # Package lists, if there are none or they do not know a package.
 refresh_lists() {
 	if ! apt-cache show "$@" >/dev/null 2>&1; then
-		quietly apt_get update
+		patiently "reading the lists of packages" apt_get update
 	fi
 }
 
@@ -241,12 +241,19 @@ is_debians() {
 	return 1
 }
 
+# Can extensions be built with this pg_config?  Debian has the makefiles in the
+# client's package, the headers in another.
+can_build() {
+	[ -e "$("$1" --pgxs 2>/dev/null)" ] &&
+		[ -e "$("$1" --includedir-server)/postgres.h" ]
+}
+
 # What extensions are built and tested with: its directory; nothing if it is
 # not there.
 pgxs_of() {
-	local makefile
-	makefile=$("$(installation "$1")/bin/pg_config" --pgxs 2>/dev/null) || return 0
-	if [ -e "$makefile" ]; then echo "${makefile%/makefiles/pgxs.mk}"; fi
+	local program
+	program=$(installation "$1")/bin/pg_config
+	if can_build "$program"; then dirname "$(dirname "$("$program" --pgxs)")"; fi
 }
 
 # The PostgreSQL versions here that extensions can be built for, newest first.
@@ -332,9 +339,11 @@ add_build_files() {
 	# of the server's own version, if the mirror still has that
 	download_package "$package${version:+=$version}" "$2" >>"$LOG" 2>&1 ||
 		quietly download_package "$package" "$2"
+	quietly dpkg -x "$2/$package"_*.deb "$2/$package"
+	# nothing is written through the symbolic links
 	rm -f "$2/usr/include/postgresql"
-	quietly dpkg -x "$2/$package"_*.deb "$2"
-	rm -f "$2/$package"_*.deb
+	cp -a --remove-destination "$2/$package/usr" "$2/"
+	rm -r "$2/$package" "$2/$package"_*.deb
 }
 
 # The same of an installation with everything below one prefix.
