@@ -15,6 +15,8 @@ AS $$
                     UNION ALL
                     SELECT 0, b.* FROM zbxhist_internal.check_backup() b
                     UNION ALL
+                    SELECT 0, s.* FROM zbxhist_internal.check_seen() s
+                    UNION ALL
                     SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
                     UNION ALL
                     SELECT 1 + t.step / 10.0, t.severity, t.code, t.object, t.message, t.hint

@@ -5,11 +5,9 @@
 -- else would look at its clocks leaves it alone.
 
 CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    state text;
 BEGIN
     SELECT format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
            format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
@@ -20,15 +18,11 @@ BEGIN
     IF problem IS NOT NULL THEN
         RETURN;
     END IF;
-    BEGIN
-        PERFORM zbxhist_internal.verify_columns(parent);
-        RETURN;
-    EXCEPTION WHEN undefined_column OR datatype_mismatch OR feature_not_supported OR duplicate_object THEN
-        GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-    END;
-    remedy := CASE WHEN state = '42710'
-                   THEN format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', parent)
-                   ELSE zbxhist_internal.mend_columns(parent) END;
+    SELECT c.problem,
+           CASE WHEN c.state = '42710' THEN c.remedy
+                WHEN c.problem IS NOT NULL THEN zbxhist_internal.mend_columns(parent) END
+      INTO problem, remedy
+      FROM zbxhist_internal.column_problem(parent) c;
 END
 $$;
 

@@ -11,7 +11,9 @@
  * wants the database for himself, and after a minute, so that in a server with
  * many databases all have their turn: who stores runs starts the next one.  Now
  * and then it does a VACUUM of a table, so that the next runs take the place of
- * those that are gone, whenever autovacuum comes.
+ * those that are gone, whenever autovacuum comes.  One that takes long is left to
+ * autovacuum: it may wait for whoever looks at a page of an index, and who wants
+ * the database waits no longer than five seconds.
  *
  * It acts as the owner of the tables.  Nobody's code runs in it: the indexes of
  * such tables are on columns, they have no triggers that a merge would fire,
@@ -42,6 +44,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
@@ -67,13 +70,16 @@
 /* ... after which it is seen that somebody wants the database */
 #define NAP_MILLISECONDS 200
 
-/* merges after which a VACUUM pays */
+/* merges after which a VACUUM pays, and milliseconds that it may take, or those
+ * at the end together */
 #define MERGES_PER_VACUUM 8
+#define VACUUM_MILLISECONDS 3000
 
 typedef struct MergedTable
 {
 	Oid			relid;
 	bool		has_failed;
+	bool		is_left;		/* to autovacuum, after one that took long */
 	TimestampTz next_look;
 	TimestampTz last_merge;		/* or when it was seen first */
 	int			nmerges;		/* since the last VACUUM */
@@ -235,12 +241,23 @@ FormatVacuum(Oid relid)
 	name = get_rel_name(relid);
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	if (name != NULL)
-		result = psprintf("VACUUM (SKIP_LOCKED, TRUNCATE false) %s",
+		result = psprintf("VACUUM (SKIP_LOCKED, TRUNCATE false, PARALLEL 0) %s",
 						  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 													 name));
 	MemoryContextSwitchTo(old);
 	CommitTransactionCommand();
 	return result;
+}
+
+/*
+ * EndTimeout ends the time that a VACUUM has; it may have come to an end just
+ * before that.
+ */
+static void
+EndTimeout(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	QueryCancelPending = false;
 }
 
 /*
@@ -255,7 +272,11 @@ Vacuum(MergedTable *table)
 	command = FormatVacuum(table->relid);
 	if (command == NULL)
 		return;
+	table->is_left = true;
+	enable_timeout_after(STATEMENT_TIMEOUT, VACUUM_MILLISECONDS);
 	ZbxhistRunCommand(command);
+	EndTimeout();
+	table->is_left = false;
 	pfree(command);
 }
 
@@ -274,7 +295,7 @@ LookAt(MergedTable *table)
 	if (Merge(table->relid))
 	{
 		table->last_merge = now = GetCurrentTimestamp();
-		if (++table->nmerges >= MERGES_PER_VACUUM)
+		if (++table->nmerges >= MERGES_PER_VACUUM && !table->is_left)
 			Vacuum(table);
 	}
 	else
@@ -290,7 +311,7 @@ LookAt(MergedTable *table)
 
 /*
  * Try does something with a table.  An error is reported, unless the table has
- * been dropped, and the others go on.
+ * been dropped or its VACUUM has taken long, and the others go on.
  */
 static void
 Try(void (*work) (MergedTable *table), MergedTable *table)
@@ -302,11 +323,13 @@ Try(void (*work) (MergedTable *table), MergedTable *table)
 	PG_CATCH();
 	{
 		HOLD_INTERRUPTS();
-		if (geterrcode() != ERRCODE_UNDEFINED_TABLE)
+		EndTimeout();
+		table->has_failed = !table->is_left ||
+			geterrcode() != ERRCODE_QUERY_CANCELED;
+		if (table->has_failed && geterrcode() != ERRCODE_UNDEFINED_TABLE)
 			EmitErrorReport();
 		AbortOutOfAnyTransaction();
 		FlushErrorState();
-		table->has_failed = true;
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
@@ -402,6 +425,7 @@ MergeTables(void)
 static void
 VacuumTables(void)
 {
+	TimestampTz began = GetCurrentTimestamp();
 	ListCell   *lc;
 
 	foreach(lc, tables)
@@ -409,7 +433,10 @@ VacuumTables(void)
 		MergedTable *table = lfirst(lc);
 
 		LeaveIfWanted();
-		if (table->nmerges > 0 && !table->has_failed)
+		if (TimestampDifferenceExceeds(began, GetCurrentTimestamp(),
+									   VACUUM_MILLISECONDS))
+			break;
+		if (table->nmerges > 0 && !table->has_failed && !table->is_left)
 			Try(Vacuum, table);
 	}
 }
@@ -417,7 +444,7 @@ VacuumTables(void)
 /*
  * Prepare makes transactions be as merges need them: they wait for nobody long, are
  * no part of what serializable ones may not do, and may be lost in a crash, after
- * which the runs are there as before.
+ * which the runs are there as before.  VACUUM does not sleep.
  */
 static void
 Prepare(void)
@@ -429,7 +456,8 @@ Prepare(void)
 		{"synchronous_commit", "off"},
 		{"lock_timeout", "0"},
 		{"statement_timeout", "0"},
-		{"transaction_timeout", "0"}	/* 17 and later */
+		{"transaction_timeout", "0"},	/* 17 and later */
+		{"vacuum_cost_delay", "0"}
 	};
 
 	for (int i = 0; i < lengthof(settings); i++)

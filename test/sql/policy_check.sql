@@ -173,6 +173,14 @@ SELECT parent, partitions, partitions_ahead, covered_until - date_trunc('day', n
        next_drop - date_trunc('day', now()) AS next_drop FROM zbxhist.status;
 SELECT parent, partition_interval, premake, retention, effective_retention, retention_source, pack_after, move_existing, routing FROM zbxhist.parents;
 
+-- what is asked is answered in parallel mode as well
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT count(*) FROM zbxhist.check() WHERE code = 'unfit';
+SELECT count(*) FROM zbxhist.preview() WHERE action = 'unpack';
+SELECT jsonb_array_length(zbxhist.metrics() -> 'tables');
+SELECT count(*), sum(s.partitions) > 0 AS partitions FROM zbxhist.status s;
+SELECT set_config(name, reset_val, false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+
 SET client_min_messages = warning;
 DROP SCHEMA checks CASCADE;
 DROP ROLE regress_zbxhist_someone;

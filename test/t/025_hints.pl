@@ -271,6 +271,12 @@ my @cases = (
 		}
 	},
 
+	{
+		code => 'not_seen',
+		provoke => 'CREATE ROLE watcher; GRANT pg_monitor TO watcher',
+		role => 'watcher'
+	},
+
 	# of Zabbix's settings
 	{
 		code => 'settings_unreadable',

@@ -137,6 +137,46 @@ is( $node->safe_psql(
 	't|t',
 	'with all rows, once');
 
+# ---- VACUUM ----
+
+my $hour = $node->safe_psql('zabbix',
+	"SELECT day FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = 'history'::regclass"
+);
+my $is_vacuumed = "pg_stat_get_vacuum_count('$hour'::regclass) > 0";
+
+$node->safe_psql(
+	'postgres', q{
+	ALTER DATABASE zabbix SET vacuum_cost_delay = '100ms';
+	ALTER DATABASE zabbix SET vacuum_cost_limit = 1;
+	ALTER DATABASE zabbix SET vacuum_cost_page_hit = 10000});
+$node->safe_psql('zabbix',
+	"SELECT pg_terminate_backend(pid) $mergers; SELECT pg_stat_reset()");
+store('zabbix', 300, 'history');
+ok( $node->poll_query_until(
+		'zabbix',
+		"SELECT $is_vacuumed OR EXISTS (SELECT $mergers AND wait_event = 'VacuumDelay')"
+	),
+	'the table is vacuumed');
+is($node->safe_psql('zabbix', "SELECT $is_vacuumed"),
+	't', 'without a pause, whatever the owner of the database has set');
+
+# who has a page of the index in use keeps VACUUM waiting, but not the worker
+my $reader = $node->background_psql('zabbix');
+$node->safe_psql('zabbix', 'DELETE FROM history WHERE ns < 300');
+$reader->query_safe(
+	"SET enable_seqscan = off; SET enable_bitmapscan = off; BEGIN; DECLARE c CURSOR FOR SELECT batch FROM $hour WHERE batch IS NOT NULL ORDER BY batch, last_itemid; FETCH 1 FROM c"
+);
+store('zabbix', 300, 'history');
+ok( $node->poll_query_until(
+		'postgres',
+		"SELECT EXISTS (SELECT $mergers AND wait_event = 'BufferPin')"),
+	'VACUUM waits for a page');
+store('zabbix', 300, 'history');
+ok(store_until_merged('zabbix', qw(history history_uint)),
+	'runs are merged all the same');
+$reader->query_safe('COMMIT');
+$reader->quit;
+
 # ---- what it must not keep waiting ----
 
 ok(wait_for_worker('zabbix'), 'a worker is there');
