@@ -8,31 +8,32 @@ AS $$
 BEGIN
     RETURN QUERY
         SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
-               format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  The command makes it a table of its own, with its rows',
-                      parent),
-               format('ALTER TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
+               format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  ', parent)
+               || CASE WHEN b.command IS NOT NULL THEN 'The command gives it the one that it had'
+                       WHEN k.relkind = 'r' THEN format('The command moves its rows, about %s, to the partitions that they belong to, and makes it a table of its own',
+                                                         zbxhist_internal.probable_rows(i.inhrelid))
+                       ELSE format('The command makes it a table of its own: its rows are read in %s no more.  ALTER FOREIGN TABLE %s INHERIT %1$s; has them back',
+                                   parent, i.inhrelid::regclass) END,
+               CASE WHEN b.command IS NOT NULL THEN b.command
+                    WHEN k.relkind = 'r' THEN format('CALL zbxhist.absorb(%L, %L);', parent, i.inhrelid::regclass)
+                    ELSE format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent) END
           FROM pg_inherits i
+          JOIN pg_class k ON k.oid = i.inhrelid
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.lost_bounds(parent, i.inhrelid)) b (command)
          WHERE i.inhparent = parent
            AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
            AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);
-    -- of a partition and a packed day, it is the partition that is in the way
     RETURN QUERY
-        SELECT 'error', 'overlap', b.relation::text,
-               CASE WHEN b.is_packed
-                    THEN format('it is for the same time as %s, and both are packed: an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes a partition of one, which check() then tells how to do away with',
-                                a.relation)
-                    ELSE format('it is for the same time as %s.  The command makes it a table of its own; then insert its rows, about %s, into %s',
-                                a.relation, zbxhist_internal.probable_rows(b.relation), parent) END,
-               CASE WHEN b.is_packed
-                    THEN format('CALL zbxhist.unpack(%L, %L);', parent,
-                                zbxhist_internal.format_day(greatest(a.from_clock, b.from_clock)))
-                    ELSE format('ALTER TABLE %s NO INHERIT %s;', b.relation, parent) END
-          FROM zbxhist_internal.list_ranges(parent) a
-          JOIN zbxhist_internal.list_ranges(parent) b
-            ON b.from_clock < a.to_clock AND a.from_clock < b.to_clock
-           AND (NOT a.is_packed, a.from_clock, a.relation::oid) < (NOT b.is_packed, b.from_clock, b.relation::oid)
-         WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d
-                            WHERE d.day = a.relation AND d.partition = b.relation);
+        SELECT 'error', 'overlap', o.relation::text,
+               format('it is for the same time as %s', zbxhist_internal.object_list(o.others::text[]))
+               || CASE WHEN o.is_packed
+                       THEN ', and it is packed: an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes a partition of it, which check() then tells how to do away with'
+                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command moves its rows, about %s, there, and makes it a table of its own',
+                                   zbxhist_internal.probable_rows(o.relation)) END,
+               CASE WHEN o.is_packed
+                    THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
+                    ELSE format('CALL zbxhist.absorb(%L, %L);', parent, o.relation) END
+          FROM zbxhist_internal.overlapping(parent) o;
     IF zbxhist_internal.is_overdue(parent, 'align', 'index') THEN
         RETURN QUERY SELECT * FROM zbxhist_internal.check_alignment(parent);
     END IF;

@@ -25,10 +25,12 @@ BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
-    INSERT INTO zbxhist.partition_state (partition, parent, settling)
-    SELECT t.relation, step_verify.parent, present || 'prepared'::text
+    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
+    SELECT t.relation, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
       FROM zbxhist_internal.list_takers(parent) t
-        ON CONFLICT DO NOTHING;
+        ON CONFLICT ON CONSTRAINT partition_state_pkey
+        DO UPDATE SET from_clock = excluded.from_clock, to_clock = excluded.to_clock
+     WHERE s.to_clock IS NULL;
 
     -- outside of a run of maintenance there may be no row
     SELECT s.verifying INTO looking FROM zbxhist.parent_state s

@@ -20,7 +20,6 @@ DECLARE
     new_name  CONSTANT name :=
         zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
     source    record;
-    bounds    text;
     statement text;
     result    regclass;
     unfit     record;
@@ -52,13 +51,11 @@ BEGIN
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
       LEFT JOIN pg_class toast ON toast.oid = k.reltoastrelid
      WHERE k.oid = create_range.parent;
-    bounds := concat_ws(' AND ',
-        CASE WHEN from_clock > -2147483648 THEN format('clock >= %s', from_clock) END,
-        CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END);
     statement := format(
         'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I',
         CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' ELSE '' END,
-        source.nspname, new_name, bounds, parent, source.amname);
+        source.nspname, new_name,
+        zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname);
     IF source.options <> '' THEN
         statement := statement || format(' WITH (%s)', source.options);
     END IF;

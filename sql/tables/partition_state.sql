@@ -8,7 +8,9 @@ CREATE TABLE zbxhist.partition_state (
     parent       regclass NOT NULL,
     settling     text[],
     verified     xid,
-    not_packable text
+    not_packable text,
+    from_clock   bigint,
+    to_clock     bigint
 );
 
 COMMENT ON TABLE zbxhist.partition_state IS
@@ -21,6 +23,8 @@ COMMENT ON COLUMN zbxhist.partition_state.verified IS
 'Version of the routing trigger under which the parent was found to have no rows of the partition; NULL: not yet';
 COMMENT ON COLUMN zbxhist.partition_state.not_packable IS
 'Why its rows cannot be packed, found when it was tried';
+COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
+COMMENT ON COLUMN zbxhist.partition_state.to_clock IS 'End of its range: the first clock that is not in it';
 
 REVOKE ALL ON zbxhist.partition_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.partition_state TO PUBLIC;

@@ -35,6 +35,7 @@ INSERT INTO wanted VALUES
     ('repack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('compact', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('unpack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
+    ('absorb', 'IN parent regclass, IN child regclass', NULL, 'p', 'v', 'u', false),
     ('drop_day', 'IN parent regclass, IN day date, IN accept_deletion boolean DEFAULT false', NULL, 'p', 'v', 'u', false),
     ('detach_day', 'IN parent regclass, IN day date, IN schema_name name DEFAULT NULL::name', NULL, 'p', 'v', 'u', false),
     ('verify', 'parent regclass', 'TABLE(day regclass, itemid bigint, clock integer, problem text)', 'f', 'v', 'u', false),
@@ -70,7 +71,7 @@ SELECT bag_eq(
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
         describe_planned_policy,foreign_children,planned_retention,verify_retention,
-        ask_consent,changed_policy,deletion,deletion_clock,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
+        ask_consent,changed_policy,deletion,deletion_clock,bounds_condition,lost_bounds,overlapping,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_seen,check_unpacked,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
@@ -150,7 +151,7 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        add,adopt_partitions,adopt_hypertable,release_hypertable,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,import,insert_paths,item_usage,
+        absorb,add,adopt_partitions,adopt_hypertable,release_hypertable,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,import,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
