@@ -233,12 +233,13 @@ def days_of(partitions):
     """Partitions and packed days as ranges of a day or more, by kind."""
     days = {}
     for _, kind, state, start, end, rows, size, heap_bytes in partitions:
+        since = start
         if end - start < DAY:
             start = start // DAY * DAY
             end = start + DAY
         day = days.setdefault(
             (start, end),
-            {"from": start, "to": end, "is_current": False}
+            {"from": start, "to": end, "since": None, "is_current": False}
             | {f"{k}_{what}": 0 for k in ("heap", "packed") for what in ("bytes", "values")}
             | {"bytes_before_packing": 0},
         )
@@ -246,6 +247,8 @@ def days_of(partitions):
         day[f"{kind}_bytes"] += size or 0
         day[f"{kind}_values"] += max(rows or 0, 0)
         day["bytes_before_packing"] += heap_bytes or 0
+        if rows and rows > 0:
+            day["since"] = min(day["since"] or since, since)
     for day in days.values():
         values = day["heap_values"] + day["packed_values"]
         day["bytes"] = day["heap_bytes"] + day["packed_bytes"]

@@ -51,11 +51,23 @@ def rate(table, size):
     )
 
 
-def fixed_bytes(table, size):
-    """What does not go with the days: the table itself, and what is unpacked at
-    any time beyond what it will be when packed."""
+def per_second(table, values, now):
+    """Values a second: of full days, else since the first value of today's partitions."""
+    if values:
+        return values / DAY
+    today = [d for d in table["days"] if d["is_current"] and d["since"] is not None]
+    seconds = sum(now - d["since"] for d in today)
+    if seconds <= 0:
+        return 0
+    return sum(d["heap_values"] + d["packed_values"] for d in today) / seconds
+
+
+def fixed_bytes(table, size, moment, now):
+    """What does not go with the days: the table itself, until all that it has is past
+    retention, and what is unpacked at any time beyond what it will be when packed."""
     unpacked = sum(d["bytes"] - settled_bytes(d, size) for d in table["days"])
-    return table["parent_bytes"] + max(0, unpacked)
+    is_gone = table["retention"] and moment - now >= table["retention"]
+    return (0 if is_gone else table["parent_bytes"]) + max(0, unpacked)
 
 
 def bytes_at(table, moment, now, size, daily):
@@ -65,13 +77,15 @@ def bytes_at(table, moment, now, size, daily):
     new_days = (moment - now) / DAY
     if since is not None:
         new_days = min(new_days, table["retention"] / DAY)
-    return fixed_bytes(table, size) + sum(settled_bytes(d, size) for d in kept) + new_days * daily
+    return fixed_bytes(table, size, moment, now) + sum(settled_bytes(d, size) for d in kept) + new_days * daily
 
 
 def forecast(table, now):
     """The rate, the size in the end and when that is reached, and points on the way."""
     size = packed_size(table)
     daily, values = rate(table, size)
+    # of today alone nobody knows what a day will take
+    is_known = daily > 0 or not any(d["heap_values"] + d["packed_values"] for d in table["days"])
     end = table["retention"] // DAY + 1 if table["retention"] else HORIZON
     step = max(1, end // POINTS)
     points = [
@@ -81,9 +95,10 @@ def forecast(table, now):
     return {
         "bytes_per_day": round(daily),
         "values_per_day": round(values),
+        "values_per_second": round(per_second(table, values, now), 2),
         "is_packed": size is not None,
         "ends_at": now + end * DAY if table["retention"] else None,
-        "bytes_at_end": points[-1][1] if table["retention"] else None,
+        "bytes_at_end": points[-1][1] if table["retention"] and is_known else None,
         "most_bytes": max(p[1] for p in points) if daily else table["bytes"],
         "points": points if daily else [],
     }

@@ -29,7 +29,7 @@ AS $$
                'values_fast', v.values_fast,
                'values_per_second', l.rate,
                'ways', coalesce(i.ways, '{}'),
-               'oldest_value', least(h.oldest, p.oldest),
+               'oldest_value', CASE WHEN o.is_known THEN least(h.oldest, p.oldest, o.clock) END,
                'next_drop', least(h.first_end, p.first_end) + floor(extract(epoch FROM r.retention))::bigint,
                'last_run', floor(extract(epoch FROM s.last_run))::bigint,
                'last_success', floor(extract(epoch FROM s.last_success))::bigint,
@@ -45,18 +45,27 @@ AS $$
      CROSS JOIN LATERAL (
            SELECT count(*) AS partitions, count(*) FILTER (WHERE q.from_clock > t.present) AS ahead,
                   max(q.to_clock) AS until, min(q.from_clock) AS oldest, min(q.to_clock) AS first_end,
-                  sum(CASE WHEN q.partition <> ALL (locked) THEN pg_total_relation_size(q.partition) END)::bigint AS bytes
-             FROM zbxhist.list_partitions(c.parent) q) h
+                  sum(CASE WHEN q.relation <> ALL (locked) THEN pg_total_relation_size(q.relation) END)::bigint AS bytes
+             FROM zbxhist_internal.list_ranges(c.parent) q
+             LEFT JOIN zbxhist.packed_day d ON d.day = q.relation
+            WHERE NOT q.is_packed OR d.runs) h
      CROSS JOIN LATERAL (
            SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows, coalesce(sum(d.packed_bytes), 0)::bigint AS bytes,
                   min(d.from_clock) AS oldest, min(d.to_clock) AS first_end
-             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked) p
+             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs) p
      CROSS JOIN LATERAL (SELECT CASE WHEN c.parent <> ALL (locked) THEN pg_total_relation_size(c.parent) END AS bytes) own
      CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
+     -- few are looked at, of many maintenance knows
+     CROSS JOIN LATERAL (
+           SELECT w.exact OR s.oldest_at IS NOT NULL AS is_known,
+                  CASE WHEN zbxhist_internal.own_pages(c.parent) = 0 THEN NULL
+                       WHEN w.exact AND (zbxhist_internal.column_problem(c.parent)).problem IS NULL
+                       THEN zbxhist_internal.waiting_clock(c.parent, -2147483648, 2147483648, false)
+                       ELSE s.oldest_clock END AS clock) o
      CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
       LEFT JOIN LATERAL (
            SELECT round(d.nrows::numeric / (d.to_clock - d.from_clock), 2) AS rate
-             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked
+             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs AND d.nrows > 0
             ORDER BY d.from_clock DESC LIMIT 1) l ON true
      CROSS JOIN LATERAL (
            SELECT jsonb_object_agg(q.path, q.values_stored) AS ways

@@ -30,7 +30,9 @@ CREATE TABLE zbxhist.parent_state (
     repack_after    timestamptz,
     deleted_bytes   bigint,
     deleted_percent numeric(4, 1),
-    measured_at     timestamptz
+    measured_at     timestamptz,
+    oldest_clock    bigint,
+    oldest_at       timestamptz
 );
 
 COMMENT ON TABLE zbxhist.parent_state IS
@@ -62,6 +64,8 @@ COMMENT ON COLUMN zbxhist.parent_state.repack_after IS 'When the next packed day
 COMMENT ON COLUMN zbxhist.parent_state.deleted_bytes IS 'About what values of items that Zabbix has deleted take of packed days; null: unknown';
 COMMENT ON COLUMN zbxhist.parent_state.deleted_percent IS 'The same in per cent of packed days';
 COMMENT ON COLUMN zbxhist.parent_state.measured_at IS 'When that was last measured';
+COMMENT ON COLUMN zbxhist.parent_state.oldest_clock IS 'Clock of the oldest value in the table itself; null: there is none, or it is not known';
+COMMENT ON COLUMN zbxhist.parent_state.oldest_at IS 'When that was last looked for';
 
 REVOKE ALL ON zbxhist.parent_state FROM PUBLIC;
 GRANT SELECT ON zbxhist.parent_state TO PUBLIC;

@@ -49,6 +49,40 @@ SELECT t.partitions = s.partitions AND t.packed_days = s.packed_days AND t.parti
 SELECT sum((e.value)::text::integer) = (SELECT count(*) FROM zbxhist.check()) AS all_lines
   FROM jsonb_each(zbxhist.metrics() -> 'check') e WHERE e.key <> 'time';
 
+-- rows in the table itself count, too: to him who may not read them as maintenance has found them
+CREATE TABLE history_log (LIKE history INCLUDING ALL);
+INSERT INTO history_log VALUES (2, :today - 40 * 86400, 1, 1), (1, :today - 20 * 86400, 1, 1);
+SELECT zbxhist.create_parent('history_log', '1 hour', pack_after => '1 hour', ingest => 'runs');
+CREATE TEMP VIEW of_log AS
+SELECT (t ->> 'oldest_value')::bigint AS oldest, (t ->> 'values_per_second')::numeric AS per_second,
+       (t -> 'partitions') = to_jsonb(s.partitions) AND (t -> 'packed_days') = to_jsonb(s.packed_days) AS agrees,
+       (t ->> 'runway')::bigint > 3600 AS has_runway
+  FROM jsonb_array_elements(zbxhist.metrics() -> 'tables') t, zbxhist.status s
+ WHERE t ->> 'table' = 'history_log' AND s.parent = 'history_log'::regclass;
+SELECT oldest - :today AS oldest, per_second, agrees, has_runway FROM of_log;
+CREATE ROLE zbxhist_metrics_reader;
+GRANT pg_monitor TO zbxhist_metrics_reader;
+GRANT SELECT ON of_log TO zbxhist_metrics_reader;
+GRANT USAGE ON SCHEMA metered TO zbxhist_metrics_reader;
+SET ROLE zbxhist_metrics_reader;
+SELECT (t ->> 'oldest_value') FROM jsonb_array_elements(zbxhist.metrics() -> 'tables') t WHERE t ->> 'table' = 'history_log';
+RESET ROLE;
+CALL zbxhist.run_maintenance('history_log');
+SET ROLE zbxhist_metrics_reader;
+SELECT (t ->> 'oldest_value')::bigint - :today FROM jsonb_array_elements(zbxhist.metrics() -> 'tables') t WHERE t ->> 'table' = 'history_log';
+RESET ROLE;
+DROP OWNED BY zbxhist_metrics_reader;
+DROP ROLE zbxhist_metrics_reader;
+-- the hours to come have no values yet
+SELECT zbxhist_internal.create_range('history_log', :today - 7200, :today - 3600) IS NOT NULL AS made;
+INSERT INTO history_log SELECT 3, :today - 7200 + i, i, 0 FROM generate_series(1, 720) i;
+CALL zbxhist.pack('history_log', (now() AT TIME ZONE 'UTC')::date - 1);
+SELECT oldest - :today AS oldest, per_second, agrees, has_runway FROM of_log;
+SET zbxhist.allow_packed_drop = on;
+SET client_min_messages = warning;
+DROP TABLE history_log CASCADE;
+RESET client_min_messages;
+
 -- who monitors may ask, nobody else
 CREATE ROLE zbxhist_metrics_reader;
 SET ROLE zbxhist_metrics_reader;

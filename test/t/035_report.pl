@@ -335,7 +335,7 @@ INSERT INTO hosts SELECT i, 'h' || i, (ARRAY[repeat(U&'\\+01F525', 60), U&'\\202
   FROM generate_series(1, 10) i;
 INSERT INTO items SELECT i, i % 10 + 1, (ARRAY['--><b>bold</b>', repeat(U&'\\6F22', 200), repeat(U&'\\+01F525', 200), E'\\'"`', '<a href="javascript:alert(1)">'])[i % 5 + 1], 'key[<i>' || repeat(U&'\\+01F525', 100) || ']'
   FROM generate_series(1, 10000) i;
-SELECT zbxhist.create_parent('history', '1 day');
+SELECT zbxhist.create_parent('history', '1 day', '30 days');
 INSERT INTO history SELECT i, ${\ day(0)} + s, i, 0 FROM generate_series(1, 10000) i, generate_series(1, 1 + (i <= 15)::integer) s;
 SQL
 $data = report_data('--database', 'single');
@@ -348,6 +348,12 @@ is( join(' ',
 is($single_table->{usage}{total_items}, 10000, '... of all');
 is_deeply($single_table->{forecast}{points},
 	[], '... and nothing to foretell');
+is($single_table->{forecast}{bytes_at_end},
+	undef, '... so the size in the end is not known');
+# 10,015 values since the day began
+my $rate = 10015 / ($data->{server}{time} - day(0));
+cmp_ok(abs($single_table->{forecast}{values_per_second} / $rate - 1),
+	'<', 0.1, '... but values a second are');
 my (undef, $single) = report('--database', 'single');
 unlike(
 	$single,
