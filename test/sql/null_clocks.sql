@@ -2,7 +2,7 @@
 -- Rows without a clock: in a table that allows them, or whose NOT NULL is not valid,
 -- as PostgreSQL 18 has it.  They are read as from a plain table.
 --
-SELECT zbxhist.version();
+LOAD 'zbxhist';
 SET client_min_messages = warning;
 CREATE TABLE plain (itemid bigint NOT NULL, clock integer, value double precision NOT NULL, ns integer);
 INSERT INTO plain SELECT i, nullif(c, 0) * 40000, i + c, nullif(c % 3, 0) FROM generate_series(1, 5) i, generate_series(0, 9) c;

@@ -118,7 +118,7 @@ END
 $$;
 SELECT * FROM formats();
 
--- ---- the bytes of 1.1 in their place ----
+-- ---- the bytes of 1.0 in their place ----
 
 CREATE TABLE frozen (name text, first_itemid bigint, first_clock integer, last_itemid bigint,
                      last_clock integer, nrows integer, batch bigint, run text);
