@@ -21,7 +21,6 @@ OBJS = \
 	src/aggregate/packed_groups.o \
 	src/aggregate/parallel_path.o \
 	src/aggregate/segment_groups.o \
-	src/aggregate/total.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
@@ -179,7 +178,6 @@ OBJS = \
 	src/plan/range_scan.o \
 	src/plan/select.o \
 	src/plan/stand_in.o \
-	src/read/accumulator.o \
 	src/read/aggregates.o \
 	src/read/arguments.o \
 	src/read/heap_source.o \
@@ -193,6 +191,7 @@ OBJS = \
 	src/read/range_support.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/read/total.o \
 	src/read/usage_sums.o \
 	src/read/usage_tables.o \
 	src/rows/attempt.o \

@@ -25,7 +25,7 @@
 
 #include "aggregate/aggregate.h"
 #include "aggregate/clock_keys.h"
-#include "aggregate/total.h"
+#include "read/total.h"
 
 /* ---- expressions ---- */
 

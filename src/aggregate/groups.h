@@ -10,7 +10,7 @@
 
 #include "fmgr.h"
 
-#include "aggregate/total.h"
+#include "read/total.h"
 
 /* a grouping key */
 typedef struct GroupKey

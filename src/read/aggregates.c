@@ -3,19 +3,30 @@
  * aggregates.c
  *	  SQL functions statistics and buckets: numbers about an item's values.
  *
+ * Values are added up as aggregates over packed days do it (total.c).  Results are of
+ * type numeric for both kinds of tables: exact for numeric columns, and for double
+ * precision the shortest decimal that converts back to the very same double.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "catalog/columns.h"
 #include "packed/format/segment.h"
-#include "read/accumulator.h"
 #include "read/arguments.h"
 #include "read/row_set.h"
+#include "read/total.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_statistics);
 PG_FUNCTION_INFO_V1(zbxhist_statistics_time);
@@ -25,80 +36,420 @@ PG_FUNCTION_INFO_V1(zbxhist_buckets_time);
 /* so that the last bucket's number is exact in numeric, too */
 #define MAX_BUCKETS 1000000
 
-/* ---- segments ---- */
+/* the columns of a trend, or the first alone, the value of history */
+enum
+{
+	COLUMN_VALUE,				/* of a trend the average */
+	COLUMN_MIN,
+	COLUMN_MAX,
+	NUM_COLUMNS
+};
+
+/* values being added up, of one bucket after the other or of the whole range */
+typedef struct Bucket
+{
+	ReturnSetInfo *rsinfo;
+	int32		from_clock;
+	int32		to_clock;		/* from_clock: there is one bucket */
+	int32		nbuckets;
+
+	/* of the parent */
+	AttrNumber	attnums[NUM_COLUMNS];
+	int			ncolumns;
+	AttrNumber	num;			/* values behind a trend; 0 for history */
+	Oid			type;			/* of the values */
+	TotalKind	kind;
+	bool		is_weighted;	/* a trend counts as often as it had values */
+
+	/* in the bucket */
+	int32		number;
+	int64		nrows;
+	int64		count;			/* of values, which for history is rows */
+	Total		totals[NUM_COLUMNS];
+	int32		first_clock;
+	int32		last_clock;
+	MemoryContext context;		/* owns numerics of totals */
+	MemoryContext scratch;		/* owns what a row's numerics leave behind */
+} Bucket;
+
+/* ---- columns ---- */
 
 /*
- * AddSegments adds the packed segments that come next, as long as their
- * statistics will do.  Sets the first clock, unless there have been rows, and
- * the last one.
+ * FindColumns finds the value's column, or those of a trend, and returns their
+ * type; InvalidOid if there are none, or of different types.
+ */
+static Oid
+FindColumns(Bucket *bucket, TupleDesc desc)
+{
+	static const char *const names[] = {"value_avg", "value_min", "value_max"};
+	Oid			type = InvalidOid;
+
+	bucket->attnums[COLUMN_VALUE] = ZbxhistFindColumn(desc, "value", InvalidOid);
+	bucket->ncolumns = 1;
+	if (bucket->attnums[COLUMN_VALUE] == InvalidAttrNumber)
+	{
+		bucket->num = ZbxhistFindColumn(desc, "num", INT4OID);
+		if (bucket->num == InvalidAttrNumber)
+			return InvalidOid;
+		for (int i = 0; i < NUM_COLUMNS; i++)
+			bucket->attnums[i] = ZbxhistFindColumn(desc, names[i], InvalidOid);
+		bucket->ncolumns = NUM_COLUMNS;
+	}
+	for (int i = 0; i < bucket->ncolumns; i++)
+	{
+		Oid			found = bucket->attnums[i] == InvalidAttrNumber ? InvalidOid :
+			TupleDescAttr(desc, bucket->attnums[i] - 1)->atttypid;
+
+		if (i > 0 && found != type)
+			return InvalidOid;
+		type = found;
+	}
+	return type;
+}
+
+/*
+ * BeginValues finds the columns of a history or trends table, raises 22023 if their
+ * values are not numbers, and makes contexts below the current one.
  */
 static void
-AddSegments(ItemReader *reader, Accumulator *acc, int32 *first_clock,
-			int32 *last_clock)
+BeginValues(Bucket *bucket, Relation parent)
+{
+	bucket->type = FindColumns(bucket, RelationGetDescr(parent));
+	if (bucket->type != FLOAT8OID && bucket->type != NUMERICOID)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("values of table \"%s\" are not numeric",
+					   RelationGetRelationName(parent)),
+				errdetail("Columns of type double precision or numeric are needed: \"value\", or \"num\", \"value_min\", \"value_avg\" and \"value_max\"."),
+				errtable(parent));
+	bucket->is_weighted &= bucket->num != InvalidAttrNumber;
+	bucket->kind = bucket->type == FLOAT8OID ? TOTAL_DOUBLE : TOTAL_NUMERIC;
+	bucket->context = AllocSetContextCreate(CurrentMemoryContext,
+											"zbxhist totals of a bucket",
+											ALLOCSET_SMALL_SIZES);
+	bucket->scratch = AllocSetContextCreate(CurrentMemoryContext,
+											"zbxhist values of a row",
+											ALLOCSET_SMALL_SIZES);
+}
+
+/* ---- adding ---- */
+
+/*
+ * Weigh returns a trend's average times the number of its values.
+ */
+static Datum
+Weigh(const Bucket *bucket, Datum value, int32 num)
+{
+	if (bucket->kind == TOTAL_DOUBLE)
+		return Float8GetDatum(float8_mul(DatumGetFloat8(value), (float8) num));
+	return DirectFunctionCall2(numeric_mul, value,
+							   NumericGetDatum(int64_to_numeric(num)));
+}
+
+/*
+ * AddValues adds a row with the parent's columns.  As in aggregates, nulls do
+ * not count.
+ */
+static void
+AddValues(Bucket *bucket, TupleTableSlot *slot)
+{
+	Datum		values[NUM_COLUMNS];
+	bool		isnull;
+	int32		num = 1;
+	MemoryContext old = NULL;
+
+	for (int i = 0; i < bucket->ncolumns; i++)
+	{
+		values[i] = slot_getattr(slot, bucket->attnums[i], &isnull);
+		if (isnull)
+			return;
+	}
+	if (bucket->num != InvalidAttrNumber)
+	{
+		num = DatumGetInt32(slot_getattr(slot, bucket->num, &isnull));
+		if (isnull)
+			return;
+	}
+
+	if (bucket->kind == TOTAL_NUMERIC)
+		old = MemoryContextSwitchTo(bucket->scratch);
+	if (bucket->is_weighted)
+		values[COLUMN_VALUE] = Weigh(bucket, values[COLUMN_VALUE], num);
+	for (int i = 0; i < bucket->ncolumns; i++)
+		ZbxhistTotalAdd(&bucket->totals[i], bucket->kind, values[i],
+						bucket->type, bucket->context);
+	if (bucket->kind == TOTAL_NUMERIC)
+	{
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(bucket->scratch);
+	}
+	bucket->nrows++;
+	bucket->count += num;
+}
+
+/* ---- results, in the current context; there must have been a row ---- */
+
+/*
+ * GetTotal returns the least value, the greatest, the sum or the average of the
+ * rows, in the type of the values.
+ */
+static Datum
+GetTotal(const Bucket *bucket, TotalPart part)
+{
+	int			column = bucket->ncolumns == 1 ? COLUMN_VALUE :
+		part == PART_MIN ? COLUMN_MIN :
+		part == PART_MAX ? COLUMN_MAX : COLUMN_VALUE;
+	bool		isnull;
+
+	return ZbxhistTotalResult(&bucket->totals[column], bucket->kind, part,
+							  bucket->type, &isnull);
+}
+
+/*
+ * ToNumeric returns a total as a numeric; a double so that it converts back to
+ * itself.
+ */
+static Datum
+ToNumeric(const Bucket *bucket, Datum total)
+{
+	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	if (bucket->kind != TOTAL_DOUBLE)
+		return total;
+	double_to_shortest_decimal_buf(DatumGetFloat8(total), text);
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text),
+							   ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/*
+ * GetAverage returns the average: of the values behind trends if these are
+ * weighted, which may say that they had none, else of the rows.
+ */
+static Datum
+GetAverage(const Bucket *bucket)
+{
+	if (!bucket->is_weighted)
+		return GetTotal(bucket, PART_AVG);
+	if (bucket->count == 0)
+		return bucket->kind == TOTAL_DOUBLE ? Float8GetDatum(get_float8_nan()) :
+			DirectFunctionCall1(float8_numeric, Float8GetDatum(get_float8_nan()));
+	if (bucket->kind == TOTAL_DOUBLE)
+		return Float8GetDatum(DatumGetFloat8(GetTotal(bucket, PART_SUM)) /
+							  (float8) bucket->count);
+	return DirectFunctionCall2(numeric_div, GetTotal(bucket, PART_SUM),
+							   NumericGetDatum(int64_to_numeric(bucket->count)));
+}
+
+/*
+ * GetDelta returns the difference of the greatest and the least value.
+ */
+static Datum
+GetDelta(const Bucket *bucket)
+{
+	Datum		min = GetTotal(bucket, PART_MIN);
+	Datum		max = GetTotal(bucket, PART_MAX);
+
+	if (bucket->kind == TOTAL_DOUBLE)
+		return Float8GetDatum(float8_mi(DatumGetFloat8(max),
+										DatumGetFloat8(min)));
+	return DirectFunctionCall2(numeric_sub, max, min);
+}
+
+/* ---- buckets ---- */
+
+/*
+ * GetBucket returns round(buckets * (clock - from) / (to - from)), halves
+ * rounded up, which is what the frontend has PostgreSQL compute in numeric.
+ */
+static int32
+GetBucket(const Bucket *bucket, int32 clock)
+{
+	int64		period = (int64) bucket->to_clock - bucket->from_clock;
+	int64		passed = (int64) clock - bucket->from_clock;
+
+	if (period == 0)
+		return 0;
+	return (int32) ((2 * bucket->nbuckets * passed + period) / (2 * period));
+}
+
+/*
+ * PutBucket adds the bucket to the result, if it has values, and empties it.
+ */
+static void
+PutBucket(Bucket *bucket)
+{
+	Datum		values[6];
+	bool		nulls[6] = {false};
+
+	if (bucket->nrows == 0)
+		return;
+	values[0] = Int32GetDatum(bucket->number);
+	values[1] = Int64GetDatum(bucket->count);
+	values[2] = ToNumeric(bucket, GetAverage(bucket));
+	values[3] = ToNumeric(bucket, GetTotal(bucket, PART_MIN));
+	values[4] = ToNumeric(bucket, GetTotal(bucket, PART_MAX));
+	values[5] = Int32GetDatum(bucket->last_clock);
+	tuplestore_putvalues(bucket->rsinfo->setResult, bucket->rsinfo->setDesc,
+						 values, nulls);
+	bucket->nrows = 0;
+	bucket->count = 0;
+	memset(bucket->totals, 0, sizeof(bucket->totals));
+	MemoryContextReset(bucket->context);
+}
+
+/*
+ * EnterBucket goes to the bucket of a clock.
+ */
+static void
+EnterBucket(Bucket *bucket, int32 clock)
+{
+	int32		number = GetBucket(bucket, clock);
+
+	if (number != bucket->number)
+		PutBucket(bucket);
+	bucket->number = number;
+}
+
+/*
+ * AddSegments adds the packed segments that come next, as long as each is in one
+ * bucket and its statistics will do.
+ */
+static void
+AddSegments(Bucket *bucket, ItemReader *reader)
 {
 	const SegmentInfo *segment;
 	SegmentStats stats;
 
 	while ((segment = ZbxhistPeekSegment(reader, &stats)) != NULL)
 	{
-		bool		is_first = acc->rows == 0;
+		int32		first_clock = segment->first_clock;
+		int32		last_clock = segment->last_clock;
 
-		if (!ZbxhistAccumulateSegment(acc, &stats))
+		EnterBucket(bucket, first_clock);
+		if (GetBucket(bucket, last_clock) != bucket->number ||
+			bucket->num != InvalidAttrNumber ||
+			!ZbxhistTotalAddStats(&bucket->totals[COLUMN_VALUE], bucket->kind,
+								  true, &stats, bucket->context))
 			return;
-		if (is_first)
-			*first_clock = segment->first_clock;
-		*last_clock = segment->last_clock;
+		if (bucket->nrows == 0)
+			bucket->first_clock = first_clock;
+		bucket->last_clock = last_clock;
+		bucket->nrows += stats.count;
+		bucket->count += stats.count;
 		ZbxhistSkipSegment(reader);
 	}
+}
+
+/*
+ * AddRange adds what is in a range of an item; all buckets but the last are in
+ * the result then.
+ */
+static void
+AddRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)
+{
+	RowSet		set;
+
+	InitMaterializedSRF(fcinfo, 0);
+	bucket->rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), range, 1, PG_UINT64_MAX);
+	BeginValues(bucket, set.parent);
+	(void) ZbxhistNextRange(&set);
+	for (;;)
+	{
+		int32		clock;
+
+		AddSegments(bucket, set.reader);
+		if (!ZbxhistNextRow(&set))
+			break;
+		clock = position_clock(ZbxhistReadPosition(set.reader));
+		EnterBucket(bucket, clock);
+		if (bucket->nrows == 0)
+			bucket->first_clock = clock;
+		bucket->last_clock = clock;
+		AddValues(bucket, ZbxhistReadSlot(set.reader));
+	}
+	ZbxhistCloseRowSet(&set);
+}
+
+/*
+ * ReturnBuckets returns a row for each bucket that has values, in order.  As
+ * in the frontend's query, both clocks are included.
+ */
+static Datum
+ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
+{
+	Bucket		bucket = {0};
+	ItemRange	range;
+
+	bucket.from_clock = from_clock;
+	bucket.to_clock = to_clock;
+	bucket.nbuckets = PG_GETARG_INT32(4);
+	if (bucket.nbuckets < 1 || bucket.nbuckets > MAX_BUCKETS)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("argument \"%s\" must be between %d and %d", "buckets",
+					   1, MAX_BUCKETS));
+	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
+	ZbxhistStartAt(&range, make_position(from_clock, PG_INT32_MIN));
+	ZbxhistEndAt(&range, make_position(to_clock, PG_INT32_MAX));
+	AddRange(&bucket, fcinfo, &range);
+	PutBucket(&bucket);
+	return (Datum) 0;
+}
+
+/*
+ * zbxhist_buckets(parent, itemid, from_clock, to_clock, buckets) returns
+ * bucket, count, avg, min, max and the last clock of each bucket.
+ */
+Datum
+zbxhist_buckets(PG_FUNCTION_ARGS)
+{
+	return ReturnBuckets(fcinfo, PG_GETARG_INT32(2), PG_GETARG_INT32(3));
+}
+
+/*
+ * zbxhist_buckets_time(parent, itemid, from_time, to_time, buckets) does the
+ * same for times, which count in whole seconds.
+ */
+Datum
+zbxhist_buckets_time(PG_FUNCTION_ARGS)
+{
+	int64		from;
+	int64		to;
+
+	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(2), &from);
+	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &to);
+	return ReturnBuckets(fcinfo, position_clock(from), position_clock(to));
 }
 
 /* ---- statistics ---- */
 
 /*
- * ReturnStatistics returns the one row for a range.
+ * ReturnStatistics returns the one row for a range, which is one bucket.
  */
 static Datum
 ReturnStatistics(FunctionCallInfo fcinfo, const ItemRange *range)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum		values[8];
 	bool		nulls[8] = {false, true, true, true, true, true, true, true};
-	ValueColumns columns;
-	Accumulator acc;
-	RowSet		set;
-	int32		first_clock = 0;
-	int32		last_clock = 0;
+	Bucket		bucket = {.is_weighted = true};
 
-	InitMaterializedSRF(fcinfo, 0);
-	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), range, 1, PG_UINT64_MAX);
-	ZbxhistFindValueColumns(set.parent, &columns);
-	ZbxhistInitAccumulator(&acc, &columns, true);
-	(void) ZbxhistNextRange(&set);
-	for (;;)
-	{
-		AddSegments(set.reader, &acc, &first_clock, &last_clock);
-		if (!ZbxhistNextRow(&set))
-			break;
-		last_clock = position_clock(ZbxhistReadPosition(set.reader));
-		if (acc.rows == 0)
-			first_clock = last_clock;
-		ZbxhistAccumulate(&acc, ZbxhistReadSlot(set.reader));
-	}
-	ZbxhistCloseRowSet(&set);
-
-	values[0] = Int64GetDatum(acc.count);
-	if (acc.rows > 0)
+	AddRange(&bucket, fcinfo, range);
+	values[0] = Int64GetDatum(bucket.count);
+	if (bucket.nrows > 0)
 	{
 		memset(nulls, 0, sizeof(nulls));
-		values[1] = ZbxhistAccumulatedMin(&acc);
-		values[2] = ZbxhistAccumulatedMax(&acc);
-		values[3] = ZbxhistAccumulatedSum(&acc);
-		values[4] = ZbxhistAccumulatedAverage(&acc);
-		values[5] = ZbxhistAccumulatedDelta(&acc);
-		values[6] = Int32GetDatum(first_clock);
-		values[7] = Int32GetDatum(last_clock);
+		values[1] = ToNumeric(&bucket, GetTotal(&bucket, PART_MIN));
+		values[2] = ToNumeric(&bucket, GetTotal(&bucket, PART_MAX));
+		values[3] = ToNumeric(&bucket, GetTotal(&bucket, PART_SUM));
+		values[4] = ToNumeric(&bucket, GetAverage(&bucket));
+		values[5] = ToNumeric(&bucket, GetDelta(&bucket));
+		values[6] = Int32GetDatum(bucket.first_clock);
+		values[7] = Int32GetDatum(bucket.last_clock);
 	}
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	tuplestore_putvalues(bucket.rsinfo->setResult, bucket.rsinfo->setDesc,
+						 values, nulls);
 	return (Datum) 0;
 }
 
@@ -131,173 +482,4 @@ zbxhist_statistics_time(PG_FUNCTION_ARGS)
 	ZbxhistLimitByTimes(&range, PG_GETARG_TIMESTAMPTZ(2),
 						PG_GETARG_TIMESTAMPTZ(3));
 	return ReturnStatistics(fcinfo, &range);
-}
-
-/* ---- buckets ---- */
-
-/*
- * GetBucket returns round(buckets * (clock - from) / (to - from)), halves
- * rounded up, which is what the frontend has PostgreSQL compute in numeric.
- */
-static int32
-GetBucket(int32 clock, int32 from_clock, int32 to_clock, int32 nbuckets)
-{
-	int64		period = (int64) to_clock - from_clock;
-	int64		passed = (int64) clock - from_clock;
-
-	if (period == 0)
-		return 0;
-	return (int32) ((2 * nbuckets * passed + period) / (2 * period));
-}
-
-/* buckets being filled, one after the other */
-typedef struct Buckets
-{
-	ReturnSetInfo *rsinfo;
-	int32		from_clock;
-	int32		to_clock;
-	int32		nbuckets;
-	Accumulator acc;
-	int32		bucket;
-	int32		last_clock;		/* of what is in it */
-} Buckets;
-
-/*
- * PutBucket adds the bucket to the result, if it has values, and empties it.
- */
-static void
-PutBucket(Buckets *buckets)
-{
-	Accumulator *acc = &buckets->acc;
-	ReturnSetInfo *rsinfo = buckets->rsinfo;
-	Datum		values[6];
-	bool		nulls[6] = {false};
-
-	if (acc->rows == 0)
-		return;
-	values[0] = Int32GetDatum(buckets->bucket);
-	values[1] = Int64GetDatum(acc->count);
-	values[2] = ZbxhistAccumulatedAverage(acc);
-	values[3] = ZbxhistAccumulatedMin(acc);
-	values[4] = ZbxhistAccumulatedMax(acc);
-	values[5] = Int32GetDatum(buckets->last_clock);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	ZbxhistResetAccumulator(acc);
-}
-
-/*
- * EnterBucket goes to the bucket of a clock.
- */
-static void
-EnterBucket(Buckets *buckets, int32 clock)
-{
-	int32		bucket = GetBucket(clock, buckets->from_clock,
-								   buckets->to_clock, buckets->nbuckets);
-
-	if (bucket != buckets->bucket)
-		PutBucket(buckets);
-	buckets->bucket = bucket;
-}
-
-/*
- * FillBySegments adds the packed segments that come next, as long as each is
- * in one bucket and its statistics will do.
- */
-static void
-FillBySegments(Buckets *buckets, ItemReader *reader)
-{
-	const SegmentInfo *segment;
-	SegmentStats stats;
-
-	while ((segment = ZbxhistPeekSegment(reader, &stats)) != NULL)
-	{
-		EnterBucket(buckets, segment->first_clock);
-		if (GetBucket(segment->last_clock, buckets->from_clock,
-					  buckets->to_clock,
-					  buckets->nbuckets) != buckets->bucket ||
-			!ZbxhistAccumulateSegment(&buckets->acc, &stats))
-			return;
-		buckets->last_clock = segment->last_clock;
-		ZbxhistSkipSegment(reader);
-	}
-}
-
-/*
- * FillBuckets adds all rows to their buckets.
- */
-static void
-FillBuckets(Buckets *buckets, RowSet *set)
-{
-	(void) ZbxhistNextRange(set);
-	for (;;)
-	{
-		int32		clock;
-
-		FillBySegments(buckets, set->reader);
-		if (!ZbxhistNextRow(set))
-			break;
-		clock = position_clock(ZbxhistReadPosition(set->reader));
-		EnterBucket(buckets, clock);
-		buckets->last_clock = clock;
-		ZbxhistAccumulate(&buckets->acc, ZbxhistReadSlot(set->reader));
-	}
-	PutBucket(buckets);
-}
-
-/*
- * ReturnBuckets returns a row for each bucket that has values, in order.  As
- * in the frontend's query, both clocks are included.
- */
-static Datum
-ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
-{
-	Buckets		buckets = {0};
-	ItemRange	range;
-	ValueColumns columns;
-	RowSet		set;
-
-	buckets.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	buckets.from_clock = from_clock;
-	buckets.to_clock = to_clock;
-	buckets.nbuckets = PG_GETARG_INT32(4);
-	if (buckets.nbuckets < 1 || buckets.nbuckets > MAX_BUCKETS)
-		ereport(ERROR,
-				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("argument \"%s\" must be between %d and %d", "buckets",
-					   1, MAX_BUCKETS));
-	InitMaterializedSRF(fcinfo, 0);
-	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
-	ZbxhistStartAt(&range, make_position(from_clock, PG_INT32_MIN));
-	ZbxhistEndAt(&range, make_position(to_clock, PG_INT32_MAX));
-	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), &range, 1, PG_UINT64_MAX);
-	ZbxhistFindValueColumns(set.parent, &columns);
-	ZbxhistInitAccumulator(&buckets.acc, &columns, false);
-	FillBuckets(&buckets, &set);
-	ZbxhistCloseRowSet(&set);
-	return (Datum) 0;
-}
-
-/*
- * zbxhist_buckets(parent, itemid, from_clock, to_clock, buckets) returns
- * bucket, count, avg, min, max and the last clock of each bucket.
- */
-Datum
-zbxhist_buckets(PG_FUNCTION_ARGS)
-{
-	return ReturnBuckets(fcinfo, PG_GETARG_INT32(2), PG_GETARG_INT32(3));
-}
-
-/*
- * zbxhist_buckets_time(parent, itemid, from_time, to_time, buckets) does the
- * same for times, which count in whole seconds.
- */
-Datum
-zbxhist_buckets_time(PG_FUNCTION_ARGS)
-{
-	int64		from;
-	int64		to;
-
-	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(2), &from);
-	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &to);
-	return ReturnBuckets(fcinfo, position_clock(from), position_clock(to));
 }

@@ -62,5 +62,17 @@ END $$;
 SELECT * FROM bucket_differences('history_uint', 'value', 'value', 'value', 'count(*)');
 SELECT * FROM bucket_differences('history_any', 'value', 'value', 'value', 'count(*)');
 SELECT * FROM bucket_differences('trends_uint', 'value_min', 'value_avg', 'value_max', 'sum(num)');
+-- a sum of doubles is rounded once, wherever its rows are
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history');
+SELECT zbxhist.create_partition('history', date '1970-01-02');
+INSERT INTO history VALUES (1, 86400, 1e16, 0), (1, 86401, 1, 0), (1, 86402, -1e16, 0), (1, 86403, 0.1, 0);
+INSERT INTO history SELECT 2, 86400 + n * 60, n * 0.1, 0 FROM generate_series(1, 1000) n;
+CREATE TABLE sums AS SELECT i, s.sum, s.avg FROM generate_series(1, 2) i, zbxhist.statistics('history', i, 0, 200000) s;
+SELECT * FROM sums ORDER BY i;
+CALL zbxhist.pack('history', '1970-01-02');
+SELECT i, s.sum, s.avg FROM generate_series(1, 2) i, zbxhist.statistics('history', i, 0, 200000) s EXCEPT SELECT * FROM sums;
+SET zbxhist.allow_packed_drop = on;
+DROP TABLE history, sums CASCADE;
 DROP TABLE history_uint, history_any, trends_uint, series CASCADE;
 DROP FUNCTION differences, bucket_differences;

@@ -28,9 +28,9 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-#include "aggregate/total.h"
 #include "packed/format/exact_sum.h"
 #include "read/numbers.h"
+#include "read/total.h"
 
 /* ---- doubles ---- */
 
