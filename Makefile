@@ -104,6 +104,7 @@ OBJS = \
 	src/packed/day/row_buffer.o \
 	src/packed/day/row_compare.o \
 	src/packed/day/row_hash.o \
+	src/packed/day/row_lock.o \
 	src/packed/day/row_map.o \
 	src/packed/day/row_offset.o \
 	src/packed/day/run_group.o \
@@ -127,6 +128,7 @@ OBJS = \
 	src/packed/fdw/fdw_direct.o \
 	src/packed/fdw/fdw_estimate.o \
 	src/packed/fdw/fdw_explain.o \
+	src/packed/fdw/fdw_lock.o \
 	src/packed/fdw/fdw_modify.o \
 	src/packed/fdw/fdw_parallel.o \
 	src/packed/fdw/fdw_plan.o \

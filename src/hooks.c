@@ -15,7 +15,8 @@
  *	set_rel_pathlist	after the others, since the item scan replaces the
  *						paths of the table that it is for
  *	create_upper_paths	after the others; any order would do
- *	ExecutorStart		before the others: the query may get another plan
+ *	ExecutorStart		before the others: the query may get another plan; packed
+ *						rows are locked by what is in place when it has begun
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
  *						the partition's: it adds to the same row count
@@ -155,6 +156,8 @@ ExecutorStartHook(QueryDesc *query, int eflags)
 		(*prev_executor_start) (query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
+	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+		ZbxhistLockPackedRows(query);
 	/* nothing needs the plan once the query has ended */
 	if (plan_context != NULL)
 		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);

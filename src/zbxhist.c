@@ -24,6 +24,7 @@
 #include "ingest/counters.h"
 #include "ingest/fast/fast_insert.h"
 #include "maintenance/worker.h"
+#include "packed/day/row_lock.h"
 #include "plan/item_scan.h"
 #include "plan/range_scan.h"
 
@@ -54,6 +55,7 @@ _PG_init(void)
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
 	ZbxhistBatchInit();
+	ZbxhistRowLockInit();
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
 	ZbxhistItemScanInit();

@@ -113,12 +113,14 @@ OpenDay(DayChanges *changes, const PackedDay *found)
 }
 
 /*
- * ZbxhistChangesOfDay returns the changes of the day that has a clock; NULL
- * if there is no such day any more.
+ * ZbxhistChangesOfRow locks a row and returns the changes of the day that has it;
+ * NULL if there is no such day any more.
  */
 DayModify *
-ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
+ZbxhistChangesOfRow(DayChanges *changes, int64 itemid, int64 position,
+					LOCKMODE mode)
 {
+	int32		clock = position_clock(position);
 	const PackedDay *found;
 	PackedDay	day;
 
@@ -126,7 +128,11 @@ ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
 	{
 		if (clock >= changes->open[i].day.from_clock &&
 			clock < changes->open[i].day.to_clock)
+		{
+			ZbxhistLockChangedRow(changes->open[i].day.relid, itemid,
+								  position, mode);
 			return changes->open[i].modify;
+		}
 	}
 	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
 								 clock);
@@ -134,6 +140,7 @@ ZbxhistChangesOfDay(DayChanges *changes, int32 clock)
 		return NULL;
 	/* the set may change when the day is locked */
 	day = *found;
+	ZbxhistLockChangedRow(day.relid, itemid, position, mode);
 	return OpenDay(changes, &day);
 }
 
@@ -153,7 +160,12 @@ DeleteFromDay(DayChanges *changes, const PackedDay *day,
 			day->from_clock > position_clock(ranges[i].last))
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		if (modify == NULL && (modify = OpenDay(changes, day)) == NULL)
+		if (modify == NULL)
+		{
+			ZbxhistLockChangedRows(day->relid);
+			modify = OpenDay(changes, day);
+		}
+		if (modify == NULL)
 			break;
 		deleted += ZbxhistDayDeleteRange(modify, &ranges[i]);
 	}

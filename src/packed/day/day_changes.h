@@ -11,13 +11,15 @@
 #include "nodes/parsenodes.h"
 
 #include "packed/day/day.h"
+#include "packed/day/row_lock.h"
 
 typedef struct DayChanges DayChanges;
 
 extern DayChanges *ZbxhistBeginDayChanges(Relation parent, Oid user,
 										  AclMode privilege,
 										  Snapshot snapshot);
-extern DayModify *ZbxhistChangesOfDay(DayChanges *changes, int32 clock);
+extern DayModify *ZbxhistChangesOfRow(DayChanges *changes, int64 itemid,
+									  int64 position, LOCKMODE mode);
 extern uint64 ZbxhistDeleteFromDays(DayChanges *changes,
 									const ItemRange *ranges, int nranges);
 extern void ZbxhistEndDayChanges(DayChanges *changes);

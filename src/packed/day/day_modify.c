@@ -76,23 +76,19 @@ FindAttribute(TupleDesc desc, const LayoutColumn *column)
 }
 
 /*
- * MapSlot finds the day's columns in rows of that description; returns false
- * if it has others.
+ * ZbxhistMapLayout finds a day's columns, whose numbers go to attributes, in rows of
+ * that description; returns false if it has others.
  */
-static bool
-MapSlot(DayModify *modify, TupleDesc desc)
+bool
+ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
+				 AttrNumber *attributes)
 {
-	const DayLayout *layout = modify->layout;
 	int			ncolumns = 0;
 
 	for (int i = 0; i < desc->natts; i++)
 		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
 	if (ncolumns != layout->ncolumns)
 		return false;
-	if (modify->attributes == NULL)
-		modify->attributes = MemoryContextAlloc(modify->context,
-												sizeof(AttrNumber) *
-												layout->ncolumns);
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
 		AttrNumber	attnum = FindAttribute(desc, &layout->columns[i]);
@@ -100,10 +96,10 @@ MapSlot(DayModify *modify, TupleDesc desc)
 		if (attnum == InvalidAttrNumber)
 			return false;
 		/* at another place it is one that was added again */
-		if (i > 0 && attnum < modify->attributes[i - 1] &&
+		if (i > 0 && attnum < attributes[i - 1] &&
 			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
 			return false;
-		modify->attributes[i] = attnum;
+		attributes[i] = attnum;
 	}
 	return true;
 }
@@ -136,7 +132,11 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
 	ZbxhistMarkReplaced(modify->layout, parent);
-	modify->is_altered = !MapSlot(modify, RelationGetDescr(parent));
+	modify->attributes = palloc(sizeof(AttrNumber) *
+								modify->layout->ncolumns);
+	modify->is_altered = !ZbxhistMapLayout(modify->layout,
+										   RelationGetDescr(parent),
+										   modify->attributes);
 	modify->snapshot = snapshot;
 	modify->seen = ZbxhistBeginDayScan(day, modify->layout, snapshot);
 	modify->changes = palloc(sizeof(RowChange) * MAX_CHANGES);
@@ -267,7 +267,8 @@ ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
 {
 	if (modify->slot_desc != desc)
 	{
-		modify->has_columns = MapSlot(modify, desc);
+		modify->has_columns = ZbxhistMapLayout(modify->layout, desc,
+											   modify->attributes);
 		modify->slot_desc = desc;
 	}
 	return modify->has_columns;

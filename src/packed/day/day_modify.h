@@ -63,6 +63,8 @@ struct DayModify
 	MemoryContext segment_context;	/* reset with each segment */
 };
 
+extern bool ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
+							 AttrNumber *attributes);
 extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
 extern void ZbxhistFlushOthers(Oid day, DayModify *modify);

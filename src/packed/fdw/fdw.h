@@ -24,12 +24,16 @@ extern void ZbxhistFdwDirectInit(FdwRoutine *routine);
 extern void ZbxhistFdwAnalyzeInit(FdwRoutine *routine);
 
 /* fdw_plan.c */
+extern bool ZbxhistIsOfPackedDays(Relation table);
 extern Path *ZbxhistEndPackedPath(Path *path, int64 to_clock);
 
 /* fdw_explain.c */
 extern Node *ZbxhistAsExternal(Node *expr);
 extern void ZbxhistExplainRuns(const RunCounters *counters,
 							   struct ExplainState *es);
+
+/* fdw_lock.c */
+extern void ZbxhistLockPackedRows(QueryDesc *query);
 
 /* fdw_modify.c */
 extern void ZbxhistWritePackedChanges(QueryDesc *query);

@@ -277,6 +277,21 @@ GetRowId(const FdwModifyState *state, EState *estate,
 }
 
 /*
+ * LockRow locks a row and returns the changes of its day; NULL if there is no such
+ * day any more.
+ */
+static DayModify *
+LockRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
+		const PackedRowId *id, AclMode privilege, LOCKMODE mode)
+{
+	return ZbxhistChangesOfRow(GetChanges(state, estate, privilege), id->itemid,
+							   make_position(id->clock,
+											 ZbxhistGetNs(state->key,
+														  plan_slot)),
+							   mode);
+}
+
+/*
  * ExecForeignDelete deletes a row.  With RETURNING, slot gets what it was.
  */
 static TupleTableSlot *
@@ -290,8 +305,8 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	bool		isnull;
 
 	GetRowId(state, estate, plan_slot, &id);
-	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_DELETE),
-								 id.clock);
+	modify = LockRow(state, estate, plan_slot, &id, ACL_DELETE,
+					 ROW_LOCK_UPDATE);
 	if (modify == NULL || !ZbxhistDayDeleteRow(modify, &id))
 		return NULL;
 	if (rri->ri_projectReturning == NULL)
@@ -363,8 +378,8 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	GetRowId(state, estate, plan_slot, &id);
 	CheckKey(state, slot, plan_slot);
 	CheckRow(estate, rri, slot);
-	modify = ZbxhistChangesOfDay(GetChanges(state, estate, ACL_UPDATE),
-								 id.clock);
+	modify = LockRow(state, estate, plan_slot, &id, ACL_UPDATE,
+					 ROW_LOCK_NO_KEY_UPDATE);
 	if (modify == NULL)
 		return NULL;
 	if (ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor) ?
@@ -448,8 +463,8 @@ BeginForeignInsert(ModifyTableState *mtstate, ResultRelInfo *rri)
 
 /*
  * ZbxhistFdwModifyInit sets the functions of changes.  There is none of row
- * locks: SELECT FOR UPDATE locks rows of the other children, and UPDATE and
- * DELETE lock the day.
+ * locks: a ctid, which is all that PostgreSQL would tell, does not say of which item
+ * the row is (fdw_lock.c).
  */
 void
 ZbxhistFdwModifyInit(FdwRoutine *routine)

@@ -463,6 +463,16 @@ ZbxhistPackedRelOf(const RelOptInfo *rel)
 }
 
 /*
+ * ZbxhistIsOfPackedDays says whether an open table is a foreign table of ours.
+ */
+bool
+ZbxhistIsOfPackedDays(Relation table)
+{
+	return table->rd_rel->relkind == RELKIND_FOREIGN_TABLE &&
+		GetFdwRoutineForRelation(table, false)->GetForeignPlan == GetForeignPlan;
+}
+
+/*
  * ZbxhistFdwPlanInit sets the functions of planning.
  */
 void

@@ -29,6 +29,7 @@
 
 #include "packed/fdw/fdw_quals.h"
 #include "packed/fdw/row_key.h"
+#include "rows/item_range.h"
 
 /* the columns of a key, as packed, and those of the plan for them */
 static const struct
@@ -44,6 +45,8 @@ static const struct
 };
 
 #define KEY_ITEMID 0
+#define KEY_CLOCK 1
+#define KEY_NS 2
 
 typedef struct KeyColumn
 {
@@ -78,7 +81,7 @@ RaiseNoItemid(Relation table)
 
 /*
  * ZbxhistAddKeyJunk adds what names a row, besides its ctid, to the plan's
- * rows, and for UPDATE the rest of its key.
+ * rows, and its key, of which for DELETE the ctid says the clock.
  */
 void
 ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
@@ -92,7 +95,7 @@ ZbxhistAddKeyJunk(PlannerInfo *root, Index rtindex, Relation table)
 		if (attnum == InvalidAttrNumber && i == KEY_ITEMID)
 			RaiseNoItemid(table);
 		if (attnum == InvalidAttrNumber ||
-			(i != KEY_ITEMID && root->parse->commandType != CMD_UPDATE))
+			(i == KEY_CLOCK && root->parse->commandType != CMD_UPDATE))
 			continue;
 		att = TupleDescAttr(RelationGetDescr(table), attnum - 1);
 		add_row_identity_var(root, makeVar(rtindex, attnum, att->atttypid,
@@ -141,7 +144,8 @@ MakeCast(Relation table, Form_pg_attribute att)
 }
 
 /*
- * ZbxhistBeginRowKey finds the columns in rows of the table and of the plan.
+ * ZbxhistBeginRowKey finds the columns in rows of the table and of the plan; without
+ * targets, these are the table's.
  */
 RowKey *
 ZbxhistBeginRowKey(Relation table, List *targets)
@@ -156,6 +160,8 @@ ZbxhistBeginRowKey(Relation table, List *targets)
 													key_columns[i].junk);
 		column->attnum = ZbxhistFindTyped(table, key_columns[i].column,
 										  InvalidOid);
+		if (targets == NIL)
+			column->junk = column->attnum;
 		if (column->attnum == InvalidAttrNumber)
 			continue;
 		column->att = TupleDescAttr(RelationGetDescr(table),
@@ -190,6 +196,52 @@ ZbxhistGetItemid(RowKey *key, EState *estate, TupleTableSlot *plan_slot,
 	}
 	*itemid = isnull ? 0 : DatumGetInt64(value);
 	return !isnull;
+}
+
+/*
+ * GetInt reads a column of a key from the plan's row; 0 if it holds no such
+ * numbers.
+ */
+static int64
+GetInt(const KeyColumn *column, TupleTableSlot *plan_slot)
+{
+	bool		isnull = true;
+	Datum		value = 0;
+
+	if (AttributeNumberIsValid(column->junk))
+		value = ExecGetJunkAttribute(plan_slot, column->junk, &isnull);
+	if (isnull)
+		return 0;
+	switch (column->att->atttypid)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case INT8OID:
+			return DatumGetInt64(value);
+		default:
+			return 0;
+	}
+}
+
+/*
+ * ZbxhistGetNs reads a row's ns from the plan's row.
+ */
+int32
+ZbxhistGetNs(const RowKey *key, TupleTableSlot *plan_slot)
+{
+	return (int32) GetInt(&key->columns[KEY_NS], plan_slot);
+}
+
+/*
+ * ZbxhistGetPosition reads where a row is from the plan's row.
+ */
+int64
+ZbxhistGetPosition(const RowKey *key, TupleTableSlot *plan_slot)
+{
+	return make_position((int32) GetInt(&key->columns[KEY_CLOCK], plan_slot),
+						 ZbxhistGetNs(key, plan_slot));
 }
 
 /*
