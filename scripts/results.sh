@@ -203,7 +203,7 @@ show_failure() {
 keep_logs() {
 	local to=$PLACE/logs/${1// /-} source=$PLACE/pg$CURRENT/source
 	case $1 in
-		regress*) cp "$source/regression.diffs" "$to.diffs" ;;
+		regress*) cp "$source/regress-${1##* }/regression.diffs" "$to.diffs" ;;
 		isolation*) cp "$source/output_iso/regression.diffs" "$to.diffs" ;;
 		tap*) rm -rf "$to" && cp -r "$source/tmp_check/log" "$to" ;;
 	esac 2>/dev/null || true

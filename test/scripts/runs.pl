@@ -125,7 +125,7 @@ for ([ 'Ctrl-C', 'INT', 130, -1 ], [ 'kill', 'TERM', 143, 1 ])
 	ok( wait_for(
 			$run,
 			sub {
-				2 == (
+				3 == (
 					my @logs = glob(
 						"$base/zbxhist-test.*/logs/{isolation,regress}*.log")
 				);

@@ -62,14 +62,14 @@ CREATE VIEW difference AS
 
 -- ---- a day ----
 
--- each minute, every ten minutes, only in some hours, once a day, every second
+-- each minute, every ten minutes, only in some hours, once a day, every four seconds
 SELECT make('history', 86400, 172800);
 INSERT INTO history
 SELECT i, 86400 + j * 60 + i % 60, i + bits(j) % 100 / 10.0, bits(i * j) FROM generate_series(1, 40) i, generate_series(0, 1439) j
 UNION ALL SELECT i, 86400 + j * 600, j, bits(i * j) FROM generate_series(41, 60) i, generate_series(0, 143) j
 UNION ALL SELECT i, 86400 + j * 60, j, bits(i * j) FROM generate_series(61, 70) i, generate_series(0, 1439) j WHERE (j / 60 + i) % 3 = 0
 UNION ALL SELECT i, 86400 + bits(i) % 86400, i, bits(i) FROM generate_series(71, 600) i
-UNION ALL SELECT 601, 86400 + j, j / 4 / 8.0, bits(j) FROM generate_series(0, 86399) j;
+UNION ALL SELECT 601, 86400 + j, j / 16 / 8.0, bits(j) FROM generate_series(0, 86399, 4) j;
 INSERT INTO plain SELECT * FROM history;
 CALL pack_all('history');
 SELECT count(*), sum(nrows) FROM days;
