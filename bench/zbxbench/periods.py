@@ -23,9 +23,23 @@ def clock(date):
     return calendar.timegm(date.timetuple())
 
 
-@functools.lru_cache(maxsize=None)
+_pretended = None
+
+
+def pretend(moment):
+    """Makes it the day of this moment, in seconds since 1970; stores made before keep theirs."""
+    global _pretended
+    _pretended = datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).date()
+
+
 def today():
-    """The UTC date at the start: a run that goes on past midnight keeps it."""
+    """The UTC date at the start, or the one pretended."""
+    return _pretended or _real_today()
+
+
+@functools.lru_cache(maxsize=None)
+def _real_today():
+    """A run that goes on past midnight keeps it."""
     return datetime.datetime.now(datetime.timezone.utc).date()
 
 

@@ -27,6 +27,8 @@ COLOURS = {
     "zbxhist-runs": "#1B9E77",
     "zbxhist-runs-day": "#66A61E",
     "zbxhist-hour-runs": "#1B9E77",
+    "zbxhist-setup": "#D55E00",
+    "zbxhist-setup-runs": "#1B9E77",
     "native-hour": "#004C78",
     "zbxhist-packed-functions": "#7A0177",
     "native": "#0072B2",

@@ -22,6 +22,8 @@ from .zbxhist import (
     ZbxhistRows,
     ZbxhistRuns,
     ZbxhistRunsOfDay,
+    ZbxhistSetup,
+    ZbxhistSetupRuns,
     ZbxhistTrigger,
 )
 
@@ -45,6 +47,8 @@ STORES = {
         ZbxhistByHourCompacted,
         ZbxhistByHalfHourCompacted,
         ZbxhistByHourRuns,
+        ZbxhistSetup,
+        ZbxhistSetupRuns,
         NativeByHour,
         Mem,
         NullWrite,

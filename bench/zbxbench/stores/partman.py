@@ -44,6 +44,10 @@ class Partman(PostgresStore):
             "partman.show_partition_name('public.%s', '%s 00:00:00')" % (table, period.date)
         )[0][0]
 
+    def maintain(self):
+        for table in self.tables:
+            self.execute("SELECT partman.run_maintenance('public.%s', false)" % table)
+
     def check(self):
         return [
             problem

@@ -180,6 +180,13 @@ class PostgresStore(Store):
     def check(self):
         return []
 
+    def maintain(self):
+        """What is called by a timer, if anything."""
+
+    def fill(self, table, stream):
+        """Adds COPY text of days that are over, of all of them."""
+        self.copy_from(table, stream)
+
     def copy_from(self, table, stream, options=""):
         """Bulk loads COPY text into one table, as superuser with the given settings."""
         connection = self.cluster.connect(self.database, SUPERUSER, options)

@@ -20,6 +20,11 @@ COLUMNS = {
     "value_min double precision DEFAULT '0.0000' NOT NULL, "
     "value_avg double precision DEFAULT '0.0000' NOT NULL, "
     "value_max double precision DEFAULT '0.0000' NOT NULL",
+    "trends_uint": "itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, "
+    "num integer DEFAULT '0' NOT NULL, "
+    "value_min numeric(20) DEFAULT '0' NOT NULL, "
+    "value_avg numeric(20) DEFAULT '0' NOT NULL, "
+    "value_max numeric(20) DEFAULT '0' NOT NULL",
 }
 
 MIXES = {
@@ -31,7 +36,7 @@ MIXES = {
 
 def primary_key(table):
     """The columns of Zabbix's primary key."""
-    return "itemid, clock" if table == "trends" else "itemid, clock, ns"
+    return "itemid, clock" if table.startswith("trends") else "itemid, clock, ns"
 
 
 def create_table(table, suffix="", has_key=True):

@@ -298,3 +298,46 @@ class ZbxhistByHourRuns(ZbxhistByHourCompacted):
             "SELECT zbxhist.create_parent('%s', '%s', pack_after => '%s', ingest => 'runs')"
             % (table, self.partition_interval, self.pack_after)
         )
+
+
+class ZbxhistSetup(Zbxhist):
+    """As setup() makes it of Zabbix's tables, with maintenance by a timer."""
+
+    name = "zbxhist-setup"
+    label = "zbxhist, heap hours"
+    ingest = "heap"
+
+    def create_table(self, table, periods, interval):
+        del periods, interval
+        self.execute(schema.create_table(table))
+
+    def create(self, tables, periods, interval="daily"):
+        super().create(tables, periods, interval)
+        self.execute("SELECT * FROM zbxhist.setup(ingest => '%s')" % self.ingest)
+
+    def maintain(self):
+        self.execute("CALL zbxhist.run_maintenance()")
+
+    def fill(self, table, stream):
+        """Straight into packed days."""
+        self.execute("CREATE TABLE before (LIKE %s INCLUDING DEFAULTS)" % table)
+        self.copy_from("before", stream)
+        self.execute("CALL zbxhist.import('before', '%s')" % table)
+        self.execute("DROP TABLE before")
+
+    def check(self):
+        return []
+
+
+class ZbxhistSetupRuns(ZbxhistSetup):
+    """The same, hours stored as runs."""
+
+    name = "zbxhist-setup-runs"
+    label = "zbxhist, runs"
+    ingest = "runs"
+
+    @classmethod
+    def missing(cls, cluster):
+        return super().missing(cluster) or missing_runs(cluster)
+
+    catch_up = ZbxhistRuns.catch_up

@@ -62,10 +62,14 @@ class Release:
 
 
 class Store:
-    """A private apt: sources, lists and downloads under one directory."""
+    """A private apt: sources, lists and downloads under one directory.
 
-    def __init__(self, directory):
+    further: packages beside those of the tests
+    """
+
+    def __init__(self, directory, further=()):
         self.directory = directory
+        self.further = tuple(further)
         self.codename = _codename()
         self.updated = set()
 
@@ -130,7 +134,9 @@ class Store:
         if not suite:
             raise Unavailable(f"no packages of Zabbix {version} for " f"Debian {self.codename}")
         tree = f"{self.directory}/zabbix-{version}"
-        packages = SHARED + tuple(f"{package}/{suite}" for package in PACKAGES[version])
+        zabbix = PACKAGES[version] + tuple(p for p in self.further if p.startswith("zabbix-"))
+        others = tuple(p for p in self.further if not p.startswith("zabbix-"))
+        packages = SHARED + others + tuple(f"{package}/{suite}" for package in zabbix)
         if not _is_complete(tree, packages):
             shutil.rmtree(tree, ignore_errors=True)
             self._extract(suite, packages, tree)
@@ -165,18 +171,23 @@ class Store:
     def _libraries(self, suite):
         """The packages of libraries that all of it depends on, all the way
         down, without the C library, which must be the system's."""
-        listed = self._call(
-            suite,
-            "-qq",
-            "--no-install-recommends",
-            "--print-uris",
-            "install",
-            f"zabbix-server-pgsql/{suite}",
-            f"zabbix-agent2/{suite}",
-            "odbc-postgresql",
+        wanted = ["zabbix-server-pgsql", "zabbix-agent2", "odbc-postgresql", *self.further]
+        listed = "".join(
+            self._call(
+                suite,
+                "-qq",
+                "--no-install-recommends",
+                "--print-uris",
+                "install",
+                # one after the other: server and proxy exclude each other
+                f"{package}/{suite}" if package.startswith("zabbix-") else package,
+            )
+            for package in wanted
         )
         names = re.findall(r"^'\S+' (lib[^_\s]+)_", listed, re.M)
-        return [name for name in names if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)]
+        return [
+            name for name in set(names) if not re.match(r"libc6|libgcc|libperl|libpam|libsem", name)
+        ]
 
 
 def _is_complete(tree, packages):
@@ -200,8 +211,7 @@ def _environment(tree):
 
 def _missing_libraries(tree):
     """The sonames which the binaries and our libraries do not find."""
-    files = [f"{tree}/usr/sbin/zabbix_server", f"{tree}/usr/bin/zabbix_sender"]
-    files += [f"{tree}/usr/sbin/zabbix_agent2", _odbc_driver(tree)]
+    files = glob.glob(f"{tree}/usr/sbin/*") + glob.glob(f"{tree}/usr/bin/*") + [_odbc_driver(tree)]
     text = "".join(
         proc.run(["ldd", path], check=False, env=_environment(tree))[1]
         for path in files + glob.glob(f"{tree}/libraries/*")

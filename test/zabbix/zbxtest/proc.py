@@ -1,6 +1,7 @@
 """Child processes: every one is known here, so that none outlives the run."""
 
 import os
+import pwd
 import random
 import signal
 import socket
@@ -13,6 +14,22 @@ class Failure(Exception):
 
 
 _children = []
+
+
+def drop_privileges():
+    """PostgreSQL refuses to run as root, and nothing here needs it."""
+    if os.geteuid() != 0:
+        return
+    user = pwd.getpwnam("postgres")
+    os.initgroups(user.pw_name, user.pw_gid)
+    os.setgid(user.pw_gid)
+    os.setuid(user.pw_uid)
+    os.environ.update(HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name)
+
+
+def interrupted(signum, frame):
+    """Makes a signal an ordinary end, which cleans up."""
+    raise SystemExit(128 + signum)
 
 
 def run(argv, check=True, **options):
@@ -48,6 +65,11 @@ def start(argv, log, **options):
         )
     _children.append(child)
     return child
+
+
+def adopt(child):
+    """A daemon in a session of its own that was started elsewhere."""
+    _children.append(child)
 
 
 def stop(child, sig=signal.SIGTERM, timeout=90):

@@ -1,0 +1,436 @@
+"""The life experiment: what a real Zabbix has sent is sent again.
+
+A recording (scripts/record, test/zabbix/life) is replayed with its sessions,
+transactions and times, for n times the items, at the speed asked for or as fast
+as it goes.  The server's clock shows the recording's time; checkpoints,
+autovacuum and maintenance go on; days of history lie below.  Each shape of
+statement has its latency and its backend's CPU.
+"""
+
+import concurrent.futures
+import io
+import random
+import time
+
+from . import counters, environment, libpq, periods, plots, results, spread
+from .day import settings_of as day_settings
+from .day_costs import costs_of
+from .experiment import bench, names_of
+from .life_stream import STEP, TABLES, Stream, multiplied
+from .progress import Progress
+from .simclock import SimulatedClock
+
+NAME = "life"
+HELP = "what a real Zabbix has sent, sent again: CPU, log and latency of each shape of statement"
+
+DEFAULT_STORES = ["plain", "native", "partman", "zbxhist-setup", "zbxhist-setup-runs"]
+REFERENCE = "plain"
+WINDOW = 1.0  # seconds of the recording whose statements go side by side
+MAINTENANCE, CHECKPOINT = 900, 900  # seconds of the recording
+RED = 1.2
+FEW = 20  # statements of a shape below which its ratio is chance
+
+
+def add_arguments(parser):
+    """The experiment's own options."""
+    parser.add_argument("--recording", metavar="DIRECTORY", help="(default: bench/data/life)")
+    parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
+    parser.add_argument("--copies", type=int, default=1, help="of each item (default: %(default)s)")
+    parser.add_argument(
+        "--speed",
+        type=float,
+        default=0,
+        metavar="N",
+        help="times that of the recording (default: as fast as it goes)",
+    )
+    parser.add_argument("--minutes", type=float, help="of the recording (default: all; --quick: 3)")
+    parser.add_argument("--days", type=int, help="of history below it (default: 3; --quick: 1)")
+    parser.add_argument(
+        "--interval",
+        type=int,
+        help="seconds between two values of that (default: 300; --quick: 3600)",
+    )
+    parser.add_argument("--rounds", type=int, help="(default: 3; --quick: 1)")
+    parser.add_argument("--autovacuum", default="on", choices=("on", "off"))
+
+
+def fill_defaults(arguments):
+    """What was not given, by form."""
+    quick = arguments.quick
+    arguments.recording = arguments.recording or str(environment.BENCH / "data" / "life")
+    arguments.days = arguments.days or (1 if quick else 3)
+    arguments.interval = arguments.interval or (3600 if quick else 300)
+    arguments.rounds = arguments.rounds or (1 if quick else 3)
+    if quick and not arguments.minutes:
+        arguments.minutes = 3
+    arguments.stores = names_of(arguments, DEFAULT_STORES)
+
+
+def settings_of(arguments):
+    """As the day's, but for what a fresh server has by default and planning depends on."""
+    arguments.items, arguments.wal_compression = 1000, "off"
+    settings = day_settings(arguments)
+    settings.update(wal_keep_size="8GB", jit="on", work_mem="4MB")
+    return settings
+
+
+class Session:
+    """A connection of the recording's, made when it is first used."""
+
+    def __init__(self, store):
+        self.connection = store.open_connection()
+        self.pid = self.connection.pid
+
+    def execute(self, text):
+        """Milliseconds, milliseconds of the backend's CPU, and the error if there is one."""
+        error, cpu, began = None, counters.process_cpu(self.pid), time.perf_counter()
+        try:
+            self.connection.execute(text)
+        except libpq.Error as failure:
+            error = str(failure).split("\n", 1)[0]
+        took = time.perf_counter() - began
+        return took * 1e3, (counters.process_cpu(self.pid) - cpu) * 1e3, error
+
+
+class Replay:
+    """One store's turn."""
+
+    def __init__(self, store, stream, clock, arguments):
+        self.store, self.stream, self.clock, self.arguments = store, stream, clock, arguments
+        self.began = stream.began
+        self.sessions, self.last = {}, {}
+        self.taken, self.errors = {}, {}
+        self.behind = 0.0
+        self.executor = concurrent.futures.ThreadPoolExecutor(32)
+        self.upkeep = concurrent.futures.ThreadPoolExecutor(1)
+        self.pending = None
+        for statement in stream.statements:
+            self.last[statement.session] = statement.time
+
+    def run(self, costs, progress):
+        """All windows of the recording; the figures."""
+        before, started = costs.reading(), time.time()
+        due_maintenance, due_checkpoint = 0, CHECKPOINT
+        for moment, sessions in self.stream.windows(WINDOW):
+            self.clock.set(self.began + moment)
+            self._wait_for(moment, started)
+            if moment >= due_maintenance:
+                self.maintain()
+                due_maintenance += MAINTENANCE
+            if moment >= due_checkpoint:
+                costs.checkpoint()
+                due_checkpoint += CHECKPOINT
+            jobs = [self.executor.submit(self._session, *pair) for pair in sessions.items()]
+            for job in jobs:
+                job.result()
+            self._end_sessions(moment)
+        if self.pending is not None:
+            self.pending.result()
+        self.store.catch_up()
+        seconds = time.time() - started
+        costs.checkpoint()
+        found = costs.between(before, costs.reading())
+        self.executor.shutdown()
+        self.upkeep.shutdown()
+        progress.step()
+        return dict(
+            found,
+            seconds=seconds,
+            behind_seconds=self.behind,
+            server_cpu=found["backend_cpu"] + found["background_cpu"],
+            errors=self.errors,
+        )
+
+    def _wait_for(self, moment, started):
+        """Keeps the speed, or notes how far behind it is."""
+        if not self.arguments.speed:
+            return
+        early = started + moment / self.arguments.speed - time.time()
+        if early > 0:
+            time.sleep(early)
+        self.behind = max(self.behind, -early)
+
+    def maintain(self):
+        """A run of maintenance beside the stream; the one before has ended."""
+        if self.pending is not None:
+            self.pending.result()
+        self.pending = self.upkeep.submit(self.store.maintain)
+
+    def _session(self, number, statements):
+        """What one session sends in a window."""
+        session = self.sessions.get(number)
+        if session is None:
+            session = self.sessions[number] = Session(self.store)
+        for recorded in statements:
+            for statement in multiplied(recorded, self.arguments.copies):
+                took, cpu, error = session.execute(statement.text)
+                self.taken.setdefault(statement.shape, []).append((took, cpu))
+                if error:
+                    self.errors[error[:60]] = self.errors.get(error[:60], 0) + 1
+
+    def _end_sessions(self, moment):
+        """Those that send nothing any more."""
+        for number in [n for n in self.sessions if self.last[n] < moment + WINDOW]:
+            self.sessions.pop(number).connection.close()
+
+
+def earlier(stream, arguments, table):
+    """Rows of the days before the recording, as COPY text in the order of time."""
+    dice = random.Random(table)
+    items = sorted(stream.items[table])
+    items = [item + copy * STEP for copy in range(arguments.copies) for item in items]
+    start = stream.began - arguments.days * periods.DAY
+    for clock in range(start - start % arguments.interval, stream.began, arguments.interval):
+        if clock < start:
+            continue
+        rows = io.StringIO()
+        for item in items:
+            value = dice.randrange(10**6) if table == "history_uint" else dice.gauss(50, 9)
+            text = str(value) if table == "history_uint" else "%.4f" % value
+            second = clock + item % min(60, arguments.interval)
+            rows.write("%d\t%d\t%s\t%d\n" % (item, second, text, dice.randrange(10**9)))
+        yield rows.getvalue()
+
+
+class Lines(io.RawIOBase):
+    """A file of what a generator makes."""
+
+    def __init__(self, texts):
+        super().__init__()
+        self.texts, self.rest = texts, b""
+
+    def readable(self):
+        return True
+
+    def read(self, size=-1):
+        while not self.rest:
+            text = next(self.texts, None)
+            if text is None:
+                return b""
+            self.rest = text.encode()
+        part, self.rest = self.rest[:size], self.rest[size:]
+        return part
+
+
+def prepare(store, stream, clock, arguments):
+    """A store with its tables and the days before."""
+    clock.set(stream.began)
+    store.cluster.restart()
+    store.create(TABLES, periods.days(-arguments.days - 1, 1))
+    for table in ("history", "history_uint"):
+        if stream.items[table]:
+            store.fill(table, Lines(earlier(stream, arguments, table)))
+    store.maintain()
+    store.settle()
+
+
+def compare(store, expected):
+    """What is stored differs from another store's?  expected is filled by the first."""
+    problems = store.check()
+    for table in TABLES:
+        found = (store.rows(table), store.checksum(table))
+        if expected.setdefault(table, found) != found:
+            problems.append(
+                "%s: %s has %d rows, checksum %s instead of %d, %s"
+                % ((store.name, table) + found + expected[table])
+            )
+    return problems
+
+
+def run_store(store, stream, clock, arguments, progress, expected):
+    """One turn of a store: its figures, times by shape, problems."""
+    prepare(store, stream, clock, arguments)
+    costs = costs_of(store)
+    try:
+        costs.checkpoint()
+        replay = Replay(store, stream, clock, arguments)
+        figures = replay.run(costs, progress)
+        figures["disk_bytes"] = store.disk_bytes()
+        return figures, replay.taken, compare(store, expected)
+    finally:
+        costs.close()
+        store.drop()
+
+
+def _figures_of(taken):
+    walls, cpus = [wall for wall, _ in taken], [cpu for _, cpu in taken]
+    return {
+        "statements": len(taken),
+        "p50_ms": spread.percentile(walls, 0.5),
+        "p99_ms": spread.percentile(walls, 0.99),
+        "most_ms": max(walls),
+        "cpu_ms": sum(cpus) / len(cpus),
+    }
+
+
+def by_shape(rounds):
+    """Shapes with their figures by store, most CPU in the reference first.
+
+    rounds: {store: [times by shape, one a round]}
+    """
+    found = {}
+    for store, turns in rounds.items():
+        for turn in turns:
+            for shape, taken in turn.items():
+                found.setdefault(shape, {}).setdefault(store, []).extend(taken)
+    entries = []
+    for shape, stores in found.items():
+        entry = {"shape": shape, "stores": {name: _figures_of(t) for name, t in stores.items()}}
+        base = entry["stores"].get(REFERENCE)
+        for name, own in entry["stores"].items():
+            if base and name != REFERENCE:
+                own["cpu_ratio"] = own["cpu_ms"] / base["cpu_ms"] if base["cpu_ms"] else None
+                own["p50_ratio"] = own["p50_ms"] / base["p50_ms"]
+        entries.append(entry)
+    return sorted(entries, key=lambda entry: -_weight(entry))
+
+
+def _weight(entry):
+    own = entry["stores"].get(REFERENCE) or next(iter(entry["stores"].values()))
+    return own["cpu_ms"] * own["statements"]
+
+
+def reds(entries, names):
+    """Shapes that cost more than they should: (store, shape, ratio)."""
+    return [
+        (name, entry["shape"], entry["stores"][name]["cpu_ratio"])
+        for name in names
+        for entry in entries
+        if name != REFERENCE
+        and name in entry["stores"]
+        and entry["stores"][name]["statements"] >= FEW
+        and (entry["stores"][name].get("cpu_ratio") or 0) > RED
+    ]
+
+
+def values_of(stream, copies):
+    """How many values the recording stores."""
+    return copies * sum(sum(stream.items[table].values()) for table in TABLES)
+
+
+def show(result):
+    """The tables."""
+    names = list(result["summary"])
+    rows = []
+    for name, figures in result["summary"].items():
+        rows.append(
+            [results.judged(name, name, result["problems"])]
+            + [results.spread_text(figures[key], digits) for key, _, digits in TOTALS]
+        )
+    print(results.table(["store"] + [label for _, label, _ in TOTALS], rows))
+    others = [name for name in names if name != REFERENCE]
+    header = ["shape", "statements", "plain: CPU ms", "p50", "p99", "most"]
+    header += ["%s: CPU, p50, most ms" % name for name in others]
+    rows = []
+    for entry in result["shapes"][:40]:
+        base = entry["stores"].get(REFERENCE)
+        if base is None:
+            continue
+        cells = [entry["shape"][:90], base["statements"]]
+        cells += ["%.3f" % base[key] for key in ("cpu_ms", "p50_ms", "p99_ms", "most_ms")]
+        for name in others:
+            own = entry["stores"].get(name)
+            cells.append(
+                "-"
+                if own is None
+                else "%.2f, %.2f, %.1f" % (own["cpu_ratio"] or 0, own["p50_ratio"], own["most_ms"])
+            )
+        rows.append(cells)
+    print("\n" + results.table(header, rows))
+    for name, shape, ratio in result["red"]:
+        print("above %g: %s, %.2f: %s" % (RED, name, ratio, shape[:120]))
+
+
+TOTALS = (
+    ("cpu_us", "server CPU us/value", 1),
+    ("log_bytes", "WAL B/value", 0),
+    ("page_bytes", "pages B/value", 0),
+    ("disk_bytes", "disk MB", 0),
+    ("seconds", "seconds", 0),
+    ("behind_seconds", "behind, s", 1),
+)
+
+
+def summarize(turns, values):
+    """Spreads of the totals by store."""
+    found = {}
+    for name, rounds in turns.items():
+        found[name] = {
+            "cpu_us": spread.spread([turn["server_cpu"] / values * 1e6 for turn in rounds]),
+            "log_bytes": spread.spread([turn["log_bytes"] / values for turn in rounds]),
+            "page_bytes": spread.spread([turn["page_bytes"] / values for turn in rounds]),
+            "disk_bytes": spread.spread([turn["disk_bytes"] / 1e6 for turn in rounds]),
+            "seconds": spread.spread([turn["seconds"] for turn in rounds]),
+            "behind_seconds": spread.spread([turn["behind_seconds"] for turn in rounds]),
+        }
+    return found
+
+
+def draw(result, stem):
+    """CPU of the shapes that cost most, as ratios to the reference."""
+    entries = [e for e in result["shapes"] if REFERENCE in e["stores"]][:15]
+    names = [name for name in result["summary"] if name != REFERENCE]
+    if not entries or not names:
+        return
+    fig, axes = plots.figure(10, 0.45 * len(entries) + 1.5)
+    height = 0.8 / len(names)
+    for place, name in enumerate(names):
+        axes.barh(
+            [row + place * height for row in range(len(entries))],
+            [(e["stores"].get(name) or {}).get("cpu_ratio") or 0 for e in entries],
+            height,
+            color=plots.colour(name),
+            label=name,
+        )
+    axes.axvline(1, color="#333333", linewidth=0.8)
+    axes.set_yticks([row + 0.4 for row in range(len(entries))])
+    axes.set_yticklabels([e["shape"][:70] for e in entries], fontsize=6)
+    axes.invert_yaxis()
+    axes.set_xlabel("CPU of a statement's backend, a plain table's = 1")
+    axes.legend(loc="lower right")
+    plots.save(fig, stem)
+
+
+def run(arguments):
+    """The experiment."""
+    fill_defaults(arguments)
+    stream = Stream(arguments.recording, arguments.minutes)
+    periods.pretend(stream.began)
+    with SimulatedClock(arguments.data_directory) as clock:
+        clock.set(stream.began)
+        with bench(arguments, arguments.stores, clock=clock, **settings_of(arguments)) as own:
+            progress = Progress(len(own.stores) * arguments.rounds, NAME)
+            turns = {store.name: [] for store in own.stores}
+            taken = {store.name: [] for store in own.stores}
+            problems, expected, order = [], {}, random.Random(1)
+            for number in range(arguments.rounds):
+                for store in order.sample(own.stores, len(own.stores)):
+                    progress.show("%s, round %d" % (store.name, number + 1))
+                    figures, times, wrong = run_store(
+                        store, stream, clock, arguments, progress, expected
+                    )
+                    turns[store.name].append(figures)
+                    taken[store.name].append(times)
+                    problems += wrong
+            progress.finish()
+            entries = by_shape(taken)
+            values = values_of(stream, arguments.copies)
+            return own.conclude(
+                NAME,
+                {
+                    "recording_seconds": stream.seconds,
+                    "values": values,
+                    "copies": arguments.copies,
+                    "speed": arguments.speed,
+                    "days": arguments.days,
+                    "summary": summarize(turns, values),
+                    "shapes": entries,
+                    "red": reds(entries, list(turns)),
+                    "runs": [
+                        dict(turn, store=name) for name, some in turns.items() for turn in some
+                    ],
+                },
+                problems,
+                show,
+                draw,
+            )

@@ -1,0 +1,139 @@
+"""A recording as it is sent again: what of it is of history and trends, for n times the items."""
+
+import collections
+import pathlib
+import re
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "scripts"))
+
+from zbxrecord import pieces, shapes  # noqa: E402
+
+TABLES = (
+    "history",
+    "history_uint",
+    "history_str",
+    "history_log",
+    "history_text",
+    "trends",
+    "trends_uint",
+)
+# between two copies of an item
+STEP = 10**7
+# as Zabbix cuts its statements
+MOST_ROWS, MOST_BYTES = 1000, 262144
+
+_ASKED = re.compile(r"\b(?:from|join|into|update)\s+(\w+)", re.I)
+_CATALOG = re.compile(r"\binformation_schema\b|\bpg_\w+", re.I)
+_ROW = re.compile(r"\((\d+)((?:[^()']|'(?:[^']|'')*')*)\)")
+_ITEMS = re.compile(r"\bitemid\s*(?:=\s*'?\d+'?|in\s*\([\d', ]+\))", re.I)
+_DIGITS = re.compile(r"\d+")
+_BEGIN, _END = ("begin", "start transaction"), ("commit", "rollback")
+
+# one that is sent: seconds since the beginning, session, its shape, text
+Statement = collections.namedtuple("Statement", "time session shape text error")
+
+
+def is_of_history(text):
+    """Whether a statement asks nothing but history and trends."""
+    names = [name.lower() for name in _ASKED.findall(text)]
+    return bool(names) and all(name in TABLES for name in names) and not _CATALOG.search(text)
+
+
+def _sent(lines):
+    """The statements of a recording in the order in which they began; transactions only
+    where they hold one."""
+    opened, inside = {}, set()
+    for line in sorted((line for line in lines if len(line) > 3), key=lambda line: line[0]):
+        moment, session, text = line[0] / 1e6, line[1], line[8]
+        word = text.strip(" ;\n").lower()
+        if word in _BEGIN:
+            opened[session] = moment
+        elif word in _END:
+            opened.pop(session, None)
+            if session in inside:
+                inside.discard(session)
+                yield Statement(moment, session, word, word, None)
+        elif is_of_history(text):
+            if session in opened:
+                yield Statement(opened.pop(session), session, "begin", "begin", None)
+                inside.add(session)
+            yield Statement(moment, session, shapes.shape_of(text), text, line[7])
+
+
+def _copied(text, copy):
+    """A statement for another copy of its items."""
+
+    def items(match):
+        return _DIGITS.sub(lambda digits: str(int(digits.group()) + copy * STEP), match.group())
+
+    return _ITEMS.sub(items, text)
+
+
+def _inserts(text, copies):
+    """An INSERT with as many times the rows, cut as Zabbix does."""
+    head, rows = re.split(r"\bvalues\b", text, maxsplit=1, flags=re.I)
+    tail = re.search(r"\)\s*(on conflict[^;]*);?\s*$", rows, re.I)
+    head += "values "
+    part, size = [], 0
+    for itemid, rest in _ROW.findall(rows if tail is None else rows[: tail.start() + 1]):
+        for copy in range(copies):
+            row = "(%d%s)" % (int(itemid) + copy * STEP, rest)
+            if len(part) == MOST_ROWS or size + len(row) > MOST_BYTES:
+                yield head + ",".join(part)
+                part, size = [], 0
+            part.append(row)
+            size += len(row) + 1
+    if part:
+        yield head + ",".join(part) + (" " + tail.group(1) if tail else "")
+
+
+def multiplied(statement, copies):
+    """The statements that so many times the items make of one."""
+    if copies == 1 or statement.shape in _BEGIN + _END:
+        return [statement]
+    if shapes.kind_of(statement.shape) == "insert":
+        return [statement._replace(text=text) for text in _inserts(statement.text, copies)]
+    if not _ITEMS.search(statement.text):
+        return [statement]
+    return [statement._replace(text=_copied(statement.text, copy)) for copy in range(copies)]
+
+
+class Stream:
+    """A recording, read.
+
+    began: seconds since 1970; seconds: how long; items: of each table, (item id, values)
+    """
+
+    def __init__(self, directory, minutes=None):
+        header, lines = pieces.read(directory)
+        self.began = header["began"]
+        limit = minutes * 60 if minutes else float("inf")
+        self.statements = [one for one in _sent(lines) if one.time < limit]
+        if not self.statements:
+            raise RuntimeError("%s has no statement on history" % directory)
+        self.seconds = self.statements[-1].time
+        self.items = self._items()
+
+    def _items(self):
+        found = {table: collections.Counter() for table in TABLES}
+        for statement in self.statements:
+            insert = re.match(r"insert into (\w+)", statement.text, re.I)
+            if insert:
+                found[insert.group(1).lower()].update(
+                    int(itemid) for itemid, _ in _ROW.findall(statement.text)
+                )
+        return found
+
+    def windows(self, seconds):
+        """(time, {session: statements}) of each stretch of time; sessions go on side by side."""
+        window, sessions = 0, {}
+        for statement in self.statements:
+            number = int(statement.time // seconds)
+            if number != window:
+                if sessions:
+                    yield window * seconds, sessions
+                window, sessions = number, {}
+            sessions.setdefault(statement.session, []).append(statement)
+        if sessions:
+            yield window * seconds, sessions
