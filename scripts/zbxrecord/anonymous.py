@@ -77,5 +77,5 @@ class Anonymizer:
 
     def _bytes(self, word):
         """As many bytes as the word has characters, which follow from it and the key."""
-        digest = hashlib.shake_128(self.key + word.encode("utf-8", "surrogateescape"))
+        digest = hashlib.shake_128(self.key + word.encode())
         return digest.digest(len(word))

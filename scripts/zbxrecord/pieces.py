@@ -47,7 +47,8 @@ class Writer:
         self._end()
         self.number += 1
         path = "%s/piece-%04d.jsonl" % (self.directory, self.number)
-        self.file = open(path, "w", encoding="utf-8", errors="surrogateescape")
+        # each line at once: a recorder that is killed has lost none
+        self.file = open(path, "w", 1, encoding="utf-8")
         json.dump(dict(self.header, piece=self.number), self.file)
         self.file.write("\n")
 
@@ -77,7 +78,7 @@ def _compress(path):
 
 def _lines(path):
     opened = lzma.open if path.endswith(".xz") else open
-    with opened(path, "rt", encoding="utf-8", errors="surrogateescape") as file:
+    with opened(path, "rt", encoding="utf-8") as file:
         for line in file:
             if not line.endswith("\n"):
                 return  # the recorder was killed here

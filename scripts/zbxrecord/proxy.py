@@ -113,7 +113,7 @@ class Session:
 
 
 def _text(data):
-    return data.decode("utf-8", "surrogateescape")
+    return data.decode("utf-8", "replace")
 
 
 def _parameters(data):
