@@ -10,6 +10,7 @@ use IPC::Run ();
 use JSON::PP ();
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes 'usleep';
 use ZbxhistTest;
 
 my $script = "$FindBin::RealBin/../../scripts/record";
@@ -36,7 +37,7 @@ sub begin
 	for (1 .. 300)
 	{
 		return if -S "$sockets/.s.PGSQL.6000";
-		select undef, undef, undef, 0.1;
+		usleep(100_000);
 	}
 	die "no proxy: $output";
 }
