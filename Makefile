@@ -208,6 +208,7 @@ OBJS = \
 	src/rows/row_type.o \
 	src/rows/stray.o \
 	src/rows/target.o \
+	src/rows/work_lock.o \
 	src/write/add.o \
 	src/write/delete.o \
 	src/zbxhist.o

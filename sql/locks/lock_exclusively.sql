@@ -1,7 +1,8 @@
 -- sql/locks/lock_exclusively.sql
 --
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
--- which the short wait for the strong one would not be long enough.
+-- which the short wait for the strong one would not be long enough.  INSERTs see
+-- by the work lock that it is maintenance that they wait for.
 
 CREATE FUNCTION zbxhist_internal.lock_exclusively(relation regclass, milliseconds integer)
 RETURNS interval
@@ -20,6 +21,7 @@ BEGIN
         RETURN clock_timestamp() - started;
     END IF;
     PERFORM zbxhist_internal.lock_patiently(relation);
+    PERFORM zbxhist_internal.lock_work(relation);
     PERFORM set_config('lock_timeout', milliseconds::text, true);
     started := clock_timestamp();
     EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);

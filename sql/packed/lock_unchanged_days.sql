@@ -3,8 +3,7 @@
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  Who changes packed rows may hold the
 -- foreign table's lock and wait for the day's: so all locks are given back
--- before the next try.  An INSERT that has to look for its key waits, for the
--- days are marked as being packed.
+-- before the next try.
 
 CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
     days regclass[],
@@ -33,7 +32,6 @@ BEGIN
                     RAISE object_in_use;
                 END IF;
                 PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
-                PERFORM zbxhist_internal.lock_packing(days[n]);
             END LOOP;
             stopped := clock_timestamp();
             PERFORM zbxhist_internal.lock_exclusively(packed, allowed);

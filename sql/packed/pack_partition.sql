@@ -46,7 +46,6 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
     PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
-    PERFORM zbxhist_internal.lock_packing(partition);
     PERFORM zbxhist_internal.lock_patiently(partition);
     PERFORM set_config('lock_timeout', allowed::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);

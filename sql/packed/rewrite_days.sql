@@ -48,7 +48,6 @@ BEGIN
       INTO covered FROM unnest(entries) e;
     IF entries[1].runs THEN
         -- from now on its values stay as they are, and new ones are kept in the parent
-        PERFORM zbxhist_internal.lock_packing(days[1]);
         PERFORM zbxhist_internal.lock_patiently(days[1]);
         PERFORM set_config('lock_timeout', allowed::text, true);
         EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', days[1]);

@@ -4,10 +4,10 @@
  *	  Writes the rows of a batch in key order, and looks for their keys where
  *	  the table that they are in does not.
  *
- * Locks: a partition is locked conditionally.  If maintenance or anybody else
- * holds a lock that conflicts with inserting, or has dropped it, or has given
- * it a column of its own, its rows go to the parent: an insert never waits for
- * that and never fails by it.
+ * Locks: if maintenance or anybody else keeps writers out of a partition, or has
+ * dropped it, or has given it a column of its own, its rows go to the parent: an
+ * insert never waits for that and never fails by it.  Who keeps readers out is
+ * waited for, since keys could not be looked up (lookup.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -68,8 +68,8 @@ RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
 
 /*
  * OpenPartition locks and opens the partition of a run of rows; returns NULL
- * if that is not possible at once, it is not the rows' place any more, or they
- * do not fit it.
+ * if somebody keeps writers out, it is not the rows' place any more, or they do
+ * not fit it.
  */
 static Relation
 OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
@@ -79,7 +79,7 @@ OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	PartitionSet *set;
 	Relation	rel;
 
-	if (!ConditionalLockRelationOid(relid, RowExclusiveLock))
+	if (!ZbxhistLockForInsert(relid))
 		return NULL;
 
 	/* the lock took in invalidations: is it still a partition? */

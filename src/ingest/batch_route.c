@@ -9,7 +9,7 @@
  * - If its clock has a partition, and the statement lets rows leave the parent,
  *   it is buffered for that.
  * - Else it goes to the parent.  That has the rows of packed days, too, until
- *   they are merged, and those of partitions that are locked when the buffer is
+ *   they are merged, and those of partitions that take no rows when the buffer is
  *   written (batch_flush.c).
  * - For ON CONFLICT, whose arbiter index knows only the parent, its key is
  *   looked up first where its clock says, and in other children.

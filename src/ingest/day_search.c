@@ -160,8 +160,11 @@ ZbxhistSearchDay(Relation parent, Oid day, TupleTableSlot *slot,
 		Relation	rel;
 
 		if (!IsSearchable(parent, set, key, snapshot != NULL) ||
-			!MakeRange(set, slot, &range) || !ZbxhistLockForLookup(day) ||
-			(rel = try_table_open(day, NoLock)) == NULL)
+			!MakeRange(set, slot, &range))
+			continue;
+		ZbxhistLockForLookup(day);
+		rel = try_table_open(day, NoLock);
+		if (rel == NULL)
 			continue;
 		index = index_open(key->index, AccessShareLock);
 		BuildSpeculativeIndexInfo(index, key->info);

@@ -12,8 +12,7 @@
  *
  * Packed days are looked at by lookup_day.c.
  *
- * Locks: ACCESS SHARE on what is looked at, until the transaction ends.  Who
- * locks us out is passed over, but for packing, which is soon over itself.
+ * Locks: ACCESS SHARE on what is looked at, until the transaction ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,37 +25,50 @@
 
 #include "ingest/lookup.h"
 #include "ingest/probe.h"
-#include "packed/jobs/packing.h"
+#include "rows/work_lock.h"
 
-/* a lock that is held for a moment only, as by VACUUM, is waited for */
-#define LOCK_TRIES 5
-#define LOCK_PAUSE_US 1000
+/* between two looks whether maintenance has ended, in microseconds */
+#define LOCK_PAUSE 1000
 
 /*
- * ZbxhistLockForLookup locks a table so that keys can be looked up in it;
- * returns false if somebody locks us out.  Who only keeps writers out, such as
- * CREATE INDEX, is not in the way; REINDEX is waited for when the indexes are
- * opened, as any insert into a plain table would.
+ * ZbxhistLockForLookup locks a table so that keys can be looked up in it.  Who
+ * has it ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain table;
+ * maintenance, which gives up soon itself, whatever lock_timeout is.  Who only
+ * keeps writers out, such as CREATE INDEX, is not in the way; REINDEX is waited
+ * for when the indexes are opened.
  */
-bool
+void
 ZbxhistLockForLookup(Oid relid)
 {
-	int			tries = 0;
-
 	while (!ConditionalLockRelationOid(relid, AccessShareLock))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistIsBeingPacked(relid) && ++tries >= LOCK_TRIES)
-			return false;
-		pg_usleep(LOCK_PAUSE_US);
+		if (!ZbxhistIsWorkedOn(relid))
+		{
+			LockRelationOid(relid, AccessShareLock);
+			return;
+		}
+		pg_usleep(LOCK_PAUSE);
 	}
-	return true;
 }
 
 /*
- * ZbxhistCheckPartitionKeys raises 23505 if a key is in a partition, which is
- * passed over if it is locked away from us.  Returns false if there is no such
- * table any more.
+ * ZbxhistLockForInsert locks a table so that rows can be stored in it.  Returns
+ * false if somebody keeps writers out, but not readers: then keys can be looked
+ * up in it.
+ */
+bool
+ZbxhistLockForInsert(Oid relid)
+{
+	if (ConditionalLockRelationOid(relid, RowExclusiveLock))
+		return true;
+	ZbxhistLockForLookup(relid);
+	return ConditionalLockRelationOid(relid, RowExclusiveLock);
+}
+
+/*
+ * ZbxhistCheckPartitionKeys raises 23505 if a key is in a partition.  Returns
+ * false if there is no such table any more.
  */
 bool
 ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
@@ -64,8 +76,7 @@ ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 {
 	Relation	rel;
 
-	if (!ZbxhistLockForLookup(partition))
-		return true;
+	ZbxhistLockForLookup(partition);
 	rel = try_table_open(partition, NoLock);
 	if (rel == NULL)
 		return false;
@@ -95,9 +106,11 @@ KeyInTable(Relation parent, Relation rel, TupleTableSlot *slot)
 bool
 ZbxhistKeyInPartition(Relation parent, Oid partition, TupleTableSlot *slot)
 {
-	Relation	rel = try_table_open(partition, AccessShareLock);
+	Relation	rel;
 	bool		result;
 
+	ZbxhistLockForLookup(partition);
+	rel = try_table_open(partition, NoLock);
 	if (rel == NULL)
 		return false;
 	result = KeyInTable(parent, rel, slot);

@@ -11,7 +11,8 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-extern bool ZbxhistLockForLookup(Oid relid);
+extern void ZbxhistLockForLookup(Oid relid);
+extern bool ZbxhistLockForInsert(Oid relid);
 extern bool ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
 									  TupleTableSlot **slots, int nslots);
 extern bool ZbxhistKeyInPartition(Relation parent, Oid partition,

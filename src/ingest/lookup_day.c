@@ -127,8 +127,9 @@ HasKey(Relation parent, const PackedDay *day, TupleTableSlot *slot,
 		return false;
 	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", slot, &ns))
 		ns = 0;
-	if (ns != (int32) ns || !ZbxhistLockForLookup(day->relid))
+	if (ns != (int32) ns)
 		return false;
+	ZbxhistLockForLookup(day->relid);
 	rel = try_table_open(day->relid, NoLock);
 	*is_gone = rel == NULL;
 	if (*is_gone)

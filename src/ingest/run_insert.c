@@ -7,8 +7,8 @@
  * their keys are looked for in the other runs (run_keys.c).  That they are not in
  * the parent either is the caller's business.
  *
- * Locks: ROW EXCLUSIVE on the table of runs until the transaction ends, taken
- * only if it can be had at once.
+ * Locks: ROW EXCLUSIVE on the table of runs until the transaction ends, unless
+ * somebody keeps writers out (lookup.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -16,11 +16,11 @@
 
 #include "access/table.h"
 #include "access/xact.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
@@ -65,13 +65,13 @@ TakesClock(Relation parent, Oid runs, int32 clock)
 }
 
 /*
- * OpenRuns locks and opens the table; returns NULL if that is not possible at
- * once, or there is no such table any more.
+ * OpenRuns locks and opens the table; returns NULL if somebody keeps writers out,
+ * or there is no such table any more.
  */
 static Relation
 OpenRuns(Oid runs)
 {
-	if (!ConditionalLockRelationOid(runs, RowExclusiveLock))
+	if (!ZbxhistLockForInsert(runs))
 		return NULL;
 	return try_table_open(runs, NoLock);
 }

@@ -3,15 +3,6 @@
  * packing.c
  *	  What the steps of packing need of the catalogs and of locks.
  *
- * While a partition is packed it is locked in SHARE: rows for it are stored
- * in the parent after a look for their keys in its index.  In the end it is
- * locked ACCESS EXCLUSIVE, for a moment, and is gone after that.  An insert
- * passes a partition over that is locked so, because nobody knows for how
- * long; but here it must not, else the key would be looked for neither in the
- * partition nor in the packed day, and it need not, for the moment is short.
- * So packing holds one more lock, on the partition as an object, by which an
- * insert sees that it may wait.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -26,7 +17,6 @@
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "storage/lmgr.h"
-#include "storage/lock.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -36,48 +26,14 @@
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "packed/day/layout.h"
-#include "packed/jobs/packing.h"
 #include "rows/move_lock.h"
-#include "rows/object_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_packed_table);
 PG_FUNCTION_INFO_V1(zbxhist_why_not_packable);
 PG_FUNCTION_INFO_V1(zbxhist_attach_day);
 PG_FUNCTION_INFO_V1(zbxhist_end_older_snapshots);
-PG_FUNCTION_INFO_V1(zbxhist_lock_packing);
 PG_FUNCTION_INFO_V1(zbxhist_lock_moves);
 PG_FUNCTION_INFO_V1(zbxhist_lock_packed_table);
-
-/*
- * ZbxhistIsBeingPacked says whether another session is packing a partition.
- */
-bool
-ZbxhistIsBeingPacked(Oid partition)
-{
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, partition, PACKING_LOCK);
-	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		return true;
-	LockRelease(&tag, ShareLock, false);
-	return false;
-}
-
-/*
- * zbxhist_lock_packing(partition regclass) takes the packing lock until the
- * end of the transaction.
- */
-Datum
-zbxhist_lock_packing(PG_FUNCTION_ARGS)
-{
-	Oid			partition = PG_GETARG_OID(0);
-	LOCKTAG		tag;
-
-	ZbxhistRequireOwner(partition);
-	set_object_tag(&tag, partition, PACKING_LOCK);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-	PG_RETURN_VOID();
-}
 
 /*
  * zbxhist_lock_moves(parent regclass) makes statements that change rows wait

@@ -1,0 +1,54 @@
+/*-------------------------------------------------------------------------
+ *
+ * work_lock.c
+ *	  Tells who may have a table locked: maintenance.
+ *
+ * An INSERT that has to look for a key in a table waits for whoever has it
+ * ACCESS EXCLUSIVE, as it would in a plain table.  Maintenance has such a lock
+ * for a moment, and asks for it for a bounded time, while it holds this one.  So
+ * an INSERT sees whom it waits for, and that its own lock_timeout, of which a
+ * plain table would know nothing, must not end it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "catalog/owned_table.h"
+#include "rows/object_lock.h"
+#include "rows/work_lock.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_lock_work);
+
+/*
+ * ZbxhistIsWorkedOn says whether maintenance, in another session, may have a
+ * table locked.
+ */
+bool
+ZbxhistIsWorkedOn(Oid relid)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, relid, WORK_LOCK);
+	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		return true;
+	LockRelease(&tag, ShareLock, false);
+	return false;
+}
+
+/*
+ * zbxhist_lock_work(relation regclass) takes the lock until the end of the
+ * transaction.
+ */
+Datum
+zbxhist_lock_work(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	LOCKTAG		tag;
+
+	ZbxhistRequireOwner(relid);
+	set_object_tag(&tag, relid, WORK_LOCK);
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	PG_RETURN_VOID();
+}
