@@ -1,4 +1,4 @@
-# pg_cron calls CALL zbxhist.run_maintenance() as its line in README says.
+# pg_cron calls CALL zbxhist.run_maintenance() as its line in docs/setting-up.md says.
 use strict;
 use warnings;
 

@@ -277,14 +277,14 @@ cmp_ok(
 	'there are packed days');
 
 my %least = (
-	'README.md' => 5,
+	'README.md' => 2,
 	'docs/from-partitions.md' => 1,
 	'UPGRADING.md' => 1,
 	'docs/functions.md' => 1,
 	'docs/history-old.md' => 1,
 	'docs/operations.md' => 4,
 	'docs/packed-days.md' => 1,
-	'docs/setting-up.md' => 3);
+	'docs/setting-up.md' => 5);
 for my $file (@documents)
 {
 	my $blocks = $commands{$file}[0];

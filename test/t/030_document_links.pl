@@ -7,6 +7,7 @@ use warnings;
 use Cwd ();
 use File::Basename ();
 use FindBin;
+use JSON::PP ();
 use Test::More;
 
 my $top = Cwd::realpath("$FindBin::RealBin/../..");
@@ -101,8 +102,7 @@ if ($has_results)
 
 # ---- figures ----
 
-my ($figures) =
-  slurp("$top/README.md") =~ /^## What it costs and gains\n(.*?)^## /ms;
+my ($figures) = slurp("$top/README.md") =~ /^## Ten figures\n(.*?)^## /ms;
 my ($measured) = slurp("$top/docs/benchmarks.md") =~
   /<!-- figures begin -->(.*)<!-- figures end -->/s;
 $measured .= slurp("$top/docs/hourly-partitions.md");
@@ -116,4 +116,107 @@ for my $number ($figures =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w])/g)
 		"$number has been measured");
 }
 cmp_ok($count, '>', 15, 'the README has figures');
+
+# the table's are those of the benchmarks' results
+sub result_of
+{
+	my ($file, @path) = @_;
+	my $found = JSON::PP->new->utf8->decode(
+		do
+		{
+			open(my $handle, '<:raw', "$top/bench/results/$file.json")
+			  or die "$file: $!";
+			local $/;
+			<$handle>;
+		}
+	)->{summary};
+
+	for my $step (@path)
+	{
+		$found =
+			ref $step eq 'CODE' ? (grep { $step->($_) } @$found)[0]
+		  : ref $found eq 'ARRAY' ? $found->[$step]
+		  : $found->{$step};
+	}
+	return $found;
+}
+
+# Values per CPU second with that many rows a statement and one connection.
+sub rate_of
+{
+	my ($rows, $store) = @_;
+
+	return result_of('write-runs',
+		sub { $_[0]{rows} == $rows && $_[0]{connections} == 1 },
+		'stores', $store, 'values_per_server_cpu_second', 'median');
+}
+
+# The figures of a day: of native partitions, of hours, of runs.
+sub day_of
+{
+	my (@path) = @_;
+
+	return (
+		result_of('day', 'native', @path),
+		result_of('day', 'zbxhist-hour-compacted', @path),
+		result_of('day-runs', 'zbxhist-hour-runs', @path));
+}
+
+# Something of an hour that is being written.
+sub hour_of
+{
+	my (@path) = @_;
+
+	return
+	  map { result_of('runs', 'reading', $_, @path) }
+	  qw(native zbxhist zbxhist-runs);
+}
+
+# Seconds that the average by hour takes.
+sub average_of
+{
+	my ($store) = @_;
+
+	return result_of('read-aggregates',
+		sub { $_[0]{question} =~ /^hourly average of 100 items/ },
+		'series', $store, 'median_ms', 'median') / 1000;
+}
+
+SKIP:
+{
+	skip 'without bench/results', 10 if !$has_results;
+	my @rows = map { [/(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\w)/g] }
+	  map { s/^\|[^|]*\|[^|]*\|//r } $figures =~ /^\|[^|]+\| (?:\w.*)\|$/mg;
+	shift @rows;
+	my @results = (
+		(   map {
+				my $rows = $_;
+				[ map { rate_of($rows, $_) } qw(native zbxhist zbxhist-runs) ]
+			} 1000,
+			100,
+			10),
+		[ day_of('log', 'all') ],
+		[ day_of('pages', 'all') ],
+		[ day_of('disk', 'end') ],
+		[ day_of('disk', 'settled') ],
+		[ hour_of('insert_ms', 'p99', 'median') ],
+		[ hour_of('questions', 'hour', 'p50_ms', 'median') ],
+		[ map { average_of($_) } qw(plain zbxhist-packed) ]);
+
+	for my $result (@results)
+	{
+		my $row = shift @rows;
+
+		is( join(' ', @$row),
+			join(
+				' ',
+				map {
+					my $digits = $row->[$_] =~ /\.(\d+)/ ? length $1 : 0;
+					my $text = sprintf "%.${digits}f", $result->[$_];
+					1 while $text =~ s/^(\d+)(\d{3})/$1,$2/;
+					$text
+				} 0 .. $#$row),
+			"@$row is in bench/results");
+	}
+}
 done_testing();
