@@ -6,7 +6,7 @@
 
 CREATE FUNCTION zbxhist_internal.compacted_name(old_name name, from_clock bigint, to_clock bigint)
 RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace,

@@ -2,7 +2,7 @@
 
 CREATE FUNCTION zbxhist_internal.day_name(partition regclass)
 RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = partition

@@ -6,7 +6,7 @@ CREATE FUNCTION zbxhist_internal.partition_name(
     from_clock bigint,
     to_clock bigint)
 RETURNS name
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
