@@ -343,7 +343,7 @@ add_build_files() {
 	# nothing is written through the symbolic links
 	rm -f "$2/usr/include/postgresql"
 	cp -a --remove-destination "$2/$package/usr" "$2/"
-	rm -r "$2/$package" "$2/$package"_*.deb
+	rm -r "${2:?}/$package" "$2/$package"_*.deb
 }
 
 # The same of an installation with everything below one prefix.
