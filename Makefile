@@ -80,6 +80,7 @@ OBJS = \
 	src/packed/day/day_apply.o \
 	src/packed/day/day_changes.o \
 	src/packed/day/day_conflicts.o \
+	src/packed/day/damage_note.o \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_decode.o \
 	src/packed/day/day_delete.o \

@@ -31,6 +31,7 @@ int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
 int			zbxhist_maintenance_lock_timeout = 500;
 int			zbxhist_maintenance_repack_limit = 4096;
+int			zbxhist_verify_interval = 30 * 24 * 60;
 
 /*
  * ForgetPlans makes prepared statements be planned anew, because plans depend
@@ -175,6 +176,16 @@ DefineMaintenanceSettings(void)
 							1, 86400,
 							PGC_SIGHUP,
 							GUC_UNIT_S,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("zbxhist.verify_interval",
+							gettext_noop("Time in which maintenance looks through all packed days."),
+							gettext_noop("A share of them is verified every day.  Zero verifies none."),
+							&zbxhist_verify_interval,
+							30 * 24 * 60,	/* boot value */
+							0, INT_MAX,
+							PGC_USERSET,
+							GUC_UNIT_MIN,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("zbxhist.maintenance_lock_timeout",

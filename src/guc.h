@@ -25,6 +25,7 @@ extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */
 extern int	zbxhist_maintenance_compact_limit;	/* megabytes */
 extern int	zbxhist_maintenance_repack_limit;	/* megabytes */
+extern int	zbxhist_verify_interval;	/* minutes */
 
 extern void ZbxhistGucInit(void);
 

@@ -60,18 +60,16 @@ BEGIN
          WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing
            AND zbxhist_internal.is_overdue(check_packed.parent, 'unpack')
            AND zbxhist_internal.is_transient(p.sqlstate);
-    -- who may not read the log is not told
-    IF has_table_privilege('zbxhist.maintenance_log', 'SELECT') THEN
-        RETURN QUERY
-            SELECT 'error', 'damaged_day', d.day::text, format('it is damaged: %s', l.message),
-                   format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
-              FROM zbxhist.packed_day d
-             CROSS JOIN LATERAL (
-                   SELECT g.message, g.sqlstate FROM zbxhist.maintenance_log g
-                    WHERE g.parent = d.parent AND g.relation = d.day::text AND g.started_at > d.packed_at
-                    ORDER BY g.id DESC LIMIT 1) l
-             WHERE d.parent = check_packed.parent AND l.sqlstate = 'XX001';
-    END IF;
+    RETURN QUERY
+        SELECT 'error', 'damaged_day', d.day::text,
+               coalesce(format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem),
+                        format('a query has met damage in it at %s', zbxhist_internal.format_time(m.met_at))),
+               format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+          LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
+          LEFT JOIN zbxhist_internal.met_damage() m ON m.day = d.day
+         WHERE d.parent = check_packed.parent AND (v.day IS NOT NULL OR m.day IS NOT NULL);
     RETURN QUERY
         SELECT 'warning', 'not_compacted', d.day::text,
                format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),

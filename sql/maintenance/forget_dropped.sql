@@ -20,6 +20,10 @@ AS $$
         OR NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = i.parent);
     DELETE FROM zbxhist.lost_values v
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
+    DELETE FROM zbxhist.verified_day v
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = v.day);
+    SELECT zbxhist_internal.forget_damage(m.day) FROM zbxhist_internal.met_damage() m
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = m.day);
     DELETE FROM zbxhist.stray_mark m
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
 $$;

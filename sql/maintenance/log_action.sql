@@ -19,6 +19,10 @@ BEGIN
         (started_at, parent, action, relation, rows, bytes, duration, lock_wait, sqlstate, message)
     VALUES (started_at, parent, action, relation, rows, bytes,
             clock_timestamp() - started_at, lock_wait, sqlstate, message);
+    IF sqlstate IN ('XX001', 'XX002') THEN
+        PERFORM zbxhist_internal.note_verified(d.parent, d.day, message)
+           FROM zbxhist.packed_day d WHERE d.parent = log_action.parent AND d.day::text = relation;
+    END IF;
     -- a lock not got is tried again, and no error yet
     IF parent IS NOT NULL AND sqlstate IS NOT NULL AND NOT zbxhist_internal.is_transient(sqlstate) THEN
         INSERT INTO zbxhist.parent_state AS s (parent, failed, last_error, last_error_at)

@@ -8,6 +8,7 @@ DECLARE
     partition pg_catalog.regclass;
     days      pg_catalog.regclass[];
     answer    pg_catalog.text;
+    began     pg_catalog.timestamptz;
 BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
@@ -69,6 +70,12 @@ BEGIN
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
         EXIT WHEN answer NOT IN ('done', 'failed');
+    END LOOP;
+    began := clock_timestamp();
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'inspect') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'inspect', partition, answer);
+        -- the rest is for the next runs
+        EXIT WHEN clock_timestamp() > began + interval '1 minute';
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'measure', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);

@@ -58,6 +58,7 @@ BEGIN
             WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
             WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
+            WHEN 'inspect' THEN zbxhist_internal.step_inspect(parent, relation)
             WHEN 'truncate' THEN zbxhist_internal.step_truncate(parent)
             WHEN 'undo_begin' THEN zbxhist_internal.step_undo_begin(parent)
             WHEN 'undo_move' THEN zbxhist_internal.step_undo_move(parent, relation)

@@ -46,6 +46,7 @@ BEGIN
                                          OR zbxhist_internal.deletion_clock(work_list.parent) IS NULL
                                             AND d.day IN (SELECT zbxhist_internal.expired_days(work_list.parent)))
                                   ORDER BY d.from_clock)
+        WHEN 'inspect' THEN ARRAY(SELECT zbxhist_internal.days_to_verify(parent))
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else

@@ -4,13 +4,14 @@ CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
-    started  CONSTANT pg_catalog.timestamptz := clock_timestamp();
+    started  pg_catalog.timestamptz;
     blocks   pg_catalog.int8;
     since    pg_catalog.xid8;
     settling pg_catalog.text[];
     tries    pg_catalog.int4 := 0;
 BEGIN
     CALL zbxhist_internal.next_transaction();
+    started := clock_timestamp();
     PERFORM zbxhist_internal.absorb_begin(parent, child);
     CALL zbxhist_internal.next_transaction();
     blocks := pg_relation_size(child) / current_setting('block_size')::pg_catalog.int8;

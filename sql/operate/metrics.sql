@@ -15,6 +15,10 @@ AS $$
                'database_bytes', pg_database_size(current_database()),
                'maintenance', m.summary,
                'check', k.summary,
+               'damaged_days', (SELECT count(*) FROM zbxhist.packed_day d
+                                 WHERE d.day IN (SELECT v.day FROM zbxhist.verified_day v WHERE v.problem IS NOT NULL
+                                                  UNION ALL
+                                                 SELECT m.day FROM zbxhist_internal.met_damage() m)),
                'tables', coalesce(t.list, '[]'))
       FROM (SELECT jsonb_build_object(
                        'last_run', floor(extract(epoch FROM max(s.last_run)))::bigint,

@@ -7,7 +7,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     entry    record;
-    problems bigint;
+    first    text;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     FOR entry IN
@@ -22,9 +22,14 @@ BEGIN
          WHERE d.parent = verify.parent
          ORDER BY d.from_clock
     LOOP
-        RETURN QUERY SELECT entry.day, v.* FROM zbxhist_internal.verify_day(entry.day) v;
-        GET DIAGNOSTICS problems = ROW_COUNT;
-        IF problems > 0 THEN
+        day := entry.day;
+        first := NULL;
+        FOR itemid, clock, problem IN SELECT * FROM zbxhist_internal.verify_day(entry.day) LOOP
+            first := coalesce(first, problem);
+            RETURN NEXT;
+        END LOOP;
+        PERFORM zbxhist_internal.note_verified(parent, entry.day, first);
+        IF first IS NOT NULL THEN
             RAISE WARNING 'packed day % is damaged', entry.day
                 USING DETAIL = 'A backup or a standby may have it undamaged.  Without one, what can be read of it can be kept; what cannot is told then.',
                       HINT = format('CALL zbxhist.salvage(%s);', entry.arguments);

@@ -64,6 +64,17 @@ BEGIN
         rows := rows + found;
     END LOOP;
 END \$\$;
+-- what is read of the managed tables, each row once, whatever order it is in
+CREATE FUNCTION contents() RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE relation text; found text; result text := '';
+BEGIN
+    FOREACH relation IN ARRAY '{history,history_str,history_text,trends,trends_uint}'::text[] LOOP
+        CONTINUE WHEN to_regclass(relation) IS NULL;
+        EXECUTE format('SELECT count(*) || md5(coalesce(string_agg(r, '''' ORDER BY r COLLATE "C"), '''')) FROM (SELECT DISTINCT h::text AS r FROM %s h) d', relation) INTO found;
+        result := result || format('%s: %s ', relation, found);
+    END LOOP;
+    RETURN result;
+END \$\$;
 -- as if this had been so for two days
 CREATE PROCEDURE age() LANGUAGE sql AS \$\$
     UPDATE zbxhist.parent_state SET last_run = now() - interval '2 days', measured_at = now() - interval '2 days';
@@ -184,7 +195,8 @@ sub runs_of_history
 
 # code: what is found; provoke: SQL or code that brings it about; aged: this has
 # been so for two days; role: who looks; look: the hint shows what is to be
-# done, which is: then; lines: how many there are, at least.
+# done, which is: then; lines: how many there are, at least; changes: the hint
+# changes what is read, as its message says.
 my @cases = (
 
 	# of the database
@@ -488,6 +500,22 @@ my @cases = (
 		  'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)'
 	},
 	{
+		code => 'no_bounds',
+		provoke => "ALTER TABLE $today DROP CONSTRAINT zbxhist_clock"
+	},
+	{
+		code => 'no_bounds',
+		provoke =>
+		  "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
+	},
+	{
+		# one table that is in the way of many is one cause
+		code => 'overlap',
+		provoke =>
+		  "CREATE TABLE apart (CONSTRAINT zbxhist_clock CHECK (clock >= @{[ day(-3) ]} AND clock < @{[ day(2) ]})) INHERITS (history);"
+		  . " INSERT INTO apart SELECT 77, @{[ day(-3) ]} + i * 3600 FROM generate_series(0, 95) i"
+	},
+	{
 		code => 'overlap',
 		provoke =>
 		  "CREATE TABLE apart (CONSTRAINT zbxhist_clock CHECK (clock >= @{[ day(-1) + 100 ]} AND clock < @{[ day(0) ]})) INHERITS (history);"
@@ -599,8 +627,42 @@ my @cases = (
 	},
 	{
 		code => 'day_dropped',
-		provoke => "DROP TABLE $packed_table",
-		aged => 1
+		provoke =>
+		  "SET zbxhist.allow_packed_drop = on; DROP TABLE $packed_table",
+		says => qr/with 500 values/
+	},
+	{
+		code => 'retention_schema',
+		provoke =>
+		  "CREATE SCHEMA archive; SELECT zbxhist.alter_parent('history', retention_action => 'detach', retention_schema => 'archive'); DROP SCHEMA archive"
+	},
+	{
+		# met by a query, by verify(), by maintenance
+		code => 'damaged_day',
+		provoke => sub {
+			my ($database) = @_;
+			psql_script($node, $database,
+				"$damage\nSELECT sum(value) FROM history WHERE value IS NOT NULL"
+			);
+		},
+		look => qr/$packed_table\|/,
+		then => "CALL zbxhist.salvage('history', '$packed'); $late",
+		unreadable => 1
+	},
+	{
+		code => 'damaged_day',
+		provoke => "$damage SELECT count(*) FROM zbxhist.verify('history')",
+		look => qr/$packed_table\|/,
+		then => "CALL zbxhist.salvage('history', '$packed'); $late",
+		unreadable => 1
+	},
+	{
+		code => 'damaged_day',
+		provoke =>
+		  "$damage UPDATE zbxhist.packed_day SET packed_at = now() - interval '40 days'; $late",
+		look => qr/$packed_table\|/,
+		then => "CALL zbxhist.salvage('history', '$packed'); $late",
+		unreadable => 1
 	},
 	{
 		code => 'unpack_unfinished',
@@ -710,6 +772,16 @@ SQL
 		then => \&unblock
 	});
 
+# What is read of the managed tables, if it can be read and is to stay.
+sub contents
+{
+	my ($database, $case) = @_;
+
+	return ''
+	  if grep { $case->{$_} } qw(unreadable expired missing changes);
+	return $node->safe_psql($database, 'SELECT contents()');
+}
+
 # Runs one of them.
 sub run_case
 {
@@ -776,7 +848,11 @@ sub run_case
 				qr/\.\.\.|;.*;|zbxhist_internal/,
 				"$name: the hint is one command for users");
 			like($hint, qr/;$/, "$name: ... complete");
+			my $read = contents($database, $case);
 			my $out = run_printed($database, $hint, $name);
+			is(contents($database, $case),
+				$read, "$name: the same rows are read after it")
+			  unless announced($message);
 			$goes += announced($message) unless $case->{drops};
 			like($out, $case->{look}, "$name: it shows what is in the way")
 			  if $case->{look};

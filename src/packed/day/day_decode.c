@@ -23,13 +23,14 @@
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "guc.h"
+#include "packed/day/damage_note.h"
 #include "packed/day/day.h"
 
 /* ---- errors ---- */
 
 /*
  * hint_verify adds the hint that names zbxhist.verify(), if the day is one of
- * a table's.
+ * a table's, and notes the damage.
  */
 static int
 hint_verify(Relation day)
@@ -40,6 +41,7 @@ hint_verify(Relation day)
 
 	if (name == NULL)
 		return 0;
+	ZbxhistNoteDamage(RelationGetRelid(day));
 	return errhint("SELECT * FROM zbxhist.verify(%s);",
 				   quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(parent)),
 																 name)));
