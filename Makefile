@@ -131,6 +131,7 @@ OBJS = \
 	src/packed/fdw/fdw_explain.o \
 	src/packed/fdw/fdw_lock.o \
 	src/packed/fdw/fdw_modify.o \
+	src/packed/fdw/fdw_newest.o \
 	src/packed/fdw/fdw_parallel.o \
 	src/packed/fdw/fdw_plan.o \
 	src/packed/fdw/fdw_quals.o \

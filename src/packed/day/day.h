@@ -170,20 +170,29 @@ typedef struct PackedRowId
 
 typedef struct DayModify DayModify;
 
+/* how a row is that a snapshot sees, by now */
+typedef enum RowState
+{
+	ROW_SAME,
+	ROW_CHANGED,				/* another transaction has updated it */
+	ROW_GONE
+} RowState;
+
 /*
  * Changes are collected while rows come in any order, and written when many
  * are there and at the end.  They lock the day against other changes until
- * the transaction ends.  Rows are those that the snapshot sees; false means
- * that another transaction has deleted the row since (40001 if it has changed
- * it, and for both above READ COMMITTED).  The slot has the columns of the
+ * the transaction ends.  Rows are those that the snapshot sees, or, with is_newest,
+ * as they are now; what is returned says how they were, and only those that were
+ * the same are changed (above READ COMMITTED any other is 40001).  The slot has the columns of the
  * day by name and type, as ZbxhistDayTakesRows() says.
  */
 extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
 										Snapshot snapshot);
-extern bool ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id);
+extern RowState ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id,
+									bool is_newest);
 extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
-extern bool ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
-								TupleTableSlot *slot);
+extern RowState ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+									bool is_newest, TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 extern void ZbxhistFlushDayChanges(Oid day);

@@ -220,14 +220,16 @@ ZbxhistFlushDayChanges(Oid day)
 /* ---- collecting changes ---- */
 
 /*
- * NewChange returns the place for a change of a row; NULL if the row is gone.
+ * NewChange makes the place for a change of a row, if that is as it was.
  * Changes are written only when a row of another group comes, so that each
  * group is written once if rows come in order.
  */
-static RowChange *
-NewChange(DayModify *modify, const PackedRowId *id)
+static RowState
+NewChange(DayModify *modify, const PackedRowId *id, bool is_newest,
+		  RowChange **result)
 {
 	RowChange  *change;
+	RowState	state;
 	uint16		ordinal;
 	bool		is_full = modify->nchanges == MAX_CHANGES;
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
@@ -238,24 +240,28 @@ NewChange(DayModify *modify, const PackedRowId *id)
 		(has_many && !(modify->has_group &&
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
-	if (!ZbxhistFindNewest(modify, id, &ordinal))
-		return NULL;
+	state = ZbxhistFindNewest(modify, id, is_newest, &ordinal);
+	if (state != ROW_SAME)
+		return state;
 	change = &modify->changes[modify->nchanges];
 	change->itemid = id->itemid;
 	change->clock = id->clock;
 	change->ordinal = ordinal;
 	change->number = modify->nchanges++;
 	change->tuple = NULL;
-	return change;
+	*result = change;
+	return ROW_SAME;
 }
 
 /*
- * ZbxhistDayDeleteRow deletes a row; returns false if it is gone.
+ * ZbxhistDayDeleteRow deletes a row, if it is as it was.
  */
-bool
-ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id)
+RowState
+ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id, bool is_newest)
 {
-	return NewChange(modify, id) != NULL;
+	RowChange  *change;
+
+	return NewChange(modify, id, is_newest, &change);
 }
 
 /*
@@ -276,14 +282,15 @@ ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
 
 /*
  * ZbxhistDayUpdateRow replaces a row by one that the day takes, whose key stays
- * the same; returns false if it is gone.
+ * the same, if it is as it was.
  */
-bool
-ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
+RowState
+ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, bool is_newest,
 					TupleTableSlot *slot)
 {
 	const DayLayout *layout = modify->layout;
 	RowChange  *change;
+	RowState	state;
 	MemoryContext old;
 	Datum	   *values;
 	bool	   *nulls;
@@ -291,9 +298,9 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
 		elog(ERROR, "packed day \"%s\" has other columns than its row",
 			 RelationGetRelationName(modify->day));
-	change = NewChange(modify, id);
-	if (change == NULL)
-		return false;
+	state = NewChange(modify, id, is_newest, &change);
+	if (state != ROW_SAME)
+		return state;
 
 	old = MemoryContextSwitchTo(modify->changes_context);
 	values = palloc(sizeof(Datum) * layout->ncolumns);
@@ -305,7 +312,7 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 	pfree(values);
 	pfree(nulls);
 	MemoryContextSwitchTo(old);
-	return true;
+	return ROW_SAME;
 }
 
 /*

@@ -5,8 +5,8 @@
  *
  * If the row's group has been written anew since the statement's snapshot was
  * taken, the row is looked for by its values: when it is the same, that is the
- * row to be changed; when it has been changed, that is 40001, for its
- * qualification cannot be looked at again; when it is gone, it is passed over,
+ * row to be changed; when it has been changed, its qualification is to be looked
+ * at again (fdw_modify.c); when it is gone, it is passed over,
  * unless the whole day has been unpacked meanwhile, or has other columns than
  * the parent, where its new version may be (moved_rows.c): that is 40001 too.
  * Above READ COMMITTED each of these is 40001.
@@ -182,10 +182,10 @@ FindSeenRow(DayModify *modify, const PackedRowId *id, int *first)
 
 /*
  * FindByValues finds the newest version of a row that the snapshot sees, whose
- * group has been written anew; returns false if the row is not there any more, or
- * another part of our own statement has changed it.
+ * group has been written anew.  One that another part of our own statement has
+ * changed is gone.
  */
-static bool
+static RowState
 FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 			 int first_seen, bool *is_own, uint16 *ordinal)
 {
@@ -198,17 +198,40 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
 																	   seen));
 	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
-		return false;
+		return ROW_GONE;
 	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
 	if (first_now < 0)
-		return false;
+		return ROW_GONE;
 	row = FindSame(modify, &now, first_now, &modify->rows, seen,
 				   CountSame(&modify->rows, first_seen, seen, seen),
 				   &has_key);
-	if (row < 0 && has_key && !*is_own)
-		ZbxhistRaiseChanged();
+	if (row < 0)
+		return has_key && !*is_own ? ROW_CHANGED : ROW_GONE;
 	*ordinal = (uint16) (row - first_now + 1);
-	return row >= 0;
+	return ROW_SAME;
+}
+
+/*
+ * FindByOffset finds a row that has been named as it is in the newest version.
+ */
+static RowState
+FindByOffset(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
+{
+	DayGroup	newest;
+	SegmentRows now;
+	RowOffsets	offsets = {.first = -1};
+	int			first;
+	int			row;
+
+	ZbxhistOpenNewest(modify);
+	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
+		return ROW_GONE;
+	first = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
+	if (first < 0)
+		return ROW_GONE;
+	row = ZbxhistRowAtOffset(&offsets, modify->layout, &now, first, id->offset);
+	*ordinal = (uint16) (row - first + 1);
+	return row < 0 ? ROW_GONE : ROW_SAME;
 }
 
 /*
@@ -224,35 +247,46 @@ IsElsewhere(const DayModify *modify, bool is_own)
 }
 
 /*
- * ZbxhistFindNewest finds the newest version of a row that the snapshot sees;
- * ordinal is set to its number among those of its item and clock.  Returns false if
- * it is not there any more.
+ * FindSeenNow finds the newest version of a row that the snapshot sees.
  */
-bool
-ZbxhistFindNewest(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
+static RowState
+FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 {
-	MemoryContext old;
-	bool		found = false;
+	RowState	state = ROW_GONE;
 	bool		is_own = false;
 	int			first;
 	int			row;
 
 	if (!FindSeen(modify, id))
-		return false;
+		return ROW_GONE;
 	row = FindSeenRow(modify, id, &first);
 	if (row >= 0 && modify->is_same)
 	{
 		*ordinal = (uint16) (row - first + 1);
-		return true;
+		return ROW_SAME;
 	}
 	if (row >= 0)
-	{
-		old = MemoryContextSwitchTo(modify->segment_context);
-		found = FindByValues(modify, id, row, first, &is_own, ordinal);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(modify->segment_context);
-	}
-	if (!found && IsElsewhere(modify, is_own))
+		state = FindByValues(modify, id, row, first, &is_own, ordinal);
+	if ((state == ROW_GONE && IsElsewhere(modify, is_own)) ||
+		(state == ROW_CHANGED && IsolationUsesXactSnapshot()))
 		ZbxhistRaiseChanged();
-	return found;
+	return state;
+}
+
+/*
+ * ZbxhistFindNewest finds the newest version of a row that the snapshot sees, or
+ * that is named as it is now; ordinal is set to its number among those of its item
+ * and clock.
+ */
+RowState
+ZbxhistFindNewest(DayModify *modify, const PackedRowId *id, bool is_newest,
+				  uint16 *ordinal)
+{
+	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
+	RowState	state = is_newest ? FindByOffset(modify, id, ordinal) :
+		FindSeenNow(modify, id, ordinal);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(modify->segment_context);
+	return state;
 }

@@ -22,25 +22,20 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "lib/ilist.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
-#include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "packed/day/day_modify.h"
-#include "packed/day/open_days.h"
-#include "packed/day/packed_tid.h"
 #include "packed/day/row_lock.h"
 #include "packed/fdw/fdw.h"
-#include "packed/fdw/row_key.h"
+#include "packed/fdw/fdw_newest.h"
 
 /* a foreign table whose rows a LockRows locks */
 typedef struct LockedTable
@@ -65,14 +60,6 @@ typedef struct RowLocking
 	dlist_node	link;			/* in open_lockings */
 	MemoryContextCallback unlink;
 } RowLocking;
-
-/* how a row is by now */
-typedef enum RowState
-{
-	ROW_SAME,
-	ROW_CHANGED,
-	ROW_GONE
-} RowState;
 
 static dlist_head open_lockings = DLIST_STATIC_INIT(open_lockings);
 
@@ -152,116 +139,6 @@ GetSeen(LockedTable *locked, TupleTableSlot *slot)
 	return !isnull;
 }
 
-/* ---- the row by now ---- */
-
-/*
- * IsSame says whether two rows of the table have the same values.
- */
-static bool
-IsSame(TupleTableSlot *a, TupleTableSlot *b)
-{
-	TupleDesc	desc = a->tts_tupleDescriptor;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-
-		if (a->tts_isnull[i] != b->tts_isnull[i] ||
-			(!a->tts_isnull[i] &&
-			 !datum_image_eq(a->tts_values[i], b->tts_values[i],
-							 att->attbyval, att->attlen)))
-			return false;
-	}
-	return true;
-}
-
-/*
- * ReadNewest looks for the row among those that a reader has of its second; what has
- * its key by now goes to locked->newest.
- */
-static RowState
-ReadNewest(LockedTable *locked, DayReader *reader, int64 position)
-{
-	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(locked->table),
-												   &TTSOpsVirtual);
-	RowState	result = ROW_GONE;
-
-	ExecClearTuple(locked->newest);
-	while (result != ROW_SAME && day_reader_next(reader))
-	{
-		PackedRowId id;
-
-		ExecClearTuple(row);
-		ZbxhistMapRow(reader->map, reader->row, row->tts_values,
-					  row->tts_isnull);
-		ExecStoreVirtualTuple(row);
-		if (IsSame(row, locked->seen))
-			result = ROW_SAME;
-		else if (ZbxhistGetPosition(locked->key, row) == position)
-		{
-			/* which of several it was nobody knows */
-			if (result == ROW_CHANGED)
-				ZbxhistRaiseChanged();
-			result = ROW_CHANGED;
-			ExecCopySlot(locked->newest, row);
-			ZbxhistDayReaderRowId(reader, &id);
-			set_packed_tid(&locked->newest->tts_tid, &id);
-			locked->newest->tts_tableOid = RelationGetRelid(locked->table);
-		}
-	}
-	ExecDropSingleTupleTableSlot(row);
-	return result;
-}
-
-/*
- * IsElsewhere says whether a row that a day has not any more may be in another
- * table: of a day that has been unpacked, or as one of other columns.
- */
-static bool
-IsElsewhere(Relation parent, const DayReader *reader)
-{
-	AttrNumber *attributes = palloc(sizeof(AttrNumber) *
-									reader->layout->ncolumns);
-
-	return ZbxhistDayIsUnpacked(RelationGetRelid(reader->rel)) ||
-		!ZbxhistMapLayout(reader->layout, RelationGetDescr(parent),
-						  attributes);
-}
-
-/*
- * FindNewest reads the row, which is locked, as it is now.
- */
-static RowState
-FindNewest(LockedTable *locked, Relation parent, Oid day, int64 itemid,
-		   int64 position)
-{
-	Relation	rel = ZbxhistOpenDay(day, ZbxhistDaysUser(locked->table),
-									 AccessShareLock, ACL_SELECT);
-	ScanCounters counters = {0};
-	DayReaderSpec spec = {.table = locked->table,.wants_row_id = true,
-	.release = AccessShareLock,.counters = &counters};
-	DayReader  *reader;
-	ItemRange	range;
-	RowState	result;
-
-	if (rel == NULL)
-		ZbxhistRaiseChanged();
-	spec.snapshot = RegisterSnapshot(GetLatestSnapshot());
-	reader = ZbxhistOpenDayReader(rel, &spec);
-	ZbxhistWholeItem(&range, itemid);
-	ZbxhistStartAt(&range, make_position(position_clock(position), PG_INT32_MIN));
-	ZbxhistEndAt(&range, make_position(position_clock(position), PG_INT32_MAX));
-	ZbxhistDayReaderStart(reader, &range);
-	result = ReadNewest(locked, reader, position);
-	if (result != ROW_SAME &&
-		(IsolationUsesXactSnapshot() ||
-		 (result == ROW_GONE && IsElsewhere(parent, reader))))
-		ZbxhistRaiseChanged();
-	ZbxhistCloseDayReader(reader);
-	UnregisterSnapshot(spec.snapshot);
-	return result;
-}
-
 /* ---- locking ---- */
 
 /*
@@ -311,7 +188,9 @@ LockInDay(LockedTable *locked, Relation parent, int64 itemid, int64 position)
 	}
 	/* what a function of this statement has changed counts, too */
 	ZbxhistFlushDayChanges(day);
-	return FindNewest(locked, parent, day, itemid, position);
+	return ZbxhistReadNewest(locked->table, parent, day, locked->key,
+							 locked->seen, itemid, position,
+							 locked->newest);
 }
 
 /*

@@ -5,8 +5,9 @@
  *
  * A row is named by its itemid and ctid (fdw_scan.c).  Changes are collected
  * and written together, before AFTER triggers fire; the day is locked against other changes before the
- * first one, so what is said of a row then stays true.  The key of a row
- * cannot be changed, and rows are not inserted: new ones go to the parent.
+ * first one, so what is said of a row then stays true.  For one that another
+ * transaction has changed since the statement's snapshot, the plan is evaluated
+ * again.  The key of a row cannot be changed, and rows are not inserted: new ones go to the parent.
  *
  * Rows of several items may have the same ctid.  A statement that asks for rows
  * by ctid without saying of which item would reach others than were meant, so
@@ -31,7 +32,9 @@
 
 #include "catalog/packed_table.h"
 #include "packed/day/day_changes.h"
+#include "packed/day/day_modify.h"
 #include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_newest.h"
 #include "packed/fdw/fdw_plan.h"
 #include "packed/fdw/fdw_scan.h"
 #include "packed/fdw/moved_rows.h"
@@ -43,6 +46,7 @@
 
 typedef struct FdwModifyState
 {
+	ModifyTableState *node;
 	Relation	table;
 	Relation	parent;
 	DayChanges *changes;
@@ -51,7 +55,20 @@ typedef struct FdwModifyState
 	AttrNumber	tid;			/* in the plan's rows */
 	AttrNumber	row;			/* or 0 */
 	bool		has_tid_alone;	/* rows are named by nothing but a ctid */
+	TupleTableSlot *newest;		/* a row that others have changed; or NULL */
+	RowKey	   *newest_key;
+	HTAB	   *again;			/* PackedRowId of those evaluated again */
 } FdwModifyState;
+
+/* a row that is to be changed */
+typedef struct ModifiedRow
+{
+	PackedRowId id;
+	int64		position;
+	DayModify  *modify;			/* NULL: its day is gone */
+	bool		is_newest;		/* it has been evaluated again, as it is now */
+	TupleTableSlot *plan_slot;	/* the plan's row */
+} ModifiedRow;
 
 /* a search in the conditions on relation varno */
 typedef struct ConditionSearch
@@ -213,6 +230,7 @@ BeginForeignModify(ModifyTableState *mtstate, ResultRelInfo *rri,
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	state = palloc0(sizeof(FdwModifyState));
+	state->node = mtstate;
 	state->table = table;
 	state->tid = ExecFindJunkAttributeInTlist(targets, JUNK_TID);
 	state->row = ExecFindJunkAttributeInTlist(targets, JUNK_ROW);
@@ -258,38 +276,118 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
 }
 
 /*
- * GetRowId reads the name of a row from the plan's row.
+ * GetRow reads the name of the row that the plan's row is for, and locks it.
  */
 static void
-GetRowId(const FdwModifyState *state, EState *estate,
-		 TupleTableSlot *plan_slot, PackedRowId *id)
+GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
+	   AclMode privilege, LOCKMODE mode, ModifiedRow *row)
 {
 	bool		isnull;
 	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
 
+	memset(row, 0, sizeof(ModifiedRow));
 	if (isnull ||
-		!ZbxhistGetItemid(state->key, estate, plan_slot, &id->itemid))
+		!ZbxhistGetItemid(state->key, estate, plan_slot, &row->id.itemid))
 		elog(ERROR, "row of foreign table \"%s\" has no name",
 			 RelationGetRelationName(state->table));
-	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), id))
+	if (!get_packed_tid((ItemPointer) DatumGetPointer(tid), &row->id))
 		elog(ERROR, "ctid of foreign table \"%s\" is invalid",
 			 RelationGetRelationName(state->table));
+	row->position = make_position(row->id.clock,
+								  ZbxhistGetNs(state->key, plan_slot));
+	row->plan_slot = plan_slot;
+	row->modify = ZbxhistChangesOfRow(GetChanges(state, estate, privilege),
+									  row->id.itemid, row->position, mode);
+}
+
+/* ---- rows that others have changed meanwhile ---- */
+
+/*
+ * IsFirstTime notes that a row is evaluated again; returns false if it has been
+ * before: then it has been changed by this statement.
+ */
+static bool
+IsFirstTime(FdwModifyState *state, EState *estate, const PackedRowId *id)
+{
+	HASHCTL		ctl = {.keysize = sizeof(PackedRowId),.entrysize = sizeof(PackedRowId),.hcxt = estate->es_query_cxt};
+	bool		found;
+
+	if (state->again == NULL)
+		state->again = hash_create("zbxhist changed rows", 64, &ctl,
+								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	(void) hash_search(state->again, id, HASH_ENTER, &found);
+	return !found;
 }
 
 /*
- * LockRow locks a row and returns the changes of its day; NULL if there is no such
- * day any more.
+ * HasTriggers says whether a new row has come from more than the plan's row.
  */
-static DayModify *
-LockRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
-		const PackedRowId *id, AclMode privilege, LOCKMODE mode)
+static bool
+HasTriggers(const ResultRelInfo *rri)
 {
-	return ZbxhistChangesOfRow(GetChanges(state, estate, privilege), id->itemid,
-							   make_position(id->clock,
-											 ZbxhistGetNs(state->key,
-														  plan_slot)),
-							   mode);
+	const TupleConstr *constr = rri->ri_RelationDesc->rd_att->constr;
+
+	return (rri->ri_TrigDesc != NULL &&
+			(rri->ri_TrigDesc->trig_update_before_row ||
+			 rri->ri_TrigDesc->trig_delete_before_row)) ||
+		(constr != NULL && constr->has_generated_stored);
 }
+
+/*
+ * BeginNewest prepares for reading rows as others have left them.
+ */
+static void
+BeginNewest(FdwModifyState *state, EState *estate)
+{
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+
+	state->newest = ExecInitExtraTupleSlot(estate,
+										   RelationGetDescr(state->table),
+										   &TTSOpsHeapTuple);
+	state->newest_key = ZbxhistBeginRowKey(state->table, NIL);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * EvaluateAgain evaluates the plan for a row as another transaction has left it,
+ * as PostgreSQL does for its own tables; returns false if it is not to be changed
+ * any more.
+ */
+static bool
+EvaluateAgain(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
+			  ModifiedRow *row)
+{
+	EPQState   *epq = &state->node->mt_epqstate;
+	TupleTableSlot *test;
+	bool		isnull;
+	Datum		tid;
+
+	if (!IsFirstTime(state, estate, &row->id))
+		return false;
+	if (HasTriggers(rri))
+		ZbxhistRaiseChanged();
+	if (state->newest == NULL)
+		BeginNewest(state, estate);
+	if (ZbxhistReadNewest(state->table, state->parent,
+						  RelationGetRelid(row->modify->day),
+						  state->newest_key, NULL, row->id.itemid,
+						  row->position, state->newest) != ROW_CHANGED)
+		return false;
+	test = EvalPlanQualSlot(epq, state->table, rri->ri_RangeTableIndex);
+	ExecCopySlot(test, state->newest);
+	test->tts_tid = state->newest->tts_tid;
+	test->tts_tableOid = RelationGetRelid(state->table);
+	row->plan_slot = EvalPlanQual(epq, state->table, rri->ri_RangeTableIndex,
+								  test);
+	if (TupIsNull(row->plan_slot))
+		return false;
+	tid = ExecGetJunkAttribute(row->plan_slot, state->tid, &isnull);
+	row->is_newest = !isnull &&
+		get_packed_tid((ItemPointer) DatumGetPointer(tid), &row->id);
+	return row->is_newest;
+}
+
+/* ---- DELETE ---- */
 
 /*
  * ExecForeignDelete deletes a row.  With RETURNING, slot gets what it was.
@@ -299,23 +397,28 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 				  TupleTableSlot *plan_slot)
 {
 	FdwModifyState *state = rri->ri_FdwState;
-	DayModify  *modify;
-	PackedRowId id;
-	Datum		row;
+	ModifiedRow row;
+	RowState	found;
+	Datum		whole;
 	bool		isnull;
 
-	GetRowId(state, estate, plan_slot, &id);
-	modify = LockRow(state, estate, plan_slot, &id, ACL_DELETE,
-					 ROW_LOCK_UPDATE);
-	if (modify == NULL || !ZbxhistDayDeleteRow(modify, &id))
+	GetRow(state, estate, plan_slot, ACL_DELETE, ROW_LOCK_UPDATE, &row);
+	if (row.modify == NULL)
+		return NULL;
+	found = ZbxhistDayDeleteRow(row.modify, &row.id, false);
+	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
+		found = ZbxhistDayDeleteRow(row.modify, &row.id, true);
+	if (found != ROW_SAME)
 		return NULL;
 	if (rri->ri_projectReturning == NULL)
 		return slot;
-	row = ExecGetJunkAttribute(plan_slot, state->row, &isnull);
-	ExecStoreHeapTupleDatum(row, slot);
-	set_packed_tid(&slot->tts_tid, &id);
+	whole = ExecGetJunkAttribute(row.plan_slot, state->row, &isnull);
+	ExecStoreHeapTupleDatum(whole, slot);
+	set_packed_tid(&slot->tts_tid, &row.id);
 	return slot;
 }
+
+/* ---- UPDATE ---- */
 
 /*
  * CheckKey raises an error unless the new row has the old one's key.
@@ -347,21 +450,38 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 
 /*
  * MoveRow deletes a row from its day, whose columns are not those of slot, and
- * stores slot in the parent; returns false if the row is gone.
+ * stores slot in the parent.
  */
-static bool
-MoveRow(FdwModifyState *state, EState *estate, DayModify *modify,
-		const PackedRowId *id, TupleTableSlot *slot)
+static RowState
+MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
+		TupleTableSlot *slot)
 {
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	RowState	found;
 
 	if (state->moved == NULL)
 		state->moved = ZbxhistBeginMovedRows(state->table, state->parent);
 	MemoryContextSwitchTo(old);
-	if (ZbxhistIsMoved(state->moved, id) || !ZbxhistDayDeleteRow(modify, id))
-		return false;
-	ZbxhistMoveRow(state->moved, id, slot, estate->es_output_cid);
-	return true;
+	if (ZbxhistIsMoved(state->moved, &row->id))
+		return ROW_GONE;
+	found = ZbxhistDayDeleteRow(row->modify, &row->id, row->is_newest);
+	if (found == ROW_SAME)
+		ZbxhistMoveRow(state->moved, &row->id, slot, estate->es_output_cid);
+	return found;
+}
+
+/*
+ * UpdateRow replaces a row by slot, if it is as it was.
+ */
+static RowState
+UpdateRow(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
+		  const ModifiedRow *row, TupleTableSlot *slot)
+{
+	CheckKey(state, slot, row->plan_slot);
+	CheckRow(estate, rri, slot);
+	return ZbxhistDayTakesRows(row->modify, slot->tts_tupleDescriptor) ?
+		ZbxhistDayUpdateRow(row->modify, &row->id, row->is_newest, slot) :
+		MoveRow(state, estate, row, slot);
 }
 
 /*
@@ -372,21 +492,22 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 				  TupleTableSlot *plan_slot)
 {
 	FdwModifyState *state = rri->ri_FdwState;
-	DayModify  *modify;
-	PackedRowId id;
+	ModifiedRow row;
+	RowState	found;
 
-	GetRowId(state, estate, plan_slot, &id);
-	CheckKey(state, slot, plan_slot);
-	CheckRow(estate, rri, slot);
-	modify = LockRow(state, estate, plan_slot, &id, ACL_UPDATE,
-					 ROW_LOCK_NO_KEY_UPDATE);
-	if (modify == NULL)
+	GetRow(state, estate, plan_slot, ACL_UPDATE, ROW_LOCK_NO_KEY_UPDATE, &row);
+	if (row.modify == NULL)
 		return NULL;
-	if (ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor) ?
-		!ZbxhistDayUpdateRow(modify, &id, slot) :
-		!MoveRow(state, estate, modify, &id, slot))
+	found = UpdateRow(state, estate, rri, &row, slot);
+	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
+	{
+		ExecCopySlot(rri->ri_oldTupleSlot, state->newest);
+		slot = ExecGetUpdateNewTuple(rri, row.plan_slot, rri->ri_oldTupleSlot);
+		found = UpdateRow(state, estate, rri, &row, slot);
+	}
+	if (found != ROW_SAME)
 		return NULL;
-	set_packed_tid(&slot->tts_tid, &id);
+	set_packed_tid(&slot->tts_tid, &row.id);
 	return slot;
 }
 

@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * fdw_newest.c
+ *	  A packed row as it is now.
+ *
+ * Who has locked a row, or its day, reads it once more by a fresh snapshot: another
+ * transaction may have changed it while the lock was waited for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "executor/tuptable.h"
+#include "utils/datum.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/packed_days.h"
+#include "packed/day/day_modify.h"
+#include "packed/day/open_days.h"
+#include "packed/day/packed_tid.h"
+#include "packed/fdw/fdw_newest.h"
+
+/*
+ * IsSame says whether two rows of the table have the same values.
+ */
+static bool
+IsSame(TupleTableSlot *a, TupleTableSlot *b)
+{
+	TupleDesc	desc = a->tts_tupleDescriptor;
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (a->tts_isnull[i] != b->tts_isnull[i] ||
+			(!a->tts_isnull[i] &&
+			 !datum_image_eq(a->tts_values[i], b->tts_values[i],
+							 att->attbyval, att->attlen)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindRow looks for the row among those that a reader has of its second.
+ */
+static RowState
+FindRow(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
+		int64 position, TupleTableSlot *newest)
+{
+	Relation	table = reader->spec->table;
+	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(table),
+												   &TTSOpsVirtual);
+	RowState	result = ROW_GONE;
+
+	ExecClearTuple(newest);
+	while (result != ROW_SAME && day_reader_next(reader))
+	{
+		PackedRowId id;
+
+		ExecClearTuple(row);
+		ZbxhistMapRow(reader->map, reader->row, row->tts_values,
+					  row->tts_isnull);
+		ExecStoreVirtualTuple(row);
+		if (seen != NULL && IsSame(row, seen))
+			result = ROW_SAME;
+		else if (ZbxhistGetPosition(key, row) == position)
+		{
+			/* which of several it was nobody knows */
+			if (result == ROW_CHANGED)
+				ZbxhistRaiseChanged();
+			result = ROW_CHANGED;
+			ExecCopySlot(newest, row);
+			ZbxhistDayReaderRowId(reader, &id);
+			set_packed_tid(&newest->tts_tid, &id);
+			newest->tts_tableOid = RelationGetRelid(table);
+		}
+	}
+	ExecDropSingleTupleTableSlot(row);
+	return result;
+}
+
+/*
+ * IsElsewhere says whether a row that a day has not any more may be in another
+ * table: of a day that has been unpacked, or as one of other columns.
+ */
+static bool
+IsElsewhere(Relation parent, const DayReader *reader)
+{
+	AttrNumber *attributes = palloc(sizeof(AttrNumber) *
+									reader->layout->ncolumns);
+
+	return ZbxhistDayIsUnpacked(RelationGetRelid(reader->rel)) ||
+		!ZbxhistMapLayout(reader->layout, RelationGetDescr(parent),
+						  attributes);
+}
+
+/*
+ * ZbxhistReadNewest reads a row as it is now, which the caller has locked.  It is the
+ * same as seen, unless that is NULL; or what has its key by now goes to newest; or
+ * it is gone.
+ */
+RowState
+ZbxhistReadNewest(Relation table, Relation parent, Oid day, const RowKey *key,
+				  TupleTableSlot *seen, int64 itemid, int64 position,
+				  TupleTableSlot *newest)
+{
+	Relation	rel = ZbxhistOpenDay(day, ZbxhistDaysUser(table),
+									 AccessShareLock, ACL_SELECT);
+	ScanCounters counters = {0};
+	DayReaderSpec spec = {.table = table,.wants_row_id = true,
+	.release = AccessShareLock,.counters = &counters};
+	DayReader  *reader;
+	ItemRange	range;
+	RowState	result;
+
+	if (rel == NULL)
+		ZbxhistRaiseChanged();
+	spec.snapshot = RegisterSnapshot(GetLatestSnapshot());
+	reader = ZbxhistOpenDayReader(rel, &spec);
+	ZbxhistWholeItem(&range, itemid);
+	ZbxhistStartAt(&range, make_position(position_clock(position), PG_INT32_MIN));
+	ZbxhistEndAt(&range, make_position(position_clock(position), PG_INT32_MAX));
+	ZbxhistDayReaderStart(reader, &range);
+	result = FindRow(reader, key, seen, position, newest);
+	if (result != ROW_SAME &&
+		(IsolationUsesXactSnapshot() ||
+		 (result == ROW_GONE && IsElsewhere(parent, reader))))
+		ZbxhistRaiseChanged();
+	ZbxhistCloseDayReader(reader);
+	UnregisterSnapshot(spec.snapshot);
+	return result;
+}
