@@ -19,6 +19,7 @@ DECLARE
     tries integer := 0;
     calls integer := 0;
     began pg_catalog.timestamptz;
+    told  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     pause double precision;
 BEGIN
     LOOP
@@ -26,6 +27,8 @@ BEGIN
         began := clock_timestamp();
         answer := zbxhist_internal.run_step(parent, step, relation);
         CALL zbxhist_internal.next_transaction();
+        PERFORM zbxhist_internal.tell_progress(parent, step, relation, told);
+        told := clock_timestamp();
         EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
         IF answer = 'more' THEN
             tries := 0;

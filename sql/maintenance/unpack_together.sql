@@ -16,6 +16,7 @@ DECLARE
     day       pg_catalog.regclass;
     result    pg_catalog.text;
     began     pg_catalog.timestamptz;
+    told      pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     remaining pg_catalog.regclass[];
     results   pg_catalog.text[];
     rounds    pg_catalog.int4 := 0;
@@ -33,6 +34,8 @@ BEGIN
             result := CASE WHEN by_hand THEN zbxhist_internal.run_by_hand(parent, 'unpack', day)
                            ELSE zbxhist_internal.run_step(parent, 'unpack', day) END;
             CALL zbxhist_internal.next_transaction();
+            PERFORM zbxhist_internal.tell_progress(parent, 'unpack', day, told);
+            told := clock_timestamp();
             IF result IN ('more', 'wait', 'locked') THEN
                 remaining := remaining || day;
                 results := results || result;

@@ -69,7 +69,7 @@ AS $$
             ORDER BY d.from_clock DESC LIMIT 1) l ON true
      CROSS JOIN LATERAL (
            SELECT jsonb_object_agg(q.path, q.values_stored) AS ways
-             FROM zbxhist.insert_paths() q WHERE q.parent = c.parent) i
+             FROM zbxhist_internal.stored_paths() q WHERE q.parent = c.parent) i
      WHERE c.parent = table_metrics.parent
 $$;
 

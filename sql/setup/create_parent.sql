@@ -30,7 +30,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) IS
-'Makes a table with the columns itemid and clock a managed one, in place: its rows stay where they are, new ones go to partitions';
+'Makes a table with the columns itemid and clock a managed one, in place: new rows go to partitions, and what it has stays where it is but for rows of these';
 
 REVOKE ALL ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) TO pg_database_owner;

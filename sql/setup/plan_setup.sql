@@ -33,6 +33,9 @@ BEGIN
         IF action = 'alter_parent' THEN
             detail := format('%s; before: %s', detail, zbxhist_internal.describe_policy(former));
         END IF;
+        IF action = 'create_parent' AND NOT policy.move_existing AND zbxhist_internal.own_pages(found_table.parent) > 0 THEN
+            detail := format('%s; rows stay where they are, but maintenance moves those of today''s partitions', detail);
+        END IF;
         IF given.ingest = 'runs' AND policy.ingest = 'heap' AND NOT found_table.is_trends THEN
             detail := format('%s; not as runs: %s', detail, zbxhist_internal.why_no_runs(found_table.parent));
         END IF;

@@ -25,6 +25,11 @@ BEGIN
         RAISE EXCEPTION 'partition interval must be a whole number of minutes'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
+    IF seconds > 0 AND (86400 % seconds <> 0 AND seconds % 86400 <> 0) THEN
+        RAISE EXCEPTION 'partition interval must divide a day, or be a number of days'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.';
+    END IF;
     IF months > 1200 OR seconds > 86400::bigint * 36525 THEN
         RAISE EXCEPTION 'partition interval is too long'
             USING ERRCODE = 'invalid_parameter_value';

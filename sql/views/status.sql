@@ -18,7 +18,7 @@ SELECT c.parent,
        v.batches,
        v.values_fast,
        (SELECT pg_catalog.jsonb_object_agg(i.path, i.values_stored)
-          FROM zbxhist.insert_paths() i
+          FROM zbxhist_internal.stored_paths() i
          WHERE i.parent = c.parent
            AND i.path <> 'fast') AS values_slow
   FROM zbxhist.parent_config c

@@ -29,7 +29,7 @@
 #include "rows/attempt.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_counters);
-PG_FUNCTION_INFO_V1(zbxhist_insert_paths);
+PG_FUNCTION_INFO_V1(zbxhist_stored_paths);
 
 #define MAX_COUNTED_PARENTS 256
 
@@ -228,11 +228,11 @@ PutPaths(ReturnSetInfo *rsinfo, Oid parent, ParentCounters *slot)
 }
 
 /*
- * zbxhist_insert_paths returns the same by the way that statements took, of
+ * zbxhist_stored_paths returns the same by the way that statements took, of
  * tables that are still there.
  */
 Datum
-zbxhist_insert_paths(PG_FUNCTION_ARGS)
+zbxhist_stored_paths(PG_FUNCTION_ARGS)
 {
 	InitMaterializedSRF(fcinfo, 0);
 	AttachTable(NULL);

@@ -83,7 +83,7 @@ SELECT bag_eq(
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
         describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
-        format_time,insert_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
+        format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,

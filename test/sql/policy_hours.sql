@@ -205,7 +205,7 @@ SELECT zbxhist.alter_parent('other', partition_interval => '1 day');
 CALL zbxhist.run_maintenance('other');
 SELECT * FROM shown('other');
 CALL zbxhist.undo('other');
-SELECT zbxhist.create_parent('other', '7 hours', premake => 2);
+SELECT zbxhist.create_parent('other', '8 hours', premake => 2);
 SELECT * FROM shown('other');
 CALL zbxhist.undo('other');
 SELECT zbxhist.create_parent('other', '1 day', premake => 2);

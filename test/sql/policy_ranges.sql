@@ -33,6 +33,10 @@ SELECT zbxhist_internal.verify_interval('1.5 seconds');
 SELECT zbxhist_internal.verify_interval('200 years');
 SELECT zbxhist_internal.verify_interval(NULL);
 SELECT zbxhist_internal.verify_interval('90 minutes');
+SELECT zbxhist_internal.verify_interval('7 minutes');
+SELECT zbxhist_internal.verify_interval('25 hours');
+SELECT zbxhist_internal.verify_interval('36 hours');
+SELECT zbxhist_internal.verify_interval('36 days');
 
 -- partitions are named and bounded in UTC, too
 CREATE SCHEMA ranges;

@@ -76,6 +76,16 @@ CALL zbxhist.undo('h');
 SELECT count(*), count(*) FILTER (WHERE tableoid = 'h'::regclass) AS in_parent FROM h;
 SELECT count(*) FROM zbxhist.parent_config;
 
+-- what is no managed table, and what to call instead
+CREATE TABLE plain (a integer);
+SET client_min_messages = warning;
+SELECT zbxhist.create_parent('h', '400 days', '1 hour');
+SELECT zbxhist.create_partition('h', '2020-01-05') AS part \gset
+CALL zbxhist.undo('plain');
+CALL zbxhist.undo(:'part');
+SELECT * FROM zbxhist.verify(:'part');
+CALL zbxhist.run_maintenance(:'part');
+
 SET client_min_messages = warning;
 DROP SCHEMA undoing CASCADE;
 CALL zbxhist.run_maintenance();

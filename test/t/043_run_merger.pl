@@ -137,6 +137,24 @@ is( $node->safe_psql(
 	't|t',
 	'with all rows, once');
 
+# that statements are not counted is said, or they are
+my (undef, undef, $said) =
+  psql_script($node, 'zabbix', 'SELECT * FROM zbxhist.insert_paths()');
+is($said =~ /NOTICE:  statements are not counted by this server/ ? 1 : 0,
+	$node->pg_version < 17 ? 1 : 0,
+	'why statements are not counted');
+
+# and what takes longer than ten seconds, but for what is done each hour
+(undef, undef, $said) = psql_script($node, 'zabbix', <<'SQL');
+SELECT zbxhist_internal.tell_progress('history', 'undo_move', NULL, statement_timestamp() - interval '11 s'),
+       zbxhist_internal.tell_progress('history', 'pack', NULL, statement_timestamp() - interval '11 s'),
+       zbxhist_internal.tell_progress('history', 'move', NULL, statement_timestamp());
+SQL
+like(
+	$said,
+	qr/\A(?:psql:<stdin>:3: )?NOTICE:  \d+ s: moving rows of public\.history\n\z/,
+	'what takes long is told');
+
 # ---- VACUUM ----
 
 my $hour = $node->safe_psql('zabbix',
