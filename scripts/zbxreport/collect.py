@@ -38,6 +38,8 @@ SELECT jsonb_agg(jsonb_build_object(
            'interval', extract(epoch FROM p.partition_interval)::bigint,
            'retention', extract(epoch FROM p.effective_retention)::bigint,
            'retention_source', p.retention_source,
+           'detach', p.retention_action = 'detach',
+           'retention_schema', p.retention_schema,
            'pack_after', extract(epoch FROM p.pack_after)::bigint,
            'premake', p.premake,
            'is_undone', NOT p.routing,

@@ -180,7 +180,10 @@ def policy(table):
     parts = [f'partitions of {span(table["interval"])}']
     if table["retention"]:
         source = (table["retention_source"] or "").split(":")[0]
-        parts.append(f'kept for {span(table["retention"])} ({escape(source)})')
+        taken_off = ""
+        if table.get("detach"):
+            taken_off = f', then detached into {escape(table["retention_schema"] or "its own schema")}'
+        parts.append(f'kept for {span(table["retention"])} ({escape(source)}){taken_off}')
     else:
         parts.append("kept for ever")
     if table["pack_after"] is None:

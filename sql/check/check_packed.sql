@@ -62,8 +62,9 @@ BEGIN
            AND zbxhist_internal.is_transient(p.sqlstate);
     RETURN QUERY
         SELECT 'error', 'damaged_day', d.day::text,
-               coalesce(format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem),
-                        format('a query has met damage in it at %s', zbxhist_internal.format_time(m.met_at))),
+               CASE WHEN v.day IS NOT NULL
+                    THEN format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
+                    ELSE format('it is damaged, met by a query at %s', zbxhist_internal.format_time(m.met_at)) END,
                format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
           FROM zbxhist.packed_day d
           JOIN pg_class k ON k.oid = d.day

@@ -8,7 +8,9 @@ AS $$
 DECLARE
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
     keys    CONSTANT name[] := zbxhist_internal.key_columns(parent);
-    blocks  CONSTANT text := format('c.ctid >= ''(%s,0)'' AND c.ctid < ''(%s,0)''', first_block, end_block);
+    -- the next maintenance would delete what is past retention
+    blocks  CONSTANT text := format('c.ctid >= ''(%s,0)'' AND c.ctid < ''(%s,0)'' AND c.clock >= %s', first_block, end_block,
+                                    coalesce(zbxhist_internal.deletion_clock(parent), -2147483648));
     move    CONSTANT text := format('WITH gone AS (DELETE FROM ONLY %1$s c WHERE %2$s%%s RETURNING %3$s)'
                                     ' INSERT INTO %4$s (%3$s) SELECT %3$s FROM gone', child, blocks,
                                     columns, parent);

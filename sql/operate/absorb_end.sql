@@ -19,9 +19,9 @@ BEGIN
     PERFORM zbxhist_internal.log_action(parent, 'absorb', label, NULL, NULL, started, waited, NULL,
                                         CASE WHEN rest > 0 THEN format('%s rows are left in it', rest) END);
     IF rest > 0 THEN
-        RAISE WARNING 'table % has % rows whose key table % has with other values', child, rest, parent
-            USING DETAIL = 'They stay there, in a table of its own, and are not read any more in the other one.  '
-                           'To have one back, delete the row with its key and insert it.',
+        RAISE WARNING '% rows of table % are left in it', rest, child
+            USING DETAIL = format('They are past retention, or table %s has their key with other values.  They are not read there any more.  '
+                                  'To have one back, delete the row with its key and insert it.', parent),
                   HINT = format('SELECT * FROM %s;', child);
     ELSE
         RAISE NOTICE 'all rows of table % are where they belong in table %; it is empty, and a table of its own', child, parent

@@ -21,7 +21,7 @@ COMMENT ON TABLE zbxhist.maintenance_log IS
 COMMENT ON COLUMN zbxhist.maintenance_log.id IS 'Number of the entry';
 COMMENT ON COLUMN zbxhist.maintenance_log.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.maintenance_log.parent IS 'The managed table';
-COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, undo, ...';
+COMMENT ON COLUMN zbxhist.maintenance_log.action IS 'What was done: take_up, owner, premake, split, replace, trigger, align, index, move, extend, drop, expire, truncate, pack, merge, compact, repack, unpack, salvage, lost, detach, absorb, inspect, undo, ...';
 COMMENT ON COLUMN zbxhist.maintenance_log.relation IS 'The partition, if it was about one';
 COMMENT ON COLUMN zbxhist.maintenance_log.rows IS 'Rows moved, deleted or dropped (an estimate for dropped ones)';
 COMMENT ON COLUMN zbxhist.maintenance_log.bytes IS 'Disk space freed';

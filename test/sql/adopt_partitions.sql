@@ -164,3 +164,27 @@ DROP PUBLICATION native_pub;
 DROP SCHEMA native CASCADE;
 DROP ROLE native_other;
 SELECT zbxhist_internal.forget_dropped();
+
+-- what retention would delete is told, of the default partition as well, and has to be agreed to
+CREATE SCHEMA lossy;
+SET search_path = lossy;
+SET client_min_messages = notice;
+CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer, hk_history_global integer, hk_history varchar(32), hk_trends_mode integer, hk_trends_global integer, hk_trends varchar(32));
+INSERT INTO config VALUES (1, 1, 1, '2d', 1, 1, '365d');
+CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0, ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns)) PARTITION BY RANGE (clock);
+CREATE TABLE history_a PARTITION OF history FOR VALUES FROM (1700006400) TO (1700092800);
+CREATE TABLE history_rest PARTITION OF history DEFAULT;
+INSERT INTO history SELECT i, 1700000000 + i, i, 0 FROM generate_series(1, 30) i;
+INSERT INTO history SELECT i, 1700006400 + i, i, 0 FROM generate_series(1, 20) i;
+INSERT INTO history VALUES (1, extract(epoch FROM now())::integer, 1, 0);
+ANALYZE history;
+SELECT regexp_replace(line, '\d+ (bytes|kB)', 'SIZE') AS line, is_lost FROM zbxhist_internal.adoption_losses('lossy.history');
+\set VERBOSITY terse
+CALL zbxhist.adopt_partitions('history');
+SELECT count(*) FROM history;
+SET client_min_messages = warning;
+CALL zbxhist.adopt_partitions('history', accept_deletion => true);
+CALL zbxhist.run_maintenance('history');
+SELECT count(*) FROM history;
+DROP SCHEMA lossy CASCADE;
+SELECT zbxhist_internal.forget_dropped();

@@ -497,7 +497,15 @@ my @cases = (
 	{
 		code => 'no_bounds',
 		provoke =>
-		  'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)'
+		  "CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, @{[ day(-1) ]}), (77, @{[ day(5) ]})"
+	},
+	{
+		# what would be deleted is left where it is
+		code => 'no_bounds',
+		provoke =>
+		  'CREATE TABLE apart () INHERITS (history); INSERT INTO apart VALUES (77, 77)',
+		changes => 1,
+		says => qr/what is past retention stays in it/
 	},
 	{
 		code => 'no_bounds',

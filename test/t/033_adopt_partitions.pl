@@ -362,8 +362,13 @@ SQL
 		),
 		'',
 		'nothing is wrong');
+	my $others =
+	  "SELECT count(*) FROM pg_inherits WHERE inhparent = 'history_str'::regclass";
+	my $before = sql($others);
+	sql("UPDATE partman.part_config SET premake = premake + 2 WHERE parent_table = 'public.history_str'"
+	);
 	sql('SELECT partman.run_maintenance()');
-	pass('pg_partman looks after its other tables');
+	is(sql($others), $before + 2, 'pg_partman looks after its other tables');
 
 	# what Zabbix's period would delete, nobody has agreed to
 	sql(<<"SQL");
