@@ -370,6 +370,40 @@ SQL
 	sql('SELECT partman.run_maintenance()');
 	is(sql($others), $before + 2, 'pg_partman looks after its other tables');
 
+	# what it moved to another schema is moved there on; it has deleted no row of a default partition
+	create_native('history_log', 'text');
+	sql("SELECT partman.create_parent('public.history_log', $arguments, p_epoch => 'seconds',"
+		  . " p_premake => 4, p_start_partition => (now() - interval '5 days')::text)"
+	);
+	$node->safe_psql('zabbix', 'CREATE SCHEMA archive AUTHORIZATION zabbix');
+	sql("UPDATE partman.part_config SET retention = '3 days', retention_schema = 'archive' WHERE parent_table = 'public.history_log'"
+	);
+	sql("INSERT INTO history_log SELECT i % 70, ${\ day(0)} - i * 3600, 'x', i FROM generate_series(1, 110) i"
+	);
+	sql("INSERT INTO history_log SELECT 1, ${\ day(-100)} + i, 'x', i FROM generate_series(1, 7) i"
+	);
+	$plan = messages_of("$adopt('history_log', dry_run => true)");
+	like(
+		$plan,
+		qr/detaches into schema archive what is older than 3 days \(policy\): about \d+ rows/,
+		'a dry run tells what goes to its retention_schema');
+	like(
+		$plan,
+		qr/leaves the rows of the default partition public\.history_log_default .*: 7, the oldest of .*:01 UTC, the newest of .*:07 UTC/,
+		'... and which rows of the default partition are older, to the second');
+	like(
+		messages_of("$adopt('history_log')"),
+		qr/table public\.history_log is managed by zbxhist now/,
+		'nothing has to be agreed to');
+	sql("CALL zbxhist.run_maintenance('history_log')") for 1 .. 2;
+	my @archived = split /\n/,
+	  sql("SELECT oid::regclass FROM pg_class WHERE relnamespace = 'archive'::regnamespace AND relkind = 'r'"
+	  );
+	cmp_ok(scalar @archived, '>', 0, 'maintenance has moved partitions there');
+	my $all = rows_of($node, 'zabbix', 'history_log');
+	$all += rows_of($node, 'zabbix', $_) for @archived;
+	is($all, 117, '... and deleted nothing');
+
 	# what Zabbix's period would delete, nobody has agreed to
 	sql(<<"SQL");
 CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NULL, hk_history_global integer NOT NULL,
