@@ -192,7 +192,6 @@ OBJS = \
 	src/read/open_source.o \
 	src/read/parent.o \
 	src/read/range.o \
-	src/read/range_support.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/total.o \

@@ -6,7 +6,7 @@ LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'zbxhist_range_support';
 
 COMMENT ON FUNCTION zbxhist_internal.range_support(internal) IS
-'Lets a LIMIT above the function range reach it (internal)';
+'Tells the planner how many rows the function range gives at most (internal)';
 
 REVOKE ALL ON FUNCTION zbxhist_internal.range_support(internal) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION zbxhist_internal.range_support(internal) TO PUBLIC;

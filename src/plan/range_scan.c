@@ -11,7 +11,7 @@
  * The planner asks the function's support function first, which is how the
  * library comes to be loaded in time.  The scan has no relation of its own:
  * its columns are those of custom_scan_tlist, and the call's arguments are
- * custom_exprs.  A query that needs the whole row, or WITH ORDINALITY, is
+ * custom_exprs.  A query that changes or locks rows, or WITH ORDINALITY, is
  * left to the executor's way; so rows are never fetched again for a recheck.
  *
  * Locks, privileges and the snapshot are those of row_set.c, which opens the
@@ -27,9 +27,12 @@
 #include "catalog/pg_class.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
+#include "fmgr.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
@@ -61,6 +64,7 @@ typedef struct RangeScanState
 	RangeGetter get_range;
 	List	   *arguments;		/* of ExprState */
 	int			natts;
+	int			nattributes;	/* of these; the last may be the whole row */
 	AttrNumber *attnums;
 	AttrNumber	last_attnum;	/* the highest of them */
 	ItemRange	range;
@@ -124,11 +128,11 @@ NeedsWholeRow(RelOptInfo *rel)
 }
 
 /*
- * BuildScanList returns the scan's target list, of all columns there are, and
- * their numbers.
+ * BuildScanList returns the scan's target list, of all columns there are and, if
+ * it is needed, the whole row, and their numbers.
  */
 static List *
-BuildScanList(Index relid, Oid rowtype, List **attnums)
+BuildScanList(RelOptInfo *rel, Oid rowtype, List **attnums)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(rowtype, -1);
 	List	   *result = NIL;
@@ -141,7 +145,7 @@ BuildScanList(Index relid, Oid rowtype, List **attnums)
 
 		if (att->attisdropped)
 			continue;
-		var = makeVar(relid, att->attnum, att->atttypid, att->atttypmod,
+		var = makeVar(rel->relid, att->attnum, att->atttypid, att->atttypmod,
 					  att->attcollation, 0);
 		result = lappend(result,
 						 makeTargetEntry((Expr *) var, list_length(result) + 1,
@@ -150,6 +154,16 @@ BuildScanList(Index relid, Oid rowtype, List **attnums)
 		*attnums = lappend_int(*attnums, att->attnum);
 	}
 	ReleaseTupleDesc(desc);
+	if (NeedsWholeRow(rel))
+	{
+		Var		   *row = makeVar(rel->relid, InvalidAttrNumber, rowtype, -1,
+								  InvalidOid, 0);
+
+		result = lappend(result,
+						 makeTargetEntry((Expr *) row, list_length(result) + 1,
+										 NULL, false));
+		*attnums = lappend_int(*attnums, InvalidAttrNumber);
+	}
 	return result;
 }
 
@@ -175,7 +189,7 @@ PlanRange(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->scan.plan.qual = extract_actual_clauses(clauses, false);
 	scan->flags = path->flags;
 	scan->custom_scan_tlist =
-		BuildScanList(rel->relid, exprType(linitial(call->args)), &attnums);
+		BuildScanList(rel, exprType(linitial(call->args)), &attnums);
 	scan->custom_exprs = copyObject(call->args);
 	scan->custom_private = list_make2(call, attnums);
 	scan->methods = &range_scan_methods;
@@ -204,8 +218,8 @@ ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	CustomPath *path;
 
 	if (!zbxhist_enable_range_scan || rel->pathlist == NIL ||
-		(call = GetCall(rte)) == NULL || !OidIsValid(GetParent(call)) ||
-		NeedsWholeRow(rel))
+		root->rowMarks != NIL ||
+		(call = GetCall(rte)) == NULL || !OidIsValid(GetParent(call)))
 		return;
 
 	function_path = linitial(rel->pathlist);
@@ -224,6 +238,35 @@ ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	path->custom_private = list_make1(call);
 	path->methods = &range_path_methods;
 	add_path(rel, &path->path);
+}
+
+PG_FUNCTION_INFO_V1(zbxhist_range_support);
+
+/*
+ * zbxhist_range_support is the support function of both functions range: it
+ * tells the planner a max_rows that it can know.
+ */
+Datum
+zbxhist_range_support(PG_FUNCTION_ARGS)
+{
+	SupportRequestRows *request = (SupportRequestRows *) PG_GETARG_POINTER(0);
+	FuncExpr   *call;
+	Const	   *rows;
+
+	if (!IsA(request, SupportRequestRows) || request->root == NULL ||
+		!IsA(request->node, FuncExpr))
+		PG_RETURN_POINTER(NULL);
+	call = (FuncExpr *) request->node;
+	if (list_length(call->args) <= RANGE_MAX_ROWS_ARGUMENT)
+		PG_RETURN_POINTER(NULL);
+	rows = (Const *) estimate_expression_value(request->root,
+											   list_nth(call->args,
+														RANGE_MAX_ROWS_ARGUMENT));
+	if (!IsA(rows, Const) || rows->constisnull ||
+		DatumGetInt64(rows->constvalue) > 1000)
+		PG_RETURN_POINTER(NULL);
+	request->rows = Max(DatumGetInt64(rows->constvalue), 1);
+	PG_RETURN_POINTER(request);
 }
 
 /* ---- execution ---- */
@@ -251,6 +294,7 @@ BeginRange(CustomScanState *node, EState *estate, int eflags)
 	foreach(lc, attnums)
 	{
 		state->attnums[state->natts++] = lfirst_int(lc);
+		state->nattributes += lfirst_int(lc) != InvalidAttrNumber;
 		state->last_attnum = Max(state->last_attnum, lfirst_int(lc));
 	}
 }
@@ -266,7 +310,7 @@ CheckColumns(const RangeScanState *state)
 		state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 	TupleDesc	desc = RelationGetDescr(state->set.parent);
 
-	for (int i = 0; i < state->natts; i++)
+	for (int i = 0; i < state->nattributes; i++)
 	{
 		AttrNumber	attnum = state->attnums[i];
 
@@ -336,10 +380,19 @@ NextRange(ScanState *node)
 		return slot;
 	row = ZbxhistReadSlot(state->set.reader);
 	slot_getsomeattrs(row, state->last_attnum);
-	for (int i = 0, n = state->natts; i < n; i++)
+	for (int i = 0, n = state->nattributes; i < n; i++)
 	{
 		values[i] = row->tts_values[attnums[i] - 1];
 		isnull[i] = row->tts_isnull[attnums[i] - 1];
+	}
+	if (state->nattributes < state->natts)
+	{
+		MemoryContext old =
+			MemoryContextSwitchTo(node->ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+		values[state->nattributes] = ZbxhistReadDatum(state->set.reader);
+		isnull[state->nattributes] = false;
+		MemoryContextSwitchTo(old);
 	}
 	return ExecStoreVirtualTuple(slot);
 }

@@ -4,8 +4,8 @@
  *	  SQL functions that give out rows of one item: range, nearest and
  *	  minimum_time.
  *
- * How range is planned in FROM is in plan/range_scan.c and range_support.c, how
- * rows are given out otherwise in row_set.c.
+ * How range is planned in FROM is in plan/range_scan.c, how rows are given out
+ * otherwise in row_set.c.
  *
  *-------------------------------------------------------------------------
  */

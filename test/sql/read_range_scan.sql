@@ -31,11 +31,11 @@ SELECT r.*, q FROM unnest(ARRAY[
     'SELECT EXISTS (SELECT FROM zbxhist.range(NULL::history, 1, 0, 600000))',
     'SELECT (SELECT clock FROM zbxhist.range(NULL::history, 1, 0, 600000, ''desc'') WHERE value > 100 LIMIT 1)',
     'SELECT * FROM zbxhist.range(NULL::history, 1, ''1970-01-02 UTC''::timestamptz, ''1970-01-03 UTC'', ''desc'') LIMIT 4',
-    'SELECT count(*) FROM zbxhist.range(NULL::history, 1, 0, 600000, max_rows => 7)']) q, rows_read(q) r;
+    'SELECT count(*) FROM zbxhist.range(NULL::history, 1, 0, 600000, max_rows => 7)',
+    'SELECT r FROM zbxhist.range(NULL::history, 1, 0, 600000) r LIMIT 3',
+    'SELECT * FROM zbxhist.range(NULL::history, 1, 0, 600000) r WHERE r IS NOT NULL AND ns = 6 LIMIT 2']) q, rows_read(q) r;
 -- left to the executor's way
 SELECT r.*, q FROM unnest(ARRAY[
-    'SELECT r FROM zbxhist.range(NULL::history, 1, 0, 86400) r',
-    'SELECT * FROM zbxhist.range(NULL::history, 1, 0, 86400) r WHERE r IS NOT NULL',
     'SELECT * FROM zbxhist.range(NULL::history, 1, 0, 86400) WITH ORDINALITY',
     'SELECT * FROM ROWS FROM (zbxhist.range(NULL::history, 1, 0, 86400), generate_series(1, 2))',
     'UPDATE item SET since = r.clock FROM zbxhist.range(NULL::history, 1, 0, 86400) r WHERE r.itemid = item.itemid']) q, rows_read(q) r;
@@ -57,6 +57,9 @@ SELECT c.*, q FROM unnest(ARRAY[
     'SELECT * FROM zbxhist.range(NULL::history, 2, 0, 600000, ''desc'', from_ns => 3)',
     'SELECT ns, itemid FROM zbxhist.range(NULL::history, 2, 80000, 180000) WHERE value < 50 AND ns > 2',
     'SELECT count(*) FROM zbxhist.range(NULL::history, 2, 0, 600000)',
+    'SELECT r FROM zbxhist.range(NULL::history, 2, 0, 600000) r',
+    'SELECT r, to_jsonb(r), r.ns FROM zbxhist.range(NULL::history, 2, 80000, 180000) AS r(x, a, b, ns) WHERE r IS NOT NULL AND b < 50',
+    'SELECT i.name, r FROM item i LEFT JOIN LATERAL zbxhist.range(NULL::history, i.itemid, i.since, 600000) r ON r.ns < 2 ORDER BY 1, r.clock',
     'SELECT a, b FROM zbxhist.range(NULL::history, 2, 0, 20000) AS r(x, a, b, c)',
     'SELECT * FROM zbxhist.range(NULL::history, 2, NULL, 600000)',
     'SELECT * FROM zbxhist.range(NULL::history, 2, 600000, 0)',
