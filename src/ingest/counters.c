@@ -103,7 +103,7 @@ TryToAttach(void)
 
 	if (is_tried)
 		return;
-	error = ZbxhistAttempt(AttachTable, NULL);
+	error = ZbxhistAttemptIf(AttachTable, NULL, ZbxhistIsBearable);
 	is_tried = true;
 	if (error == NULL)
 		return;

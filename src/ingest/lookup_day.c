@@ -212,8 +212,6 @@ FindKey(Relation parent, const PackedDay *day, Oid usual,
 	*is_gone = lookup.is_gone;
 	if (error == NULL)
 		return lookup.found;
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
-		ReThrowError(error);
 	LogUnreadable(day->relid, error);
 	FreeErrorData(error);
 	return InvalidOid;

@@ -87,11 +87,8 @@ compare_rows(const void *a, const void *b)
 	const KeyedRow *left = a;
 	const KeyedRow *right = b;
 
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	if (left->position != right->position)
-		return left->position < right->position ? -1 : 1;
-	return 0;
+	return compare_places(left->itemid, left->position, right->itemid,
+						  right->position);
 }
 
 /*

@@ -149,9 +149,6 @@ ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 		error = ZbxhistAttempt(DecodeKeys, &decode);
 	else
 		DecodeKeys(&decode);
-	if (error != NULL &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
-		ReThrowError(error);
 	if (error != NULL || decode.keys.nrows < 0)
 	{
 		ereport(LOG,
@@ -609,8 +606,6 @@ ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
 
 	if (error == NULL)
 		return look.row;
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
-		ReThrowError(error);
 	LogUnreadable(runs, error);
 	return -1;
 }

@@ -236,7 +236,8 @@ static DayLayout *
 TryLayout(Relation runs)
 {
 	LayoutReading reading = {.runs = runs};
-	ErrorData  *error = ZbxhistAttempt(ReadLayout, &reading);
+	ErrorData  *error = ZbxhistAttemptIf(ReadLayout, &reading,
+											  ZbxhistIsBearable);
 
 	if (error == NULL)
 		return reading.layout;

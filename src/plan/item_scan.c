@@ -322,25 +322,20 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 }
 
 /*
- * GetRange makes bounds of the values that the conditions have now, and a range
+ * EvaluateRange makes bounds of the values that the conditions have now, and a range
  * of the first item in them, or of any if there are none.
  */
 static void
-GetRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
+EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 {
 	ZbxhistEvaluateConds(state->kinds, state->values,
 						 state->css.ss.ps.ps_ExprContext,
 						 state->bounds_context, bounds);
-	ZbxhistMakeEmpty(range);
-	if ((bounds->items != NULL ? bounds->nitems == 0 : !state->query.is_of_each) ||
-		bounds->from_clock > bounds->to_clock ||
-		bounds->from_clock > PG_INT32_MAX || bounds->to_clock < PG_INT32_MIN)
-		return;
-	range->itemid = bounds->items == NULL ? 0 : bounds->items[0];
-	range->first = make_position((int32) Max(bounds->from_clock, PG_INT32_MIN),
-								 PG_INT32_MIN);
-	range->last = make_position((int32) Min(bounds->to_clock, PG_INT32_MAX),
-								PG_INT32_MAX);
+	ZbxhistBoundsRange(bounds, range);
+	if (bounds->items != NULL && bounds->nitems > 0)
+		range->itemid = bounds->items[0];
+	else if (!state->query.is_of_each)
+		ZbxhistMakeEmpty(range);
 	range->is_descending = state->query.is_descending;
 }
 
@@ -422,7 +417,7 @@ StartItem(ItemScanState *state)
 	ScanBounds	bounds;
 	ItemRange	range;
 
-	GetRange(state, &bounds, &range);
+	EvaluateRange(state, &bounds, &range);
 	LockPartitions(state, &range);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,

@@ -17,31 +17,43 @@
 #include "rows/attempt.h"
 
 /*
- * IsForSession says whether an error is one that ends the statement whatever it
- * does: a cancel or shutdown, a deadlock, a serialization failure, a lock that
- * the session did not want to wait for so long.
+ * ZbxhistIsBearable says whether an error is not one that ends the statement
+ * whatever it does: a cancel or shutdown, a deadlock, a serialization failure, a
+ * lock that the session did not want to wait for so long.
  */
-static bool
-IsForSession(int sqlstate)
+bool
+ZbxhistIsBearable(int sqlerrcode)
 {
-	switch (ERRCODE_TO_CATEGORY(sqlstate))
+	switch (ERRCODE_TO_CATEGORY(sqlerrcode))
 	{
 		case ERRCODE_TRANSACTION_ROLLBACK:
 		case ERRCODE_OPERATOR_INTERVENTION:
-			return true;
+			return false;
 		default:
-			return sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
+			return sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 	}
 }
 
 /*
- * ZbxhistAttempt calls work with arg in a subtransaction, in the current memory
+ * IsOfWork says whether an error is bearable and does not come from a lack of
+ * memory, which says nothing of what was looked at.
+ */
+static bool
+IsOfWork(int sqlerrcode)
+{
+	return ZbxhistIsBearable(sqlerrcode) &&
+		ERRCODE_TO_CATEGORY(sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+/*
+ * ZbxhistAttemptIf calls work with arg in a subtransaction, in the current memory
  * context.  Returns NULL, or the error that it ended with, by which all that it
- * did is undone, allocated in the current context; errors that are for the
- * session are raised.
+ * did is undone, allocated in the current context; an error that is not expected
+ * is raised.
  */
 ErrorData *
-ZbxhistAttempt(void (*work) (void *arg), void *arg)
+ZbxhistAttemptIf(void (*work) (void *arg), void *arg,
+				 bool (*is_expected) (int sqlerrcode))
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -64,7 +76,16 @@ ZbxhistAttempt(void (*work) (void *arg), void *arg)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	if (error != NULL && IsForSession(error->sqlerrcode))
+	if (error != NULL && !(*is_expected) (error->sqlerrcode))
 		ReThrowError(error);
 	return error;
+}
+
+/*
+ * ZbxhistAttempt does the same, and expects whatever comes from the work itself.
+ */
+ErrorData *
+ZbxhistAttempt(void (*work) (void *arg), void *arg)
+{
+	return ZbxhistAttemptIf(work, arg, IsOfWork);
 }

@@ -8,6 +8,9 @@
 #ifndef ZBXHIST_ATTEMPT_H
 #define ZBXHIST_ATTEMPT_H
 
+extern bool ZbxhistIsBearable(int sqlerrcode);
+extern ErrorData *ZbxhistAttemptIf(void (*work) (void *arg), void *arg,
+								   bool (*is_expected) (int sqlerrcode));
 extern ErrorData *ZbxhistAttempt(void (*work) (void *arg), void *arg);
 
 #endif							/* ZBXHIST_ATTEMPT_H */

@@ -50,6 +50,19 @@ position_ns(int64 position)
 	return (int32) ((uint32) position ^ ((uint32) 1 << 31));
 }
 
+/*
+ * compare_places compares two rows by item, then by position, or by a clock
+ * in its place.
+ */
+static inline int
+compare_places(int64 itemid, int64 position, int64 other_itemid,
+			   int64 other_position)
+{
+	if (itemid != other_itemid)
+		return itemid < other_itemid ? -1 : 1;
+	return position < other_position ? -1 : position > other_position;
+}
+
 extern void ZbxhistWholeItem(ItemRange *range, int64 itemid);
 extern void ZbxhistStartAt(ItemRange *range, int64 position);
 extern void ZbxhistStartAfter(ItemRange *range, int64 position);

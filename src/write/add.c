@@ -354,11 +354,11 @@ compare_rows(const void *a, const void *b)
 {
 	const AddedRow *left = a;
 	const AddedRow *right = b;
+	int			order = compare_places(left->itemid, left->position,
+									   right->itemid, right->position);
 
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	if (left->position != right->position)
-		return left->position < right->position ? -1 : 1;
+	if (order != 0)
+		return order;
 	return left->arrival < right->arrival ? -1 : 1;
 }
 

@@ -67,24 +67,13 @@ SortChanges(DayModify *modify)
  * WriteTuple writes an updated row.
  */
 static void
-WriteTuple(DayModify *modify, DayWriter *writer, const RowChange *change)
+WriteTuple(DayWriter *writer, const RowChange *change)
 {
-	const DayLayout *layout = modify->layout;
-	Datum	   *values = palloc(sizeof(Datum) * layout->ncolumns);
-	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
 	RowBuffer  *buffer;
-	int			row;
+	int			row = ZbxhistDayWriteRow(writer, change->itemid, change->clock,
+										 &buffer);
 
-	heap_deform_tuple(change->tuple, layout->desc, values, nulls);
-	row = ZbxhistDayWriteRow(writer, change->itemid, change->clock,
-							 &buffer);
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		int			packed = layout->columns[i].packed;
-
-		if (packed > 0)
-			ZbxhistSetDatum(buffer, row, packed, values[i], nulls[i]);
-	}
+	ZbxhistSetTuple(buffer, row, change->tuple);
 }
 
 /*
@@ -112,7 +101,7 @@ WriteChanged(DayModify *modify, DayWriter *writer, const GroupReader *reader,
 			changes[next].ordinal != ordinal)
 			ZbxhistDayWriteRows(writer, &rows, i, 1);
 		else if (changes[next++].tuple != NULL)
-			WriteTuple(modify, writer, &changes[next - 1]);
+			WriteTuple(writer, &changes[next - 1]);
 	}
 	if (next != nchanges)
 		ereport(ERROR,

@@ -18,7 +18,6 @@
 #include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -26,12 +25,13 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_index.h"
+#include "rows/attempt.h"
+#include "rows/item_range.h"
 
 /* an I/O buffer begins at a multiple of that */
 #define IO_ALIGNMENT 4096
@@ -66,35 +66,11 @@ bool
 ZbxhistTry(void (*run) (void *), void *arg, bool (*is_expected) (int),
 		   char **error)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool done = false;
+	ErrorData  *data = ZbxhistAttemptIf(run, arg, is_expected);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		run(arg);
-		ReleaseCurrentSubTransaction();
-		done = true;
-	}
-	PG_CATCH();
-	{
-		ErrorData  *data;
-
-		MemoryContextSwitchTo(context);
-		data = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		CurrentResourceOwner = owner;
-		if (!is_expected(data->sqlerrcode))
-			ReThrowError(data);
+	if (data != NULL)
 		*error = data->message;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return done;
+	return data == NULL;
 }
 
 /* ---- a block ---- */
@@ -357,11 +333,8 @@ ZbxhistCompareGroups(const void *a, const void *b)
 	const DayGroup *left = a;
 	const DayGroup *right = b;
 
-	if (left->first_itemid != right->first_itemid)
-		return left->first_itemid < right->first_itemid ? -1 : 1;
-	if (left->first_clock != right->first_clock)
-		return left->first_clock < right->first_clock ? -1 : 1;
-	return 0;
+	return compare_places(left->first_itemid, left->first_clock,
+						  right->first_itemid, right->first_clock);
 }
 
 /*

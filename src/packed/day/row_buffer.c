@@ -14,6 +14,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
@@ -366,6 +367,27 @@ ZbxhistSetDatum(RowBuffer *buffer, int row, int number, Datum value,
 	}
 	else
 		SetReference(buffer, row, number, value);
+}
+
+/*
+ * ZbxhistSetTuple sets a row's values of all columns besides itemid and clock to
+ * those of a tuple with the day's columns.  Allocates in the current context.
+ */
+void
+ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple)
+{
+	const DayLayout *layout = buffer->layout;
+	Datum	   *values = palloc(sizeof(Datum) * layout->ncolumns);
+	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
+
+	heap_deform_tuple(tuple, layout->desc, values, nulls);
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		int			packed = layout->columns[i].packed;
+
+		if (packed > 0)
+			ZbxhistSetDatum(buffer, row, packed, values[i], nulls[i]);
+	}
 }
 
 /*

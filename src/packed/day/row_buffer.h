@@ -8,6 +8,8 @@
 #ifndef ZBXHIST_ROW_BUFFER_H
 #define ZBXHIST_ROW_BUFFER_H
 
+#include "access/htup.h"
+
 #include "packed/day/layout.h"
 
 typedef struct RowBuffer
@@ -36,6 +38,7 @@ extern void ZbxhistSetUnsigned(RowBuffer *buffer, int row, int column,
 							   uint64 value);
 extern void ZbxhistSetDatum(RowBuffer *buffer, int row, int column,
 							Datum value, bool isnull);
+extern void ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple);
 extern void ZbxhistCopyValues(RowBuffer *buffer, int row,
 							  const SegmentRows *from, int from_row);
 extern void ZbxhistRemoveRows(RowBuffer *buffer, int count);

@@ -122,25 +122,6 @@ ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 }
 
 /*
- * PutTuple puts an updated row's values into the row of a buffer.
- */
-static void
-PutTuple(const DayLayout *layout, RowBuffer *buffer, int row, HeapTuple tuple)
-{
-	Datum	   *values = palloc(sizeof(Datum) * layout->ncolumns);
-	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
-
-	heap_deform_tuple(tuple, layout->desc, values, nulls);
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		int			packed = layout->columns[i].packed;
-
-		if (packed > 0)
-			ZbxhistSetDatum(buffer, row, packed, values[i], nulls[i]);
-	}
-}
-
-/*
  * EditRun writes anew what the changes, which are all of its, leave of a run.
  * Allocates in the current context.
  */
@@ -172,7 +153,7 @@ EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 			continue;
 		row = ZbxhistAddAnyRow(buffer, (int32) rows.columns[0].ints[i]);
 		if (edit != NULL)
-			PutTuple(layout, buffer, row, edit->tuple);
+			ZbxhistSetTuple(buffer, row, edit->tuple);
 		else
 			ZbxhistCopyValues(buffer, row, &source, i);
 		rows.itemids[n++] = rows.itemids[i];

@@ -98,8 +98,6 @@ IsNewDamage(RunCheck *check, const DayGroup *place, Snapshot snapshot)
 	error = ZbxhistAttempt(CheckRun, check);
 	if (error == NULL)
 		return false;
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES)
-		ReThrowError(error);
 	Note(check, error);
 	return true;
 }

@@ -54,11 +54,11 @@ compare_late(const void *a, const void *b)
 {
 	const LateRow *left = a;
 	const LateRow *right = b;
+	int			order = compare_places(left->itemid, left->position,
+									   right->itemid, right->position);
 
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	if (left->position != right->position)
-		return left->position < right->position ? -1 : 1;
+	if (order != 0)
+		return order;
 	return ItemPointerCompare(&left->tuple->t_self, &right->tuple->t_self);
 }
 

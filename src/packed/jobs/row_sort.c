@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "packed/jobs/row_sort.h"
+#include "rows/item_range.h"
 
 #define MIN_MEMORY		((Size) 64 * 1024)
 #define MIN_RUN_BUFFER	((Size) 16 * 1024)
@@ -71,23 +72,10 @@ struct RowSort
 	MemoryContext context;		/* owns all this */
 };
 
-/*
- * compare_keys compares two places in the order.
- */
-static inline int
-compare_keys(int64 itemid1, int64 position1, int64 itemid2, int64 position2)
-{
-	if (itemid1 != itemid2)
-		return itemid1 < itemid2 ? -1 : 1;
-	if (position1 != position2)
-		return position1 < position2 ? -1 : 1;
-	return 0;
-}
-
 #define ST_SORT sort_entries
 #define ST_ELEMENT_TYPE SortEntry
 #define ST_COMPARE(a, b) \
-	compare_keys((a)->itemid, (a)->position, (b)->itemid, (b)->position)
+	compare_places((a)->itemid, (a)->position, (b)->itemid, (b)->position)
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -221,8 +209,8 @@ compare_runs(Datum a, Datum b, void *arg)
 	const SortRun *left = (const SortRun *) DatumGetPointer(a);
 	const SortRun *right = (const SortRun *) DatumGetPointer(b);
 
-	return compare_keys(right->row.itemid, right->row.position,
-						left->row.itemid, left->row.position);
+	return compare_places(right->row.itemid, right->row.position,
+						  left->row.itemid, left->row.position);
 }
 
 /*
