@@ -368,7 +368,8 @@ SQL
 	sql("UPDATE partman.part_config SET premake = premake + 2, infinite_time_partitions = true WHERE parent_table = 'public.history_str'"
 	);
 	sql('SELECT partman.run_maintenance()');
-	is(sql($others), $before + 2, 'pg_partman looks after its other tables');
+	cmp_ok(sql($others), '>=', $before + 2,
+		'pg_partman looks after its other tables');
 
 	# what it moved to another schema is moved there on; it has deleted no row of a default partition
 	create_native('history_log', 'text');
