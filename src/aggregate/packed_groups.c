@@ -266,6 +266,9 @@ BeginPacked(AggregateScanState *state)
 	ZbxhistEvaluateConds(kinds, state->values,
 						 state->css.ss.ps.ps_ExprContext,
 						 state->bounds_context, &bounds);
+	/* a segment is added once, its rows are looked at */
+	bounds.keys = NULL;
+	bounds.nkeys = 0;
 	MemoryContextReset(state->filter_context);
 	state->has_values = false;
 	ZbxhistStartPackedScan(state->scan, &bounds);

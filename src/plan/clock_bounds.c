@@ -65,8 +65,37 @@ NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
 }
 
 /*
- * ZbxhistNarrowBounds narrows bounds by conditions that are ANDed: those on the
- * clock of the relation varno that compare it with a constant.
+ * NarrowBoundsByOr narrows bounds to those that the parts of an OR leave.
+ */
+static void
+NarrowBoundsByOr(BoolExpr *or, Index varno, AttrNumber clock_attnum,
+				 ClockRange *bounds)
+{
+	ClockRange	all = {
+		.from_clock = ZBXHIST_CLOCK_END,
+		.to_clock = ZBXHIST_CLOCK_MIN
+	};
+	ListCell   *lc;
+
+	foreach(lc, or->args)
+	{
+		ClockRange	part = *bounds;
+
+		ZbxhistNarrowBounds(lfirst(lc), varno, clock_attnum, &part);
+		if (part.from_clock >= part.to_clock)
+			continue;
+		all.from_clock = Min(all.from_clock, part.from_clock);
+		all.to_clock = Max(all.to_clock, part.to_clock);
+		if (all.from_clock <= bounds->from_clock &&
+			all.to_clock >= bounds->to_clock)
+			return;
+	}
+	*bounds = all;
+}
+
+/*
+ * ZbxhistNarrowBounds narrows bounds by conditions that are ANDed or ORed: those
+ * on the clock of the relation varno that compare it with a constant.
  */
 void
 ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
@@ -76,6 +105,11 @@ ZbxhistNarrowBounds(Node *quals, Index varno, AttrNumber clock_attnum,
 
 	if (quals == NULL)
 		return;
+	if (is_orclause(quals))
+	{
+		NarrowBoundsByOr((BoolExpr *) quals, varno, clock_attnum, bounds);
+		return;
+	}
 	if (!is_andclause(quals))
 	{
 		NarrowBoundsByOne(quals, varno, clock_attnum, bounds);

@@ -9,6 +9,9 @@
  * day is opened when it is reached, so whoever stops early has not touched the
  * rest, but for pages asked for beforehand (open_days.c).
  *
+ * Of some items only some clocks may be asked for: then each of these keys, an
+ * item and a range of clocks, takes the place of an item.
+ *
  * Rows may also be asked for by their ctids, which say their clocks: then of
  * each day only the clocks between the first and the last one are read.
  *
@@ -134,6 +137,37 @@ LimitToTids(const PackedScan *scan, ItemRange *range)
 }
 
 /*
+ * FindKey returns the index of the next key, from first on, that may have rows of
+ * the day in hand; that after the last one if there is none.
+ */
+static int
+FindKey(const PackedScan *scan, int first)
+{
+	const ScanBounds *bounds = &scan->bounds;
+
+	while (first < bounds->nkeys &&
+		   (bounds->keys[first].from_clock >= scan->day.to_clock ||
+			bounds->keys[first].to_clock < scan->day.from_clock))
+		first++;
+	return first;
+}
+
+/*
+ * IsDayWanted says whether the day in hand, which has some of the clocks in
+ * bounds, may have rows that are asked for.
+ */
+static bool
+IsDayWanted(const PackedScan *scan)
+{
+	const ScanBounds *bounds = &scan->bounds;
+	ItemRange	range = scan->range;
+
+	return LimitToTids(scan, &range) &&
+		(bounds->keys == NULL || bounds->is_by_item ||
+		 FindKey(scan, 0) < bounds->nkeys);
+}
+
+/*
  * StartReader begins with the present item, or all, of the day in hand.
  */
 static void
@@ -156,31 +190,65 @@ StartReader(PackedScan *scan)
 static bool
 FindDay(PackedScan *scan)
 {
-	ItemRange	range = scan->range;
 	uint32		day;
 
 	for (;;)
 	{
 		while (ZbxhistWalkNext(&scan->walk, &scan->day))
 		{
-			if (LimitToTids(scan, &range))
+			CHECK_FOR_INTERRUPTS();
+			if (IsDayWanted(scan))
 				return true;
 		}
 		if (scan->shared == NULL ||
 			(day = pg_atomic_fetch_add_u32(&scan->shared->next, 1)) >= scan->ndays)
 			return false;
-		ZbxhistBeginDayWalk(&scan->walk, &scan->days[day], 1, &scan->range);
+		ZbxhistBeginDayWalk(&scan->walk, &scan->days[day], 1, &scan->walked);
 	}
 }
 
 /*
- * GoToItem goes to an item, if there are any.
+ * LimitToClocks leaves the clocks of a range that are between two, both included.
+ */
+static void
+LimitToClocks(ItemRange *range, int64 from_clock, int64 to_clock)
+{
+	from_clock = Max(from_clock, PG_INT32_MIN);
+	to_clock = Min(to_clock, PG_INT32_MAX);
+	ZbxhistStartAt(range, make_position((int32) from_clock, PG_INT32_MIN));
+	ZbxhistEndAt(range, make_position((int32) to_clock, PG_INT32_MAX));
+	if (from_clock > to_clock)
+		ZbxhistMakeEmpty(range);
+}
+
+/*
+ * NumItems returns how many items, or keys, are read one after the other.
+ */
+static int
+NumItems(const PackedScan *scan)
+{
+	return scan->bounds.keys != NULL ? scan->bounds.nkeys :
+		scan->bounds.nitems;
+}
+
+/*
+ * GoToItem goes to an item, or a key, if there are any.
  */
 static void
 GoToItem(PackedScan *scan, int item)
 {
 	scan->item = item;
-	if (item < scan->bounds.nitems)
+	if (item >= NumItems(scan))
+		return;
+	if (scan->bounds.keys != NULL)
+	{
+		const ItemClocks *key = &scan->bounds.keys[item];
+
+		ZbxhistWholeItem(&scan->range, key->itemid);
+		scan->range.is_descending = scan->bounds.is_descending;
+		LimitToClocks(&scan->range, key->from_clock, key->to_clock);
+	}
+	else
 		scan->range.itemid = scan->bounds.items[item];
 }
 
@@ -199,9 +267,10 @@ NextDay(PackedScan *scan)
 		if (!ZbxhistEnterDay(&scan->open, &scan->walk, &scan->day))
 			continue;
 		if (!bounds->is_by_item)
-			GoToItem(scan, 0);
+			GoToItem(scan, FindKey(scan, 0));
 		StartReader(scan);
-		if (scan->shared == NULL && bounds->nitems == 1 && bounds->tids == NULL)
+		if (scan->shared == NULL && bounds->nitems == 1 &&
+			bounds->keys == NULL && bounds->tids == NULL)
 			ZbxhistPrefetchDays(&scan->open, &scan->walk, &scan->range);
 		return true;
 	}
@@ -214,8 +283,10 @@ NextDay(PackedScan *scan)
 static void
 GoToFirstDay(PackedScan *scan)
 {
+	if (scan->bounds.is_by_item)
+		scan->walked = scan->range;
 	ZbxhistBeginDayWalk(&scan->walk, scan->days,
-						scan->shared == NULL ? scan->ndays : 0, &scan->range);
+						scan->shared == NULL ? scan->ndays : 0, &scan->walked);
 }
 
 /*
@@ -224,14 +295,10 @@ GoToFirstDay(PackedScan *scan)
 void
 ZbxhistBoundsRange(const ScanBounds *bounds, ItemRange *range)
 {
-	int64		from_clock = Max(bounds->from_clock, PG_INT32_MIN);
-	int64		to_clock = Min(bounds->to_clock, PG_INT32_MAX);
-
 	ZbxhistWholeItem(range, 0);
 	range->is_descending = bounds->is_descending;
-	ZbxhistStartAt(range, make_position((int32) from_clock, PG_INT32_MIN));
-	ZbxhistEndAt(range, make_position((int32) to_clock, PG_INT32_MAX));
-	if (from_clock > to_clock || (bounds->items != NULL && bounds->nitems == 0))
+	LimitToClocks(range, bounds->from_clock, bounds->to_clock);
+	if (bounds->items != NULL && bounds->nitems == 0)
 		ZbxhistMakeEmpty(range);
 }
 
@@ -247,6 +314,7 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 	scan->bounds = *bounds;
 	scan->open.keeps_days |= bounds->is_by_item;
 	ZbxhistBoundsRange(&scan->bounds, &scan->range);
+	scan->walked = scan->range;
 	GoToItem(scan, 0);
 	GoToFirstDay(scan);
 }
@@ -260,7 +328,7 @@ NextOfItem(PackedScan *scan)
 {
 	while (!NextDay(scan))
 	{
-		if (scan->item + 1 >= scan->bounds.nitems)
+		if (scan->item + 1 >= NumItems(scan))
 			return false;
 		GoToItem(scan, scan->item + 1);
 		GoToFirstDay(scan);
@@ -275,12 +343,15 @@ NextOfItem(PackedScan *scan)
 static bool
 NextReader(PackedScan *scan)
 {
+	int			next;
+
 	if (scan->bounds.is_by_item)
 		return NextOfItem(scan);
+	next = FindKey(scan, scan->item + 1);
 	if (scan->open.reader == NULL || scan->bounds.items == NULL ||
-		scan->item + 1 >= scan->bounds.nitems)
+		next >= NumItems(scan))
 		return NextDay(scan);
-	GoToItem(scan, scan->item + 1);
+	GoToItem(scan, next);
 	StartReader(scan);
 	return true;
 }

@@ -14,6 +14,14 @@
 #include "packed/day/open_days.h"
 #include "packed/day/packed_tid.h"
 
+/* clocks of one item that are asked for */
+typedef struct ItemClocks
+{
+	int64		itemid;
+	int64		from_clock;		/* included */
+	int64		to_clock;		/* included */
+} ItemClocks;
+
 /* which rows are asked for */
 typedef struct ScanBounds
 {
@@ -24,6 +32,10 @@ typedef struct ScanBounds
 	bool		is_by_item;		/* item after item, each of all days, instead
 								 * of day after day; with items */
 	bool		is_descending;	/* newest first; with one item, or by item */
+	int			nkeys;
+	ItemClocks *keys;			/* sorted in the order of rows, none overlaps
+								 * another, of the items and within the clocks;
+								 * NULL: all these clocks of all items */
 	int			ntids;
 	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
 								 * once; NULL: all rows */
@@ -57,8 +69,9 @@ typedef struct PackedScan
 	OpenDays	open;			/* open.reader is the one of the present row */
 	Oid			parent;			/* whose days they are */
 	ScanBounds	bounds;
-	ItemRange	range;			/* the same, of the item in hand or all items */
-	int			item;			/* index in bounds.items */
+	ItemRange	range;			/* the same, of the item or key in hand, or all items */
+	ItemRange	walked;			/* of these clocks days are walked over */
+	int			item;			/* index in bounds.keys, or bounds.items */
 
 	/* the days there are, sorted by clock */
 	int			ndays;

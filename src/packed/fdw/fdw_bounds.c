@@ -4,7 +4,8 @@
  *	  What conditions on items, clocks and ctids leave to be read.
  *
  * Conditions (fdw_quals.c) whose values are known become bounds, one after the
- * other: items and ctids are sorted lists of numbers, clocks a range.
+ * other: items and ctids are sorted lists of numbers, clocks a range, keys a
+ * sorted list of items with such a range.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,8 @@ ZbxhistInitBounds(ScanBounds *bounds)
 	bounds->to_clock = PG_INT64_MAX;
 	bounds->is_by_item = false;
 	bounds->is_descending = false;
+	bounds->nkeys = 0;
+	bounds->keys = NULL;
 	bounds->ntids = 0;
 	bounds->tids = NULL;
 }
@@ -232,6 +235,116 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 		LimitClocks(bounds, values[0], values[n - 1]);
 }
 
+/* ---- keys ---- */
+
+/*
+ * compare_keys orders keys by item and clock.
+ */
+static int
+compare_keys(const void *a, const void *b)
+{
+	const ItemClocks *left = a;
+	const ItemClocks *right = b;
+
+	if (left->itemid != right->itemid)
+		return left->itemid < right->itemid ? -1 : 1;
+	return left->from_clock < right->from_clock ? -1 :
+		left->from_clock > right->from_clock;
+}
+
+/*
+ * ApplyKeys limits bounds to the keys of an array.  Of two such arrays only the
+ * shorter one counts: every row is looked at again.
+ */
+static void
+ApplyKeys(ScanBounds *bounds, Datum value)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+	int			nkeys = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) / 3;
+	ItemClocks *keys = palloc(sizeof(ItemClocks) * Max(nkeys, 1));
+
+	if (bounds->keys != NULL && bounds->nkeys <= nkeys)
+		return;
+	memcpy(keys, ARR_DATA_PTR(array), sizeof(ItemClocks) * nkeys);
+	bounds->keys = keys;
+	bounds->nkeys = nkeys;
+}
+
+/*
+ * LimitKeys leaves what keys have of the items and clocks in bounds.
+ */
+static void
+LimitKeys(ScanBounds *bounds)
+{
+	int			nkept = 0;
+
+	for (int i = 0; i < bounds->nkeys; i++)
+	{
+		ItemClocks	key = bounds->keys[i];
+
+		key.from_clock = Max(key.from_clock, bounds->from_clock);
+		key.to_clock = Min(key.to_clock, bounds->to_clock);
+		if (key.from_clock <= key.to_clock &&
+			(bounds->items == NULL ||
+			 bsearch(&key.itemid, bounds->items, bounds->nitems,
+					 sizeof(int64), compare_int64) != NULL))
+			bounds->keys[nkept++] = key;
+	}
+	bounds->nkeys = nkept;
+}
+
+/*
+ * MergeKeys sorts keys and makes those that overlap one.
+ */
+static void
+MergeKeys(ScanBounds *bounds)
+{
+	ItemClocks *keys = bounds->keys;
+	int			nkept = 0;
+
+	qsort(keys, bounds->nkeys, sizeof(ItemClocks), compare_keys);
+	for (int i = 0; i < bounds->nkeys; i++)
+	{
+		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
+			keys[i].from_clock <= keys[nkept - 1].to_clock)
+			keys[nkept - 1].to_clock = Max(keys[nkept - 1].to_clock,
+										   keys[i].to_clock);
+		else
+			keys[nkept++] = keys[i];
+	}
+	bounds->nkeys = nkept;
+}
+
+/*
+ * ZbxhistSettleKeys is called when all conditions have limited bounds: it makes
+ * keys, if there are any, what the scan expects, and limits items and clocks to
+ * theirs.
+ */
+void
+ZbxhistSettleKeys(ScanBounds *bounds)
+{
+	int64	   *items;
+	int64		from_clock = PG_INT64_MAX;
+	int64		to_clock = PG_INT64_MIN;
+
+	if (bounds->keys == NULL)
+		return;
+	LimitKeys(bounds);
+	MergeKeys(bounds);
+	items = palloc(sizeof(int64) * Max(bounds->nkeys, 1));
+	for (int i = 0; i < bounds->nkeys; i++)
+	{
+		items[i] = bounds->keys[i].itemid;
+		from_clock = Min(from_clock, bounds->keys[i].from_clock);
+		to_clock = Max(to_clock, bounds->keys[i].to_clock);
+	}
+	bounds->items = items;
+	bounds->nitems = ZbxhistSortItems(items, bounds->nkeys);
+	LimitClocks(bounds, from_clock, to_clock);
+}
+
+/* ---- conditions ---- */
+
 /*
  * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
  * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
@@ -257,6 +370,11 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 	if (kind == COND_TIDS || kind == COND_TID)
 	{
 		ApplyTids(bounds, kind, value);
+		return;
+	}
+	if (kind == COND_KEYS)
+	{
+		ApplyKeys(bounds, value);
 		return;
 	}
 	number = GetInteger(type, value);
@@ -314,5 +432,6 @@ ZbxhistEvaluateConds(const List *kinds, const List *values,
 		ZbxhistApplyCond(bounds, lfirst_int(kind),
 						 exprType((Node *) expr->expr), result, isnull);
 	}
+	ZbxhistSettleKeys(bounds);
 	MemoryContextSwitchTo(old);
 }

@@ -24,7 +24,11 @@ typedef enum PackedCondKind
 	COND_CLOCK,					/* the clock is the value */
 	COND_CLOCKS,				/* the clock is in the array */
 	COND_TID,					/* the ctid is the value */
-	COND_TIDS					/* the ctid is in the array */
+	COND_TIDS,					/* the ctid is in the array */
+	COND_KEYS					/* the array has the item, the first clock and
+								 * the last one, of each key one after the
+								 * other, and the row's item and clock are of
+								 * one of these */
 } PackedCondKind;
 
 extern int	ZbxhistSortItems(int64 *items, int nitems);
@@ -33,6 +37,7 @@ extern int	ZbxhistSortItems(int64 *items, int nitems);
 extern void ZbxhistInitBounds(ScanBounds *bounds);
 extern void ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind,
 							 Oid type, Datum value, bool isnull);
+extern void ZbxhistSettleKeys(ScanBounds *bounds);
 extern void ZbxhistEvaluateConds(const List *kinds, const List *values,
 								 ExprContext *econtext, MemoryContext context,
 								 ScanBounds *bounds);

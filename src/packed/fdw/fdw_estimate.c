@@ -27,6 +27,7 @@
 #include "utils/selfuncs.h"
 #include "utils/timestamp.h"
 
+#include "binary_search.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
@@ -166,6 +167,7 @@ typedef struct Selected
 	double		share;			/* of the clocks in bounds */
 	bool		is_one_clock;
 	double		ndays;
+	double		nplaces;		/* of items in days that are gone to */
 	double		nrows;			/* of the selected items */
 } Selected;
 
@@ -219,21 +221,67 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 	foreach(lc, conds)
 	{
 		PackedCond *cond = lfirst(lc);
-		Const	   *value = (Const *) estimate_expression_value(root,
-																(Node *) cond->value);
+		Const	   *value = (Const *) cond->value;
 
+		if (!IsA(value, Const))
+			value = (Const *) estimate_expression_value(root, (Node *) value);
 		if (IsA(value, Const))
 			ZbxhistApplyCond(&selected->bounds, cond->kind, value->consttype,
 							 value->constvalue, value->constisnull);
 		else
 			SelectUnknown(root, cond, selected);
 	}
+	ZbxhistSettleKeys(&selected->bounds);
 	if (selected->bounds.items != NULL)
 		selected->nitems = selected->bounds.nitems;
 	if (selected->bounds.tids != NULL)
 		selected->ntids = selected->bounds.ntids;
 	if (selected->bounds.from_clock == selected->bounds.to_clock)
 		selected->is_one_clock = true;
+}
+
+/*
+ * FindDay returns the index of the first day that ends after a clock.
+ */
+static int
+FindDay(const PackedRel *packed, int64 clock)
+{
+	int			i;
+
+	find_first(i, packed->ndays, packed->days[i].to_clock > clock);
+	return i;
+}
+
+/*
+ * CountKeyRows adds up the rows of keys, of which each has one in a day at
+ * least.
+ */
+static void
+CountKeyRows(const PackedRel *packed, Selected *selected)
+{
+	int			first = FindDay(packed, selected->bounds.from_clock);
+	int			last = FindDay(packed, selected->bounds.to_clock);
+
+	selected->ndays = Min(last + 1, packed->ndays) - first;
+	selected->nplaces = 0;
+	selected->nrows = 0;
+	for (int i = 0; i < selected->bounds.nkeys; i++)
+	{
+		const ItemClocks *key = &selected->bounds.keys[i];
+
+		for (int j = FindDay(packed, key->from_clock);
+			 j < packed->ndays && packed->days[j].from_clock <= key->to_clock;
+			 j++)
+		{
+			const PackedDay *day = &packed->days[j];
+			double		nclocks = Min(day->to_clock - 1, key->to_clock) -
+				Max(day->from_clock, key->from_clock) + 1;
+
+			selected->nplaces++;
+			selected->nrows += Max(1, day->nrows / packed->nitems * nclocks /
+								   (day->to_clock - day->from_clock));
+		}
+	}
 }
 
 /*
@@ -277,6 +325,7 @@ CountRows(const PackedRel *packed, Selected *selected)
 			Min(selected->nitems, packed->nitems) : packed->nitems;
 		selected->ndays = 1;
 	}
+	selected->nplaces = selected->ndays * selected->nitems;
 }
 
 /*
@@ -290,8 +339,7 @@ CountPages(const PackedRel *packed, const Selected *selected)
 
 	if (selected->nitems < 0)
 		return all;
-	return Min(all, selected->nrows / ROWS_PER_PAGE +
-			   selected->ndays * selected->nitems);
+	return Min(all, selected->nrows / ROWS_PER_PAGE + selected->nplaces);
 }
 
 /*
@@ -309,7 +357,10 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	Cost		page_cost;
 
 	SelectByConds(root, conds, &selected);
-	CountRows(packed, &selected);
+	if (selected.bounds.keys != NULL)
+		CountKeyRows(packed, &selected);
+	else
+		CountRows(packed, &selected);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->rows = clamp_row_est(selected.nrows *
 								   clauselist_selectivity(root, local,
@@ -320,7 +371,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	decoded = Max(selected.nrows, selected.nitems < 0 ? 0 :
 				  Min(estimate->pages * ROWS_PER_PAGE,
 					  packed->nrows / Max(packed->ndays, 1) /
-					  packed->nitems * selected.ndays * selected.nitems));
+					  packed->nitems * selected.nplaces));
 	/* whoever reads by items goes down an index for each */
 	page_cost = selected.nitems < 0 ? seq_page_cost :
 		random_page_cost + 50 * cpu_operator_cost;

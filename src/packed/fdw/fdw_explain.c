@@ -11,10 +11,12 @@
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/array.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
 #include "packed/fdw/fdw.h"
+#include "packed/fdw/fdw_plan.h"
 #include "packed/fdw/fdw_scan.h"
 
 /*
@@ -67,6 +69,29 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
 }
 
 /*
+ * ExplainKeys shows how many items' clocks an OR asks for, if it is read that way.
+ */
+static void
+ExplainKeys(const ForeignScan *plan, ExplainState *es)
+{
+	ListCell   *kind;
+	ListCell   *value;
+
+	forboth(kind, list_nth(plan->fdw_private, PLAN_CONDS),
+			value, plan->fdw_exprs)
+	{
+		ArrayType  *array;
+
+		if (lfirst_int(kind) != COND_KEYS)
+			continue;
+		array = DatumGetArrayTypeP(lfirst_node(Const, value)->constvalue);
+		ExplainPropertyInteger("Packed Keys", NULL,
+							   ArrayGetNItems(ARR_NDIM(array),
+											  ARR_DIMS(array)) / 3, es);
+	}
+}
+
+/*
  * ZbxhistExplainRuns shows how many runs have been looked into, if any, and how
  * many of their rows have been decoded.
  */
@@ -89,6 +114,7 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ScanCounters counters;
 
 	ExplainConditions(node, es);
+	ExplainKeys((ForeignScan *) node->ss.ps.plan, es);
 	if (!es->analyze || state == NULL || state->scan == NULL)
 		return;
 	counters = state->scan->open.counters;

@@ -19,6 +19,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -38,6 +39,50 @@
 /* ---- conditions ---- */
 
 /*
+ * TakeOrs takes the ORs among RestrictInfos apart, once for all paths.
+ */
+static void
+TakeOrs(PackedRel *packed, List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+		TakenOr    *taken;
+
+		if (!is_orclause(clause))
+			continue;
+		taken = palloc(sizeof(TakenOr));
+		taken->clause = clause;
+		taken->conds = NIL;
+		(void) ZbxhistTakeCondition(clause, &packed->columns, &taken->conds);
+		packed->ors = lappend(packed->ors, taken);
+	}
+}
+
+/*
+ * TakeCondition is ZbxhistTakeCondition, which is not done again for these.
+ */
+static bool
+TakeCondition(const PackedRel *packed, Expr *clause, List **conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, packed->ors)
+	{
+		const TakenOr *taken = lfirst(lc);
+
+		if (taken->clause == clause)
+		{
+			*conds = list_concat(*conds, taken->conds);
+			return false;
+		}
+	}
+	return ZbxhistTakeCondition(clause, &packed->columns, conds);
+}
+
+/*
  * ZbxhistSplitConditions divides RestrictInfos into those that the scan takes
  * care of, whose clauses go to exact, and local ones; conds gets what the scan
  * is to do.
@@ -55,7 +100,7 @@ ZbxhistSplitConditions(const PackedRel *packed, List *restrictions,
 		if (restriction->pseudoconstant)
 			continue;
 		if (zbxhist_enable_packed_scan_pruning &&
-			ZbxhistTakeCondition(restriction->clause, &packed->columns, conds))
+			TakeCondition(packed, restriction->clause, conds))
 			*exact = lappend(*exact, restriction->clause);
 		else
 			*local = lappend(*local, restriction);
@@ -90,6 +135,8 @@ GetForeignRelSize(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 
 	rel->fdw_private = packed;
 	table_close(table, NoLock);
+	if (zbxhist_enable_packed_scan_pruning)
+		TakeOrs(packed, restrictions);
 	/* for the width; how much conditions leave, we know better */
 	rel->baserestrictinfo = NIL;
 	set_baserel_size_estimates(root, rel);

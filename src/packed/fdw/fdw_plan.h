@@ -32,8 +32,16 @@ typedef struct PackedRel
 	PackedDay  *days;			/* sorted by clock */
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
+	List	   *ors;			/* of TakenOr, those of the query's conditions */
 	ScanEstimate estimate;		/* of a scan by the query's conditions */
 } PackedRel;
+
+/* what an OR, which may have a thousand parts, says */
+typedef struct TakenOr
+{
+	Expr	   *clause;
+	List	   *conds;			/* of PackedCond */
+} TakenOr;
 
 /* members of ForeignPath.fdw_private */
 enum PackedPathPart

@@ -8,8 +8,8 @@
  * become bounds.  A comparison of itemid or clock with an integer of any size
  * is taken exactly, so that the executor need not look at it again.  Of an OR
  * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
- * lists of items up) only the items and the clocks are taken, and every row
- * is looked at again.
+ * lists of items up) the clocks of each item are taken, and every row is
+ * looked at again.
  *
  * A ctid says a row's clock.  Zabbix's housekeeper deletes the rows of an item
  * by batches of ctids.
@@ -311,6 +311,7 @@ ZbxhistGetConstBounds(List *conds, ScanBounds *bounds)
 			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
 							 value->constvalue, value->constisnull);
 	}
+	ZbxhistSettleKeys(bounds);
 }
 
 /*
@@ -325,34 +326,111 @@ MakeInt8(int64 value)
 }
 
 /*
- * MakeArray makes a constant of items.
+ * MakeArray makes a constant of integers.
  */
 static Node *
-MakeArray(const int64 *items, int nitems)
+MakeArray(const int64 *integers, int n)
 {
-	Datum	   *values = palloc(sizeof(Datum) * Max(nitems, 1));
-	ArrayType  *array;
+	ArrayType  *array = construct_empty_array(INT8OID);
 
-	for (int i = 0; i < nitems; i++)
-		values[i] = Int64GetDatum(items[i]);
-	array = construct_array(values, nitems, INT8OID, sizeof(int64),
-							FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+	if (n > 0)
+	{
+		Size		size = ARR_OVERHEAD_NONULLS(1) + sizeof(int64) * n;
+
+		array = palloc0(size);
+		SET_VARSIZE(array, size);
+		array->ndim = 1;
+		array->elemtype = INT8OID;
+		ARR_DIMS(array)[0] = n;
+		ARR_LBOUND(array)[0] = 1;
+		memcpy(ARR_DATA_PTR(array), integers, sizeof(int64) * n);
+	}
 	return (Node *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1,
 							  PointerGetDatum(array), false, false);
 }
 
+/* what the parts of an OR leave */
+typedef struct Keys
+{
+	bool		has_items;		/* each part names its items */
+	int64		from_clock;		/* of all parts */
+	int64		to_clock;
+	bool		has_clocks;		/* parts differ in these */
+	int			size;
+	int			nkeys;
+	ItemClocks *keys;
+} Keys;
+
 /*
- * TakeOr takes what follows from an OR whose parts have constants: the items
- * of all its parts, and the clocks between the first and the last.
+ * AddKey adds an item's clocks.
+ */
+static void
+AddKey(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
+{
+	ItemClocks *key;
+
+	if (keys->nkeys == keys->size)
+	{
+		keys->size = Max(keys->size * 2, 16);
+		keys->keys = keys->keys == NULL ?
+			palloc(sizeof(ItemClocks) * keys->size) :
+			repalloc(keys->keys, sizeof(ItemClocks) * keys->size);
+	}
+	key = &keys->keys[keys->nkeys++];
+	key->itemid = itemid;
+	key->from_clock = from_clock;
+	key->to_clock = to_clock;
+}
+
+/*
+ * AddPart adds what a part of an OR leaves.
+ */
+static void
+AddPart(Keys *keys, const ScanBounds *part)
+{
+	if (part->from_clock > part->to_clock)
+		return;
+	if (keys->to_clock >= keys->from_clock &&
+		(part->from_clock != keys->from_clock ||
+		 part->to_clock != keys->to_clock))
+		keys->has_clocks = true;
+	keys->has_clocks |= part->keys != NULL;
+	keys->from_clock = Min(keys->from_clock, part->from_clock);
+	keys->to_clock = Max(keys->to_clock, part->to_clock);
+	keys->has_items &= part->items != NULL;
+	for (int i = 0; i < part->nkeys; i++)
+		AddKey(keys, part->keys[i].itemid, part->keys[i].from_clock,
+			   part->keys[i].to_clock);
+	for (int i = 0; part->keys == NULL && i < part->nitems; i++)
+		AddKey(keys, part->items[i], part->from_clock, part->to_clock);
+}
+
+/*
+ * MakeItems makes a constant of the items of keys.
+ */
+static Node *
+MakeItems(const Keys *keys)
+{
+	int64	   *items = palloc(sizeof(int64) * Max(keys->nkeys, 1));
+
+	for (int i = 0; i < keys->nkeys; i++)
+		items[i] = keys->keys[i].itemid;
+	return MakeArray(items, keys->nkeys);
+}
+
+/*
+ * TakeOr takes what follows from an OR whose parts have constants: the clocks
+ * of each item; if some part does not name its items, the clocks between the
+ * first and the last.
  */
 static void
 TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 {
-	int64		from_clock = PG_INT64_MAX;
-	int64		to_clock = PG_INT64_MIN;
-	int64	   *items = NULL;
-	int			nitems = 0;
-	bool		has_items = true;
+	Keys		keys = {
+		.has_items = true,
+		.from_clock = PG_INT64_MAX,
+		.to_clock = PG_INT64_MIN
+	};
 	ListCell   *lc;
 
 	foreach(lc, or->args)
@@ -362,22 +440,18 @@ TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 
 		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
 		ZbxhistGetConstBounds(part, &bounds);
-		from_clock = Min(from_clock, bounds.from_clock);
-		to_clock = Max(to_clock, bounds.to_clock);
-		has_items = has_items && bounds.items != NULL;
-		if (has_items && bounds.nitems > 0)
-		{
-			Size		size = sizeof(int64) * (nitems + bounds.nitems);
-
-			items = items == NULL ? palloc(size) : repalloc(items, size);
-			memcpy(items + nitems, bounds.items, sizeof(int64) * bounds.nitems);
-			nitems += bounds.nitems;
-		}
+		AddPart(&keys, &bounds);
 	}
-	if (has_items)
-		AddCond(conds, COND_ITEMS, MakeArray(items, nitems));
-	AddCond(conds, COND_CLOCK_FROM, MakeInt8(from_clock));
-	AddCond(conds, COND_CLOCK_TO, MakeInt8(to_clock));
+	if (keys.has_items && keys.has_clocks)
+	{
+		AddCond(conds, COND_KEYS, MakeArray((int64 *) keys.keys,
+											keys.nkeys * 3));
+		return;
+	}
+	if (keys.has_items)
+		AddCond(conds, COND_ITEMS, MakeItems(&keys));
+	AddCond(conds, COND_CLOCK_FROM, MakeInt8(keys.from_clock));
+	AddCond(conds, COND_CLOCK_TO, MakeInt8(keys.to_clock));
 }
 
 /*
@@ -439,7 +513,9 @@ ZbxhistIsListOfItems(const List *conds)
 
 	foreach(lc, conds)
 	{
-		if (((PackedCond *) lfirst(lc))->kind == COND_ITEMS)
+		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
+
+		if (kind == COND_ITEMS || kind == COND_KEYS)
 			return true;
 	}
 	return false;

@@ -108,6 +108,32 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 /* ---- scanning ---- */
 
 /*
+ * ReverseKeys puts each item's newest key first.
+ */
+static void
+ReverseKeys(ScanBounds *bounds)
+{
+	ItemClocks *keys = bounds->keys;
+	int			first = 0;
+
+	while (first < bounds->nkeys)
+	{
+		int			next = first + 1;
+
+		while (next < bounds->nkeys && keys[next].itemid == keys[first].itemid)
+			next++;
+		for (int i = first, j = next - 1; i < j; i++, j--)
+		{
+			ItemClocks	key = keys[i];
+
+			keys[i] = keys[j];
+			keys[j] = key;
+		}
+		first = next;
+	}
+}
+
+/*
  * ZbxhistEvaluateBounds makes bounds of the values that the conditions have
  * now.
  */
@@ -119,6 +145,8 @@ ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 						 state->bounds_context, bounds);
 	bounds->is_by_item = state->is_by_item && bounds->items != NULL;
 	bounds->is_descending = state->is_descending;
+	if (bounds->is_descending)
+		ReverseKeys(bounds);
 }
 
 /*
