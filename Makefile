@@ -175,6 +175,7 @@ OBJS = \
 	src/plan/clock_bounds.o \
 	src/plan/exclude.o \
 	src/plan/fresh_snapshot.o \
+	src/plan/implied.o \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
 	src/plan/ordered_append.o \

@@ -49,6 +49,7 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
+#include "plan/implied.h"
 #include "plan/item_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
@@ -319,6 +320,7 @@ FindNarrowings(Node *node, List **narrowings)
 		return expression_tree_walker(node, FindNarrowings, narrowings);
 	if (query->commandType != CMD_SELECT)
 		return false;
+	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
 		(query->jointree->quals != NULL || ZbxhistMayBeOfEach(query)))
 		FindInQuery(query, narrowings);

@@ -71,6 +71,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	DayReader  *reader = palloc0(sizeof(DayReader));
 
 	reader->context = context;
+	reader->decoded = -1;
 	reader->segment_context = AllocSetContextCreate(context,
 													"zbxhist segment",
 													ALLOCSET_DEFAULT_SIZES);
@@ -170,24 +171,33 @@ EnterGroup(DayReader *reader)
 }
 
 /*
- * HoldsWholeItem says whether the group in hand has all segments of an item:
- * there are others before and after it.
+ * HoldsRange says whether the group in hand has all rows of a range: others begin
+ * before or end after it.
  */
 static bool
-HoldsWholeItem(const DayReader *reader, int64 itemid)
+HoldsRange(const DayReader *reader, const ItemRange *range)
 {
-	return reader->has_group && itemid > reader->group.first_itemid &&
-		itemid < reader->group.last_itemid;
+	const DayGroup *group = &reader->group;
+	int64		itemid = range->itemid;
+
+	if (!reader->has_group || item_range_is_empty(range) ||
+		itemid < group->first_itemid || itemid > group->last_itemid)
+		return false;
+	return (itemid > group->first_itemid ||
+			position_clock(range->first) >= group->first_clock) &&
+		(itemid < group->last_itemid ||
+		 position_clock(range->last) <= group->last_clock);
 }
 
 /*
  * ZbxhistDayReaderStart begins with the rows of an item.  Whoever reads many
- * items in their order often finds the next one in the same group.
+ * items in their order often finds the next one in the same group; who looks for
+ * clocks of an item, in the segment that is decoded already.
  */
 void
 ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 {
-	bool		is_same = HoldsWholeItem(reader, range->itemid);
+	bool		is_same = HoldsRange(reader, range);
 
 	Rewind(reader);
 	reader->has_read = false;
@@ -196,6 +206,9 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 	reader->is_last_group = is_same;
 	if (is_same)
 	{
+		/* otherwise segments have other numbers now */
+		if (!reader->group.reader.is_whole)
+			reader->decoded = -1;
 		ZbxhistDayScanWhole(reader->scan, &reader->group);
 		EnterGroup(reader);
 	}
@@ -282,6 +295,7 @@ NextGroup(DayReader *reader)
 {
 	int64		nread = pgBufferUsage.shared_blks_read;
 
+	reader->decoded = -1;
 	reader->has_group = ZbxhistDayScanNext(reader->scan, &reader->group);
 	if (pgBufferUsage.shared_blks_read != nread)
 		reader->has_read = true;
@@ -373,17 +387,16 @@ ZbxhistIsWithinRange(const SegmentInfo *info, const ItemRange *range)
 }
 
 /*
- * Decode decodes the segment that has been found and limits its rows to the
- * range.
+ * Decode decodes the segment that has been found, partly if some of its rows are
+ * not in the range.
  */
 static void
-Decode(DayReader *reader, const SegmentInfo *info)
+Decode(DayReader *reader, bool is_partly)
 {
 	ScanCounters *counters = reader->spec->counters;
-	const ItemRange *range = &reader->range;
-	bool		is_partly = !ZbxhistIsWithinRange(info, range);
 	MemoryContext old;
 
+	reader->decoded = -1;
 	MemoryContextReset(reader->segment_context);
 	old = MemoryContextSwitchTo(reader->segment_context);
 	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
@@ -393,14 +406,30 @@ Decode(DayReader *reader, const SegmentInfo *info)
 	MemoryContextSwitchTo(old);
 	counters->segments_read++;
 	counters->values_decoded += reader->rows.nrows;
+	reader->decoded = reader->segment;
+	reader->is_decoded_partly = is_partly;
+	ZbxhistMapSegment(reader->map, &reader->rows);
+}
 
+/*
+ * EnterSegment decodes the segment that has been found, unless that is done, and
+ * limits its rows to the range.
+ */
+static void
+EnterSegment(DayReader *reader, const SegmentInfo *info)
+{
+	const ItemRange *range = &reader->range;
+	bool		is_partly = !ZbxhistIsWithinRange(info, range);
+
+	if (reader->decoded != reader->segment ||
+		(is_partly && !reader->is_decoded_partly))
+		Decode(reader, is_partly);
 	if (reader->layout->ns >= 0)
 		reader->ns = &reader->rows.columns[reader->layout->columns[reader->layout->ns].packed];
 	reader->first_row = is_partly ? FindRow(reader, range->first) : 0;
 	reader->last_row = !is_partly || range->last == PG_INT64_MAX ?
 		reader->rows.nrows - 1 : FindRow(reader, range->last + 1) - 1;
 	reader->offsets.first = -1;
-	ZbxhistMapSegment(reader->map, &reader->rows);
 }
 
 /*
@@ -414,7 +443,7 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
 	{
-		Decode(reader, info);
+		EnterSegment(reader, info);
 		ZbxhistDayReaderSkip(reader);
 		if (reader->first_row <= reader->last_row)
 		{

@@ -56,6 +56,8 @@ typedef struct DayReader
 
 	/* the segment that was decoded last; row is the present one */
 	SegmentRows rows;
+	int			decoded;		/* its number in the group, or -1 */
+	bool		is_decoded_partly;	/* with what is wanted where a range ends */
 	int			row;
 	int			first_row;		/* of those in the range */
 	int			last_row;

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
@@ -24,6 +25,7 @@
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/selfuncs.h"
 #include "utils/timestamp.h"
 
@@ -31,13 +33,20 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "packed/day/layout.h"
 #include "packed/fdw/fdw_plan.h"
 
 /* rows of a group, one page, as most data give them */
 #define ROWS_PER_PAGE 1000.0
 
+/* pages of a table of runs that are looked at for the number of its rows */
+#define SAMPLED_PAGES 4
+
 /* of cpu_tuple_cost, to decode a row */
 #define DECODE_COST 0.2
+
+/* of cpu_tuple_cost, to find a row in runs, of which each item has rows in many */
+#define RUN_COST 5.0
 
 /* seconds between two rows of an item, if nothing is known */
 #define USUAL_DELAY 60.0
@@ -49,6 +58,43 @@
 /* ---- the foreign table ---- */
 
 /*
+ * SampleRunRows returns how many rows the runs of a few pages have, whoever sees
+ * them.
+ */
+static double
+SampleRunRows(Relation rel, BlockNumber nblocks, BlockNumber npages)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	TableScanDesc scan = NULL;
+	double		result = 0;
+
+	for (BlockNumber i = 0; i < npages; i++)
+	{
+		BlockNumber block = (uint64) nblocks * i / npages;
+		ItemPointerData first;
+		ItemPointerData last;
+
+		ItemPointerSet(&first, block, FirstOffsetNumber);
+		ItemPointerSet(&last, block, MaxOffsetNumber);
+		if (scan == NULL)
+			scan = table_beginscan_tidrange(rel, SnapshotAny, &first, &last);
+		else
+			table_rescan_tidrange(scan, &first, &last);
+		while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
+		{
+			bool		isnull;
+			Datum		nrows = slot_getattr(slot, DAY_ATTNUM_ROWS, &isnull);
+
+			result += isnull ? 0 : Max(DatumGetInt32(nrows), 0);
+		}
+	}
+	if (scan != NULL)
+		table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
  * CountRunRows estimates the rows in a table of runs by its size; 0 if it cannot be
  * locked at once, or has been dropped.
  */
@@ -57,6 +103,8 @@ CountRunRows(const PackedDay *day)
 {
 	Relation	rel;
 	BlockNumber nblocks;
+	BlockNumber npages;
+	double		result = 0;
 
 	if (!ConditionalLockRelationOid(day->relid, AccessShareLock))
 		return 0;
@@ -67,8 +115,11 @@ CountRunRows(const PackedDay *day)
 		return 0;
 	}
 	nblocks = RelationGetNumberOfBlocks(rel);
+	npages = Min(nblocks, SAMPLED_PAGES);
+	if (npages > 0)
+		result = SampleRunRows(rel, nblocks, npages) / npages * nblocks;
 	table_close(rel, AccessShareLock);
-	return (int64) (nblocks * ROWS_PER_PAGE);
+	return (int64) result;
 }
 
 /*
@@ -169,6 +220,7 @@ typedef struct Selected
 	double		ndays;
 	double		nplaces;		/* of items in days that are gone to */
 	double		nrows;			/* of the selected items */
+	double		run_share;		/* of the days' rows, those in runs */
 } Selected;
 
 /*
@@ -233,11 +285,35 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 	}
 	ZbxhistSettleKeys(&selected->bounds);
 	if (selected->bounds.items != NULL)
-		selected->nitems = selected->bounds.nitems;
+		selected->nitems = selected->nitems < 0 ? selected->bounds.nitems :
+			Min(selected->nitems, selected->bounds.nitems);
 	if (selected->bounds.tids != NULL)
 		selected->ntids = selected->bounds.ntids;
 	if (selected->bounds.from_clock == selected->bounds.to_clock)
 		selected->is_one_clock = true;
+}
+
+/*
+ * FindRunShare says how much of the rows of the days in bounds is in runs.
+ */
+static double
+FindRunShare(const PackedRel *packed, const ScanBounds *bounds)
+{
+	double		nrows = 0;
+	double		run_rows = 0;
+
+	for (int i = 0; i < packed->ndays; i++)
+	{
+		const PackedDay *day = &packed->days[i];
+
+		if (day->to_clock <= bounds->from_clock ||
+			day->from_clock > bounds->to_clock)
+			continue;
+		nrows += day->nrows;
+		if (day->has_runs)
+			run_rows += day->nrows;
+	}
+	return run_rows / Max(nrows, 1);
 }
 
 /*
@@ -361,6 +437,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 		CountKeyRows(packed, &selected);
 	else
 		CountRows(packed, &selected);
+	selected.run_share = FindRunShare(packed, &selected.bounds);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->rows = clamp_row_est(selected.nrows *
 								   clauselist_selectivity(root, local,
@@ -378,6 +455,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	cost_qual_eval(&local_cost, local, root);
 
 	estimate->cpu_cost = decoded * cpu_tuple_cost * DECODE_COST +
+		selected.nrows * selected.run_share * cpu_tuple_cost * RUN_COST +
 		selected.nrows * (cpu_tuple_cost + local_cost.per_tuple);
 	estimate->startup_cost = local_cost.startup;
 	estimate->total_cost = estimate->startup_cost + estimate->cpu_cost +
