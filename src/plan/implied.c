@@ -256,7 +256,7 @@ ImplyFromColumn(Query *query, const Var *column, Query *subquery,
 				const Var *source)
 {
 	const RangeTblEntry *rte = rt_fetch(source->varno, subquery->rtable);
-	Replacement replacement = {.old = source, .new = column};
+	Replacement replacement = {.old = source,.new = column};
 	Extent		extent;
 	ListCell   *lc;
 

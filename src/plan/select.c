@@ -124,11 +124,29 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
- * ListChildren returns the children that have rows within bounds, in the
- * order of their clocks.
+ * IsWanted says whether WHERE leaves some of the clocks of a partition, which is
+ * within its bounds: parts of an OR may be far from each other.
+ */
+static bool
+IsWanted(const Query *query, Index rti, AttrNumber clock_attnum,
+		 const PartitionBounds *partition)
+{
+	ClockRange	left = {
+		.from_clock = partition->from_clock,
+		.to_clock = partition->to_clock
+	};
+
+	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &left);
+	return left.from_clock < left.to_clock;
+}
+
+/*
+ * ListChildren returns the children that have rows for the relation rti of a
+ * query, whose bounds these are, in the order of their clocks.
  */
 static List *
-ListChildren(const PartitionSet *set, const ClockRange *bounds)
+ListChildren(const Query *query, Index rti, const PartitionSet *set,
+			 const ClockRange *bounds)
 {
 	List	   *result = NIL;
 
@@ -139,7 +157,8 @@ ListChildren(const PartitionSet *set, const ClockRange *bounds)
 	for (int i = 0;
 		 i < set->npartitions && list_length(result) <= MAX_LOOKED_AT; i++)
 	{
-		if (clocks_overlap(&set->partitions[i], bounds))
+		if (clocks_overlap(&set->partitions[i], bounds) &&
+			IsWanted(query, rti, set->clock_attnum, &set->partitions[i]))
 			result = lappend_oid(result, set->partitions[i].relid);
 	}
 	return result;
@@ -257,7 +276,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
 		return NULL;
-	tables = ListChildren(set, &bounds);
+	tables = ListChildren(query, rti, set, &bounds);
 	if ((list_length(tables) == nchildren && !IsForFew(query, &bounds)) ||
 		list_length(tables) > MAX_LOOKED_AT ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||

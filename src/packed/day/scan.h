@@ -34,8 +34,8 @@ typedef struct ScanBounds
 	bool		is_descending;	/* newest first; with one item, or by item */
 	int			nkeys;
 	ItemClocks *keys;			/* sorted in the order of rows, none overlaps
-								 * another, of the items and within the clocks;
-								 * NULL: all these clocks of all items */
+								 * another, of the items and within the
+								 * clocks; NULL: all these clocks of all items */
 	int			ntids;
 	const int64 *tids;			/* of rows, see make_packed_tid; sorted, each
 								 * once; NULL: all rows */
@@ -69,7 +69,8 @@ typedef struct PackedScan
 	OpenDays	open;			/* open.reader is the one of the present row */
 	Oid			parent;			/* whose days they are */
 	ScanBounds	bounds;
-	ItemRange	range;			/* the same, of the item or key in hand, or all items */
+	ItemRange	range;			/* the same, of the item or key in hand, or
+								 * all items */
 	ItemRange	walked;			/* of these clocks days are walked over */
 	int			item;			/* index in bounds.keys, or bounds.items */
 

@@ -1,0 +1,137 @@
+--
+-- Zabbix' look-up of duplicates, and its graph of first and last values: rows of
+-- packed days, runs, partitions and the parent are found by their keys, as a plain
+-- table finds them.
+--
+LOAD 'zbxhist';
+SET client_min_messages = warning;
+SET zbxhist.allow_packed_drop = on;
+CREATE SCHEMA packed_keys;
+SET search_path = packed_keys;
+CREATE TABLE plain (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+CREATE TABLE history (LIKE plain INCLUDING ALL);
+CREATE TABLE plain_trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, PRIMARY KEY (itemid, clock));
+CREATE TABLE trends (LIKE plain_trends INCLUDING ALL);
+SELECT zbxhist.create_parent('history'), zbxhist.create_parent('trends');
+-- days 1 to 3 will be packed, day 4 has two hours of runs, day 5 is a partition; some rows are in the parent
+SELECT count(zbxhist.create_partition(parent, '1970-01-01'::date + day)) FROM unnest('{history,trends}'::regclass[]) parent, unnest('{1,2,3,5}'::integer[]) day;
+SELECT count(zbxhist_internal.create_runs('history', clock, clock + 3600)) FROM unnest('{345600,349200}'::bigint[]) clock;
+INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, (c * 7 + i) % 1000 FROM generate_series(86400, 345599, 900) c, generate_series(1, 40) i;
+INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, n * 5 FROM generate_series(345600, 352799, 60) c, generate_series(1, 40) i, generate_series(0, 1) n;
+INSERT INTO plain SELECT i, c + i % 7, c % 1009 + i, i FROM generate_series(432000, 518399, 900) c, generate_series(1, 40) i;
+INSERT INTO plain_trends SELECT i, c, i FROM generate_series(86400, 518399, 3600) c, generate_series(1, 40) i WHERE c < 345600 OR c >= 432000;
+INSERT INTO history SELECT * FROM plain;
+INSERT INTO trends SELECT * FROM plain_trends;
+CALL zbxhist.pack('history', '1970-01-02');
+CALL zbxhist.pack('history', '1970-01-03');
+CALL zbxhist.pack('history', '1970-01-04');
+CALL zbxhist.pack('trends', '1970-01-02');
+CALL zbxhist.pack('trends', '1970-01-03');
+CALL zbxhist.pack('trends', '1970-01-04');
+SET zbxhist.enable_routing = off;
+INSERT INTO plain SELECT i, c, 1, 77 FROM unnest('{100000,346000,440000,600000}'::integer[]) c, generate_series(1, 40, 3) i;
+INSERT INTO history SELECT * FROM plain WHERE ns = 77 AND clock IN (100000, 346000, 440000, 600000);
+RESET zbxhist.enable_routing;
+ANALYZE plain, plain_trends, history, trends;
+
+-- keys that are there, and others
+CREATE TABLE key AS
+  SELECT row_number() OVER () AS number, k.* FROM (
+    SELECT itemid, clock, ns FROM plain TABLESAMPLE bernoulli (2) REPEATABLE (1)
+    UNION ALL SELECT itemid, clock + 1, ns FROM plain TABLESAMPLE bernoulli (1) REPEATABLE (2)
+    UNION ALL SELECT itemid + 40, clock, ns FROM plain TABLESAMPLE bernoulli (1) REPEATABLE (3)
+    UNION ALL SELECT itemid, clock, ns FROM plain WHERE ns = 77 AND itemid < 20
+    UNION ALL SELECT itemid, clock, ns + 1 FROM plain TABLESAMPLE bernoulli (1) REPEATABLE (4)) k ORDER BY md5(k::text);
+SELECT count(*) >= 1000 AS are_many FROM key;
+
+-- says whether a query, in which T is the table, gives the same rows, in the same order, of both tables
+CREATE FUNCTION rows_of(query text, name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, ''|'')), '''') FROM (%s) q', regexp_replace(query, '\mT\M', name, 'g')) INTO result;
+    RETURN result;
+END $$;
+CREATE FUNCTION compare(query text, plain text DEFAULT 'plain', managed text DEFAULT 'history') RETURNS text LANGUAGE sql
+RETURN CASE WHEN rows_of(query, plain) <> rows_of(query, managed) THEN 'DIFFERS: ' || left(query, 200) WHEN rows_of(query, plain) LIKE '0 %' THEN 'no rows' ELSE 'same' END;
+-- the forms of a look-up of some keys
+CREATE FUNCTION look_up(form text, first bigint, last bigint) RETURNS text LANGUAGE sql
+RETURN (SELECT CASE form
+    WHEN 'or' THEN string_agg(format('(itemid=%s and clock=%s and ns=%s)', itemid, clock, ns), ' or ' ORDER BY number)
+    WHEN 'quoted' THEN string_agg(format('(itemid=''%s'' and clock=''%s'' and ns=''%s'')', itemid, clock, ns), ' or ' ORDER BY number)
+    WHEN 'without ns' THEN string_agg(format('(itemid=%s and clock=%s)', itemid, clock), ' or ' ORDER BY number)
+    WHEN 'ranges' THEN string_agg(format('(itemid=%s and clock>%s and clock<=%s)', itemid, clock - 1000, clock + itemid * 50), ' or ' ORDER BY number)
+    WHEN 'items' THEN string_agg(format('((itemid=%s or itemid in (%s,%s)) and clock=%s)', itemid, itemid + 1, itemid + 2, clock), ' or ' ORDER BY number)
+    WHEN 'some' THEN string_agg(CASE WHEN number % 7 = 0 THEN format('itemid=%s', itemid) ELSE format('(%s=clock and itemid=%s)', clock, itemid) END, ' or ' ORDER BY number)
+    WHEN 'other' THEN string_agg(CASE WHEN number % 50 = 0 THEN format('(clock=%s and value>5)', clock) ELSE format('(itemid=%s and clock=%s)', itemid, clock) END, ' or ' ORDER BY number)
+    WHEN 'nested' THEN string_agg(format('(itemid=%s and (clock=%s or clock=%s))', itemid, clock, clock + 900), ' or ' ORDER BY number)
+    WHEN 'row in' THEN format('(itemid,clock,ns) in (%s)', string_agg(format('(%s,%s,%s)', itemid, clock, ns), ',' ORDER BY number))
+    WHEN 'values' THEN format('(itemid,clock,ns) in (values %s)', string_agg(format('(%s,%s,%s)', itemid, clock, ns), ',' ORDER BY number))
+    WHEN 'any values' THEN format('(clock,itemid) = any (values %s)', string_agg(format('(%s,%s::bigint)', clock, itemid), ',' ORDER BY number))
+    END FROM key WHERE number BETWEEN first AND last);
+SELECT form, n, string_agg(DISTINCT compare(format('SELECT itemid, clock, ns, value FROM T WHERE %s ORDER BY %s', look_up(form, n * i + 1, n * i + n), sort)), ', ') AS rows
+  FROM unnest('{or,quoted,without ns,ranges,items,some,other,nested,row in,values,any values}'::text[]) form, unnest('{1,3,40}'::integer[]) n,
+       generate_series(1, 2) i, unnest('{"itemid, clock, ns","itemid, clock DESC, ns DESC","clock, itemid, ns"}'::text[]) sort
+ GROUP BY form, n ORDER BY form, n;
+SELECT form, compare(format('SELECT itemid, clock, ns, value FROM T WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) AS rows
+  FROM unnest('{or,row in,values}'::text[]) form;
+SELECT compare(format('SELECT * FROM T WHERE %s ORDER BY itemid, clock', look_up('without ns', 1, 200)), 'plain_trends', 'trends') AS trends;
+-- with other conditions, which leave some keys, or none
+SELECT left(more, 30) AS more, compare(format('SELECT * FROM T WHERE (%s) AND %s ORDER BY itemid, clock, ns', look_up('without ns', 1, 300), more)) AS rows
+  FROM unnest(ARRAY['clock > 300000', 'itemid IN (1, 5, 39)', 'itemid = 5', 'clock < 90000 AND value > 10', 'clock > 1000000', 'itemid IS NOT NULL', 'NOT clock = 346000',
+                    format('(%s)', look_up('ranges', 100, 400)), 'ctid IS NOT NULL']) more;
+-- aggregates, and changes of such rows
+SELECT compare(format('SELECT itemid, count(*), sum(ns), max(clock) FROM T WHERE %s GROUP BY itemid ORDER BY itemid', look_up('ranges', 1, 50))) AS aggregate;
+BEGIN;
+SELECT format('DELETE FROM plain WHERE %s', look_up('or', 1, 60)) AS delete_plain, format('DELETE FROM history WHERE %s', look_up('or', 1, 60)) AS delete \gset
+:delete_plain;
+:delete;
+SELECT compare('SELECT * FROM T ORDER BY itemid, clock, ns') AS after_delete;
+ROLLBACK;
+
+-- it is read by keys, and that does not cost what starts JIT
+CREATE FUNCTION plan_of(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
+    RETURN plan;
+END $$;
+CREATE FUNCTION counter(plan jsonb, name text) RETURNS numeric LANGUAGE sql
+RETURN (SELECT sum(n::text::numeric) FROM jsonb_path_query(plan, format('strict $.**.%s', to_json(name))::jsonpath, silent => true) n);
+SELECT form, counter(plan, 'Packed Keys') AS keys, counter(plan, 'Segments Read') < 1000 AS few_segments, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
+  FROM unnest('{or,without ns,row in}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) plan;
+SELECT (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
+  FROM plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up('values', 1, 1000))) plan;
+-- one segment for each item, whose rows are there once
+SELECT counter(plan, 'Segments Read') AS segments, counter(plan, 'Actual Rows') > 0 AS has_rows
+  FROM plan_of('SELECT * FROM history_packed WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock BETWEEN 90000 AND 100000) OR (itemid = 3 AND clock = 90003)') plan;
+-- tables that no key is of are not in the plan
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock = 90000);
+
+-- first and last values: the outer tables are limited to what the subquery has
+CREATE FUNCTION graph(version text, call text, items text, first integer, last integer, step integer) RETURNS text LANGUAGE sql
+RETURN replace(format(CASE version
+    WHEN '6.0' THEN 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,MAX(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock>=''%4$s'' AND clock<=''%5$s'' GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns'
+    WHEN '6.0 without ns' THEN 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock>=''%4$s'' AND clock<=''%5$s'' GROUP BY itemid,%1$s) s ON h.itemid=s.itemid AND h.clock=s.clock'
+    ELSE 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,MAX(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock BETWEEN %4$s AND %5$s GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock WHERE h2.clock BETWEEN %4$s AND %5$s GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns WHERE h.clock BETWEEN %4$s AND %5$s'
+    END, 'CAST(clock AS BIGINT)-MOD(CAST(clock AS BIGINT),%6$s)', call, items, first, last), '%6$s', step::text);
+SELECT version, call, string_agg(DISTINCT compare(graph(version, call, items, first, last, step) || ' ORDER BY h.itemid, h.clock, h.ns'), ', ') AS rows
+  FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, unnest('{MIN,MAX}'::text[]) call, unnest('{"''3''","1,2,3,4,5,6,7,8,9"}'::text[]) items,
+       (VALUES (86400, 172799), (86400, 345599), (345600, 352799), (340000, 450000), (90000, 700000)) clocks(first, last), unnest('{900,7200}'::integer[]) step
+ GROUP BY version, call ORDER BY version, call;
+-- of each item a few segments, again and again
+SELECT version, counter(plan, 'Segments Read') <= 4 * 3 * 9 AS few_segments, counter(plan, 'Values Decoded') <= 9 * 96 * 4 * 3 AS few_values
+  FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, plan_of(replace(graph(version, 'MAX', '1,2,3,4,5,6,7,8,9', 86400, 172799, 900), ' T ', ' history ')) plan;
+-- what does not follow is not added: a left join, another column, an expression
+SELECT compare(query) FROM unnest(ARRAY[
+    'SELECT h.itemid, s.clock FROM T h LEFT JOIN (SELECT itemid, max(clock) AS clock FROM T WHERE itemid IN (1, 2) AND clock < 200000 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock ORDER BY h.itemid, h.clock, h.ns, 2',
+    'SELECT h.itemid, s.n FROM T h JOIN (SELECT itemid, count(*) AS n, max(ns) + 86399 AS clock FROM T WHERE itemid IN (1, 2) AND ns < 5 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock > s.clock ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT h.itemid, h.clock FROM T h JOIN (SELECT itemid, clock FROM T WHERE itemid = 1 UNION ALL SELECT itemid, clock FROM T WHERE itemid = 2 AND clock < 100000) s ON h.itemid = s.itemid AND h.clock = s.clock ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT h.itemid, h.clock FROM T h WHERE h.itemid NOT IN (SELECT itemid FROM T WHERE itemid < 35) ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT h.itemid, h.clock FROM T h WHERE h.clock > 90000 OR h.itemid IN (SELECT itemid FROM T WHERE itemid < 5) ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT h.itemid, h.clock FROM T h JOIN (SELECT itemid FROM T WHERE itemid < 5 GROUP BY ROLLUP (itemid)) s ON h.itemid = s.itemid ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT h.itemid, h.clock FROM T h WHERE (h.itemid, h.clock) IN (SELECT itemid, min(clock) FROM T WHERE clock > 340000 AND itemid > 30 GROUP BY itemid) ORDER BY h.itemid, h.clock, h.ns',
+    'SELECT (SELECT count(*) FROM T h JOIN (SELECT itemid, clock FROM T WHERE itemid = o.itemid AND clock > 400000) s ON h.itemid = s.itemid AND h.clock = s.clock) FROM (VALUES (1), (2)) o(itemid)']) query;
+DROP TABLE history, trends CASCADE;
+DROP SCHEMA packed_keys CASCADE;
