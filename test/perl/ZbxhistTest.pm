@@ -25,6 +25,7 @@ our @EXPORT = qw(
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background outcome_of
+  make_program
 );
 
 my $SECONDS_A_DAY = 86400;
@@ -445,6 +446,15 @@ sub start_after_crash
 		Time::HiRes::sleep(0.1);
 	}
 	die 'the server does not start';
+}
+
+# A shell script of that name in a directory that a test puts first in PATH.
+sub make_program
+{
+	my ($directory, $name, $text) = @_;
+
+	append_to_file("$directory/$name", "#!/bin/sh\n$text\n");
+	chmod 0755, "$directory/$name";
 }
 
 1;

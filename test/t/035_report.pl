@@ -350,6 +350,7 @@ is_deeply($single_table->{forecast}{points},
 	[], '... and nothing to foretell');
 is($single_table->{forecast}{bytes_at_end},
 	undef, '... so the size in the end is not known');
+
 # 10,015 values since the day began
 my $rate = 10015 / ($data->{server}{time} - day(0));
 cmp_ok(abs($single_table->{forecast}{values_per_second} / $rate - 1),
@@ -423,23 +424,14 @@ my $programs = "$directory/programs";
 my $superuser = $node->safe_psql('postgres', 'SELECT current_user');
 my $real = $node->config_data('--bindir') . '/psql';
 
-# A program of that name, found before all others.
-sub make_program
-{
-	my ($name, $text) = @_;
-
-	append_to_file("$programs/$name", "#!/bin/sh\n$text\n");
-	chmod 0755, "$programs/$name";
-}
-
 mkdir $programs;
-make_program('id',
+make_program($programs, 'id',
 	'for name; do :; done; case $name in -u) echo 0 ;; postgres | keeper) ;; *) exit 1 ;; esac'
 );
-make_program('runuser',
+make_program($programs, 'runuser',
 	'[ "$(pwd)" = / ] || { echo "in $(pwd)" >&2; exit 9; }; SYSTEM_USER=$2; export SYSTEM_USER; shift 3; exec "$@"'
 );
-make_program('psql', <<"SH");
+make_program($programs, 'psql', <<"SH");
 case \$SYSTEM_USER in
 	'') [ "\$PGUSER" = let_in ] || { echo 'psql: error: role "root" does not exist' >&2; exit 2; } ;;
 	postgres) PGUSER=\${PGUSER:-$superuser} ;;

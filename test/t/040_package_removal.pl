@@ -19,23 +19,14 @@ my $node = test_server('removal');
 
 # ---- a Debian with one cluster ----
 
-# A program of that name, found before all others.
-sub make_program
-{
-	my ($name, $text) = @_;
-
-	append_to_file("$directory/$name", "#!/bin/sh\n$text\n");
-	chmod 0755, "$directory/$name";
-}
-
 my $psql = $node->config_data('--bindir') . '/psql';
-make_program('pg_lsclusters',
+make_program($directory, 'pg_lsclusters',
 	"echo 99 main ${\ $node->port} \$(cat $directory/status) postgres /data /log"
 );
 
 # runuser -u USER -- COMMAND, and psql --cluster VERSION/NAME
-make_program('runuser', 'shift 3; exec "$@"');
-make_program('psql',
+make_program($directory, 'runuser', 'shift 3; exec "$@"');
+make_program($directory, 'psql',
 	qq{[ "\$1 \$2" = "--cluster 99/main" ] || exit 9; shift 2; exec "$psql" "\$@"}
 );
 
@@ -43,7 +34,7 @@ make_program('psql',
 my $users = slurp_file("$top/scripts/users.sh");
 my $prerm = slurp_file("$top/debian/prerm.in") =~ s/PGVERSION/99/gr;
 $prerm =~ s/^#USERS#$/$users/m or die 'no place for the users';
-make_program('prerm', $prerm =~ s/^#!.*\n//r);
+make_program($directory, 'prerm', $prerm =~ s/^#!.*\n//r);
 
 # What it does to the action: exit code and errors.
 sub before
@@ -136,7 +127,7 @@ like(
 # ---- scripts/uninstall ----
 
 my $installations = "$directory/installations";
-make_program('id', 'echo 0');
+make_program($directory, 'id', 'echo 0');
 mkdir "$directory/scripts";
 append_to_file("$directory/scripts/$_", slurp_file("$top/scripts/$_"))
   for qw(lib.sh users.sh);
