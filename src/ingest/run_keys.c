@@ -11,12 +11,11 @@
  *
  * A scan by a dirty snapshot may miss rows that somebody writes anew meanwhile:
  * the new run where it has been already, the old one when it is gone.  Who
- * changes rows has the table's lock in a mode that conflicts with storing runs,
- * so that only who has stored a row in the parent may meet him; who merges runs
- * has the lock of merge_lock.c.  Who may meet one of them looks once more, by a
- * fresh snapshot, which sees either: what was committed when that was taken is
- * seen by it, what was not stood where it was in the first scan, since only
- * what is committed is written anew.
+ * changes rows or merges runs has the lock of merge_lock.c.  Who may meet one of
+ * them looks once more, by a fresh snapshot, which sees either: what was committed
+ * when that was taken is seen by it; what was not stood where it was in the first
+ * scan, or has been written anew by who had stored it himself, and then the old one
+ * is seen by the first scan until he commits.
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
  * their ends finds them.  Their keys, decoded, are remembered, and a filter of

@@ -7,7 +7,11 @@
  * A merge holds the lock from before its first write until its transaction
  * ends.  Who looks takes it for the time of the look; if he cannot have it at
  * once, he looks a second time, see ingest/run_keys.c.  So INSERTs never wait for a
- * merge, and a merge waits for looks only, which wait for nobody.
+ * merge, and a merge waits for looks only, which wait for nobody.  Who changes rows
+ * writes runs anew as well, and has the lock until he commits.
+ *
+ * Who merges and who changes rows keep each other away by another lock, taken before
+ * that: a merge is left for later while somebody changes rows.
  *
  * The background workers that merge have locks, too, as long as they live: one for
  * each owner of tables in a database, and one of a few places in the server, so
@@ -57,6 +61,40 @@ ZbxhistLockMerge(Oid runs)
 
 	set_object_tag(&tag, runs, MERGE_LOCK);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+/*
+ * LockWriting takes the lock of who writes runs anew, until the transaction ends;
+ * returns false if it is not to be waited for and cannot be had.
+ */
+static bool
+LockWriting(Oid runs, bool waits)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, runs, CHANGE_LOCK);
+	return LockAcquire(&tag, ExclusiveLock, false, !waits) !=
+		LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * ZbxhistTryMerge says whether nobody else merges or changes rows, and keeps it so.
+ */
+bool
+ZbxhistTryMerge(Oid runs)
+{
+	return LockWriting(runs, false);
+}
+
+/*
+ * ZbxhistLockChange takes the locks for a change of rows, until the transaction
+ * ends.
+ */
+void
+ZbxhistLockChange(Oid runs)
+{
+	(void) LockWriting(runs, true);
+	ZbxhistLockMerge(runs);
 }
 
 /* ---- workers ---- */

@@ -12,8 +12,10 @@
 extern bool ZbxhistTryLook(Oid runs);
 extern void ZbxhistEndLook(Oid runs);
 
-/* a merge */
+/* a merge, or a change of rows */
+extern bool ZbxhistTryMerge(Oid runs);
 extern void ZbxhistLockMerge(Oid runs);
+extern void ZbxhistLockChange(Oid runs);
 
 /* workers that merge */
 extern bool ZbxhistTryMerger(Oid owner);

@@ -181,18 +181,19 @@ typedef enum RowState
 /*
  * Changes are collected while rows come in any order, and written when many
  * are there and at the end.  They lock the day against other changes until
- * the transaction ends.  Rows are those that the snapshot sees, or, with is_newest,
- * as they are now; what is returned says how they were, and only those that were
+ * the transaction ends.  Rows are those that the snapshot sees, or, with a position,
+ * the only one there is now; what is returned says how they were, and only those that were
  * the same are changed (above READ COMMITTED any other is 40001).  The slot has the columns of the
  * day by name and type, as ZbxhistDayTakesRows() says.
  */
 extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
 										Snapshot snapshot);
 extern RowState ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id,
-									bool is_newest);
+									const int64 *position);
 extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
 extern RowState ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
-									bool is_newest, TupleTableSlot *slot);
+									const int64 *position,
+									TupleTableSlot *slot);
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 extern void ZbxhistFlushDayChanges(Oid day);

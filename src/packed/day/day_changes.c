@@ -92,6 +92,7 @@ static DayModify *
 OpenDay(DayChanges *changes, const PackedDay *found)
 {
 	Relation	rel = ZbxhistOpenDay(found->relid, changes->user,
+									 found->has_runs ? RowExclusiveLock :
 									 ShareRowExclusiveLock, changes->privilege);
 	ChangedDay *day;
 	MemoryContext old;

@@ -13,7 +13,8 @@
  * one, and who looks for a key, has those written first.  What one has changed
  * is gone for the others.
  *
- * Locks: SHARE ROW EXCLUSIVE on the day's table until the transaction ends.
+ * Locks: SHARE ROW EXCLUSIVE on the day's table until the transaction ends; on a table
+ * of runs, ROW EXCLUSIVE, which is in no INSERT's way, and that of merge_lock.c.
  * Memory: everything is in a context of its own.
  *
  *-------------------------------------------------------------------------
@@ -32,6 +33,7 @@
 #include "packed/day/day_conflicts.h"
 #include "packed/day/day_modify.h"
 #include "packed/day/row_map.h"
+#include "rows/merge_lock.h"
 
 /* rows, and bytes of their values, that are collected at most */
 #define MAX_CHANGES		100000
@@ -106,7 +108,7 @@ ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
 
 /*
  * ZbxhistBeginDayModify prepares for changes of a day of the parent, which the
- * caller has opened, and locks it.  The snapshot must stay registered.
+ * caller has opened and locked.  The snapshot must stay registered.
  */
 DayModify *
 ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
@@ -117,7 +119,6 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	DayModify  *modify = palloc0(sizeof(DayModify));
 
-	LockRelationOid(RelationGetRelid(day), ShareRowExclusiveLock);
 	modify->context = context;
 	modify->changes_context = AllocSetContextCreate(context,
 													"zbxhist day changes",
@@ -132,6 +133,8 @@ ZbxhistBeginDayModify(Relation day, Relation parent, Snapshot snapshot)
 	modify->day = day;
 	modify->layout = ZbxhistDayLayout(day);
 	ZbxhistMarkReplaced(modify->layout, parent);
+	if (modify->layout->has_runs)
+		ZbxhistLockChange(RelationGetRelid(day));
 	modify->attributes = palloc(sizeof(AttrNumber) *
 								modify->layout->ncolumns);
 	modify->is_altered = !ZbxhistMapLayout(modify->layout,
@@ -225,7 +228,7 @@ ZbxhistFlushDayChanges(Oid day)
  * group is written once if rows come in order.
  */
 static RowState
-NewChange(DayModify *modify, const PackedRowId *id, bool is_newest,
+NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
 		  RowChange **result)
 {
 	RowChange  *change;
@@ -240,7 +243,7 @@ NewChange(DayModify *modify, const PackedRowId *id, bool is_newest,
 		(has_many && !(modify->has_group &&
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
-	state = ZbxhistFindNewest(modify, id, is_newest, &ordinal);
+	state = ZbxhistFindNewest(modify, id, position, &ordinal);
 	if (state != ROW_SAME)
 		return state;
 	change = &modify->changes[modify->nchanges];
@@ -257,11 +260,11 @@ NewChange(DayModify *modify, const PackedRowId *id, bool is_newest,
  * ZbxhistDayDeleteRow deletes a row, if it is as it was.
  */
 RowState
-ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id, bool is_newest)
+ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id, const int64 *position)
 {
 	RowChange  *change;
 
-	return NewChange(modify, id, is_newest, &change);
+	return NewChange(modify, id, position, &change);
 }
 
 /*
@@ -285,7 +288,7 @@ ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc)
  * the same, if it is as it was.
  */
 RowState
-ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, bool is_newest,
+ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, const int64 *position,
 					TupleTableSlot *slot)
 {
 	const DayLayout *layout = modify->layout;
@@ -298,7 +301,7 @@ ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id, bool is_newest,
 	if (!ZbxhistDayTakesRows(modify, slot->tts_tupleDescriptor))
 		elog(ERROR, "packed day \"%s\" has other columns than its row",
 			 RelationGetRelationName(modify->day));
-	state = NewChange(modify, id, is_newest, &change);
+	state = NewChange(modify, id, position, &change);
 	if (state != ROW_SAME)
 		return state;
 

@@ -71,7 +71,7 @@ extern void ZbxhistFlushOthers(Oid day, DayModify *modify);
 pg_noreturn extern void ZbxhistRaiseChanged(void);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern RowState ZbxhistFindNewest(DayModify *modify, const PackedRowId *id,
-								  bool is_newest, uint16 *ordinal);
+								  const int64 *position, uint16 *ordinal);
 extern void ZbxhistFlushChanges(DayModify *modify);
 pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
 

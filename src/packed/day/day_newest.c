@@ -212,26 +212,28 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 }
 
 /*
- * FindByOffset finds a row that has been named as it is in the newest version.
+ * FindByPosition finds the row of an item at a position in the newest version.
  */
 static RowState
-FindByOffset(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
+FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
+			   uint16 *ordinal)
 {
 	DayGroup	newest;
 	SegmentRows now;
-	RowOffsets	offsets = {.first = -1};
 	int			first;
-	int			row;
 
 	ZbxhistOpenNewest(modify);
 	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
 		return ROW_GONE;
 	first = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
-	if (first < 0)
-		return ROW_GONE;
-	row = ZbxhistRowAtOffset(&offsets, modify->layout, &now, first, id->offset);
-	*ordinal = (uint16) (row - first + 1);
-	return row < 0 ? ROW_GONE : ROW_SAME;
+	for (int i = first; i >= 0 && i < now.nrows &&
+		 now.columns[0].ints[i] == id->clock; i++)
+	{
+		*ordinal = (uint16) (i - first + 1);
+		if (ZbxhistRowPosition(modify->layout, &now, i) == position)
+			return ROW_SAME;
+	}
+	return ROW_GONE;
 }
 
 /*
@@ -275,15 +277,16 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 
 /*
  * ZbxhistFindNewest finds the newest version of a row that the snapshot sees, or
- * that is named as it is now; ordinal is set to its number among those of its item
+ * that is there now at a position, unless that is NULL; ordinal is set to its number among those of its item
  * and clock.
  */
 RowState
-ZbxhistFindNewest(DayModify *modify, const PackedRowId *id, bool is_newest,
-				  uint16 *ordinal)
+ZbxhistFindNewest(DayModify *modify, const PackedRowId *id,
+				  const int64 *position, uint16 *ordinal)
 {
 	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
-	RowState	state = is_newest ? FindByOffset(modify, id, ordinal) :
+	RowState	state = position != NULL ?
+		FindByPosition(modify, id, *position, ordinal) :
 		FindSeenNow(modify, id, ordinal);
 
 	MemoryContextSwitchTo(old);

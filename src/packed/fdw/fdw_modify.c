@@ -405,9 +405,9 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	GetRow(state, estate, plan_slot, ACL_DELETE, ROW_LOCK_UPDATE, &row);
 	if (row.modify == NULL)
 		return NULL;
-	found = ZbxhistDayDeleteRow(row.modify, &row.id, false);
+	found = ZbxhistDayDeleteRow(row.modify, &row.id, NULL);
 	if (found == ROW_CHANGED && EvaluateAgain(state, estate, rri, &row))
-		found = ZbxhistDayDeleteRow(row.modify, &row.id, true);
+		found = ZbxhistDayDeleteRow(row.modify, &row.id, &row.position);
 	if (found != ROW_SAME)
 		return NULL;
 	if (rri->ri_projectReturning == NULL)
@@ -449,6 +449,16 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 }
 
 /*
+ * GetNewest returns where a row is that has been evaluated again; NULL for one as
+ * the snapshot sees it.
+ */
+static const int64 *
+GetNewest(const ModifiedRow *row)
+{
+	return row->is_newest ? &row->position : NULL;
+}
+
+/*
  * MoveRow deletes a row from its day, whose columns are not those of slot, and
  * stores slot in the parent.
  */
@@ -464,7 +474,7 @@ MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
 	MemoryContextSwitchTo(old);
 	if (ZbxhistIsMoved(state->moved, &row->id))
 		return ROW_GONE;
-	found = ZbxhistDayDeleteRow(row->modify, &row->id, row->is_newest);
+	found = ZbxhistDayDeleteRow(row->modify, &row->id, GetNewest(row));
 	if (found == ROW_SAME)
 		ZbxhistMoveRow(state->moved, &row->id, slot, estate->es_output_cid);
 	return found;
@@ -480,7 +490,7 @@ UpdateRow(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
 	CheckKey(state, slot, row->plan_slot);
 	CheckRow(estate, rri, slot);
 	return ZbxhistDayTakesRows(row->modify, slot->tts_tupleDescriptor) ?
-		ZbxhistDayUpdateRow(row->modify, &row->id, row->is_newest, slot) :
+		ZbxhistDayUpdateRow(row->modify, &row->id, GetNewest(row), slot) :
 		MoveRow(state, estate, row, slot);
 }
 

@@ -20,8 +20,8 @@
  * time, so large batches that have just been written are left alone for a while.
  *
  * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
- * the way of those who change rows, pack or VACUUM, but of no INSERT; then the
- * merge lock.  Until the transaction ends INSERTs look twice for their keys; one
+ * the way of those who pack or VACUUM, but of no INSERT; then, in the same way, the lock
+ * of who changes rows, and the merge lock.  Until the transaction ends INSERTs look twice for their keys; one
  * whose key is in a run that is being merged waits for that, since it may be rolled
  * back, and no other does.  Memory: a page's rows of each batch, and those of some
  * new pages.
@@ -522,8 +522,9 @@ MergeLevel(RunMerge *merge, int enough)
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	found = FindRuns(merge, enough);
-	if (found && !ConditionalLockRelation(merge->rel,
-										  ShareUpdateExclusiveLock))
+	if (found && (!ConditionalLockRelation(merge->rel,
+										   ShareUpdateExclusiveLock) ||
+				  !ZbxhistTryMerge(RelationGetRelid(merge->rel))))
 	{
 		UnregisterSnapshot(merge->snapshot);
 		return -1;
