@@ -102,30 +102,16 @@ static bool
 ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 {
 	ImportState *state = (ImportState *) self;
-	const DayLayout *layout = state->layout;
-	SortedRow	row;
 	int32		clock;
-	int32		ns = 0;
 
 	slot_getallattrs(slot);
 	RefuseNulls(state, slot);
 	clock = DatumGetInt32(slot->tts_values[state->sources[0]]);
 	if (clock < state->range.from_clock || clock >= state->range.to_clock)
 		elog(ERROR, "clock %d is not of the packed day", clock);
-	if (layout->ns >= 0)
-	{
-		int			source = state->sources[layout->columns[layout->ns].packed];
-
-		if (!slot->tts_isnull[source])
-			ns = DatumGetInt32(slot->tts_values[source]);
-	}
-	ZbxhistEncodeRow(&state->record, layout, state->sources, slot->tts_values,
-					 slot->tts_isnull);
-	row.itemid = DatumGetInt64(slot->tts_values[state->itemid]);
-	row.position = make_position(clock, ns);
-	row.data = state->record.data;
-	row.length = state->record.len;
-	ZbxhistRowSortAdd(state->sort, &row);
+	ZbxhistSortRow(state->sort, &state->record, state->layout,
+				   DatumGetInt64(slot->tts_values[state->itemid]),
+				   state->sources, slot->tts_values, slot->tts_isnull);
 	state->nread++;
 	state->read_checksum += ZbxhistHashSlot(slot);
 	return true;

@@ -80,11 +80,6 @@ typedef struct PackState
 static void
 SortHeapTuple(PackState *state, HeapTuple tuple)
 {
-	const DayLayout *layout = state->layout;
-	SortedRow	row;
-	int32		clock;
-	int32		ns = 0;
-
 	heap_deform_tuple(tuple, RelationGetDescr(state->partition),
 					  state->values, state->nulls);
 	if (state->nulls[state->itemid] || state->nulls[state->sources[0]])
@@ -94,21 +89,9 @@ SortHeapTuple(PackState *state, HeapTuple tuple)
 					   RelationGetRelationName(state->partition)),
 				errtable(state->partition));
 
-	ZbxhistEncodeRow(&state->record, layout, state->sources, state->values,
-					 state->nulls);
-	clock = DatumGetInt32(state->values[state->sources[0]]);
-	if (layout->ns >= 0)
-	{
-		int			source = state->sources[layout->columns[layout->ns].packed];
-
-		if (!state->nulls[source])
-			ns = DatumGetInt32(state->values[source]);
-	}
-	row.itemid = DatumGetInt64(state->values[state->itemid]);
-	row.position = make_position(clock, ns);
-	row.data = state->record.data;
-	row.length = state->record.len;
-	ZbxhistRowSortAdd(state->sort, &row);
+	ZbxhistSortRow(state->sort, &state->record, state->layout,
+				   DatumGetInt64(state->values[state->itemid]),
+				   state->sources, state->values, state->nulls);
 }
 
 /*

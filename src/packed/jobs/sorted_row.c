@@ -13,6 +13,7 @@
 
 #include "packed/day/unsigned_numeric.h"
 #include "packed/jobs/sorted_row.h"
+#include "rows/item_range.h"
 
 /* how a value of bytes is in a sorted row; its length follows, if any */
 typedef enum ValueForm
@@ -104,13 +105,12 @@ AppendValue(StringInfo record, const LayoutColumn *column, Datum value)
 }
 
 /*
- * ZbxhistEncodeRow replaces a record by the values of a row: for each packed
- * column besides the clock a byte that says whether it is null, and its value.
- * sources are their places among the values, by packed column.
+ * EncodeRow replaces a record by the values of a row: for each packed column
+ * besides the clock a byte that says whether it is null, and its value.
  */
-void
-ZbxhistEncodeRow(StringInfo record, const DayLayout *layout,
-				 const int *sources, const Datum *values, const bool *nulls)
+static void
+EncodeRow(StringInfo record, const DayLayout *layout,
+		  const int *sources, const Datum *values, const bool *nulls)
 {
 	resetStringInfo(record);
 	for (int i = 1; i < layout->npacked; i++)
@@ -121,6 +121,29 @@ ZbxhistEncodeRow(StringInfo record, const DayLayout *layout,
 		if (!isnull)
 			AppendValue(record, layout->packed[i], values[sources[i]]);
 	}
+}
+
+/*
+ * ZbxhistSortRow gives a row of an item to the sort.  sources are the places
+ * of its columns among the values, by packed column; its clock is not null.
+ */
+void
+ZbxhistSortRow(RowSort *sort, StringInfo record, const DayLayout *layout,
+			   int64 itemid, const int *sources, const Datum *values,
+			   const bool *nulls)
+{
+	int			ns = layout->ns < 0 ? -1 :
+		sources[layout->columns[layout->ns].packed];
+	SortedRow	row;
+
+	EncodeRow(record, layout, sources, values, nulls);
+	row.itemid = itemid;
+	row.position = make_position(DatumGetInt32(values[sources[0]]),
+								 ns < 0 || nulls[ns] ? 0 :
+								 DatumGetInt32(values[ns]));
+	row.data = record->data;
+	row.length = record->len;
+	ZbxhistRowSortAdd(sort, &row);
 }
 
 /* ---- and out of it ---- */

@@ -11,10 +11,12 @@
 #include "lib/stringinfo.h"
 
 #include "packed/day/row_buffer.h"
+#include "packed/jobs/row_sort.h"
 
-extern void ZbxhistEncodeRow(StringInfo record, const DayLayout *layout,
-							 const int *sources, const Datum *values,
-							 const bool *nulls);
+extern void ZbxhistSortRow(RowSort *sort, StringInfo record,
+						   const DayLayout *layout, int64 itemid,
+						   const int *sources, const Datum *values,
+						   const bool *nulls);
 extern void ZbxhistDecodeRow(RowBuffer *buffer, int row, const char *data);
 
 #endif							/* ZBXHIST_SORTED_ROW_H */
