@@ -369,31 +369,26 @@ sub add
 
 sub insert
 {
-	my ($table, $is_fresh) = @_;
+	my ($table) = @_;
 	my $kind = pick(12);
 
 	# an update has to wait for the partition; of a duplicate and a value that
 	# is too long the two may differ in which comes first
-	return add($table, $is_fresh // pick(2))
+	return add($table, pick(2))
 	  if $kind >= 10
 	  && !$is_locked
 	  && $table =~ /^history(_uint|_text|_bin)?$/;
-	my $insert = insert_of($table, make_rows($table, $is_fresh // pick(2)));
+	my $insert = insert_of($table, make_rows($table, pick(2)));
 
 	return simple("$insert returning itemid, clock") if $kind == 0;
-
-	# the one kind that has to wait for the partition
-	return simple("$insert on conflict do nothing")
-	  if $kind == 1 && $is_locked != 2;
+	return simple("$insert on conflict do nothing") if $kind == 1;
 	return simple("with a as ($insert) "
-		  . insert_of($table, make_rows($table, $is_fresh // pick(2))))
+		  . insert_of($table, make_rows($table, pick(2))))
 	  if $kind == 2;
-	return simple(
-		join ';',
-		$insert,
-		map { insert_of($_, make_rows($_, $is_fresh // pick(2))) }
-		  choose(@tables),
-		choose(@tables)) if $kind == 3;
+	return simple(join ';', $insert,
+		map { insert_of($_, make_rows($_, pick(2))) } choose(@tables),
+		choose(@tables))
+	  if $kind == 3;
 	return simple("$insert;\n");
 }
 
@@ -415,14 +410,13 @@ sub lock_partition
 	my ($table) = @_;
 	my $partition = choose(partitions($table)) // return;
 
-	# a key in it can be looked up only under the weaker one
-	my $mode = choose('share', 'access exclusive');
+	# one under which its keys can be looked up: for another an INSERT waits
 	my $result = $locker->query(
-		"begin; set local lock_timeout = 50; lock table only $partition in $mode mode"
+		"begin; set local lock_timeout = 50; lock table only $partition in share mode"
 	);
 
 	if (@{ $result->{errors} }) { $locker->query('rollback'); return; }
-	$is_locked = $mode eq 'share' ? 1 : 2;
+	$is_locked = 1;
 	$steps_locked = 5;
 }
 
@@ -541,7 +535,7 @@ for my $step (1 .. $steps)
 	  : $kind == 4 ? change($table)
 	  : $kind == 5 ? change($table)
 	  : $kind <= 8 ? transaction()
-	  : insert($table, $is_locked == 2 ? 1 : undef);
+	  : insert($table);
 
 	$status = $result->{status};
 	if ($status eq 'E' && pick(2))
