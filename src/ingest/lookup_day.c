@@ -21,7 +21,6 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "catalog/index.h"
 #include "catalog/pg_index.h"
 #include "nodes/pg_list.h"
 #include "utils/lsyscache.h"
@@ -33,6 +32,7 @@
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
+#include "ingest/probe.h"
 #include "ingest/run_keys.h"
 #include "packed/day/day.h"
 #include "rows/attempt.h"
@@ -239,31 +239,6 @@ ZbxhistKeyInDay(Relation parent, const PackedDay *day,
 		ZbxhistKeyInPartition(parent, partition, slot))
 		result = usual;
 	return result;
-}
-
-/*
- * ZbxhistRaiseKeyTaken raises the unique violation that an index of the parent
- * would for the slot's key.
- */
-void
-ZbxhistRaiseKeyTaken(Relation parent, Oid relid, TupleTableSlot *slot)
-{
-	Relation	index = index_open(relid, AccessShareLock);
-	IndexInfo  *info = BuildIndexInfo(index);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	char	   *key;
-
-	for (int i = 0; i < info->ii_NumIndexAttrs; i++)
-		values[i] = slot_getattr(slot, info->ii_IndexAttrNumbers[i],
-								 &isnull[i]);
-	key = BuildIndexValueDescription(index, values, isnull);
-	ereport(ERROR,
-			errcode(ERRCODE_UNIQUE_VIOLATION),
-			errmsg("duplicate key value violates unique constraint \"%s\"",
-				   RelationGetRelationName(index)),
-			key ? errdetail("Key %s already exists.", key) : 0,
-			errtableconstraint(parent, RelationGetRelationName(index)));
 }
 
 /*

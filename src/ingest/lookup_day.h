@@ -12,11 +12,8 @@
 #include "utils/relcache.h"
 
 #include "catalog/packed_days.h"
-#include "compat.h"
 
 extern Oid	ZbxhistFindKeyIndex(Relation parent);
-pg_noreturn extern void ZbxhistRaiseKeyTaken(Relation parent, Oid relid,
-											 TupleTableSlot *slot);
 extern bool ZbxhistCheckDayKey(Relation parent, const PackedDay *day,
 							   TupleTableSlot *slot, bool is_attempt);
 extern Oid	ZbxhistKeyInDay(Relation parent, const PackedDay *day,

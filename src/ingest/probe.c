@@ -130,25 +130,27 @@ ZbxhistCloseProbe(KeyProbe *probe)
 }
 
 /*
- * RaiseDuplicate raises the unique violation that the index itself would.
+ * ZbxhistRaiseKeyTaken raises the unique violation that an index of rel would
+ * for the slot's key.
  */
-static void
-RaiseDuplicate(KeyProbe *probe, int number, TupleTableSlot *slot)
+void
+ZbxhistRaiseKeyTaken(Relation rel, Oid relid, TupleTableSlot *slot)
 {
-	Relation	index = probe->rri->ri_IndexRelationDescs[number];
+	Relation	index = index_open(relid, AccessShareLock);
+	EState	   *estate = CreateExecutorState();
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	char	   *key;
 
-	FormIndexDatum(probe->rri->ri_IndexRelationInfo[number], slot,
-				   probe->estate, values, isnull);
+	GetPerTupleExprContext(estate)->ecxt_scantuple = slot;
+	FormIndexDatum(BuildIndexInfo(index), slot, estate, values, isnull);
 	key = BuildIndexValueDescription(index, values, isnull);
 	ereport(ERROR,
 			errcode(ERRCODE_UNIQUE_VIOLATION),
 			errmsg("duplicate key value violates unique constraint \"%s\"",
 				   RelationGetRelationName(index)),
 			key ? errdetail("Key %s already exists.", key) : 0,
-			errtableconstraint(probe->rel, RelationGetRelationName(index)));
+			errtableconstraint(rel, RelationGetRelationName(index)));
 }
 
 /*
@@ -204,7 +206,7 @@ ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot, bool raise,
 											 found,
 											 list_make1_oid(RelationGetRelid(index)));
 		if (result && raise)
-			RaiseDuplicate(probe, i, slot);
+			ZbxhistRaiseKeyTaken(probe->rel, RelationGetRelid(index), slot);
 	}
 	if (!result && probe->searches != NIL)
 		result = SearchKeys(probe, source_slot, raise);

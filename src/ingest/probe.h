@@ -12,6 +12,8 @@
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 
+#include "compat.h"
+
 /* the unique indexes of a table, opened to look keys up */
 typedef struct KeyProbe
 {
@@ -30,6 +32,8 @@ extern KeyProbe *ZbxhistOpenChildProbe(Relation child, Relation parent);
 extern bool ZbxhistProbeKey(KeyProbe *probe, TupleTableSlot *slot,
 							bool raise, ItemPointer found);
 extern void ZbxhistCloseProbe(KeyProbe *probe);
+pg_noreturn extern void ZbxhistRaiseKeyTaken(Relation rel, Oid relid,
+											 TupleTableSlot *slot);
 extern void ZbxhistRaiseDuplicates(Relation rel, TupleDesc source,
 								   TupleTableSlot **slots, int nslots);
 extern void ZbxhistRaiseChildDuplicates(Relation child, Relation parent,

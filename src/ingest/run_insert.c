@@ -22,6 +22,7 @@
 #include "catalog/partition_set.h"
 #include "ingest/lookup.h"
 #include "ingest/lookup_day.h"
+#include "ingest/probe.h"
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
 #include "ingest/run_merger.h"
