@@ -77,7 +77,11 @@ def bytes_at(table, moment, now, size, daily):
     new_days = (moment - now) / DAY
     if since is not None:
         new_days = min(new_days, table["retention"] / DAY)
-    return fixed_bytes(table, size, moment, now) + sum(settled_bytes(d, size) for d in kept) + new_days * daily
+    return (
+        fixed_bytes(table, size, moment, now)
+        + sum(settled_bytes(d, size) for d in kept)
+        + new_days * daily
+    )
 
 
 def forecast(table, now):

@@ -182,7 +182,9 @@ def policy(table):
         source = (table["retention_source"] or "").split(":")[0]
         taken_off = ""
         if table.get("detach"):
-            taken_off = f', then detached into {escape(table["retention_schema"] or "its own schema")}'
+            taken_off = (
+                f', then detached into {escape(table["retention_schema"] or "its own schema")}'
+            )
         parts.append(f'kept for {span(table["retention"])} ({escape(source)}){taken_off}')
     else:
         parts.append("kept for ever")

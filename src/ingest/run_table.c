@@ -237,7 +237,7 @@ TryLayout(Relation runs)
 {
 	LayoutReading reading = {.runs = runs};
 	ErrorData  *error = ZbxhistAttemptIf(ReadLayout, &reading,
-											  ZbxhistIsBearable);
+										 ZbxhistIsBearable);
 
 	if (error == NULL)
 		return reading.layout;

@@ -7,6 +7,7 @@ CREATE SCHEMA undoing;
 SET search_path = undoing, public;
 CREATE TABLE h (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+SELECT coalesce(max(id), 0) AS before FROM zbxhist.maintenance_log \gset
 SELECT zbxhist.create_parent('h', premake => 1);
 
 -- alter_parent changes what is given
@@ -39,7 +40,7 @@ SELECT count(*) FROM ONLY h;
 SELECT count(*) FROM pg_class WHERE relname ~ '^h_p';
 SELECT count(*) FROM zbxhist.parent_config;
 SELECT count(*) FROM zbxhist.parent_state;
-SELECT action, relation, rows, sqlstate, message FROM zbxhist.maintenance_log WHERE relation ~ '_p2020' OR relation IS NULL ORDER BY id;
+SELECT action, relation, rows, sqlstate, message FROM zbxhist.maintenance_log WHERE id > :before AND (relation ~ '_p2020' OR relation IS NULL) ORDER BY id;
 INSERT INTO h VALUES (1, 1578182400, 0, 8);
 SELECT tableoid::regclass FROM h WHERE ns = 8;
 CALL zbxhist.undo('h');

@@ -368,7 +368,9 @@ SQL
 	sql("UPDATE partman.part_config SET premake = premake + 2, infinite_time_partitions = true WHERE parent_table = 'public.history_str'"
 	);
 	sql('SELECT partman.run_maintenance()');
-	cmp_ok(sql($others), '>=', $before + 2,
+	cmp_ok(
+		sql($others), '>=',
+		$before + 2,
 		'pg_partman looks after its other tables');
 
 	# what it moved to another schema is moved there on; it has deleted no row of a default partition
@@ -391,16 +393,19 @@ SQL
 	like(
 		$plan,
 		qr/leaves the rows of the default partition public\.history_log_default .*: 7, the oldest of .*:01 UTC, the newest of .*:07 UTC/,
-		'... and which rows of the default partition are older, to the second');
+		'... and which rows of the default partition are older, to the second'
+	);
 	like(
 		messages_of("$adopt('history_log')"),
 		qr/table public\.history_log is managed by zbxhist now/,
 		'nothing has to be agreed to');
 	sql("CALL zbxhist.run_maintenance('history_log')") for 1 .. 2;
 	my @archived = split /\n/,
-	  sql("SELECT oid::regclass FROM pg_class WHERE relnamespace = 'archive'::regnamespace AND relkind = 'r'"
+	  sql(
+		"SELECT oid::regclass FROM pg_class WHERE relnamespace = 'archive'::regnamespace AND relkind = 'r'"
 	  );
-	cmp_ok(scalar @archived, '>', 0, 'maintenance has moved partitions there');
+	cmp_ok(scalar @archived, '>', 0,
+		'maintenance has moved partitions there');
 	my $all = rows_of($node, 'zabbix', 'history_log');
 	$all += rows_of($node, 'zabbix', $_) for @archived;
 	is($all, 117, '... and deleted nothing');

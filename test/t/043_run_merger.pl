@@ -140,7 +140,7 @@ is( $node->safe_psql(
 # that statements are not counted is said, or they are
 my (undef, undef, $said) =
   psql_script($node, 'zabbix', 'SELECT * FROM zbxhist.insert_paths()');
-is($said =~ /NOTICE:  statements are not counted by this server/ ? 1 : 0,
+is( $said =~ /NOTICE:  statements are not counted by this server/ ? 1 : 0,
 	$node->pg_version < 17 ? 1 : 0,
 	'why statements are not counted');
 

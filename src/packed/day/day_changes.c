@@ -24,6 +24,7 @@
 #include "packed/day/day_changes.h"
 #include "packed/day/day_conflicts.h"
 #include "packed/day/open_days.h"
+#include "packed/day/row_lock.h"
 
 /* days that are open at a time */
 #define MAX_OPEN_DAYS 8

@@ -11,7 +11,6 @@
 #include "nodes/parsenodes.h"
 
 #include "packed/day/day.h"
-#include "packed/day/row_lock.h"
 
 typedef struct DayChanges DayChanges;
 

@@ -40,7 +40,7 @@
 /* a foreign table whose rows a LockRows locks */
 typedef struct LockedTable
 {
-	const		ExecAuxRowMark *mark;
+	const ExecAuxRowMark *mark;
 	Relation	table;
 	RowKey	   *key;
 	TupleTableSlot *seen;		/* the row as the plan has it */
@@ -123,7 +123,7 @@ SetSeen(LockedTable *locked, Datum whole)
 static bool
 GetSeen(LockedTable *locked, TupleTableSlot *slot)
 {
-	const		ExecRowMark *mark = locked->mark->rowmark;
+	const ExecRowMark *mark = locked->mark->rowmark;
 	bool		isnull;
 	Datum		value;
 
@@ -145,7 +145,7 @@ GetSeen(LockedTable *locked, TupleTableSlot *slot)
  * GetMode returns the lock that a clause asks for.
  */
 static LOCKMODE
-GetMode(const ExecRowMark * mark)
+GetMode(const ExecRowMark *mark)
 {
 	switch (mark->strength)
 	{
@@ -167,7 +167,7 @@ GetMode(const ExecRowMark * mark)
 static RowState
 LockInDay(LockedTable *locked, Relation parent, int64 itemid, int64 position)
 {
-	const		ExecRowMark *mark = locked->mark->rowmark;
+	const ExecRowMark *mark = locked->mark->rowmark;
 	const PackedDay *found =
 		ZbxhistFindPackedDay(ZbxhistGetPartitions(parent),
 							 position_clock(position));
@@ -346,7 +346,7 @@ Unlink(void *arg)
  * AddTable adds a table whose rows are locked.
  */
 static void
-AddTable(RowLocking *locking, const ExecAuxRowMark * mark)
+AddTable(RowLocking *locking, const ExecAuxRowMark *mark)
 {
 	EState	   *estate = locking->node->ps.state;
 	LockedTable *locked = palloc0(sizeof(LockedTable));
@@ -369,7 +369,7 @@ AddTable(RowLocking *locking, const ExecAuxRowMark * mark)
  * FindTables returns what is locked by a LockRows of rows of packed days, or NULL.
  */
 static RowLocking *
-FindTables(LockRowsState * node)
+FindTables(LockRowsState *node)
 {
 	RowLocking *locking = palloc0(sizeof(RowLocking));
 	ListCell   *lc;
@@ -377,7 +377,7 @@ FindTables(LockRowsState * node)
 	locking->node = node;
 	foreach(lc, node->lr_epqstate.arowMarks)
 	{
-		const		ExecAuxRowMark *mark = lfirst(lc);
+		const ExecAuxRowMark *mark = lfirst(lc);
 
 		if (mark->rowmark->markType == ROW_MARK_COPY &&
 			mark->rowmark->strength != LCS_NONE &&
@@ -393,7 +393,7 @@ FindTables(LockRowsState * node)
  * BeginLocking takes the place of a LockRows' plan, if that has rows of packed days.
  */
 static void
-BeginLocking(LockRowsState * node)
+BeginLocking(LockRowsState *node)
 {
 	PlanState  *source = outerPlanState(node);
 	RowLocking *locking;

@@ -33,6 +33,7 @@
 #include "catalog/packed_table.h"
 #include "packed/day/day_changes.h"
 #include "packed/day/day_modify.h"
+#include "packed/day/row_lock.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_newest.h"
 #include "packed/fdw/fdw_plan.h"
