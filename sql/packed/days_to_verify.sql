@@ -42,7 +42,7 @@ BEGIN
     LOOP
         EXIT WHEN share <= 0;
         share := share - due.bytes;
-        RETURN NEXT due.day;
+        RETURN QUERY SELECT due.day;
     END LOOP;
 END
 $$;
