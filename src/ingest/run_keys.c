@@ -477,6 +477,7 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 		return true;
 	for (int i = 0; i < look->keys->nrows && look->near != NIL; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (ZbxhistMayHaveKey(look->cache, look->keys->itemids[i],
 							  look->keys->positions[i]) && FindRow(look, i))
 			return true;

@@ -9,6 +9,7 @@
 
 #include "catalog/triggers.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "utils/fmgroids.h"
@@ -81,6 +82,7 @@ NarrowBoundsByOr(BoolExpr *or, Index varno, AttrNumber clock_attnum,
 	{
 		ClockRange	part = *bounds;
 
+		CHECK_FOR_INTERRUPTS();
 		ZbxhistNarrowBounds(lfirst(lc), varno, clock_attnum, &part);
 		if (part.from_clock >= part.to_clock)
 			continue;

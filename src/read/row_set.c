@@ -19,6 +19,7 @@
 #include "access/table.h"
 #include "executor/executor.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "storage/lockdefs.h"
 #include "utils/acl.h"
@@ -55,6 +56,7 @@ ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 bool
 ZbxhistNextRange(RowSet *set)
 {
+	CHECK_FOR_INTERRUPTS();
 	if (set->next_range == set->nranges)
 		return false;
 	ZbxhistReadItem(set->reader, &set->ranges[set->next_range++]);

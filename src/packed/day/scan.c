@@ -328,6 +328,7 @@ NextOfItem(PackedScan *scan)
 {
 	while (!NextDay(scan))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (scan->item + 1 >= NumItems(scan))
 			return false;
 		GoToItem(scan, scan->item + 1);

@@ -218,8 +218,11 @@ AcquireSample(Relation table, int elevel, HeapTuple *rows, int max_rows,
 	spec.snapshot = RegisterSnapshot(GetLatestSnapshot());
 	spec.counters = &counters;
 	for (int i = 0; i < ndays; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		AddFromDay(&sample, &spec, &days[i],
 				   max_rows * (double) days[i].nrows / Max(nrows, 1));
+	}
 	UnregisterSnapshot(spec.snapshot);
 	MemoryContextDelete(sample.row_context);
 

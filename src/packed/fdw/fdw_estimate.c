@@ -18,6 +18,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -133,6 +134,7 @@ ZbxhistEstimateRuns(PackedDay *days, int ndays)
 
 	for (int i = 0; i < ndays; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (days[i].has_runs && days[i].from_clock <= now)
 			days[i].nrows = CountRunRows(&days[i]);
 	}
@@ -345,6 +347,7 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 	{
 		const ItemClocks *key = &selected->bounds.keys[i];
 
+		CHECK_FOR_INTERRUPTS();
 		for (int j = FindDay(packed, key->from_clock);
 			 j < packed->ndays && packed->days[j].from_clock <= key->to_clock;
 			 j++)

@@ -24,6 +24,7 @@
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -438,6 +439,7 @@ TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 		List	   *part = NIL;
 		ScanBounds	bounds;
 
+		CHECK_FOR_INTERRUPTS();
 		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
 		ZbxhistGetConstBounds(part, &bounds);
 		AddPart(&keys, &bounds);

@@ -169,6 +169,7 @@ ListBatches(RunMerge *merge)
 	merge->batches = palloc(size * sizeof(RunBatch));
 	while (ZbxhistNextBatch(scan, NO_BATCH, &batch.number, &batch.last_itemid))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (merge->nbatches == size)
 		{
 			size *= 2;

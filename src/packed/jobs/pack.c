@@ -282,6 +282,7 @@ WriteDay(PackState *state)
 	ZbxhistRowSortPerform(state->sort);
 	while (ZbxhistRowSortNext(state->sort, &row))
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistKeepsRows(&state->kept, row.itemid, 1))
 			continue;
 		WriteSorted(writer, &row);

@@ -149,6 +149,7 @@ WriteRun(RowSort *sort)
 	{
 		RunHeader	header = {0};
 
+		CHECK_FOR_INTERRUPTS();
 		header.itemid = entry->itemid;
 		header.position = entry->position;
 		memcpy(&header.length, entry->data - sizeof(uint32), sizeof(uint32));
@@ -276,6 +277,7 @@ StartMerge(RowSort *sort, Size memory)
 	{
 		SortRun    *run = &sort->runs[i];
 
+		CHECK_FOR_INTERRUPTS();
 		if (BufFileSeek(run->file, 0, 0, SEEK_SET) != 0)
 			ereport(ERROR,
 					errcode(ERRCODE_IO_ERROR),
