@@ -10,6 +10,8 @@
 # snapshot is refused (40001), while ON CONFLICT DO NOTHING skips a key that the snapshot
 # sees although its row has been changed since, as in partitions.
 #
+# At last sessions count in the same rows at once.
+#
 # ZBXHIST_SEED=7 ZBXHIST_SCHEDULES=20000 for others, and more, of them.
 use strict;
 use warnings;
@@ -489,6 +491,56 @@ is(scalar @faults, 0, join ', ', map { "$_ $seen{$_}" } sort keys %seen)
   or diag(join "\n----\n", @faults);
 cmp_ok($seen{whole}, '>', $schedules / 5, 'to their end');
 cmp_ok($seen{23505}, '>', $schedules / 5, 'with duplicates');
+
+# ---- counters ----
+
+# Sessions count in rows of a run, of a packed hour and of a plain table, by locking
+# them first or at once: no count is lost.
+my $rounds = 100;
+
+$admin->query($_)
+  for q{SELECT zbxhist_internal.create_range('history', 82800, 86400)},
+  map ({ "INSERT INTO $_ VALUES (1, 82801, 0, 0), (1, 86401, 0, 0)" } @sides),
+  q{CALL zbxhist_internal.repeat_by_hand('history', 'pack', 'history_p19700101_2300')};
+is( $admin->query('SELECT count(*) FROM history_packed WHERE itemid = 1')
+	  ->{rows}[0][0],
+	2, 'a row is in a run, another one in a packed hour');
+
+my @counters = map { PgWire->new($node, 'zabbix') } @sessions;
+$_->send_message(
+	'Q', qq{DO \$\$
+DECLARE
+	is_first boolean;
+	c int;
+	side text;
+	was float8;
+BEGIN
+	FOR round IN 1 .. $rounds LOOP
+		FOR c IN VALUES (82801), (86401) LOOP
+			is_first := random() < 0.5;
+			-- who has one table's row would be alone in the other
+			FOREACH side IN ARRAY ARRAY['history', 'plain'] LOOP
+				IF is_first THEN
+					EXECUTE format('SELECT value FROM %I WHERE itemid = 1 AND clock = %s FOR UPDATE', side, c) INTO was;
+					EXECUTE format('UPDATE %I SET value = %s + 1 WHERE itemid = 1 AND clock = %s', side, was, c);
+				ELSE
+					EXECUTE format('UPDATE %I SET value = value + 1 WHERE itemid = 1 AND clock = %s', side, c);
+				END IF;
+			END LOOP;
+			COMMIT;
+		END LOOP;
+	END LOOP;
+END \$\$\0}) for @counters;
+is_deeply($_->read_until_ready->{messages}, [], 'counts') for @counters;
+for my $side (@sides)
+{
+	is_deeply(
+		$admin->query(
+			"SELECT clock, value FROM $side WHERE itemid = 1 ORDER BY 1")
+		  ->{rows},
+		[ map { [ $_, $rounds * @counters ] } 82801, 86401 ],
+		"$side: no count is lost");
+}
 is( $node->safe_psql(
 		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
 	0,
