@@ -32,6 +32,7 @@
 
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
+#include "compat.h"
 #include "packed/day/day_modify.h"
 #include "packed/day/row_lock.h"
 #include "packed/fdw/fdw.h"
@@ -356,7 +357,7 @@ AddTable(RowLocking *locking, const ExecAuxRowMark *mark)
 		elog(ERROR, "rows of table with OID %u cannot be locked",
 			 mark->rowmark->relid);
 	locked->mark = mark;
-	locked->table = ExecGetRangeTableRelation(estate, mark->rowmark->rti);
+	locked->table = ExecGetRangeTableRelation_compat(estate, mark->rowmark->rti);
 	locked->key = ZbxhistBeginRowKey(locked->table, NIL);
 	desc = RelationGetDescr(locked->table);
 	locked->seen = ExecInitExtraTupleSlot(estate, desc, &TTSOpsVirtual);
@@ -382,8 +383,8 @@ FindTables(LockRowsState *node)
 		if (mark->rowmark->markType == ROW_MARK_COPY &&
 			mark->rowmark->strength != LCS_NONE &&
 			OidIsValid(mark->rowmark->relid) &&
-			ZbxhistIsOfPackedDays(ExecGetRangeTableRelation(node->ps.state,
-															mark->rowmark->rti)))
+			ZbxhistIsOfPackedDays(ExecGetRangeTableRelation_compat(node->ps.state,
+																   mark->rowmark->rti)))
 			AddTable(locking, mark);
 	}
 	return locking->tables == NIL ? NULL : locking;
