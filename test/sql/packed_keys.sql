@@ -80,6 +80,12 @@ SELECT compare(format('SELECT * FROM T WHERE %s ORDER BY itemid, clock', look_up
 SELECT left(more, 30) AS more, compare(format('SELECT * FROM T WHERE (%s) AND %s ORDER BY itemid, clock, ns', look_up('without ns', 1, 300), more)) AS rows
   FROM unnest(ARRAY['clock > 300000', 'itemid IN (1, 5, 39)', 'itemid = 5', 'clock < 90000 AND value > 10', 'clock > 1000000', 'itemid IS NOT NULL', 'NOT clock = 346000',
                     format('(%s)', look_up('ranges', 100, 400)), 'ctid IS NOT NULL']) more;
+-- item after item, the first keys being of no packed day
+SET enable_sort = off;
+SELECT sort, compare(format('SELECT itemid, clock, ns, value FROM T WHERE (itemid = 1 AND clock = 440000) OR (itemid = 3 AND clock BETWEEN 500000 AND 600000) OR (itemid = 3 AND clock BETWEEN 86000 AND 90000) OR (itemid = 9 AND clock = 87302) ORDER BY %s', sort)) AS rows
+  FROM unnest('{"itemid, clock, ns","itemid, clock DESC, ns DESC"}'::text[]) sort;
+SELECT count(*) FROM (SELECT FROM history_packed WHERE (itemid = 1 AND clock = 440000) OR (itemid = 3 AND clock BETWEEN 86000 AND 90000) ORDER BY itemid, clock) h;
+RESET enable_sort;
 -- aggregates, and changes of such rows
 SELECT compare(format('SELECT itemid, count(*), sum(ns), max(clock) FROM T WHERE %s GROUP BY itemid ORDER BY itemid', look_up('ranges', 1, 50))) AS aggregate;
 BEGIN;

@@ -338,8 +338,9 @@ NextOfItem(PackedScan *scan)
 }
 
 /*
- * NextReader begins with the next item of the day in hand, or the next day;
- * returns false if there is none.
+ * NextReader begins with the next item of the day in hand, or the next day, be it
+ * the first one; returns false if there is none.  Read item after item, days that
+ * a later key has rows of may follow when the first one has none.
  */
 static bool
 NextReader(PackedScan *scan)
@@ -366,7 +367,7 @@ ZbxhistPackedScanFind(PackedScan *scan)
 {
 	const SegmentInfo *info;
 
-	while (scan->open.reader != NULL || NextDay(scan))
+	while (scan->open.reader != NULL || NextReader(scan))
 	{
 		info = ZbxhistDayReaderFind(scan->open.reader);
 		if (info != NULL)
@@ -384,7 +385,7 @@ ZbxhistPackedScanFind(PackedScan *scan)
 bool
 ZbxhistPackedScanNextSegment(PackedScan *scan)
 {
-	while (scan->open.reader != NULL || NextDay(scan))
+	while (scan->open.reader != NULL || NextReader(scan))
 	{
 		if (ZbxhistDayReaderNextSegment(scan->open.reader))
 			return true;
