@@ -10,6 +10,7 @@ import math
 from . import (
     plots,
     read_aggregates,
+    read_lookups,
     read_newest,
     read_packed,
     read_parts,
@@ -37,6 +38,7 @@ PARTS = (
     "aggregates",
     "shared",
     "newest",
+    "lookups",
     "planning",
 )
 # that have installations of their own
@@ -202,6 +204,9 @@ def measure(cluster, installations, of_packed, arguments, answers):
     if read_newest.PART in arguments.parts:
         for asker in askers:
             runs += read_newest.measure(asker, arguments, progress)
+    if read_lookups.PART in arguments.parts:
+        for asker in askers:
+            runs += read_lookups.measure(asker, arguments, progress)
     progress.finish()
     return runs
 
@@ -228,8 +233,8 @@ def matches(run, key):
 
 def reference_of(part):
     """What the series of a part are compared with."""
-    of_packed = read_packed.PARTS + (read_aggregates.PART, read_shared.PART)
-    return read_packed.REFERENCE if part in of_packed else REFERENCE
+    of_plain = read_packed.PARTS + (read_aggregates.PART, read_shared.PART, read_lookups.PART)
+    return read_packed.REFERENCE if part in of_plain else REFERENCE
 
 
 def summarize_runs(runs):
@@ -397,6 +402,12 @@ def show(result):
             lambda cell: cell["question"],
             find_cells(summary, part=read_newest.PART, items=size.items),
         )
+        print_cells(
+            problems,
+            "%s, look-ups" % size.label,
+            lambda cell: cell["question"],
+            find_cells(summary, part=read_lookups.PART, items=size.items),
+        )
     for items in dict.fromkeys(items for items, _ in read_shared.cells(summary)):
         print_cells(
             problems,
@@ -523,6 +534,7 @@ def packed_targets(summary, arguments):
     found += read_aggregates.targets(functools.partial(ratio, summary), sizes)
     found += read_shared.targets(summary)
     found += read_newest.targets(functools.partial(ratio, summary), arguments.sizes, REFERENCE)
+    found += read_lookups.targets(functools.partial(ratio, summary), arguments.sizes)
     for question in ("hour", "newest %d" % read_parts.NEWEST):
         found.append(
             (

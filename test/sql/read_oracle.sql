@@ -227,6 +227,7 @@ SELECT * FROM zbxhist.statistics('managed.history_str', 1, 0, 1);
 SELECT * FROM zbxhist.buckets('managed.history_bin', 1, 0, 1, 1);
 -- words, edges, nulls
 SELECT * FROM zbxhist.statistics('managed.history', 99, 0, 1);
+SELECT count, sum, first_clock FROM zbxhist.statistics('managed.history', 1, 172800, 86400);
 SELECT count(*) FROM zbxhist.statistics('managed.history', NULL, 0, 1);
 SELECT count(*) FROM zbxhist.buckets('managed.history', 1, 0, 1, 0);
 SELECT count(*) FROM zbxhist.buckets('managed.history', 1, 0, 1, 1000001);
