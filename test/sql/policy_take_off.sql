@@ -133,7 +133,7 @@ SELECT (zbxhist_internal.deletion('history', '1 minute')).*;
 DROP TABLE "the Other".history_p1;
 ALTER SCHEMA "the Other" RENAME TO other;
 SELECT severity, message, replace(hint, quote_ident(current_user), 'OWNER') AS hint FROM zbxhist.check() WHERE code = 'retention_schema';
-UPDATE zbxhist.parent_config SET retention_schema = 'other' WHERE parent = 'history'::regclass;
+ALTER SCHEMA other RENAME TO "the Other";
 CALL zbxhist.run_maintenance('history');
 -- the row that has no partition stays, also at the next run
 CALL zbxhist.run_maintenance('history');
@@ -143,7 +143,7 @@ CREATE FUNCTION archived() RETURNS TABLE (rows bigint) LANGUAGE plpgsql AS $$
 DECLARE relation regclass; found bigint;
 BEGIN
     rows := 0;
-    FOR relation IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('archive'::regnamespace, 'other'::regnamespace) LOOP
+    FOR relation IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('archive'::regnamespace, '"the Other"'::regnamespace) LOOP
         EXECUTE format('SELECT count(*) FROM %s', relation) INTO found;
         rows := rows + found;
     END LOOP;
@@ -160,5 +160,5 @@ SELECT a.rows + (SELECT count(*) FROM history) = (SELECT count(*) FROM plain) AS
 CALL zbxhist.undo('history');
 SELECT a.rows + (SELECT count(*) FROM history) = (SELECT count(*) FROM plain) AS nothing_is_lost FROM archived() a;
 SET zbxhist.allow_packed_drop = on;
-DROP SCHEMA taken, archive, other CASCADE;
+DROP SCHEMA taken, archive, "the Other" CASCADE;
 CALL zbxhist.run_maintenance();
