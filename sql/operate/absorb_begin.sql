@@ -5,6 +5,9 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    other_column name;
+    grandchild   regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
     IF NOT EXISTS (SELECT FROM pg_inherits i
@@ -13,6 +16,24 @@ BEGIN
         RAISE EXCEPTION 'table % does not inherit from table %', child, parent
             USING ERRCODE = 'wrong_object_type',
                   HINT = format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent);
+    END IF;
+    -- neither would be moved
+    SELECT a.attname INTO other_column FROM pg_attribute a
+     WHERE a.attrelid = child AND a.attnum > 0 AND NOT a.attisdropped
+       AND NOT EXISTS (SELECT FROM pg_attribute p WHERE p.attrelid = parent AND p.attname = a.attname AND NOT p.attisdropped)
+     ORDER BY a.attnum LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'table % has column "%", which table % does not have', child, other_column, parent
+            USING ERRCODE = 'wrong_object_type',
+                  DETAIL = 'Its values would be lost.',
+                  HINT = format('ALTER TABLE %s DROP COLUMN %I;', child, other_column);
+    END IF;
+    SELECT i.inhrelid INTO grandchild FROM pg_inherits i WHERE i.inhparent = child ORDER BY i.inhrelid LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'table % inherits from table %', grandchild, child
+            USING ERRCODE = 'wrong_object_type',
+                  DETAIL = format('Its rows would not be read in table %s any more.', parent),
+                  HINT = format('ALTER TABLE %1$s NO INHERIT %2$s, INHERIT %3$s;', grandchild, child, parent);
     END IF;
     IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = child) THEN
         RETURN;

@@ -69,6 +69,17 @@ SELECT differences();
 -- what is not absorbed
 CALL zbxhist.absorb('history', 'apart');
 CALL zbxhist.absorb('plain', 'apart');
+CREATE TABLE noted (note text) INHERITS (history);
+CREATE TABLE below () INHERITS (noted);
+INSERT INTO noted VALUES (300, 0, 1, 0, 'kept');
+INSERT INTO below VALUES (301, 0, 1, 0, 'kept');
+INSERT INTO plain SELECT * FROM history WHERE itemid IN (300, 301);
+CALL zbxhist.absorb('history', 'noted');
+ALTER TABLE noted DROP COLUMN note;
+CALL zbxhist.absorb('history', 'noted');
+ALTER TABLE below NO INHERIT noted, INHERIT history;
+CALL zbxhist.absorb('history', 'noted');
+CALL zbxhist.absorb('history', 'below');
 \set VERBOSITY sqlstate
 CALL zbxhist.absorb('history', :'live');
 CALL zbxhist.absorb('history', 'history_packed');
