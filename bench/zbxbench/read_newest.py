@@ -6,9 +6,8 @@ a list of them; answers are compared.
 """
 
 import random
-import time
 
-from . import libpq, read_parts
+from . import read_parts
 from .read_data import TABLE
 
 PART = "newest"
@@ -44,25 +43,12 @@ def measure(asker, arguments, progress):
     """All questions of all stores, in rounds of which the first warms up."""
     installation = asker.installation
     progress.show("%s, %s" % (PART, installation.size.label))
-    series = [each for each in installation.series if each.way == "sql" and each.store.is_postgres]
-    kept = {each: libpq.Connection(each.store.dsn()) for each in series}
-    found = []
-    for round_number in range(-1, arguments.rounds):
+
+    def asked(_, round_number):
         chooser = random.Random(round_number)
-        items = installation.items(chooser, min(ITEMS, installation.size.items))
-        for name, text in statements(items).items():
-            for each in random.Random(round_number).sample(series, len(series)):
-                started = time.perf_counter()
-                rows = kept[each].execute(text)
-                seconds = time.perf_counter() - started
-                key = (PART, installation.size.items, name, round_number)
-                asker.answers.note(each, key, hash(tuple(sorted(map(tuple, rows)))))
-                if round_number >= 0:
-                    measured = {"latencies": [seconds], "rows": len(rows)}
-                    question = read_parts.Question(name, None)
-                    found.append(asker.describe(measured, PART, each, question, round=round_number))
-    for connection in kept.values():
-        connection.close()
+        return statements(installation.items(chooser, min(ITEMS, installation.size.items)))
+
+    found = read_parts.compared(asker, PART, arguments.rounds, asked)
     progress.step()
     return found
 

@@ -338,6 +338,35 @@ def latest(asker, rounds):
     return found
 
 
+# ---- statements that are compared ----
+
+
+def compared(asker, part, rounds, statements):
+    """SQL by question, which statements makes of a connection and a round, of all stores.
+
+    The round before the first one warms up.
+    """
+    installation = asker.installation
+    series = [each for each in installation.series if each.way == "sql" and each.store.is_postgres]
+    kept = {each: libpq.Connection(each.store.dsn()) for each in series}
+    found = []
+    for round_number in range(-1, rounds):
+        for name, text in statements(kept[series[0]], round_number).items():
+            for each in random.Random(round_number).sample(series, len(series)):
+                started = time.perf_counter()
+                rows = kept[each].execute(text)
+                seconds = time.perf_counter() - started
+                key = (part, installation.size.items, name, round_number)
+                asker.answers.note(each, key, (len(rows), hash(tuple(sorted(map(tuple, rows))))))
+                if round_number >= 0:
+                    measured = {"latencies": [seconds], "rows": len(rows)}
+                    question = Question(name, None)
+                    found.append(asker.describe(measured, part, each, question, round=round_number))
+    for connection in kept.values():
+        connection.close()
+    return found
+
+
 # ---- cold caches ----
 
 
