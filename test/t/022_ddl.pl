@@ -774,7 +774,13 @@ sub try_command
 	my $what = "$command->{sql} ($letter)";
 	my @targets = (target($letter), target(''));
 	my %options = (
-		except => { add => $command->{no_add} },
+
+		# a prepared plan of nothing looks at no table; a partition's rule is none
+		# of the parent's, so its rows are stored, and wait for the lock
+		except => {
+			add => $command->{no_add},
+			prepared => $letter eq 'c' && $command->{ignores}
+		},
 		strict => $letter eq 'p' && !any_of($command, qw(only_own becomes)),
 		unkeyed => any_of($command, qw(lost ignores spoils unkeyed)));
 
