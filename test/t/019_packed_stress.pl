@@ -245,7 +245,7 @@ sub maintain_days
 		$errors->{ 'did ' . $1 }++
 		  if !defined $error
 		  && $sql =~
-		  /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_day)/;
+		  /zbxhist(?:_internal)?\.(pack|compact|unpack|run_step|drop_packed_day)/;
 	}
 }
 
@@ -263,7 +263,7 @@ my %workers = (
 	'change' => \&delete_or_update,
 	'duplicate' => \&insert_duplicate,
 	'maintain' => \&maintain_days);
-my @done = qw(pack compact unpack run_step drop_day);
+my @done = qw(pack compact unpack run_step drop_packed_day);
 my %is_enough = (
 	maintain => sub {
 		my ($counts, $rounds) = @_;
