@@ -211,7 +211,10 @@ def _environment(tree):
 
 def _missing_libraries(tree):
     """The sonames which the binaries and our libraries do not find."""
-    files = glob.glob(f"{tree}/usr/sbin/*") + glob.glob(f"{tree}/usr/bin/*") + [_odbc_driver(tree)]
+    programs = ("sbin/zabbix_server", "bin/zabbix_sender", "sbin/zabbix_agent2")
+    programs += ("sbin/zabbix_proxy", "sbin/snmpd")
+    files = [path for path in (f"{tree}/usr/{name}" for name in programs) if os.path.exists(path)]
+    files.append(_odbc_driver(tree))
     text = "".join(
         proc.run(["ldd", path], check=False, env=_environment(tree))[1]
         for path in files + glob.glob(f"{tree}/libraries/*")
