@@ -107,11 +107,16 @@ class Stream:
 
     def __init__(self, directory, minutes=None):
         header, lines = pieces.read(directory)
-        self.began = header["began"]
-        limit = minutes * 60 if minutes else float("inf")
-        self.statements = [one for one in _sent(lines) if one.time < limit]
-        if not self.statements:
+        statements = list(_sent(lines))
+        if not statements:
             raise RuntimeError("%s has no statement on history" % directory)
+        # it begins with the first of them
+        first = int(statements[0].time)
+        limit = first + minutes * 60 if minutes else float("inf")
+        self.began = header["began"] + first
+        self.statements = [
+            one._replace(time=one.time - first) for one in statements if one.time < limit
+        ]
         self.seconds = self.statements[-1].time
         self.items = self._items()
 
