@@ -20,15 +20,17 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
+#include "utils/wait_event.h"
 
 #include "ingest/lookup.h"
 #include "ingest/probe.h"
 #include "rows/work_lock.h"
 
-/* between two looks whether maintenance has ended, in microseconds */
-#define LOCK_PAUSE 1000
+/* between two looks whether maintenance has ended, in milliseconds */
+#define LOCK_PAUSE 1
 
 /*
  * ZbxhistLockForLookup locks a table so that keys can be looked up in it.  Who
@@ -48,7 +50,10 @@ ZbxhistLockForLookup(Oid relid)
 			LockRelationOid(relid, AccessShareLock);
 			return;
 		}
-		pg_usleep(LOCK_PAUSE);
+		(void) WaitLatch(MyLatch,
+						 WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LOCK_PAUSE, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
 	}
 }
 
