@@ -238,7 +238,7 @@ include $(PGXS)
 # PGXS knows no header dependencies
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 
-# one object a file in sql/, one script for CREATE EXTENSION
+# one concept a file in sql/, one script for CREATE EXTENSION
 $(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
 	@mkdir -p $(dir $@)
 	cat $(SQL_PARTS) > $@

@@ -1,7 +1,154 @@
 -- sql/check/check.sql
---
--- What has one cause and is mended by one command is one line.
 
+CREATE FUNCTION zbxhist_internal.format_day(clock bigint)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT to_char(to_timestamp(clock) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.format_day(bigint) IS
+'The UTC day of a clock, as pack and unpack want it (internal)';
+
+CREATE FUNCTION zbxhist_internal.format_time(moment timestamptz)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.format_time(timestamptz) IS
+'A time in words, the same for every setting of the session (internal)';
+
+CREATE FUNCTION zbxhist_internal.object_list(objects text[])
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT array_to_string(objects[1:CASE WHEN cardinality(objects) > 4 THEN 3 ELSE 4 END], ', ')
+           || CASE WHEN cardinality(objects) > 4
+                   THEN format(' and %s more', cardinality(objects) - 3) ELSE '' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.object_list(text[]) IS
+'The first of some objects, and how many more there are (internal)';
+
+-- What the next maintenance mends is told only when none has for a day.
+CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[])
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.parent_config c
+                     LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+                    WHERE c.parent = is_overdue.parent
+                      AND coalesce(s.last_run, c.created_at) < now() - interval '1 day')
+        OR EXISTS (SELECT FROM zbxhist.step_problem p
+                    WHERE p.parent = is_overdue.parent AND p.step = ANY (steps)
+                      AND p.since < now() - interval '1 day')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.is_overdue(regclass, text[]) IS
+'Whether maintenance of a table has not been run for a day, or could not do one of these steps for so long (internal)';
+
+CREATE FUNCTION zbxhist_internal.long_transactions()
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'SELECT pid::text, usename, state, xact_start, left(query, 60) AS query FROM pg_stat_activity'
+           ' WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid()'
+           ' UNION ALL SELECT gid, owner, ''prepared'', prepared, NULL FROM pg_prepared_xacts'
+           ' ORDER BY xact_start LIMIT 10;'
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.long_transactions() IS
+'The command that shows transactions which maintenance may be waiting for (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    policy zbxhist.parent_config;
+    ahead  record;
+BEGIN
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_maintenance.parent;
+    IF NOT policy.routing THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT 'error', 'step_failed',
+               zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
+               format('maintenance fails (%s): %s', p.step, min(p.message)), remedy
+          FROM zbxhist.step_problem p
+         WHERE p.parent = check_maintenance.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+         GROUP BY p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), '');
+    RETURN QUERY
+        SELECT 'warning', 'waits_for_lock',
+               zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
+               format('maintenance has been waiting for more than a day (%s): a transaction has it locked, or began earlier and has not ended.  Look for long ones', p.step),
+               zbxhist_internal.long_transactions()
+          FROM zbxhist.step_problem p
+         WHERE p.parent = check_maintenance.parent AND zbxhist_internal.is_transient(p.sqlstate)
+           AND p.since < now() - interval '1 day'
+           AND p.step NOT IN ('pack', 'unpack', 'truncate', 'take_up')
+         GROUP BY p.step;
+    IF NOT zbxhist_internal.is_overdue(parent, 'premake') THEN
+        RETURN;
+    END IF;
+    SELECT count(*) FILTER (WHERE p.from_clock <= zbxhist_internal.current_clock()) AS present,
+           count(*) FILTER (WHERE p.from_clock > zbxhist_internal.current_clock()) AS future,
+           max(p.to_clock) AS covered_until
+      INTO ahead
+      FROM zbxhist.list_partitions(parent) p
+     WHERE p.to_clock > zbxhist_internal.current_clock();
+    IF ahead.present = 0 THEN
+        RETURN QUERY SELECT 'error', 'no_current_partition', parent::text,
+            'there is no partition for the present: new rows stay in the table itself', remedy;
+    ELSIF policy.premake > 0 AND ahead.future = 0 THEN
+        RETURN QUERY SELECT 'warning', 'no_partition_ahead', parent::text,
+            format('there is no partition for the time from %s on',
+                   zbxhist_internal.format_time(to_timestamp(ahead.covered_until))), remedy;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_maintenance(regclass) IS
+'The part of check that is about what maintenance has done (internal)';
+
+-- What a table is like that does not fit any more cannot be told by its clocks.
+CREATE FUNCTION zbxhist_internal.check_parent(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_fit(parent);
+    IF FOUND THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_policy(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_deleted_items(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_columns(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_row_triggers(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_runs(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_parent(regclass) IS
+'The part of check that is about one managed table (internal)';
+
+-- What has one cause and is mended by one command is one line.
 CREATE FUNCTION zbxhist.check()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
@@ -33,6 +180,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist.check() IS
 'Everything an administrator should know, a line for each cause, with the command that mends it; no rows when all is well';
-
-REVOKE ALL ON FUNCTION zbxhist.check() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.check() TO PUBLIC;

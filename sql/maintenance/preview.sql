@@ -1,7 +1,103 @@
 -- sql/maintenance/preview.sql
---
--- What is to be done to several partitions of one day is one row.
 
+CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
+RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz,
+               rows bigint, bytes bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
+    extend record;
+BEGIN
+    SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = preview_parent.parent;
+    IF NOT policy.routing OR (zbxhist_internal.why_unfit(parent)).problem IS NOT NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT 'create', NULL::text, to_timestamp(w.from_clock), to_timestamp(w.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.wanted_ranges(policy) w;
+    RETURN QUERY
+        SELECT 'split', s.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.partitions_to_split(parent) AS s (partition),
+               zbxhist.partition_bounds(s.partition) b;
+    RETURN QUERY
+        SELECT 'replace', r.relation::text, to_timestamp(r.from_clock), to_timestamp(r.to_clock),
+               NULL::bigint, NULL::bigint
+          FROM zbxhist_internal.places_to_replace(parent) AS p (place)
+          JOIN zbxhist_internal.list_ranges(parent) r ON r.relation = p.place;
+    RETURN QUERY
+        SELECT 'move', w.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), NULL::bigint
+          FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
+               zbxhist.partition_bounds(w.partition) b
+         WHERE coalesce(zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), 1) > 0;
+    extend := zbxhist_internal.next_existing_range(policy);
+    IF extend.from_clock IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'move', NULL::text,
+                   to_timestamp(greatest(cutoff, zbxhist_internal.waiting_clock(parent, coalesce(cutoff, -2147483648), extend.to_clock, false))),
+                   to_timestamp(extend.to_clock),
+                   zbxhist_internal.count_waiting(parent, coalesce(cutoff, -2147483648), extend.to_clock),
+                   NULL::bigint;
+    END IF;
+    RETURN QUERY
+        SELECT policy.retention_action, e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
+          FROM zbxhist_internal.expired_partitions(parent) AS e (partition),
+               zbxhist.partition_bounds(e.partition) b;
+    RETURN QUERY
+        SELECT policy.retention_action, d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, pg_total_relation_size(d.day)
+          FROM zbxhist_internal.expired_days(preview_parent.parent) AS e (day)
+          JOIN zbxhist.packed_day d ON d.day = e.day;
+    RETURN QUERY
+        SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
+               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
+          FROM zbxhist_internal.packable_partitions(parent) AS e (partition)
+          JOIN zbxhist_internal.list_ranges(parent) b ON b.relation = e.partition;
+    RETURN QUERY
+        SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
+          FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
+          JOIN zbxhist.packed_day d ON d.day = w.day
+         WHERE zbxhist_internal.has_same_columns(preview_parent.parent, d.day);
+    RETURN QUERY
+        SELECT 'unpack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, pg_total_relation_size(d.day)
+          FROM zbxhist_internal.altered_days(preview_parent.parent) AS a (day)
+          JOIN zbxhist.packed_day d ON d.day = a.day;
+    RETURN QUERY
+        SELECT 'compact', c.days[1]::text, to_timestamp(c.from_clock), to_timestamp(c.to_clock), c.rows, c.bytes
+          FROM zbxhist_internal.days_to_compact(preview_parent.parent) AS t (day)
+          JOIN zbxhist_internal.compactable_days(preview_parent.parent) c ON c.days[1] = t.day
+         ORDER BY c.from_clock DESC;
+    RETURN QUERY
+        SELECT 'repack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+               d.nrows, w.bytes
+          FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
+          JOIN zbxhist.packed_day d ON d.day = w.day;
+    IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
+        RETURN QUERY
+            SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
+                   w.rows, pg_total_relation_size(parent)
+              FROM zbxhist_internal.waiting_rows(parent) w;
+    ELSIF zbxhist_internal.own_pages(parent) BETWEEN 1 AND 131072
+          AND zbxhist_internal.waiting_clock(parent, -2147483648, cutoff, false) IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'delete', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
+                   zbxhist_internal.count_waiting(parent, -2147483648, cutoff), NULL::bigint;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.preview_parent(regclass) IS
+'What the next maintenance of one managed table would do (internal)';
+
+-- What is to be done to several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)
 RETURNS TABLE (table_name regclass, action text, partition text,
                from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
@@ -39,6 +135,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist.preview(regclass) IS
 'What the next maintenance would create, split, replace, move, pack, merge, compact, repack and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
-
-REVOKE ALL ON FUNCTION zbxhist.preview(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.preview(regclass) TO PUBLIC;

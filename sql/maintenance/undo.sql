@@ -1,5 +1,129 @@
 -- sql/maintenance/undo.sql
 
+CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE zbxhist.parent_config c SET routing = false WHERE c.parent = step_undo_begin.parent;
+    PERFORM zbxhist_internal.step_begin(parent);
+    UPDATE zbxhist.managed_schema m
+       SET excluded = m.excluded || k.relname
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = step_undo_begin.parent AND m.schema_name = n.nspname
+       AND k.relname <> ALL (m.excluded);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_begin(regclass) IS
+'Undo: from now on every new row stays in the parent (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass)
+RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_settle(regclass) IS
+'Undo: waits for transactions that may need the moved rows where they were (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_undo_move(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bounds record;
+BEGIN
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.own_children(parent) c WHERE c = partition) THEN
+        RETURN 'done';
+    END IF;
+    -- one that has no bounds any more is emptied, whatever the clocks
+    SELECT p.from_clock, p.to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_undo_move.partition;
+    RETURN zbxhist_internal.move_batch(parent, 'undo', partition, partition, parent,
+                              bounds.from_clock, bounds.to_clock);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_move(regclass, regclass) IS
+'Undo: moves a batch of rows from a partition back to the parent (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := partition::text;
+    waited  interval;
+BEGIN
+    IF NOT zbxhist_internal.settled(parent) OR zbxhist_internal.has_own_rows(partition, NULL) THEN
+        RETURN 'again';
+    END IF;
+    waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+    -- a transaction that began before the undo may have written to it
+    IF zbxhist_internal.has_own_rows(partition, NULL) THEN
+        RETURN 'again';
+    END IF;
+    PERFORM zbxhist_internal.end_older_snapshots(partition, s.last_move)
+       FROM zbxhist.parent_state s WHERE s.parent = step_undo_drop.parent;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'undo_drop', label, 0, NULL, started, waited);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_drop(regclass, regclass) IS
+'Undo: drops a partition that has been emptied (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    waited  interval;
+    item    record;
+BEGIN
+    IF EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent))
+       OR EXISTS (SELECT FROM zbxhist_internal.own_children(parent)) THEN
+        RETURN 'again';
+    END IF;
+    IF packed IS NOT NULL THEN
+        PERFORM zbxhist_internal.lock_patiently(parent);
+        waited := zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP FOREIGN TABLE %s', packed));
+    END IF;
+    waited := zbxhist_internal.lock_exclusively(parent, zbxhist_internal.short_lock_timeout());
+    FOR item IN
+        SELECT t.tgname FROM pg_trigger t
+         WHERE t.tgrelid = parent AND t.tgfoid = 'zbxhist.route()'::regprocedure
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(
+            parent, format('DROP TRIGGER %I ON %s', item.tgname, parent));
+    END LOOP;
+    PERFORM zbxhist_internal.log_action(parent, 'undo', NULL, NULL, NULL, started, waited);
+    DELETE FROM zbxhist.step_problem p WHERE p.parent = step_undo_end.parent;
+    DELETE FROM zbxhist.parent_state s WHERE s.parent = step_undo_end.parent;
+    DELETE FROM zbxhist.parent_config c WHERE c.parent = step_undo_end.parent;
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_undo_end(regclass) IS
+'Undo: takes the triggers off the parent and forgets it (internal)';
+
 CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql
 AS $$
@@ -50,6 +174,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.undo(regclass) IS
 'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated';
-
-REVOKE ALL ON PROCEDURE zbxhist.undo(regclass) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.undo(regclass) TO pg_database_owner;

@@ -1,9 +1,127 @@
 -- sql/migrate/adopt_partitions.sql
---
+
+CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass)
+RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    nothing CONSTANT zbxhist.managed_schema := NULL;
+    source  record;
+    partman record;
+    policy  zbxhist.parent_config;
+BEGIN
+    SELECT n.nspname, z.is_trends INTO source
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      LEFT JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+     WHERE k.oid = native;
+    IF source.is_trends IS NULL THEN
+        policy.parent := native;
+        policy.partition_interval := '1 day';
+        policy.premake := 3;
+        policy.move_existing := false;
+    ELSE
+        policy := zbxhist_internal.new_policy(native, source.is_trends,
+            zbxhist_internal.merged_options(source.nspname, nothing, false));
+    END IF;
+    partman := zbxhist_internal.partman_entry(native);
+    IF (zbxhist_internal.effective_retention(native, policy.retention)).retention IS NULL THEN
+        policy.retention := partman.retention;
+    END IF;
+    policy.retention_action := partman.action;
+    policy.retention_schema := partman.schema_name;
+    PERFORM zbxhist_internal.verify_policy(policy);
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.adoption_policy(regclass) IS
+'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with partitions past retention (internal)';
+
+-- The rows of a default partition are counted: pg_partman has never deleted any, and
+-- nobody has said that they may go.
+CREATE FUNCTION zbxhist_internal.adoption_losses(native regclass)
+RETURNS TABLE (line text, is_lost boolean)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 2
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := zbxhist_internal.adoption_policy(native);
+    nobody CONSTANT zbxhist.parent_config := NULL;
+    keeps  CONSTANT record := zbxhist_internal.new_retention(policy, nobody, false);
+    cutoff CONSTANT bigint := zbxhist_internal.clock_before(keeps.retention);
+    detach CONSTANT boolean := policy.retention_action IS NOT DISTINCT FROM 'detach';
+    place  regclass;
+    found  text;
+BEGIN
+    is_lost := NOT detach;
+    SELECT format('the next maintenance %s what is older than %s (%s): about %s rows, %s, %s, of %s to %s',
+                  CASE WHEN detach THEN 'detaches' || coalesce(format(' into schema %I', policy.retention_schema), '')
+                       ELSE 'deletes' END,
+                  keeps.retention, keeps.source, sum(zbxhist_internal.probable_rows(p.partition)),
+                  CASE count(*) WHEN 1 THEN 'a whole partition' ELSE count(*) || ' whole partitions' END,
+                  pg_size_pretty(sum(pg_total_relation_size(p.partition))),
+                  coalesce(zbxhist_internal.format_time(to_timestamp(min(p.from_clock))), 'the beginning'),
+                  zbxhist_internal.format_time(to_timestamp(max(p.to_clock))))
+      INTO line
+      FROM zbxhist_internal.native_partitions(native) p
+     WHERE p.to_clock <= cutoff
+    HAVING count(*) > 0;
+    IF line IS NOT NULL THEN
+        RETURN NEXT;
+    END IF;
+    SELECT p.partition INTO place FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default;
+    IF place IS NULL OR cutoff IS NULL THEN
+        RETURN;
+    END IF;
+    found := zbxhist_internal.execute_as_owner(place, format(
+        'SELECT count(*) || '' '' || min(clock) || '' '' || max(clock) FROM ONLY %s WHERE clock < %s', place, cutoff));
+    IF found IS NOT NULL THEN
+        line := format('%s of the default partition %s that are older than %s (%s): %s, the oldest of %s, the newest of %s',
+                       CASE WHEN detach THEN 'maintenance leaves the rows' ELSE 'the next maintenance deletes the rows' END,
+                       place, keeps.retention, keeps.source, split_part(found, ' ', 1),
+                       zbxhist_internal.format_time(to_timestamp(split_part(found, ' ', 2)::bigint)),
+                       zbxhist_internal.format_time(to_timestamp(split_part(found, ' ', 3)::bigint)));
+        RETURN NEXT;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.adoption_losses(regclass) IS
+'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_adoption(native regclass)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',
+                  count(*), native, pg_size_pretty(sum(pg_total_relation_size(p.partition))),
+                  count(*) FILTER (WHERE NOT p.is_bounded))
+      FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_default
+     UNION ALL
+    SELECT CASE WHEN zbxhist_internal.has_own_rows(p.partition, NULL)
+                THEN format('would make the default partition %s, with about %s rows, the table itself; maintenance moves them to partitions',
+                            p.partition, zbxhist_internal.probable_rows(p.partition))
+                ELSE format('would drop the default partition %s, which is empty', p.partition) END
+      FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default
+     UNION ALL
+    SELECT format('would take the table out of %s%s', e.config,
+                  CASE WHEN zbxhist_internal.is_partman_template(e.config, e.template, e.key)
+                       THEN format(' and drop %s', e.template) ELSE '' END)
+      FROM zbxhist_internal.partman_entry(native) e WHERE e.config IS NOT NULL
+     UNION ALL
+    SELECT format('policy: %s', zbxhist_internal.describe_planned_policy(zbxhist_internal.adoption_policy(native), false))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_adoption(regclass) IS
+'What adopt_partitions would do, a line each (internal)';
+
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,
 -- and repeated.
-
 CREATE PROCEDURE zbxhist.adopt_partitions(
     parent regclass,
     dry_run boolean DEFAULT false,
@@ -61,6 +179,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.adopt_partitions(regclass, boolean, boolean) IS
 'Takes a natively partitioned table into care, also out of that of pg_partman: its partitions stay as they are, and a plain table takes the place of their parent; with dry_run only says what it would do';
-
-REVOKE ALL ON PROCEDURE zbxhist.adopt_partitions(regclass, boolean, boolean) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.adopt_partitions(regclass, boolean, boolean) TO pg_database_owner;

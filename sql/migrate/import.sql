@@ -1,8 +1,156 @@
 -- sql/migrate/import.sql
---
+
+CREATE FUNCTION zbxhist_internal.describe_import_triggers(parent regclass)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('table %s has the trigger %s: all rows are inserted, so that it is fired, and packed by maintenance later',
+                  parent, string_agg(format('"%s"', t.tgname), ', ' ORDER BY t.tgname))
+      FROM zbxhist_internal.insert_triggers(parent) t
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_import_triggers(regclass) IS
+'Why the rows of an import are not packed straight away, if triggers are (internal)';
+
+-- A table that has got rows since it was planned, or lost some, is gone through
+-- again: rows that are there are left out.
+CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass)
+RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    line text;
+BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
+    FOR line IN SELECT zbxhist_internal.describe_import_triggers(parent) LOOP
+        RAISE NOTICE '%', line;
+    END LOOP;
+    IF cardinality(zbxhist_internal.open_slices(source, parent)) = 0 THEN
+        DELETE FROM zbxhist.import_slice s
+         WHERE s.parent = begin_import.parent AND s.source = begin_import.source;
+        INSERT INTO zbxhist.import_slice SELECT * FROM zbxhist_internal.plan_import(source, parent);
+    END IF;
+    UPDATE zbxhist.import_slice s SET pid = pg_backend_pid(), begun_at = clock_timestamp()
+     WHERE s.parent = begin_import.parent AND s.source = begin_import.source;
+    RETURN zbxhist_internal.open_slices(source, parent);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.begin_import(regclass, regclass) IS
+'Plans an import, or goes on with one; returns where the slices begin that are not done and compared (internal)';
+
+CREATE FUNCTION zbxhist_internal.expiring_slices(parent regclass, to_clocks bigint[])
+RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+    SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
+                  e.retention, e.source, count(*))
+      FROM unnest(to_clocks) AS s (to_clock), zbxhist.parent_config c,
+           zbxhist_internal.effective_retention(c.parent, c.retention) e
+     WHERE c.parent = expiring_slices.parent
+       AND s.to_clock <= zbxhist_internal.deletion_clock(c.parent)
+     GROUP BY e.retention, e.source
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.expiring_slices(regclass, bigint[]) IS
+'That slices of an import are past retention; no row if none are (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_import(source regclass, parent regclass)
+RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH slice AS MATERIALIZED (SELECT s FROM zbxhist_internal.plan_import(source, parent) s)
+    SELECT format('would import %s rows of table %s into table %s: %s to %s, %s parts, of which %s are packed straight away',
+                  zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source)), source, parent,
+                  to_char(to_timestamp(min((s).from_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                  to_char(to_timestamp(max((s).to_clock)) AT TIME ZONE 'UTC', 'YYYY-MM-DD'),
+                  count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM zbxhist_internal.import_gaps(s))))
+      FROM slice
+     UNION ALL
+    SELECT zbxhist_internal.expiring_slices(parent, ARRAY(SELECT (s).to_clock FROM slice))
+     UNION ALL
+    SELECT zbxhist_internal.describe_import_triggers(parent)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) IS
+'What an import would do, a line each (internal)';
+
+-- The table may have what is nowhere else: a row whose key was there already with
+-- other values, columns of its own, rows past retention.  Then it is not the
+-- command that drops it which is printed.
+CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, changed bigint[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
+    again   CONSTANT text := format('CALL zbxhist.import(%L, %L);', source, parent);
+    present bigint;
+    done    record;
+    only_there text;
+BEGIN
+    IF cardinality(changed) > 0 THEN
+        RAISE WARNING 'table % has changed since it was read: %', source,
+                      (SELECT string_agg(to_char(to_timestamp(c) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), ', ' ORDER BY c) FROM unnest(changed) c)
+            USING DETAIL = CASE WHEN zbxhist_internal.key_columns(parent) IS NULL
+                                THEN 'Nothing may be dropped.  Without a unique key these cannot be imported again: what is there would be stored twice.'
+                                ELSE 'Nothing may be dropped yet: repeat the call, which imports these again and leaves out what is there.' END,
+                  HINT = again;
+        RETURN;
+    END IF;
+    present := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source));
+    SELECT coalesce(sum(s.rows_read), 0) AS rows_read, coalesce(sum(s.rows_stored), 0) AS rows_stored,
+           coalesce(array_agg(s.to_clock), '{}') AS to_clocks
+      INTO done
+      FROM zbxhist.import_slice s
+     WHERE s.parent = end_import.parent AND s.source = end_import.source;
+    IF done.rows_read <> present THEN
+        -- rows of other days: it has to be planned anew
+        DELETE FROM zbxhist.import_slice s
+         WHERE s.parent = end_import.parent AND s.source = end_import.source;
+        RAISE WARNING 'table % has % rows now, % were read', source, present, done.rows_read
+            USING DETAIL = 'It has been changed meanwhile.  Nothing may be dropped yet: repeat the call, which leaves out what is there.',
+                  HINT = again;
+        RETURN;
+    END IF;
+    RAISE NOTICE 'all % rows of table % are in table %: % have been stored, % had a key that was there already, and were left out',
+                 present, source, parent, done.rows_stored, present - done.rows_stored;
+    only_there := concat_ws(E'\n',
+        CASE WHEN done.rows_stored < present
+             THEN 'Rows that were left out may have other values than those that are there.' END,
+        (SELECT format('Columns that table %s does not have were left out: %s.', parent,
+                       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum))
+           FROM pg_attribute a
+          WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+            AND NOT EXISTS (SELECT FROM pg_attribute p WHERE p.attrelid = parent AND p.attname = a.attname)
+         HAVING count(*) > 0),
+        (SELECT format('In table %s, %s.', parent, e) FROM zbxhist_internal.expiring_slices(parent, done.to_clocks) e));
+    IF only_there = '' THEN
+        RAISE NOTICE 'table % is needed no more', source
+            USING HINT = format('DROP %sTABLE %s;', CASE WHEN (SELECT k.relkind FROM pg_class k WHERE k.oid = source) = 'f'
+                                                         THEN 'FOREIGN ' ELSE '' END, source);
+    ELSE
+        RAISE NOTICE 'table % may have what is nowhere else: look before you drop it', source
+            USING DETAIL = only_there,
+                  HINT = format('SELECT %1$s FROM %2$s EXCEPT SELECT %1$s FROM %3$s;', columns, source, parent);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.end_import(regclass, regclass, bigint[]) IS
+'Compares what has been imported with what the table has, and says whether that may be dropped (internal)';
+
 -- A slice after the other, each in one transaction: a call that is broken off is
 -- repeated, and goes on.  In the end each is read once more.
-
 CREATE PROCEDURE zbxhist.import(
     source regclass,
     parent regclass,
@@ -55,6 +203,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.import(regclass, regclass, integer, boolean) IS
 'Stores the rows of another table in a managed one, a day after the other and packed straight away where there is nothing of that day yet; can be broken off and repeated; the other table stays';
-
-REVOKE ALL ON PROCEDURE zbxhist.import(regclass, regclass, integer, boolean) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.import(regclass, regclass, integer, boolean) TO pg_database_owner;

@@ -1,5 +1,135 @@
 -- sql/operate/absorb.sql
 
+CREATE FUNCTION zbxhist_internal.absorb_begin(parent regclass, child regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    other_column name;
+    grandchild   regclass;
+BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
+    IF NOT EXISTS (SELECT FROM pg_inherits i
+                     JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r'
+                    WHERE i.inhparent = parent AND i.inhrelid = child) THEN
+        RAISE EXCEPTION 'table % does not inherit from table %', child, parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent);
+    END IF;
+    -- neither would be moved
+    SELECT a.attname INTO other_column FROM pg_attribute a
+     WHERE a.attrelid = child AND a.attnum > 0 AND NOT a.attisdropped
+       AND NOT EXISTS (SELECT FROM pg_attribute p WHERE p.attrelid = parent AND p.attname = a.attname AND NOT p.attisdropped)
+     ORDER BY a.attnum LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'table % has column "%", which table % does not have', child, other_column, parent
+            USING ERRCODE = 'wrong_object_type',
+                  DETAIL = 'Its values would be lost.',
+                  HINT = format('ALTER TABLE %s DROP COLUMN %I;', child, other_column);
+    END IF;
+    SELECT i.inhrelid INTO grandchild FROM pg_inherits i WHERE i.inhparent = child ORDER BY i.inhrelid LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'table % inherits from table %', grandchild, child
+            USING ERRCODE = 'wrong_object_type',
+                  DETAIL = format('Its rows would not be read in table %s any more.', parent),
+                  HINT = format('ALTER TABLE %1$s NO INHERIT %2$s, INHERIT %3$s;', grandchild, child, parent);
+    END IF;
+    IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = child) THEN
+        RETURN;
+    END IF;
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) b
+                     JOIN zbxhist_internal.list_ranges(parent) o
+                       ON o.relation <> b.relation AND o.from_clock < b.to_clock AND o.to_clock > b.from_clock
+                    WHERE b.relation = child) THEN
+        RAISE EXCEPTION 'table % is a partition of table %, and no other is for its time', child, parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    END IF;
+    PERFORM zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock', child));
+    DELETE FROM zbxhist.partition_state s WHERE s.partition = child;
+    PERFORM zbxhist_internal.invalidate(parent);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.absorb_begin(regclass, regclass) IS
+'Makes sure that a child of a managed table is to be absorbed, and has no more rows sent to it (internal)';
+
+CREATE FUNCTION zbxhist_internal.absorb_batch(parent regclass, child regclass, first_block bigint, end_block bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
+    keys    CONSTANT name[] := zbxhist_internal.key_columns(parent);
+    -- the next maintenance would delete what is past retention
+    blocks  CONSTANT text := format('c.ctid >= ''(%s,0)'' AND c.ctid < ''(%s,0)'' AND c.clock >= %s', first_block, end_block,
+                                    coalesce(zbxhist_internal.deletion_clock(parent), -2147483648));
+    move    CONSTANT text := format('WITH gone AS (DELETE FROM ONLY %1$s c WHERE %2$s%%s RETURNING %3$s)'
+                                    ' INSERT INTO %4$s (%3$s) SELECT %3$s FROM gone', child, blocks,
+                                    columns, parent);
+    clocks  text;
+    twin    text;
+BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
+    BEGIN
+        PERFORM zbxhist_internal.execute_as_owner(parent, format(move, ''));
+        RETURN;
+    EXCEPTION WHEN unique_violation THEN
+        -- what is there twice, and the same, goes; what differs stays
+        NULL;
+    END;
+    clocks := zbxhist_internal.execute_as_owner(parent, format(
+        'SELECT format(''p.clock BETWEEN %%s AND %%s'', min(c.clock), max(c.clock)) FROM ONLY %s c WHERE %s', child, blocks));
+    SELECT format('SELECT FROM %s p WHERE p.tableoid <> %s AND %s AND %s', parent, child::oid, clocks,
+                  string_agg(format('p.%1$I = c.%1$I', k), ' AND '))
+      INTO twin FROM unnest(keys) k;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(
+        'DELETE FROM ONLY %s c WHERE %s AND EXISTS (%s AND %s)', child, blocks, twin,
+        (SELECT string_agg(format('p.%1$I::text IS NOT DISTINCT FROM c.%1$I::text', a.attname), ' AND ')
+           FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped)));
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(move, format(' AND NOT EXISTS (%s)', twin)));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.absorb_batch(regclass, regclass, bigint, bigint) IS
+'Moves the rows in some blocks of a child of a managed table to where they belong; those whose key is there with other values stay (internal)';
+
+CREATE FUNCTION zbxhist_internal.absorb_end(parent regclass, child regclass, since xid8, started timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    label  CONSTANT text := child::text;
+    waited interval;
+    rest   bigint;
+BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
+    waited := zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    PERFORM zbxhist_internal.end_older_snapshots(child, since);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s NO INHERIT %s', child, parent));
+    PERFORM zbxhist_internal.invalidate(parent);
+    rest := zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM ONLY %s', child));
+    PERFORM zbxhist_internal.log_action(parent, 'absorb', label, NULL, NULL, started, waited, NULL,
+                                        CASE WHEN rest > 0 THEN format('%s rows are left in it', rest) END);
+    IF rest > 0 THEN
+        RAISE WARNING '% rows of table % are left in it', rest, child
+            USING DETAIL = format('They are past retention, or table %s has their key with other values.  They are not read there any more.  '
+                                  'To have one back, delete the row with its key and insert it.', parent),
+                  HINT = format('SELECT * FROM %s;', child);
+    ELSE
+        RAISE NOTICE 'all rows of table % are where they belong in table %; it is empty, and a table of its own', child, parent
+            USING HINT = format('DROP TABLE %s;', child);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.absorb_end(regclass, regclass, xid8, timestamptz) IS
+'Makes a child of a managed table whose rows have been moved a table of its own, and says what is left in it (internal)';
+
 CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
 LANGUAGE plpgsql
 AS $$
@@ -38,6 +168,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.absorb(regclass, regclass) IS
 'Moves the rows of a table that inherits from a managed one, and is no partition of it or in the way of others, to where they belong, and makes it a table of its own; can be broken off and repeated';
-
-REVOKE ALL ON PROCEDURE zbxhist.absorb(regclass, regclass) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.absorb(regclass, regclass) TO pg_database_owner;

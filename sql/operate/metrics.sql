@@ -1,8 +1,107 @@
 -- sql/operate/metrics.sql
---
+
+-- Its own trouble is not maintenance's: it is told, and the rest goes on.
+CREATE FUNCTION zbxhist_internal.summarize_check()
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text;
+BEGIN
+    INSERT INTO zbxhist.check_summary AS s (severity, lines, checked_at)
+    SELECT v.severity, count(c.severity), clock_timestamp()
+      FROM (VALUES ('error'), ('warning'), ('info')) AS v (severity)
+      LEFT JOIN zbxhist.check() c ON c.severity = v.severity
+     GROUP BY v.severity
+    ON CONFLICT ON CONSTRAINT check_summary_pkey
+    DO UPDATE SET lines = excluded.lines, checked_at = excluded.checked_at;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
+    RAISE WARNING 'zbxhist: check() failed: %', problem;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.summarize_check() IS
+'Notes how many lines check() has (internal)';
+
+-- Packed days are not opened: what is asked of them is in zbxhist.packed_day.
+-- Nor are tables that somebody has locked, for which a look would have to wait.
+CREATE FUNCTION zbxhist_internal.table_metrics(parent regclass, locked oid[])
+RETURNS jsonb
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT jsonb_build_object(
+               'schema', n.nspname,
+               'table', k.relname,
+               'interval', floor(extract(epoch FROM c.partition_interval))::bigint,
+               'retention', floor(extract(epoch FROM r.retention))::bigint,
+               'partitions', h.partitions,
+               'partitions_ahead', h.ahead,
+               'runway', greatest(0, coalesce(h.until, 0) - t.present),
+               'packed_days', p.days,
+               'packed_values', p.rows,
+               'packed_bytes', p.bytes,
+               'bytes_per_value', round(p.bytes / nullif(p.rows, 0), 2),
+               'heap_bytes', h.bytes,
+               'parent_bytes', own.bytes,
+               'bytes', coalesce(p.bytes, 0) + coalesce(h.bytes, 0) + coalesce(own.bytes, 0),
+               'rows_waiting', w.rows,
+               'rows_waiting_exact', w.exact,
+               'values_stored', coalesce(v.values_routed, 0) + coalesce(v.values_kept, 0),
+               'values_fast', v.values_fast,
+               'values_per_second', l.rate,
+               'ways', coalesce(i.ways, '{}'),
+               'oldest_value', CASE WHEN o.is_known THEN least(h.oldest, p.oldest, o.clock) END,
+               'next_drop', least(h.first_end, p.first_end) + floor(extract(epoch FROM r.retention))::bigint,
+               'last_run', floor(extract(epoch FROM s.last_run))::bigint,
+               'last_success', floor(extract(epoch FROM s.last_success))::bigint,
+               'since_success', t.present - floor(extract(epoch FROM coalesce(s.last_success, c.created_at)))::bigint,
+               'last_error', s.last_error,
+               'last_error_at', floor(extract(epoch FROM s.last_error_at))::bigint)
+      FROM zbxhist.parent_config c
+      JOIN pg_class k ON k.oid = c.parent
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+     CROSS JOIN LATERAL (SELECT zbxhist_internal.current_clock()::bigint AS present) t
+     CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
+     CROSS JOIN LATERAL (
+           SELECT count(*) AS partitions, count(*) FILTER (WHERE q.from_clock > t.present) AS ahead,
+                  max(q.to_clock) AS until, min(q.from_clock) AS oldest, min(q.to_clock) AS first_end,
+                  sum(CASE WHEN q.relation <> ALL (locked) THEN pg_total_relation_size(q.relation) END)::bigint AS bytes
+             FROM zbxhist_internal.list_ranges(c.parent) q
+             LEFT JOIN zbxhist.packed_day d ON d.day = q.relation
+            WHERE NOT q.is_packed OR d.runs) h
+     CROSS JOIN LATERAL (
+           SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows, coalesce(sum(d.packed_bytes), 0)::bigint AS bytes,
+                  min(d.from_clock) AS oldest, min(d.to_clock) AS first_end
+             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs) p
+     CROSS JOIN LATERAL (SELECT CASE WHEN c.parent <> ALL (locked) THEN pg_total_relation_size(c.parent) END AS bytes) own
+     CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
+     -- few are looked at, of many maintenance knows
+     CROSS JOIN LATERAL (
+           SELECT w.exact OR s.oldest_at IS NOT NULL AS is_known,
+                  CASE WHEN zbxhist_internal.own_pages(c.parent) = 0 THEN NULL
+                       WHEN w.exact AND (zbxhist_internal.column_problem(c.parent)).problem IS NULL
+                       THEN zbxhist_internal.waiting_clock(c.parent, -2147483648, 2147483648, false)
+                       ELSE s.oldest_clock END AS clock) o
+     CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
+      LEFT JOIN LATERAL (
+           SELECT round(d.nrows::numeric / (d.to_clock - d.from_clock), 2) AS rate
+             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs AND d.nrows > 0
+            ORDER BY d.from_clock DESC LIMIT 1) l ON true
+     CROSS JOIN LATERAL (
+           SELECT jsonb_object_agg(q.path, q.values_stored) AS ways
+             FROM zbxhist_internal.stored_paths() q WHERE q.parent = c.parent) i
+     WHERE c.parent = table_metrics.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.table_metrics(regclass, oid[]) IS
+'What metrics() tells of one managed table (internal)';
+
 -- Names are a contract: templates and dashboards have them.  Times are seconds
 -- since 1970, durations seconds, sizes bytes; what is not known is null.
-
 CREATE FUNCTION zbxhist.metrics()
 RETURNS jsonb
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
@@ -45,6 +144,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist.metrics() IS
 'How everything is doing, as one JSON document for monitoring: seconds since 1970, seconds, bytes and numbers of values';
-
-REVOKE ALL ON FUNCTION zbxhist.metrics() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.metrics() TO pg_monitor, pg_database_owner;

@@ -1,5 +1,163 @@
 -- sql/packed/compact.sql
 
+-- As if it had been packed so: history_p20261120_0000 becomes history_p20261120
+-- if a day is all in it now, history_p20261120_0000_0959 if ten hours are.  The
+-- number that it may have behind that, since names met, is chosen anew.
+CREATE FUNCTION zbxhist_internal.compacted_name(old_name name, from_clock bigint, to_clock bigint)
+RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
+               regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat(
+                   '\1',
+                   CASE WHEN to_clock - from_clock < 86400
+                        THEN to_char(to_timestamp(from_clock) AT TIME ZONE 'UTC', '_HH24MI')
+                             || to_char(to_timestamp(to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END)))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.compacted_name(name, bigint, bigint) IS
+'A free name for the table that takes the place of packed tables, by that of the first (internal)';
+
+-- What lies within one UTC day, one range right after the other, with the same
+-- columns, becomes one: a gap may get a partition yet.  Maintenance waits until
+-- the day is over for as long as partitions are before they are packed, and
+-- until no partition of it is left to be packed; a day whose values are being
+-- dropped by the hour already is not worth it.  A transaction has only so many
+-- locks: of more than 96 tables, those of each hour become one first.
+CREATE FUNCTION zbxhist_internal.compactable_days(parent regclass, by_hand boolean DEFAULT false)
+RETURNS TABLE (days regclass[], from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH short AS (
+        SELECT d.*, floor(d.from_clock / 86400.0)::bigint * 86400 AS midnight
+          FROM zbxhist.packed_day d
+         WHERE d.parent = compactable_days.parent AND d.to_clock - d.from_clock < 86400
+           AND floor(d.from_clock / 86400.0) = floor((d.to_clock - 1) / 86400.0)),
+    present AS (
+        SELECT s.day, s.from_clock, s.to_clock, s.nrows, s.repacked_at, s.midnight,
+               concat(k.relpersistence,
+                      (SELECT string_agg(format('%I %s %s', a.attname, a.atttypid, a.atttypmod), ',' ORDER BY a.attnum)
+                         FROM pg_attribute a
+                        WHERE a.attrelid = s.day AND a.attnum > 6 AND NOT a.attisdropped)) AS layout
+          FROM zbxhist.parent_config c
+          JOIN pg_class p ON p.oid = c.parent
+         CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+          JOIN short s ON s.partition IS NULL AND NOT s.runs
+          JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
+         WHERE c.parent = compactable_days.parent AND c.routing
+           AND zbxhist_internal.packed_table(c.parent) IS NOT NULL
+           AND (by_hand
+                OR s.midnight >= coalesce(cutoff, s.midnight)
+                   AND s.midnight + 86400 <= zbxhist_internal.clock_before(c.pack_after)
+                   AND s.not_compacted IS NULL)),
+    follower AS (
+        SELECT p.*, lag(p.to_clock) OVER w = p.from_clock AND lag(p.layout) OVER w = p.layout AS follows
+          FROM present p WINDOW w AS (PARTITION BY p.midnight ORDER BY p.from_clock)),
+    numbered AS (
+        SELECT f.*, count(*) FILTER (WHERE f.follows IS NOT TRUE) OVER (PARTITION BY f.midnight ORDER BY f.from_clock) AS run
+          FROM follower f),
+    counted AS (
+        SELECT n.*, count(*) OVER (PARTITION BY n.midnight, n.run) AS total FROM numbered n)
+    SELECT array_agg(c.day ORDER BY c.from_clock), min(c.from_clock), max(c.to_clock),
+           sum(c.nrows)::bigint, sum(zbxhist_internal.day_bytes(c.day))::bigint
+      FROM counted c
+     WHERE by_hand OR (
+           NOT EXISTS (SELECT FROM zbxhist.list_partitions(compactable_days.parent) p
+                        WHERE p.from_clock < c.midnight + 86400 AND p.to_clock > c.midnight
+                          AND zbxhist_internal.not_packable(compactable_days.parent, p.partition) IS NULL)
+           AND NOT EXISTS (SELECT FROM short s
+                            WHERE s.midnight = c.midnight AND (s.partition IS NOT NULL OR s.runs)))
+     GROUP BY c.midnight, c.run, CASE WHEN c.total > 96 THEN floor(c.from_clock / 3600.0) END
+    HAVING count(*) > 1
+       -- also if it has been tried in vain
+       AND (by_hand OR coalesce(max(c.repacked_at) < clock_timestamp() - interval '1 hour', true))
+     ORDER BY 2 DESC
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.compactable_days(regclass, boolean) IS
+'The packed parts of days that are to be made one each, latest first: for maintenance, or all there are (internal)';
+
+-- A part of a day that is larger than the limit is compacted alone.
+CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- the setting exists once the library is loaded
+    PERFORM zbxhist.version();
+    RETURN QUERY
+        SELECT c.days[1]
+          FROM (SELECT d.*, coalesce(sum(d.bytes) OVER (ORDER BY d.from_clock DESC
+                                     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+                  FROM zbxhist_internal.compactable_days(parent) d) c
+          JOIN pg_settings s ON s.name = 'zbxhist.maintenance_compact_limit'
+         WHERE c.before < s.setting::bigint * 1048576
+         ORDER BY c.from_clock DESC;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_compact(regclass) IS
+'The first tables of those parts of days that one run of maintenance makes one each, by zbxhist.maintenance_compact_limit (internal)';
+
+CREATE FUNCTION zbxhist_internal.ranges_to_compact(parent regclass, day date)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy   CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
+    looking  CONSTANT text := format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    result   regclass[];
+    present  integer;
+BEGIN
+    IF NOT policy.routing THEN
+        RAISE EXCEPTION 'table % is being turned back into a plain table', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
+                  HINT = format('CALL zbxhist.undo(%L);', parent);
+    END IF;
+    result := ARRAY(SELECT c.days[1] FROM zbxhist_internal.compactable_days(parent, true) c
+                     WHERE c.from_clock >= midnight AND c.to_clock <= midnight + 86400);
+    IF cardinality(result) > 0 THEN
+        RETURN result;
+    END IF;
+    SELECT count(*) INTO present FROM zbxhist.packed_day d
+     WHERE d.parent = ranges_to_compact.parent AND NOT d.runs
+       AND d.to_clock > midnight AND d.from_clock < midnight + 86400;
+    IF present = 0 THEN
+        RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = looking;
+    ELSIF present = 1 THEN
+        RAISE NOTICE 'what is packed of % of table % is in one table already', to_char(day, 'YYYY-MM-DD'), parent;
+        RETURN result;
+    END IF;
+    RAISE EXCEPTION 'no two packed tables of % of table % can be made one', to_char(day, 'YYYY-MM-DD'), parent
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              DETAIL = 'They must follow each other without a gap, have the same columns and belong to the owner of the table.',
+              HINT = looking;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact(regclass, date) IS
+'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
+
+CREATE FUNCTION zbxhist_internal.compact_by_hand(parent regclass, day regclass)
+RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce((SELECT zbxhist_internal.rewrite_days(parent, 'compact', c.days)
+                       FROM zbxhist_internal.compactable_days(parent, true) c
+                      WHERE c.days[1] = day), 'done')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.compact_by_hand(regclass, regclass) IS
+'Makes a packed day and those that follow it one, or does what has to be done before: more, call again; wait, call again later (internal)';
+
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
@@ -11,6 +169,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.compact(regclass, date) IS
 'Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other one packed table; maintenance does so by itself';
-
-REVOKE ALL ON PROCEDURE zbxhist.compact(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.compact(regclass, date) TO pg_database_owner;

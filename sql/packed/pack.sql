@@ -1,5 +1,313 @@
 -- sql/packed/pack.sql
 
+CREATE FUNCTION zbxhist_internal.why_not_packable(relation regclass)
+RETURNS text
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_why_not_packable';
+
+COMMENT ON FUNCTION zbxhist_internal.why_not_packable(regclass) IS
+'Why rows of a table cannot be packed; NULL if they can (internal)';
+
+CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text := zbxhist_internal.why_not_packable(parent);
+BEGIN
+    IF problem IS NOT NULL THEN
+        RETURN problem;
+    END IF;
+    problem := zbxhist_internal.own_column(parent, partition);
+    IF problem IS NOT NULL THEN
+        RETURN format('partition %s has a column "%s" that table %s has not', partition, problem, parent);
+    END IF;
+    SELECT format('packed days have another column under the name of "%s"', a.attname)
+      INTO problem
+      FROM pg_attribute a
+      JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+           ON c.packed_name = a.attname AND c.column_name <> a.attname
+     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+       AND a.attname NOT IN (SELECT o.column_name
+                               FROM zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) o)
+     LIMIT 1;
+    IF FOUND THEN
+        RETURN problem;
+    END IF;
+    -- of the parent itself it is asked for what is yet to be made
+    problem := CASE WHEN partition <> parent THEN zbxhist_internal.dependent_object(partition) END;
+    IF problem IS NOT NULL THEN
+        RETURN format('%s depends on partition %s', problem, partition);
+    END IF;
+    -- only these keys are looked up in packed days
+    SELECT format('unique index "%s" is not one on itemid, clock%s alone', k.relname,
+                  CASE WHEN c.columns = '{clock,itemid}' THEN '' ELSE ' and ns' END)
+      INTO problem
+      FROM pg_index x
+      JOIN pg_class k ON k.oid = x.indexrelid
+     CROSS JOIN LATERAL (
+           SELECT array_agg(a.attname ORDER BY a.attname) AS columns
+             FROM pg_attribute a
+            WHERE a.attrelid = x.indrelid AND a.attname IN ('itemid', 'clock', 'ns')) c
+     WHERE x.indrelid = not_packable.parent AND (x.indisunique OR x.indisexclusion)
+       AND (x.indpred IS NOT NULL OR x.indexprs IS NOT NULL OR NOT x.indimmediate OR x.indisexclusion
+            OR c.columns IS DISTINCT FROM
+               ARRAY(SELECT a.attname FROM unnest(x.indkey[0:x.indnkeyatts - 1]) i (attnum)
+                       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
+                      ORDER BY a.attname))
+     LIMIT 1;
+    IF FOUND THEN
+        RETURN problem;
+    END IF;
+    -- what was found out when it was tried
+    RETURN (SELECT s.not_packable FROM zbxhist.partition_state s
+             WHERE s.partition = not_packable.partition);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.not_packable(regclass, regclass) IS
+'Why a partition cannot be packed; NULL if it can (internal)';
+
+-- A step asks for its own partition only: who looks at all of them each time
+-- takes the square of their number.
+CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
+RETURNS SETOF regclass
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+    -- first what is known at once
+    WITH due AS MATERIALIZED (
+        SELECT p.partition, p.from_clock
+          FROM zbxhist.parent_config c
+         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
+         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+         CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
+         WHERE c.parent = packable_partitions.parent AND c.routing
+           AND (packable_partitions.relation IS NULL OR p.partition = packable_partitions.relation)
+           AND p.to_clock <= closed AND p.to_clock > coalesce(cutoff, -2147483648)
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition)),
+    -- what is to be unpacked is packed first
+    altered AS MATERIALIZED (
+        SELECT zbxhist_internal.altered_days(packable_partitions.parent) AS day),
+    over AS (
+        SELECT r.day, r.from_clock
+          FROM zbxhist.parent_config c
+         CROSS JOIN LATERAL zbxhist_internal.clock_before(c.pack_after) AS closed
+         CROSS JOIN LATERAL zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+          JOIN zbxhist.packed_day r ON r.parent = c.parent AND r.runs AND r.partition IS NULL
+         WHERE c.parent = packable_partitions.parent
+           AND (packable_partitions.relation IS NULL OR r.day = packable_partitions.relation)
+           AND CASE WHEN NOT c.routing
+                         OR r.to_clock <= closed AND (r.to_clock > coalesce(cutoff, -2147483648)
+                                                      OR c.retention_action = 'detach') THEN true
+                    ELSE r.day IN (SELECT a.day FROM altered a) END)
+    (SELECT d.partition FROM due d
+     WHERE zbxhist_internal.not_packable(packable_partitions.parent, d.partition) IS NULL
+     ORDER BY d.from_clock)
+     UNION ALL
+    (SELECT o.day FROM over o ORDER BY o.from_clock)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.packable_partitions(regclass, regclass) IS
+'The partitions and hours of runs whose time to be packed has come, oldest first, or one of them, if it has (internal)';
+
+-- Some of a day's partitions may be packed already, or not be over yet.
+CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    runs    CONSTANT regclass[] := ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                          WHERE d.parent = partitions_to_pack.parent AND d.runs);
+    covered record;
+    problem text;
+    result  regclass[] := '{}';
+BEGIN
+    IF NOT policy.routing THEN
+        RAISE EXCEPTION 'table % is being turned back into a plain table', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
+                  HINT = format('CALL zbxhist.undo(%L);', parent);
+    END IF;
+    SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
+      FROM zbxhist_internal.ranges_of_day(parent, day) r
+     WHERE (NOT r.is_packed OR r.relation = ANY (runs)) AND r.to_clock <= zbxhist_internal.current_clock()
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                        WHERE d.parent = partitions_to_pack.parent
+                          AND d.day <> r.relation
+                          AND d.from_clock < r.to_clock AND d.to_clock > r.from_clock)
+       AND (r.is_packed OR zbxhist_internal.not_packable(parent, r.relation) IS NULL);
+    IF result <> '{}' THEN
+        RETURN result;
+    END IF;
+    SELECT * INTO covered FROM zbxhist_internal.ranges_of_day(parent, day) r
+     ORDER BY r.is_packed DESC, r.from_clock LIMIT 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table % has no partition for %', parent, to_char(day, 'YYYY-MM-DD')
+            USING ERRCODE = 'undefined_table',
+                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    END IF;
+    IF covered.is_packed AND covered.relation <> ALL (runs) THEN
+        RAISE EXCEPTION '% of table % is packed already', to_char(day, 'YYYY-MM-DD'), parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its table is %s.', covered.relation);
+    END IF;
+    IF covered.to_clock > zbxhist_internal.current_clock() THEN
+        RAISE EXCEPTION 'partition % is not closed yet', covered.relation
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
+                  HINT = 'Only a partition whose time has gone by can be packed.';
+    END IF;
+    RAISE EXCEPTION 'partition % cannot be packed', covered.relation
+        USING ERRCODE = 'feature_not_supported',
+              DETAIL = zbxhist_internal.not_packable(parent, covered.relation);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.partitions_to_pack(regclass, date) IS
+'The partitions of a day that can be packed; an error if there are none (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
+                  '; those of deleted items stay: ' || problem)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_left_out(bigint, text) IS
+'What a packed day does not have of what was packed, in words for the log; nothing if it has all by the policy (internal)';
+
+-- Each clock has one place where its rows are looked for.  Partitions that
+-- somebody has made by hand may share one; a packed day must not.
+CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    covered CONSTANT record := zbxhist.partition_bounds(partition);
+    other   record;
+BEGIN
+    SELECT r.relation, r.is_packed INTO other
+      FROM zbxhist_internal.list_ranges(parent) r
+     WHERE r.relation <> partition
+       AND r.from_clock < covered.to_clock AND covered.from_clock < r.to_clock
+     ORDER BY r.from_clock LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'partition % is for the same time as %', partition, other.relation
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'No day is packed of which rows may be in two tables.',
+                  HINT = $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.refuse_overlap(regclass, regclass) IS
+'Raises an error if another partition or packed day has clocks of a partition (internal)';
+
+CREATE FUNCTION zbxhist_internal.pack_rows(
+    partition regclass,
+    day regclass,
+    kept_items bigint[] DEFAULT '{}',
+    OUT rows bigint,
+    OUT bytes bigint,
+    OUT left_out bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.pack_rows(regclass, regclass, bigint[]) IS
+'Writes the rows of a partition, those of some items if any are named, into the table of a packed day that was created in the same transaction; 55006 while some transactions see other rows than others (internal)';
+
+-- Nobody may write to the partition meanwhile; INSERTs do not wait for that
+-- but leave their rows in the parent.  Its rows are the same for every
+-- snapshot, as pack_rows makes sure of, so its place can be taken by a table
+-- whose rows are visible to all.
+CREATE FUNCTION zbxhist_internal.pack_partition(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := partition::text;
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    packed  regclass := zbxhist_internal.packed_table(parent);
+    covered record;
+    day     regclass;
+    kept    record;
+    written record;
+    before  bigint;
+    waited  interval;
+BEGIN
+    SELECT p.from_clock, p.to_clock INTO covered
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = pack_partition.partition;
+    IF NOT FOUND AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = pack_partition.partition AND d.runs) THEN
+        RETURN zbxhist_internal.rewrite_days(parent, 'pack', ARRAY[partition]);
+    ELSIF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
+    IF packed IS NULL THEN
+        packed := zbxhist_internal.create_packed_table(parent);
+        PERFORM zbxhist_internal.log_action(parent, 'packed_table', packed::text, NULL, NULL, started);
+        RETURN 'more';
+    END IF;
+    IF NOT zbxhist_internal.packed_table_settled(parent, packed) THEN
+        RETURN 'wait';
+    END IF;
+    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = pack_partition.parent AND s.action = 'pack'
+                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+        PERFORM zbxhist_internal.set_action(parent, 'pack', label);
+        RETURN 'more';
+    END IF;
+    PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
+    PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+    PERFORM zbxhist_internal.lock_patiently(partition);
+    PERFORM set_config('lock_timeout', allowed::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
+    PERFORM zbxhist_internal.refuse_overlap(parent, partition);
+    -- what has been written just now is the same for all when these have ended
+    PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+    BEGIN
+        day := zbxhist_internal.create_day(parent, partition);
+        -- nobody has stored a value there since
+        kept := zbxhist_internal.kept_items(parent);
+        written := zbxhist_internal.pack_rows(partition, day, kept.items);
+    EXCEPTION WHEN object_in_use THEN
+        -- some transactions, an autovacuum's maybe, do not see its newest rows yet
+        RETURN 'wait';
+    END;
+    before := pg_total_relation_size(partition);
+    INSERT INTO zbxhist.packed_day
+        (parent, day, from_clock, to_clock, nrows, heap_bytes, packed_at, packed_rows, packed_bytes)
+    VALUES (parent, day, covered.from_clock, covered.to_clock, written.rows, before, clock_timestamp(), written.rows,
+            zbxhist_internal.day_bytes(day));
+    PERFORM zbxhist_internal.attach_day(day, packed);
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    -- who lists the children without the partition waits for the foreign table,
+    -- and by then has heard of the day
+    waited := zbxhist_internal.lock_with_patience(partition, packed);
+    PERFORM zbxhist_internal.note_columns(parent, packed, day);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'pack', label, written.rows, before - pg_total_relation_size(day),
+                               started, waited, NULL,
+                               format('%s before, %s after%s', pg_size_pretty(before),
+                                      pg_size_pretty(pg_total_relation_size(day)),
+                                      zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.pack_partition(regclass, regclass) IS
+'Packs a partition, or does what has to be done before: more, call again; wait, call again later (internal)';
+
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
@@ -11,6 +319,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.pack(regclass, date) IS
 'Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by';
-
-REVOKE ALL ON PROCEDURE zbxhist.pack(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.pack(regclass, date) TO pg_database_owner;

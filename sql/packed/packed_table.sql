@@ -8,5 +8,75 @@ AS 'MODULE_PATHNAME', 'zbxhist_packed_table';
 COMMENT ON FUNCTION zbxhist_internal.packed_table(regclass) IS
 'The foreign table that stands for a managed table''s packed days; NULL if there is none (internal)';
 
-REVOKE ALL ON FUNCTION zbxhist_internal.packed_table(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.packed_table(regclass) TO PUBLIC;
+-- A statement that was planned before the foreign table was there would miss
+-- a day that is packed while it runs.
+CREATE FUNCTION zbxhist_internal.packed_table_settled(parent regclass, packed regclass)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT text[] := zbxhist_internal.running_transactions();
+    state   zbxhist.parent_state;
+BEGIN
+    INSERT INTO zbxhist.parent_state (parent) VALUES (parent) ON CONFLICT DO NOTHING;
+    SELECT * INTO STRICT state FROM zbxhist.parent_state s
+     WHERE s.parent = packed_table_settled.parent;
+    IF state.packed_table IS DISTINCT FROM packed THEN
+        UPDATE zbxhist.parent_state s SET packed_table = packed, packed_settling = present
+         WHERE s.parent = packed_table_settled.parent;
+        RETURN cardinality(present) = 0;
+    END IF;
+    RETURN NOT state.packed_settling && present;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.packed_table_settled(regclass, regclass) IS
+'Whether every transaction knows of the foreign table that stands for packed days (internal)';
+
+CREATE FUNCTION zbxhist_internal.attach_day(day regclass, packed regclass)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_attach_day';
+
+COMMENT ON FUNCTION zbxhist_internal.attach_day(regclass, regclass) IS
+'Makes a packed day''s table depend on the foreign table that stands for it, so that CASCADE drops both (internal)';
+
+-- As for a partition no INSERT waits for this, and what the parent is locked by
+-- is waited for in the same way, see create_range.
+CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET client_min_messages = warning
+SET lock_timeout = 0
+AS $$
+DECLARE
+    source   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    new_name CONSTANT name := zbxhist_internal.free_name(source.relnamespace, source.relname, '_packed');
+    result   regclass;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    BEGIN
+        EXECUTE format('CREATE FOREIGN TABLE %s.%I () INHERITS (%s) SERVER zbxhist',
+                       source.relnamespace::regnamespace, new_name, parent);
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
+            USING ERRCODE = 'lock_not_available',
+                  DETAIL = 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+                  HINT = zbxhist_internal.long_transactions();
+    END;
+    -- not by its name alone: the schema may have been renamed meanwhile
+    SELECT k.oid INTO STRICT result
+      FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
+     WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
+       AND i.inhparent = create_packed_table.parent;
+    PERFORM zbxhist_internal.own_alone(result, source.relowner);
+    PERFORM zbxhist_internal.clone_triggers(parent, result);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_packed_table(regclass) IS
+'Creates the foreign table that stands for a managed table''s packed days (internal)';

@@ -1,5 +1,337 @@
 -- sql/packed/repack.sql
 
+CREATE FUNCTION zbxhist_internal.merge_rows(
+    parent regclass,
+    day regclass,
+    from_clock bigint,
+    to_clock bigint,
+    max_rows integer,
+    OUT merged bigint,
+    OUT duplicates bigint,
+    OUT done boolean)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.merge_rows(regclass, regclass, bigint, bigint, integer) IS
+'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay (internal)';
+
+CREATE FUNCTION zbxhist_internal.merge_runs(
+    runs regclass,
+    enough integer DEFAULT 64,
+    batch_rows integer DEFAULT 131072)
+RETURNS bigint
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';
+
+COMMENT ON FUNCTION zbxhist_internal.merge_runs(regclass, integer, integer) IS
+'Writes the runs of a table anew, as fewer and larger ones, if there are that many small ones, or enough of a larger size, of which about so many rows are merged at once; returns how many were merged, -1 while somebody else has the table''s lock (internal)';
+
+-- The days may be changed meanwhile: the caller compares their versions with
+-- day_version() when nobody can change them any more.
+CREATE FUNCTION zbxhist_internal.repack_rows(
+    days regclass[],
+    new_day regclass,
+    kept_items bigint[] DEFAULT '{}',
+    OUT rows bigint,
+    OUT bytes bigint,
+    OUT versions bigint[],
+    OUT left_out bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass, bigint[]) IS
+'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
+
+CREATE FUNCTION zbxhist_internal.repack_limit()
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- the setting exists once the library is loaded
+    PERFORM zbxhist.version();
+    RETURN coalesce((SELECT setting::bigint * 1048576 FROM pg_settings
+                      WHERE name = 'zbxhist.maintenance_repack_limit'), 0);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.repack_limit() IS
+'Bytes of packed days of one table that maintenance writes anew in an hour, at most (internal)';
+
+-- Each day that is repacked moves the time when the next one may be, so that
+-- in the long run it is no more than the setting allows, even if a single day
+-- is.  What was not used lately, up to an hour's, may be used at once.
+CREATE FUNCTION zbxhist_internal.may_repack(parent regclass)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN zbxhist_internal.repack_limit() > 0
+       AND NOT EXISTS (SELECT FROM zbxhist.parent_state s
+                        WHERE s.parent = may_repack.parent AND s.repack_after > clock_timestamp());
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.may_repack(regclass) IS
+'Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit (internal)';
+
+-- What a day needs is judged, without a look into it, by what its values took
+-- when it was written last.  Of one that was written by an older version, or
+-- has twice the values by now, that says nothing: it is judged by other days.
+-- A guess that is wrong costs one repack, after which it is right.
+CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
+RETURNS TABLE (day regclass, bytes bigint, wasted bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH days AS (
+        SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
+               d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
+               d.packed_rows >= d.nrows / 2 AS is_known
+          FROM zbxhist.packed_day d
+         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND NOT d.runs),
+    usual AS (
+        SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
+          FROM days d WHERE d.nrows > 0)
+    SELECT d.day, d.bytes, d.bytes - n.needed
+      FROM days d
+     CROSS JOIN usual u
+     CROSS JOIN LATERAL (
+           SELECT CASE WHEN d.nrows = 0 THEN 0
+                       ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
+                                            ELSE least(d.row_bytes, u.row_bytes) END)::bigint
+                  END AS needed) n
+     WHERE d.bytes - n.needed >= greatest(d.bytes / 4, 131072)
+       AND (d.repacked_at IS NULL OR d.repacked_at < clock_timestamp() - interval '6 hours')
+     ORDER BY d.bytes - n.needed DESC
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.wasteful_days(regclass) IS
+'The packed days that take a third more than they need, with their bytes and those wasted, worst first (internal)';
+
+-- An error names the table that it is about.  Its SQLSTATE tells check() of
+-- damage, of which there is a line of its own.
+CREATE FUNCTION zbxhist_internal.note_culprit(days regclass[], sqlstate text, problem text)
+RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE zbxhist.packed_day d SET not_compacted = format('%s (%s)', problem, sqlstate)
+     WHERE d.day = (
+           SELECT k.oid
+             FROM unnest(days) WITH ORDINALITY u (day, place)
+             JOIN pg_class k ON k.oid = u.day
+            ORDER BY strpos(problem, k.relname) = 0, length(k.relname) DESC, u.place
+            LIMIT 1)
+    RETURNING d.day
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_culprit(regclass[], text, text) IS
+'Notes why packed days cannot be made one, at the one that is to blame, and returns that (internal)';
+
+-- Changes are locked out first, for a look whether there have been any; readers
+-- only then, for the moment of the swap.  Who changes packed rows may hold the
+-- foreign table's lock and wait for the day's: so all locks are given back
+-- before the next try.
+CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
+    days regclass[],
+    versions bigint[],
+    packed regclass)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started CONSTANT timestamptz := clock_timestamp();
+    changed regclass;
+    seen    record;
+    stopped timestamptz;
+BEGIN
+    FOR attempt IN 1 .. 5 LOOP
+        BEGIN
+            FOR n IN 1 .. cardinality(days) LOOP
+                PERFORM zbxhist_internal.lock_patiently(days[n]);
+                PERFORM set_config('lock_timeout', allowed::text, true);
+                EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', days[n]);
+                changed := days[n];
+                seen := zbxhist_internal.day_version(days[n]);
+                IF seen.version <> versions[n] THEN
+                    RAISE object_in_use;
+                END IF;
+                PERFORM zbxhist_internal.end_older_snapshots(days[n], seen.newest);
+            END LOOP;
+            stopped := clock_timestamp();
+            PERFORM zbxhist_internal.lock_exclusively(packed, allowed);
+            FOR n IN 1 .. cardinality(days) LOOP
+                -- readers wait for all of them together no longer than for one
+                PERFORM zbxhist_internal.lock_exclusively(days[n], greatest(1,
+                    (allowed - 1000 * extract(epoch FROM clock_timestamp() - stopped))::integer));
+            END LOOP;
+            EXIT;
+        EXCEPTION
+            WHEN object_in_use THEN
+                RAISE EXCEPTION 'packed day % has been changed meanwhile', changed
+                    USING ERRCODE = 'serialization_failure',
+                          HINT = 'Repeat the call.';
+            WHEN lock_not_available OR deadlock_detected THEN
+                IF attempt = 5 THEN
+                    RAISE EXCEPTION 'could not lock table % within % ms, five times', packed, allowed
+                        USING ERRCODE = 'lock_not_available',
+                              DETAIL = 'A transaction is using it.  Repeat the call when that has ended.',
+                              HINT = zbxhist_internal.long_transactions();
+                END IF;
+        END;
+        PERFORM pg_sleep(0.25 * attempt);
+    END LOOP;
+    RETURN clock_timestamp() - started;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days(regclass[], bigint[], regclass) IS
+'Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not been changed since their versions were read, and returns the time it waited (internal)';
+
+CREATE FUNCTION zbxhist_internal.replace_tables(days regclass[], new_day regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    entry     CONSTANT zbxhist.packed_day := (SELECT d FROM zbxhist.packed_day d WHERE d.day = new_day);
+    old_name  name;
+    old_index name;
+    new_index regclass;
+BEGIN
+    SELECT k.relname, x.relname INTO old_name, old_index
+      FROM pg_class k
+      LEFT JOIN pg_index i ON i.indrelid = k.oid AND i.indisprimary
+      LEFT JOIN pg_class x ON x.oid = i.indexrelid
+     WHERE k.oid = days[1];
+    SELECT i.indexrelid INTO new_index FROM pg_index i WHERE i.indrelid = new_day AND i.indisprimary;
+    PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', d)) FROM unnest(days) d;
+    IF cardinality(days) > 1 OR old_index IS NULL THEN
+        old_name := CASE WHEN cardinality(days) > 1
+                         THEN zbxhist_internal.compacted_name(old_name, entry.from_clock, entry.to_clock)
+                         ELSE old_name END;
+        old_index := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, old_name || '_pkey');
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER TABLE %s RENAME TO %I', new_day, old_name));
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_day, format('ALTER INDEX %s RENAME TO %I', new_index, old_index));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.replace_tables(regclass[], regclass) IS
+'Drops the tables of packed days and gives the name of the first one, or that of what they make together, to another one (internal)';
+
+-- One packed day is repacked, or several whose ranges follow each other are
+-- compacted: made one.  They are read and changed meanwhile: if one has been
+-- changed, all are left as they are.  The first call waits for what is running
+-- to end, so that the second one, in a transaction of its own, finds rows that
+-- all transactions see alike.
+CREATE FUNCTION zbxhist_internal.rewrite_days(parent regclass, action text, days regclass[])
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := days[1]::text;
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    entries zbxhist.packed_day[];
+    covered record;
+    new_day regclass;
+    kept    record;
+    written record;
+    waited  interval;
+BEGIN
+    SELECT array_agg(l.entry) INTO entries
+      FROM (SELECT d AS entry FROM zbxhist.packed_day d
+              JOIN pg_class k ON k.oid = d.day
+             WHERE d.parent = rewrite_days.parent AND d.day = ANY (days) AND d.partition IS NULL
+             ORDER BY d.day
+               FOR UPDATE OF d) l;
+    IF cardinality(entries) IS DISTINCT FROM cardinality(days) OR packed IS NULL THEN
+        RETURN 'done';
+    END IF;
+    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = rewrite_days.parent AND s.action = rewrite_days.action
+                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+        PERFORM zbxhist_internal.wait_for_readers(d, allowed) FROM unnest(days) d;
+        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+        INSERT INTO zbxhist.parent_state (parent) VALUES (rewrite_days.parent) ON CONFLICT DO NOTHING;
+        PERFORM zbxhist_internal.set_action(parent, action, label);
+        RETURN 'more';
+    END IF;
+    SELECT min(e.from_clock) AS from_clock, max(e.to_clock) AS to_clock, sum(e.heap_bytes)::bigint AS heap_bytes,
+           max(e.packed_at) AS packed_at, max(e.merged_at) AS merged_at,
+           sum(pg_total_relation_size(e.day))::bigint AS bytes
+      INTO covered FROM unnest(entries) e;
+    IF entries[1].runs THEN
+        -- from now on its values stay as they are, and new ones are kept in the parent
+        PERFORM zbxhist_internal.lock_patiently(days[1]);
+        PERFORM set_config('lock_timeout', allowed::text, true);
+        EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', days[1]);
+        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+    END IF;
+    BEGIN
+        new_day := zbxhist_internal.create_day_like(parent, days[1], covered.from_clock, covered.to_clock);
+        IF entries[1].runs THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s RENAME COLUMN run TO payload', new_day));
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
+        END IF;
+        kept := zbxhist_internal.kept_items(parent);
+        written := zbxhist_internal.repack_rows(days, new_day, kept.items);
+    EXCEPTION WHEN object_in_use THEN
+        -- some transactions do not see their newest rows yet
+        RETURN 'wait';
+    END;
+    PERFORM zbxhist_internal.attach_day(new_day, packed);
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    DELETE FROM zbxhist.packed_day d WHERE d.day = ANY (days[2:]);
+    UPDATE zbxhist.packed_day d
+       SET day = new_day, from_clock = covered.from_clock, to_clock = covered.to_clock,
+           nrows = written.rows, runs = false, heap_bytes = coalesce(covered.heap_bytes, covered.bytes),
+           packed_at = CASE WHEN d.runs THEN clock_timestamp() ELSE covered.packed_at END,
+           packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
+           merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL
+     WHERE d.day = days[1];
+    waited := zbxhist_internal.lock_unchanged_days(days, written.versions, packed);
+    PERFORM zbxhist_internal.replace_tables(days, new_day);
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, action, label, written.rows,
+                                        covered.bytes - pg_total_relation_size(new_day),
+                                        started, waited, NULL,
+                                        format('%s%s before, %s after%s',
+                                               CASE WHEN cardinality(days) > 1
+                                                    THEN format('%s tables, ', cardinality(days)) END,
+                                               pg_size_pretty(covered.bytes),
+                                               pg_size_pretty(pg_total_relation_size(new_day)),
+                                               zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.rewrite_days(regclass, text, regclass[]) IS
+'Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call again later (internal)';
+
+CREATE FUNCTION zbxhist_internal.repack_day(parent regclass, day regclass)
+RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.rewrite_days(parent, 'repack', ARRAY[day])
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.repack_day(regclass, regclass) IS
+'Writes a packed day anew, or does what has to be done before: more, call again; wait, call again later (internal)';
+
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
@@ -11,6 +343,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.repack(regclass, date) IS
 'Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as it can; maintenance does so by itself';
-
-REVOKE ALL ON PROCEDURE zbxhist.repack(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.repack(regclass, date) TO pg_database_owner;

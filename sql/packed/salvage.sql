@@ -1,5 +1,101 @@
 -- sql/packed/salvage.sql
 
+CREATE FUNCTION zbxhist_internal.salvage_rows(day regclass, partition regclass)
+RETURNS TABLE (first_itemid bigint, first_clock integer, last_itemid bigint, last_clock integer,
+               is_end boolean, rows bigint, problem text, bytes bytea)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_salvage_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.salvage_rows(regclass, regclass) IS
+'Moves all rows of a packed day that can be read into a partition; returns what is lost and, without a problem, how many rows are kept (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(loss.rows::text || CASE loss.rows WHEN 1 THEN ' value' ELSE ' values' END, 'values')
+        || CASE
+            WHEN loss.first_itemid IS NULL THEN ' of unknown items'
+            WHEN loss.is_end AND loss.first_itemid = loss.last_itemid AND loss.first_clock = loss.last_clock THEN
+                format(' of item %s at %s', loss.first_itemid,
+                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)))
+            WHEN loss.is_end AND loss.first_itemid = loss.last_itemid THEN
+                format(' of item %s from %s to %s', loss.first_itemid,
+                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)),
+                       zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
+            WHEN loss.is_end THEN
+                format(' from item %s, %s, to item %s, %s', loss.first_itemid,
+                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)), loss.last_itemid,
+                       zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
+            ELSE
+                format(' from item %s, %s, on', loss.first_itemid,
+                       zbxhist_internal.format_time(to_timestamp(loss.first_clock)))
+                || CASE WHEN loss.last_itemid < 9223372036854775807 THEN
+                    format(', before item %s, %s', loss.last_itemid,
+                           zbxhist_internal.format_time(to_timestamp(loss.last_clock)))
+                   ELSE '' END
+           END
+        || ': ' || loss.problem
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_loss(zbxhist.lost_values) IS
+'What is lost of a packed day, in words (internal)';
+
+-- Of many losses the first are printed and logged; all are in lost_values.
+CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    label    CONSTANT text := day::text;
+    expected CONSTANT bigint := (
+        SELECT d.nrows - coalesce((SELECT sum(c.removed) FROM zbxhist.packed_change c
+                                    WHERE c.day = d.day), 0)
+          FROM zbxhist.packed_day d WHERE d.day = salvage_day.day);
+    found    record;
+    loss     zbxhist.lost_values;
+    losses   integer := 0;
+    lost     bigint := 0;
+    kept     bigint;
+BEGIN
+    FOR found IN SELECT * FROM zbxhist_internal.salvage_rows(day, partition) LOOP
+        IF found.problem IS NULL THEN
+            kept := found.rows;
+            CONTINUE;
+        END IF;
+        INSERT INTO zbxhist.lost_values AS l
+            (parent, day, first_itemid, first_clock, last_itemid, last_clock, is_end, rows, problem, bytes)
+        VALUES (parent, label, found.first_itemid, found.first_clock, found.last_itemid,
+                found.last_clock, found.is_end, found.rows, found.problem, found.bytes)
+        RETURNING l.* INTO loss;
+        losses := losses + 1;
+        lost := lost + coalesce(found.rows, 0);
+        IF losses <= 1000 THEN
+            PERFORM zbxhist_internal.log_action(parent, 'lost', label, found.rows, NULL,
+                clock_timestamp(), NULL, NULL, zbxhist_internal.describe_loss(loss));
+        END IF;
+        IF losses <= 20 THEN
+            RAISE WARNING 'lost: %', zbxhist_internal.describe_loss(loss);
+        END IF;
+    END LOOP;
+    lost := greatest(lost, expected - kept);
+    IF losses = 0 AND lost = 0 THEN
+        RAISE NOTICE 'all % values of packed day % can be read', kept, label;
+    ELSE
+        RAISE WARNING '% values of packed day % are kept, % are lost', kept, label, lost
+            USING DETAIL = format('%s.  The bytes in which they were are kept.',
+                                  CASE losses WHEN 1 THEN '1 loss' ELSE losses || ' losses' END),
+                  HINT = format('SELECT * FROM zbxhist.lost_values WHERE day = %L;', label);
+    END IF;
+    RETURN kept;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.salvage_day(regclass, regclass, regclass) IS
+'Moves all rows of a packed day that can be read into a partition, tells what is lost, and returns their number (internal)';
+
 CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
@@ -12,5 +108,22 @@ $$;
 COMMENT ON PROCEDURE zbxhist.salvage(regclass, date) IS
 'Makes what can be read of a damaged packed day an ordinary partition again, or what is packed of it several ones, and tells what is lost; can be broken off and repeated';
 
-REVOKE ALL ON PROCEDURE zbxhist.salvage(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.salvage(regclass, date) TO pg_database_owner;
+CREATE PROCEDURE zbxhist.salvage(day regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    parent pg_catalog.regclass;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    SELECT d.parent INTO parent FROM zbxhist.packed_day d WHERE d.day = salvage.day;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION '% is not the table of a packed day', day
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = 'SELECT * FROM zbxhist.partitions WHERE kind = ''packed'';';
+    END IF;
+    CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', day);
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.salvage(regclass) IS
+'The same for the packed day that has this table, for tables whose partitions are shorter than a day';

@@ -1,5 +1,39 @@
 -- sql/packed/unpack.sql
 
+CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass)
+RETURNS bigint
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.unpack_rows(regclass, regclass) IS
+'Moves all rows of a packed day into a partition and returns their number (internal)';
+
+CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date, with_runs boolean DEFAULT false)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    result regclass[];
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT array_agg(r.relation ORDER BY r.from_clock) INTO result
+      FROM zbxhist_internal.ranges_of_day(parent, day) r
+     WHERE r.is_packed
+       AND (with_runs
+            OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = r.relation AND d.runs));
+    IF result IS NULL THEN
+        RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    END IF;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date, boolean) IS
+'The packed tables of a day, those of runs only if asked for; an error if there are none (internal)';
+
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
 LANGUAGE plpgsql
 AS $$
@@ -15,6 +49,3 @@ $$;
 
 COMMENT ON PROCEDURE zbxhist.unpack(regclass, date) IS
 'Makes what is packed of a UTC day of a managed table ordinary partitions again; can be broken off and repeated';
-
-REVOKE ALL ON PROCEDURE zbxhist.unpack(regclass, date) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE zbxhist.unpack(regclass, date) TO pg_database_owner;

@@ -1,5 +1,122 @@
 -- sql/packed/verify.sql
 
+CREATE FUNCTION zbxhist_internal.verify_day(day regclass)
+RETURNS TABLE (itemid bigint, clock integer, problem text)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10
+AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
+
+COMMENT ON FUNCTION zbxhist_internal.verify_day(regclass) IS
+'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
+
+-- A query that fails, or that runs on a standby, can write to no table: see
+-- src/packed/day/damage_note.c.
+CREATE FUNCTION zbxhist_internal.met_damage()
+RETURNS TABLE (day oid, met_at timestamptz)
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'zbxhist_met_damage';
+
+COMMENT ON FUNCTION zbxhist_internal.met_damage() IS
+'Packed days in which a query has met damage since they were last looked through, and when (internal)';
+
+CREATE FUNCTION zbxhist_internal.forget_damage(day oid)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'zbxhist_forget_damage';
+
+COMMENT ON FUNCTION zbxhist_internal.forget_damage(oid) IS
+'Forgets that a query has met damage in a packed day (internal)';
+
+CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- a standby, or a session that only reads, has the note of the query
+    IF NOT current_setting('transaction_read_only')::boolean
+       AND has_table_privilege('zbxhist.verified_day', 'INSERT, UPDATE') THEN
+        INSERT INTO zbxhist.verified_day AS v (day, parent, verified_at, found_at, problem)
+        VALUES (day, parent, clock_timestamp(), CASE WHEN problem IS NOT NULL THEN clock_timestamp() END, problem)
+        ON CONFLICT ON CONSTRAINT verified_day_pkey DO UPDATE
+           SET verified_at = excluded.verified_at, problem = excluded.problem,
+               found_at = CASE WHEN excluded.problem IS NOT NULL THEN coalesce(v.found_at, excluded.found_at) END;
+    ELSIF problem IS NOT NULL THEN
+        RETURN;
+    END IF;
+    PERFORM zbxhist_internal.forget_damage(day);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_verified(regclass, regclass, text) IS
+'Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_interval()
+RETURNS interval
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- the setting exists once the library is loaded
+    PERFORM zbxhist.version();
+    RETURN coalesce(current_setting('zbxhist.verify_interval', true), '30d')::interval;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_interval() IS
+'In what time maintenance looks through all packed days; zero: never (internal)';
+
+CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    period  CONSTANT interval := zbxhist_internal.verify_interval();
+    present CONSTANT timestamptz := clock_timestamp();
+    share   numeric;
+    due     record;
+BEGIN
+    RETURN QUERY
+        SELECT d.day FROM zbxhist_internal.met_damage() m
+          JOIN zbxhist.packed_day d ON d.day = m.day
+          JOIN pg_class k ON k.oid = d.day
+          LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
+         WHERE d.parent = days_to_verify.parent
+           -- what is known to be damaged is met again and again
+           AND coalesce(v.verified_at < present - interval '1 day', true);
+    IF period <= interval '0' THEN
+        RETURN;
+    END IF;
+    -- of all, as much a day as makes them all in that time, less what was verified today
+    SELECT sum(pg_relation_size(d.day)) * least(1, 86400 / extract(epoch FROM period))
+           - coalesce(sum(pg_relation_size(d.day)) FILTER (WHERE v.verified_at > present - interval '1 day'), 0)
+      INTO share
+      FROM zbxhist.packed_day d
+      JOIN pg_class k ON k.oid = d.day
+      LEFT JOIN zbxhist.verified_day v ON v.day = d.day
+     WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND NOT d.runs;
+    FOR due IN
+        SELECT d.day, pg_relation_size(d.day) AS bytes
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+          LEFT JOIN zbxhist.verified_day v ON v.day = d.day
+         CROSS JOIN LATERAL (SELECT coalesce(v.verified_at, greatest(d.packed_at, d.repacked_at)) AS moment) l
+         WHERE d.parent = days_to_verify.parent AND NOT d.unpacked AND NOT d.runs
+           AND l.moment < present - least(period, interval '1 day')
+         ORDER BY l.moment, d.from_clock
+    LOOP
+        EXIT WHEN share <= 0;
+        share := share - due.bytes;
+        RETURN QUERY SELECT due.day;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_verify(regclass) IS
+'The packed days that maintenance is to look through now: those in which a query has met damage, and the share of a day of all, longest not looked at first (internal)';
+
 CREATE FUNCTION zbxhist.verify(parent regclass)
 RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -40,6 +157,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist.verify(regclass) IS
 'Looks through all packed days of a managed table: checksums, and statistics against values; no rows when all is well';
-
-REVOKE ALL ON FUNCTION zbxhist.verify(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.verify(regclass) TO pg_database_owner;

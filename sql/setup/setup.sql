@@ -1,10 +1,139 @@
 -- sql/setup/setup.sql
---
+
+CREATE FUNCTION zbxhist_internal.plan_setup(
+    given zbxhist.managed_schema,
+    never_pack boolean,
+    overridden boolean)
+RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config,
+               former zbxhist.parent_config, detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found_table record;
+BEGIN
+    FOR found_table IN SELECT * FROM zbxhist_internal.find_tables(given.schema_name) LOOP
+        table_schema := found_table.table_schema;
+        SELECT * INTO former FROM zbxhist.parent_config c
+         WHERE c.parent = found_table.parent AND c.routing;
+        IF former.parent IS NULL THEN
+            action := 'create_parent';
+            policy := zbxhist_internal.new_policy(found_table.parent, found_table.is_trends,
+                zbxhist_internal.merged_options(table_schema, given, never_pack));
+            PERFORM zbxhist_internal.verify_table(found_table.parent);
+        ELSE
+            policy := zbxhist_internal.changed_policy(former, found_table.is_trends, given, never_pack);
+            action := CASE WHEN policy = former THEN 'unchanged' ELSE 'alter_parent' END;
+            PERFORM zbxhist_internal.verify_ingest(policy);
+        END IF;
+        IF action = 'alter_parent' THEN
+            PERFORM zbxhist_internal.require_owner(found_table.parent);
+        END IF;
+        detail := zbxhist_internal.describe_planned_policy(policy, overridden);
+        IF action = 'alter_parent' THEN
+            detail := format('%s; before: %s', detail, zbxhist_internal.describe_policy(former));
+        END IF;
+        IF action = 'create_parent' AND NOT policy.move_existing AND zbxhist_internal.own_pages(found_table.parent) > 0 THEN
+            detail := format('%s; rows stay where they are, but maintenance moves those of today''s partitions', detail);
+        END IF;
+        IF given.ingest = 'runs' AND policy.ingest = 'heap' AND NOT found_table.is_trends THEN
+            detail := format('%s; not as runs: %s', detail, zbxhist_internal.why_no_runs(found_table.parent));
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.plan_setup(zbxhist.managed_schema, boolean, boolean) IS
+'What setup does with each table that it finds (internal)';
+
+CREATE FUNCTION zbxhist_internal.set_up(
+    given zbxhist.managed_schema,
+    never_pack boolean,
+    configure_zabbix boolean,
+    dry_run boolean,
+    schemas name[],
+    fresh zbxhist.parent_config[],
+    altered regclass[])
+RETURNS TABLE (parent regclass, action text, detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    zabbix name;
+    target regclass;
+    policy zbxhist.parent_config;
+BEGIN
+    FOREACH zabbix IN ARRAY schemas LOOP
+        IF configure_zabbix THEN
+            action := 'configure_zabbix';
+            detail := zbxhist_internal.configure_zabbix(zabbix, dry_run);
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+    IF NOT dry_run THEN
+        PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
+        FOREACH target IN ARRAY altered LOOP
+            -- somebody who is changing it is waited for, else his change would be undone
+            SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = target FOR UPDATE;
+            PERFORM zbxhist_internal.write_policy(
+                zbxhist_internal.changed_policy(policy, z.is_trends, given, never_pack))
+               FROM pg_class k
+               JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+              WHERE k.oid = target;
+        END LOOP;
+        -- only now: what was remembered before counts for the tables above
+        PERFORM zbxhist_internal.remember_schema(s, zbxhist_internal.merged_options(s, given, never_pack))
+           FROM unnest(schemas) s;
+    END IF;
+    action := 'preload';
+    detail := zbxhist_internal.preload_library(dry_run);
+    IF detail IS NOT NULL THEN
+        RETURN NEXT;
+    END IF;
+    FOR detail IN SELECT 'left to a superuser: ' || r.command FROM zbxhist_internal.overriding_roles() r LOOP
+        RETURN NEXT;
+    END LOOP;
+    -- last: its lock stops writers until the end of the transaction
+    IF NOT dry_run THEN
+        PERFORM zbxhist_internal.attach_triggers(ARRAY(SELECT f.parent FROM unnest(fresh) f));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.set_up(zbxhist.managed_schema, boolean, boolean, boolean, name[], zbxhist.parent_config[], regclass[]) IS
+'The part of setup that changes something (internal)';
+
+CREATE FUNCTION zbxhist_internal.setup_command(
+    given zbxhist.managed_schema,
+    never_pack boolean,
+    configure_zabbix boolean)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+    SELECT format('SELECT * FROM zbxhist.setup(%s);', concat_ws(', ',
+        quote_literal(given.schema_name),
+        'history_retention => ' || quote_literal(given.history_retention),
+        'trends_retention => ' || quote_literal(given.trends_retention),
+        'premake => ' || given.premake,
+        'pack_after => ' || quote_literal(given.pack_after),
+        'move_existing => ' || given.move_existing,
+        CASE WHEN configure_zabbix THEN 'configure_zabbix => true' END,
+        CASE WHEN never_pack THEN 'never_pack => true' END,
+        'history_interval => ' || quote_literal(given.history_interval),
+        'ingest => ' || quote_literal(given.ingest),
+        'accept_deletion => true'))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.setup_command(zbxhist.managed_schema, boolean, boolean) IS
+'The call of setup with these options by which somebody agrees to what is lost (internal)';
+
 -- NULL: as it is or, of new tables, the default.  The partitions come first,
 -- under locks that stop nobody; the one lock that does stop INSERTs, for the
 -- triggers, comes last, for all tables at once and in the order of Zabbix, and
 -- is let go by the COMMIT that follows.
-
 CREATE FUNCTION zbxhist.setup(
     schema_name name DEFAULT NULL,
     history_retention interval DEFAULT NULL,
@@ -71,6 +200,3 @@ $$;
 
 COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) IS
 'Finds the Zabbix history and trends tables, takes those into care that are not yet, in place, changes the policy of the others to what is given, and says what it did; with dry_run, what it would do';
-
-REVOKE ALL ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) TO pg_database_owner;

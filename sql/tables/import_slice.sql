@@ -1,7 +1,6 @@
 -- sql/tables/import_slice.sql
---
--- Not dumped: it is about tables of this server.
 
+-- Not dumped: it is about tables of this server.
 CREATE TABLE zbxhist.import_slice (
     parent      regclass NOT NULL,
     source      regclass NOT NULL,
@@ -34,7 +33,3 @@ COMMENT ON COLUMN zbxhist.import_slice.done_at IS 'When they were imported; NULL
 COMMENT ON COLUMN zbxhist.import_slice.compared_at IS 'When the source was read once more and still had just these; NULL: not yet';
 COMMENT ON COLUMN zbxhist.import_slice.pid IS 'Server process that imports, or did';
 COMMENT ON COLUMN zbxhist.import_slice.begun_at IS 'When that began';
-
-REVOKE ALL ON zbxhist.import_slice FROM PUBLIC;
-GRANT SELECT ON zbxhist.import_slice TO PUBLIC;
-GRANT SELECT, INSERT, UPDATE, DELETE ON zbxhist.import_slice TO pg_database_owner;

@@ -1,10 +1,9 @@
 -- sql/tables/require_owners.sql
---
+
 -- Maintenance drops and empties what these tables name, with the rights of
 -- whoever runs it, a superuser maybe.  The owner of the database may write to
 -- them, but only about tables of which he has the owner's rights; a day's rows
 -- become rows of its parent for everybody who may read that.
-
 CREATE FUNCTION zbxhist_internal.require_owners()
 RETURNS trigger
 LANGUAGE plpgsql
@@ -31,9 +30,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.require_owners() IS
 'Trigger function: lets nobody name a table for maintenance who has not the rights of its owner (internal)';
-
-REVOKE ALL ON FUNCTION zbxhist_internal.require_owners() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION zbxhist_internal.require_owners() TO pg_database_owner;
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();

@@ -6,7 +6,7 @@
  * The days are rows of zbxhist.packed_day.  One of the parent's children, a
  * foreign table of our wrapper, stands for all of them in queries.  Those of
  * its columns that days have been packed with have an option that says so, and
- * under which name (sql/packed/note_columns.sql); it goes when the column is
+ * under which name (sql/packed/columns.sql); it goes when the column is
  * dropped, stays when that is renamed, and a dump keeps it.
  *
  * A day may be dropped at any time by whoever has the right to; that its row

@@ -10,7 +10,7 @@
 
 #include "utils/relcache.h"
 
-/* see sql/setup/create_triggers.sql */
+/* see sql/setup/triggers.sql */
 #define ZBXHIST_ROUTE_TRIGGER "zzz_zbxhist_route"
 #define ZBXHIST_REPLICA_TRIGGER "zzz_zbxhist_replica"
 

@@ -105,7 +105,7 @@ Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
 /*
  * zbxhist_execute_as_owner(relation, statement, VARIADIC arguments) runs a
  * statement with the rights of the relation's owner, for somebody who has
- * them; see sql/maintenance/execute_as_owner.sql.
+ * them; see sql/maintenance/run.sql.
  */
 Datum
 zbxhist_execute_as_owner(PG_FUNCTION_ARGS)

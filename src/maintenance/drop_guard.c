@@ -16,7 +16,7 @@
  * are therefore counted as they go, from the beginning of the statement; those
  * that went without it are looked at when the statement ends.
  *
- * An event trigger (sql/packed/load_guards.sql) has sessions load the library
+ * An event trigger (sql/packed/guards.sql) has sessions load the library
  * before they drop or alter a table.
  *
  *-------------------------------------------------------------------------

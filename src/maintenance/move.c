@@ -321,7 +321,7 @@ MoveResult(FunctionCallInfo fcinfo, const MoveState *state, bool has_itemid,
  * zbxhist_move_rows(source, target, from_clock, to_clock, after_itemid,
  * max_rows) moves rows of the source alone with from_clock <= clock <
  * to_clock, in seconds, or all, if these are null, into the target; see
- * sql/parent_rows/move_rows.sql.
+ * sql/parent_rows/move.sql.
  */
 Datum
 zbxhist_move_rows(PG_FUNCTION_ARGS)

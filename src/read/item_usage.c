@@ -178,7 +178,7 @@ GetMaxItems(FunctionCallInfo fcinfo, int argument)
 
 /*
  * zbxhist_item_usage(parent, from_clock, to_clock, max_items) returns what the
- * largest items take; see sql/operate/measure_items.sql.
+ * largest items take; see sql/operate/usage.sql.
  */
 Datum
 zbxhist_item_usage(PG_FUNCTION_ARGS)

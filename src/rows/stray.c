@@ -6,7 +6,7 @@
  * A parent that was taken over with its rows stays full of old ones until
  * their retention ends.  To look each new key up in its index would cost a
  * fifth of an insert, for nothing: maintenance has verified that none of those
- * rows is in the range of today's partition (sql/maintenance/step_verify.sql),
+ * rows is in the range of today's partition (sql/maintenance/row_steps.sql),
  * and says so in zbxhist.partition_state.
  *
  * That stays true until somebody puts a row there that belongs to a

@@ -68,7 +68,7 @@ sub update_script
 		my $sql = slurp_file("$top/sql/$part");
 
 		next
-		  if $part =~ /^schema/
+		  if $part =~ /^(?:schema|grants)\.sql/
 		  || $sql =~ /^CREATE (?:TABLE|SERVER|FOREIGN)/m;
 		$sql =~ s/^CREATE (?:EVENT )?TRIGGER.*?;$//msg;
 		$sql =~ s/^CREATE (?=FUNCTION|PROCEDURE|VIEW)/CREATE OR REPLACE /mg;

@@ -23,7 +23,7 @@
  *
  * Other transactions insert their row when they have deleted something:
  * maintenance subtracts that from what it knows to be in the day
- * (sql/maintenance/step_attach.sql).
+ * (sql/maintenance/partition_steps.sql).
  *
  *-------------------------------------------------------------------------
  */

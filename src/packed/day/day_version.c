@@ -101,7 +101,7 @@ GetNewest(const DayVersion *version, bool *isnull)
 
 /*
  * zbxhist_day_version(day) returns the version of a day, and the newest
- * transaction that has changed it; see sql/packed/day_version.sql.
+ * transaction that has changed it; see sql/packed/days.sql.
  */
 Datum
 zbxhist_day_version(PG_FUNCTION_ARGS)

@@ -15,7 +15,7 @@
 #include "storage/block.h"
 #include "utils/backend_progress.h"
 
-/* what is done; numbers as in sql/views/progress.sql */
+/* what is done; numbers as in sql/views.sql */
 typedef enum DayJob
 {
 	DAY_JOB_VERIFY = 101,

@@ -310,7 +310,7 @@ VerifyDay(ImportState *state)
 
 /*
  * zbxhist_import_rows(query, day, from_clock, to_clock, is_unique, required)
- * writes the rows of a query into the day's table; see sql/migrate/import_rows.sql.
+ * writes the rows of a query into the day's table; see sql/migrate/slices.sql.
  */
 Datum
 zbxhist_import_rows(PG_FUNCTION_ARGS)

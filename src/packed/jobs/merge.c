@@ -341,7 +341,7 @@ MergeAll(MergeState *state)
 /*
  * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows) moves rows of
  * the parent alone with from_clock <= clock < to_clock into the day; see
- * sql/packed/merge_rows.sql.
+ * sql/packed/repack.sql.
  */
 Datum
 zbxhist_merge_rows(PG_FUNCTION_ARGS)

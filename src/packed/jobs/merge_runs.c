@@ -573,7 +573,7 @@ ZbxhistMergeRuns(Oid relid, int enough, int rows, void (*between) (void))
 }
 
 /*
- * zbxhist_merge_runs(runs, enough, batch_rows) is for SQL, see sql/packed/merge_runs.sql.
+ * zbxhist_merge_runs(runs, enough, batch_rows) is for SQL, see sql/packed/repack.sql.
  */
 Datum
 zbxhist_merge_runs(PG_FUNCTION_ARGS)

@@ -299,7 +299,7 @@ WriteDay(PackState *state)
 
 /*
  * zbxhist_pack_rows(partition, day, items) writes the rows of the partition into
- * the day's table; see sql/packed/pack_rows.sql.
+ * the day's table; see sql/packed/pack.sql.
  */
 Datum
 zbxhist_pack_rows(PG_FUNCTION_ARGS)

@@ -128,7 +128,7 @@ EndRows(DestReceiver *self)
 
 /*
  * zbxhist_checksum_rows(relation, query) counts and hashes the rows of a query, with
- * the rights of a table's owner; see sql/migrate/checksum_rows.sql.
+ * the rights of a table's owner; see sql/migrate/source.sql.
  */
 Datum
 zbxhist_checksum_rows(PG_FUNCTION_ARGS)

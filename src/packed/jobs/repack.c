@@ -5,7 +5,7 @@
  *
  * A day into which rows have been merged, or from which some were deleted, has
  * pages that are not full, and pages of groups that nobody sees any more.  Its
- * rows are written to a table that takes its place (sql/packed/rewrite_days.sql),
+ * rows are written to a table that takes its place (sql/packed/repack.sql),
  * in which pages are full again.  There may be several days, with clocks of
  * their own, which are compacted: their segments are merged in the order of item
  * and clock.
@@ -461,7 +461,7 @@ GetVersions(const RepackState *state)
 
 /*
  * zbxhist_repack_rows(days, new_day, items) writes the rows of days into the
- * table of another one; see sql/packed/repack_rows.sql.
+ * table of another one; see sql/packed/repack.sql.
  */
 Datum
 zbxhist_repack_rows(PG_FUNCTION_ARGS)

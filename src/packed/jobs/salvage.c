@@ -507,7 +507,7 @@ SalvageDay(Salvage *salvage)
 
 /*
  * zbxhist_salvage_rows(day, partition) moves what can be read of a packed day
- * into a partition and returns what cannot; see sql/packed/salvage_rows.sql.
+ * into a partition and returns what cannot; see sql/packed/salvage.sql.
  */
 Datum
 zbxhist_salvage_rows(PG_FUNCTION_ARGS)

@@ -249,7 +249,7 @@ UnpackDay(UnpackState *state)
 
 /*
  * zbxhist_unpack_rows(day, partition) moves the rows of a packed day into a
- * partition and returns their number; see sql/packed/unpack_rows.sql.
+ * partition and returns their number; see sql/packed/unpack.sql.
  */
 Datum
 zbxhist_unpack_rows(PG_FUNCTION_ARGS)

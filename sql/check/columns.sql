@@ -1,0 +1,116 @@
+-- sql/check/columns.sql
+
+CREATE FUNCTION zbxhist_internal.earlier_name(parent regclass, trigger_name name)
+RETURNS name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT v.name
+      FROM generate_series(0, 99) i,
+           LATERAL (SELECT ('zzy_' || CASE i WHEN 0 THEN '' ELSE i || '_' END || trigger_name)::name) v (name)
+     WHERE NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = parent AND t.tgname = v.name)
+     ORDER BY i
+     LIMIT 1
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.earlier_name(regclass, name) IS
+'A name for a trigger that sorts before those of the routing (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_columns(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+        SELECT 'warning', 'own_column', p.partition::text,
+               format('it has a column "%s" that its parent has not: new rows of its time stay in the parent.  To drop the column deletes what is in it, in about %s rows',
+                      c, zbxhist_internal.probable_rows(p.partition)),
+               format('ALTER TABLE %s DROP COLUMN %I;', p.partition, c)
+          FROM zbxhist.list_partitions(parent) p,
+               zbxhist_internal.own_column(parent, p.partition) c
+         WHERE c IS NOT NULL;
+    RETURN QUERY
+        SELECT 'info', 'own_constraint', p.partition::text,
+               format('it has a constraint "%s" of its own: an INSERT with a row that violates it fails as a whole.  Drop it if this is not meant', c.conname),
+               format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+          FROM zbxhist.list_partitions(parent) p
+          JOIN pg_constraint c ON c.conrelid = p.partition
+         WHERE c.contype = 'c' AND c.coninhcount = 0 AND c.conname <> 'zbxhist_clock'
+            OR c.contype IN ('p', 'u', 'x')
+               AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(p.partition, check_columns.parent) x
+                            WHERE x.indexrelid = c.conindid);
+    RETURN QUERY
+        SELECT 'info', 'own_not_null', p.partition::text,
+               format('its column "%s" is NOT NULL, that of its parent is not: an INSERT with a row that violates it fails as a whole.  Change it if this is not meant', a.attname),
+               format('ALTER TABLE %s ALTER COLUMN %I DROP NOT NULL;', p.partition, a.attname)
+          FROM zbxhist.list_partitions(parent) p
+          JOIN pg_attribute a ON a.attrelid = p.partition
+          JOIN pg_attribute o ON o.attrelid = check_columns.parent AND o.attname = a.attname
+         WHERE a.attnum > 0 AND a.attnotnull AND NOT o.attnotnull;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_columns(regclass) IS
+'The part of check that finds columns and constraints which a partition has and its parent has not (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_fit(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'error', 'unfit', check_fit.parent::text,
+           format('maintenance leaves the table alone, new rows stay in the table itself: %s', u.problem),
+           u.remedy
+      FROM zbxhist_internal.why_unfit(check_fit.parent) u
+     WHERE u.problem IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_fit(regclass) IS
+'The part of check that finds tables which were altered until they cannot be maintained (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_policy(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    keeps  record;
+    place  record;
+    days   bigint;
+BEGIN
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_policy.parent;
+    IF NOT policy.routing THEN
+        RETURN QUERY
+            SELECT 'warning', 'undo_unfinished', check_policy.parent::text,
+                   'an undo was begun and has not come to its end: new rows stay in the table itself, and nothing is deleted.  Call it again; or, to stay with zbxhist, call zbxhist.create_parent',
+                   format('CALL zbxhist.undo(%L);', check_policy.parent)
+             WHERE NOT EXISTS (SELECT FROM zbxhist.progress g WHERE g.parent = check_policy.parent);
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT 'error', 'retention_schema', check_policy.parent::text,
+               format('its partitions cannot be detached when they are past retention: %s', s.problem), s.remedy
+          FROM zbxhist_internal.schema_problem(check_policy.parent, policy.retention_schema) s
+         WHERE s.problem IS NOT NULL;
+    keeps := zbxhist_internal.effective_retention(parent, policy.retention);
+    SELECT n.nspname, k.relname INTO place
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = check_policy.parent;
+    -- what only the override is missing for is told by check_zabbix, as is who cannot know
+    IF keeps.retention IS NULL
+       AND ((zbxhist_internal.settings_grant(place.nspname)).command IS NULL OR place.relname !~ '^(history|trends)')
+       AND ((zbxhist_internal.planned_retention(parent, NULL, true)).retention IS NULL
+            OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = place.relname)) THEN
+        days := zbxhist_internal.harmless_days(parent);
+        RETURN QUERY SELECT 'warning', 'no_retention', parent::text,
+            format('zbxhist deletes nothing of it: %s.  Give it a retention; with one of %s days nothing is deleted now',
+                   keeps.problem, days),
+            format('SELECT zbxhist.alter_parent(%L, retention => ''%s days'');', parent, days);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_policy(regclass) IS
+'The part of check that is about the policy of a table (internal)';

@@ -1,0 +1,260 @@
+-- sql/check/packed.sql
+
+-- As long as Zabbix keeps values if nobody says otherwise: 31 days of history,
+-- 365 of trends; or longer, if there are older ones.
+CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    oldest bigint;
+BEGIN
+    oldest := (zbxhist_internal.deletion(parent, interval '0')).oldest;
+    RETURN greatest(
+        CASE WHEN (SELECT k.relname FROM pg_class k WHERE k.oid = parent) LIKE 'history%' THEN 31 ELSE 365 END,
+        ceil((extract(epoch FROM clock_timestamp()) - oldest) / 86400) + 1);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.harmless_days(regclass) IS
+'A retention in days by which nothing of a table would be deleted now (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    source pg_class;
+    policy zbxhist.parent_config;
+BEGIN
+    SELECT * INTO STRICT source FROM pg_class k WHERE k.oid = parent;
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_packed.parent;
+    IF packed IS NULL AND EXISTS (SELECT FROM zbxhist.packed_day d
+                                   JOIN pg_class k ON k.oid = d.day
+                                  WHERE d.parent = check_packed.parent) THEN
+        RETURN QUERY SELECT 'error', 'no_packed_table', parent::text,
+            'its packed days cannot be read: the foreign table that stands for them is missing.  Maintenance makes it anew', remedy;
+    END IF;
+    RETURN QUERY
+        SELECT 'error', 'two_packed_tables', i.inhrelid::regclass::text,
+               format('both it and %s stand for the packed days of %s: their rows are read twice', packed, parent),
+               format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
+          FROM pg_inherits i
+          JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid
+          JOIN pg_foreign_table o ON o.ftrelid = packed AND o.ftserver = t.ftserver
+         WHERE i.inhparent = parent AND i.inhrelid <> packed;
+    RETURN QUERY
+        SELECT 'error', 'day_dropped', zbxhist_internal.object_list(array_agg(d.day::oid::text ORDER BY d.from_clock)),
+               format('the table of a packed day of %s has been dropped, with %s values of the time from %s to %s.  A backup may have them.  Maintenance forgets the day, and notes that in zbxhist.lost_values',
+                      check_packed.parent, CASE WHEN bool_or(d.runs) THEN 'an unknown number of' ELSE sum(d.nrows)::text END,
+                      zbxhist_internal.format_time(to_timestamp(min(d.from_clock))),
+                      zbxhist_internal.format_time(to_timestamp(max(d.to_clock)))), remedy
+          FROM zbxhist.packed_day d
+         WHERE d.parent = check_packed.parent AND NOT d.unpacked
+           AND NOT (d.runs AND d.from_clock > zbxhist_internal.current_clock())
+           AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
+        HAVING count(*) > 0;
+    RETURN QUERY
+        SELECT 'warning', 'owner', k.oid::regclass::text,
+               format('it belongs to %s, its parent to %s: it is read and written to through the parent, but not maintained',
+                      k.relowner::regrole, source.relowner::regrole),
+               format('ALTER TABLE %s OWNER TO %s;', k.oid::regclass, source.relowner::regrole)
+          FROM zbxhist_internal.foreign_children(check_packed.parent) c
+          JOIN pg_class k ON k.oid = c
+         WHERE zbxhist_internal.is_overdue(check_packed.parent, 'owner')
+            -- who maintains has looked, and may not
+            OR EXISTS (SELECT FROM zbxhist.step_problem p
+                        WHERE p.parent = check_packed.parent AND p.step = 'owner' AND p.message = 'postponed');
+    RETURN QUERY
+        SELECT 'warning', 'unpack_unfinished', d.day::text,
+               'an unpack of it was begun and has not come to its end for more than a day'
+               || CASE WHEN p.since IS NULL THEN ''
+                       ELSE ': a transaction has it locked, or began earlier and has not ended.  Look for long ones' END,
+               CASE WHEN p.since IS NULL THEN remedy ELSE zbxhist_internal.long_transactions() END
+          FROM zbxhist.packed_day d
+          LEFT JOIN zbxhist.step_problem p ON p.parent = d.parent AND p.step = 'unpack' AND p.relation = d.day::text
+         WHERE d.parent = check_packed.parent AND d.partition IS NOT NULL AND policy.routing
+           AND zbxhist_internal.is_overdue(check_packed.parent, 'unpack')
+           AND zbxhist_internal.is_transient(p.sqlstate);
+    RETURN QUERY
+        SELECT 'error', 'damaged_day', d.day::text,
+               CASE WHEN v.day IS NOT NULL
+                    THEN format('it is damaged, found at %s: %s', zbxhist_internal.format_time(v.found_at), v.problem)
+                    ELSE format('it is damaged, met by a query at %s', zbxhist_internal.format_time(m.met_at)) END,
+               format('SELECT * FROM zbxhist.verify(%L);', check_packed.parent)
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+          LEFT JOIN zbxhist.verified_day v ON v.day = d.day AND v.problem IS NOT NULL
+          LEFT JOIN zbxhist_internal.met_damage() m ON m.day = d.day
+         WHERE d.parent = check_packed.parent AND (v.day IS NOT NULL OR m.day IS NOT NULL);
+    RETURN QUERY
+        SELECT 'warning', 'not_compacted', d.day::text,
+               format('it cannot be made one with the other packed tables of its day: %s', d.not_compacted),
+               format('CALL zbxhist.compact(%L, %L);', check_packed.parent, zbxhist_internal.format_day(d.from_clock))
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+         WHERE d.parent = check_packed.parent AND d.not_compacted !~ '\(XX001\)$';
+    IF has_table_privilege('zbxhist.lost_values', 'SELECT') THEN
+        RETURN QUERY
+            SELECT 'info', 'lost_values', check_packed.parent::text,
+                   'what could not be read of damaged packed days, or was dropped with their tables, is told in zbxhist.lost_values until somebody deletes that',
+                   format('SELECT * FROM zbxhist.lost_values WHERE parent = %L::regclass;', check_packed.parent)
+             WHERE EXISTS (SELECT FROM zbxhist.lost_values v WHERE v.parent = check_packed.parent);
+    END IF;
+    RETURN QUERY
+        SELECT 'info', 'columns_altered', check_packed.parent::text,
+               format('packed before its columns were altered: %s of its packed days, up to that of %s.  They can be read and changed; but until they are unpacked, their late and updated rows stay in the table itself, for maintenance is not to pack it, or cannot.  Begin with the latest',
+                      count(*), zbxhist_internal.format_day(max(d.from_clock))),
+               format('CALL zbxhist.unpack(%L, %L);', check_packed.parent, zbxhist_internal.format_day(max(d.from_clock)))
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+         WHERE d.parent = check_packed.parent AND d.partition IS NULL
+           AND (policy.pack_after IS NULL OR zbxhist_internal.why_not_packable(check_packed.parent) IS NOT NULL)
+           AND NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
+        HAVING count(*) > 0;
+    IF policy.pack_after IS NOT NULL AND policy.routing THEN
+        RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_packed(regclass) IS
+'The part of check that is about packed days (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_unpacked(policy zbxhist.parent_config)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
+    cutoff  CONSTANT bigint := zbxhist_internal.clock_before(policy.pack_after);
+BEGIN
+    IF problem IS NOT NULL THEN
+        RETURN QUERY SELECT 'info', 'not_packable', policy.parent::text,
+            format('its partitions cannot be packed: %s.  They stay ordinary partitions, which does no harm', problem),
+            format('SELECT zbxhist.alter_parent(%L, never_pack => true%s);', policy.parent,
+                   CASE policy.ingest WHEN 'runs' THEN ', ingest => ''heap''' ELSE '' END);
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT 'info', 'not_packable',
+               zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.from_clock)),
+               format('it cannot be packed: %s.  It stays an ordinary partition, which does no harm', min(u.problem)),
+               NULL
+          FROM zbxhist.list_partitions(policy.parent) p,
+               zbxhist_internal.not_packable(policy.parent, p.partition) AS u (problem)
+         WHERE p.to_clock <= cutoff AND u.problem IS NOT NULL
+         GROUP BY replace(u.problem, p.partition::text, '');
+    RETURN QUERY
+        SELECT 'warning', 'not_packed',
+               zbxhist_internal.object_list(array_agg(e.partition::text ORDER BY e.partition::text)),
+               'it should have been packed more than a day ago: a transaction has it locked, or began earlier and has not ended.  Look for long ones',
+               zbxhist_internal.long_transactions()
+          FROM zbxhist_internal.packable_partitions(policy.parent) AS e (partition)
+          JOIN zbxhist.step_problem p ON p.parent = policy.parent AND p.step = 'pack'
+                                     AND p.relation = e.partition::text
+         WHERE p.since < now() - interval '1 day' AND zbxhist_internal.is_transient(p.sqlstate)
+        HAVING count(*) > 0;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_unpacked(zbxhist.parent_config) IS
+'The part of check that is about partitions that ought to be packed and are not (internal)';
+
+-- What create_runs has made, and what INSERT wants of it: see
+-- src/ingest/run_table.c and src/packed/day/run_index.c.
+CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass)
+RETURNS TABLE (problem text, remedy text)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH made AS MATERIALIZED (
+        SELECT x.indexrelid::regclass AS index, x.indisvalid, c.columns
+          FROM pg_index x
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.run_index_columns(x.indexrelid)) c (columns)
+         WHERE x.indrelid = runs
+            -- see check_indexes
+           AND (x.indisvalid OR c.columns IS NOT NULL AND NOT EXISTS (
+                   SELECT FROM pg_index o
+                    WHERE o.indrelid = runs AND o.indisvalid
+                      AND zbxhist_internal.run_index_columns(o.indexrelid) = c.columns)))
+    SELECT format('index %s is not valid', m.index), format('REINDEX INDEX %s;', m.index)
+      FROM made m WHERE m.columns IS NOT NULL AND NOT m.indisvalid
+     UNION ALL
+    SELECT format('it has no index (%s)', w.columns),
+           format('CREATE INDEX ON %s (%s) WHERE %s;', runs, w.columns, w.condition)
+      FROM zbxhist_internal.run_indexes() w
+     WHERE NOT EXISTS (SELECT FROM made m WHERE m.columns = w.columns)
+     UNION ALL
+    SELECT format('it has another index, %s', m.index), format('DROP INDEX %s;', m.index)
+      FROM made m
+     WHERE m.columns IS NULL
+        OR m.index <> (SELECT min(o.index::oid) FROM made o WHERE o.columns = m.columns)
+     UNION ALL
+    SELECT format('it has a trigger, "%s"', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, runs)
+      FROM pg_trigger t WHERE t.tgrelid = runs AND NOT t.tgisinternal
+     UNION ALL
+    SELECT format('it has a constraint, "%s"', c.conname), format('ALTER TABLE %s DROP CONSTRAINT %I;', runs, c.conname)
+      FROM pg_constraint c WHERE c.conrelid = runs AND c.contype IN ('c', 'f') AND c.conname <> 'zbxhist_range'
+     UNION ALL
+    SELECT 'it has row security', format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', runs)
+      FROM pg_class k WHERE k.oid = runs AND k.relrowsecurity
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.altered_runs(regclass) IS
+'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT bigint := zbxhist_internal.current_clock();
+    problem text;
+    hour    regclass;
+    waiting bigint;
+BEGIN
+    IF EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = check_runs.parent AND c.ingest = 'runs') THEN
+        problem := zbxhist_internal.why_no_runs(parent);
+        RETURN QUERY
+            SELECT 'warning', 'no_runs', parent::text,
+                   format('its new values are stored in ordinary partitions, for they cannot be stored as runs: %s.  If that is to stay, the command says so in its policy, too', problem),
+                   format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', parent)
+             WHERE problem IS NOT NULL;
+    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'runs_altered', d.day::text,
+               format('values of its time are stored in %s itself, and UPDATE and DELETE of those that it has fail, for it is not as zbxhist has made it: %s',
+                      check_runs.parent, a.problem),
+               a.remedy
+          FROM zbxhist.packed_day d
+         CROSS JOIN LATERAL (SELECT * FROM zbxhist_internal.altered_runs(d.day) r LIMIT 1) a
+         WHERE d.parent = check_runs.parent AND d.runs;
+    FOR hour IN
+        SELECT d.day
+          FROM zbxhist.packed_day d
+          JOIN pg_class k ON k.oid = d.day
+         WHERE d.parent = check_runs.parent AND d.runs AND has_table_privilege(k.oid, 'SELECT')
+           AND zbxhist_internal.own_pages(d.day) > 0
+         ORDER BY d.from_clock
+    LOOP
+        EXECUTE format('SELECT count(*) FROM ONLY %s WHERE batch IS NULL AND last_clock < %s', hour, present - 600)
+           INTO waiting;
+        RETURN QUERY
+            SELECT 'warning', 'runs_not_merged', hour::text,
+                   format('%s runs have not been merged for ten minutes, which makes queries slow: a transaction has the table locked, or there is no worker process left for it (max_worker_processes is %s)',
+                          waiting, current_setting('max_worker_processes')),
+                   'CALL zbxhist.run_maintenance();'
+             WHERE waiting > 200;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_runs(regclass) IS
+'The part of check that is about hours whose values are stored as runs (internal)';

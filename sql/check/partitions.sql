@@ -1,0 +1,212 @@
+-- sql/check/partitions.sql
+
+CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    past CONSTANT text := CASE WHEN zbxhist_internal.deletion_clock(parent) IS NULL THEN ''
+                               ELSE format('; what is past retention stays in it: to have that back in %s, insert it', parent) END;
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'no_bounds', i.inhrelid::regclass::text,
+               format('it inherits from %s, but zbxhist cannot read for which time it is: it has no constraint "zbxhist_clock" CHECK (clock >= ... AND clock < ...).  No row is sent to it.  ', parent)
+               || CASE WHEN b.command IS NOT NULL THEN 'The command gives it the one that it had'
+                       WHEN k.relkind = 'r' THEN format('The command moves its rows, about %s, to the partitions that they belong to, and makes it a table of its own',
+                                                         zbxhist_internal.probable_rows(i.inhrelid)) || past
+                       ELSE format('The command makes it a table of its own: its rows are read in %s no more.  ALTER FOREIGN TABLE %s INHERIT %1$s; has them back',
+                                   parent, i.inhrelid::regclass) END,
+               CASE WHEN b.command IS NOT NULL THEN b.command
+                    WHEN k.relkind = 'r' THEN format('CALL zbxhist.absorb(%L, %L);', parent, i.inhrelid::regclass)
+                    ELSE format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent) END
+          FROM pg_inherits i
+          JOIN pg_class k ON k.oid = i.inhrelid
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.lost_bounds(parent, i.inhrelid)) b (command)
+         WHERE i.inhparent = parent
+           AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = i.inhrelid)
+           AND i.inhrelid IS DISTINCT FROM zbxhist_internal.packed_table(parent);
+    RETURN QUERY
+        SELECT 'error', 'overlap', o.relation::text,
+               format('it is for the same time as %s', zbxhist_internal.object_list(o.others::text[]))
+               || CASE WHEN o.is_packed
+                       THEN ', and it is packed: an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command makes a partition of it, which check() then tells how to do away with'
+                       ELSE format(': an INSERT, UPDATE or DELETE may miss rows of the one or the other.  The command moves its rows, about %s, there, and makes it a table of its own',
+                                   zbxhist_internal.probable_rows(o.relation)) || past END,
+               CASE WHEN o.is_packed
+                    THEN format('CALL zbxhist.unpack(%L, %L);', parent, zbxhist_internal.format_day(o.from_clock))
+                    ELSE format('CALL zbxhist.absorb(%L, %L);', parent, o.relation) END
+          FROM zbxhist_internal.overlapping(parent) o;
+    IF zbxhist_internal.is_overdue(parent, 'align', 'index') THEN
+        RETURN QUERY SELECT * FROM zbxhist_internal.check_alignment(parent);
+    END IF;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_indexes(parent);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_partitions(regclass) IS
+'The part of check that compares the partitions with their parent and each other (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    policy    zbxhist.parent_config;
+    shown     record;
+    postponed boolean;
+BEGIN
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
+    IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
+       OR NOT policy.routing THEN
+        RETURN;
+    END IF;
+    SELECT min(b.from_clock) AS oldest, count(*) AS partitions INTO shown
+      FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
+           zbxhist.partition_bounds(w.partition) b;
+    IF shown.partitions > 0 AND zbxhist_internal.is_overdue(parent, 'move') THEN
+        RETURN QUERY SELECT 'warning', 'rows_in_parent', parent::text,
+            format('the table itself holds rows that belong to partitions, the oldest of them from %s on',
+                   zbxhist_internal.format_time(to_timestamp(shown.oldest))), remedy;
+    END IF;
+    IF zbxhist_internal.own_pages(parent) < 10000 AND zbxhist_internal.is_overdue(parent, 'merge') THEN
+        RETURN QUERY
+            SELECT 'warning', 'late_rows', check_rows.parent::text,
+                   format('%s rows of packed days wait in the table itself', sum(w.rows)), remedy
+              FROM zbxhist.packed_day d
+             CROSS JOIN LATERAL zbxhist_internal.count_waiting(check_rows.parent, d.from_clock, d.to_clock) AS w (rows)
+             WHERE d.parent = check_rows.parent
+               AND d.day IN (SELECT zbxhist_internal.waiting_days(check_rows.parent))
+               AND zbxhist_internal.has_same_columns(check_rows.parent, d.day)
+            HAVING sum(w.rows) > 100000;
+    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'duplicates', s.parent::text,
+               format('rows that stay in the table itself, because there is another row with the same key in a partition or packed day%2$s: %1$s.  The command shows both: keep the right one',
+                      s.duplicates,
+                      CASE WHEN EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent)
+                           THEN ', or 65535 of the same item and second' ELSE '' END),
+               format('SELECT tableoid::regclass, * FROM %s WHERE (itemid, clock) IN (SELECT itemid, clock FROM ONLY %1$s) ORDER BY itemid, clock;', s.parent)
+          FROM zbxhist.parent_state s
+         WHERE s.parent = check_rows.parent AND s.duplicates > 0;
+    IF zbxhist_internal.own_pages(parent) > 8192 AND zbxhist_internal.is_overdue(parent, 'truncate')
+       AND NOT zbxhist_internal.has_own_rows(parent, zbxhist_internal.deletion_clock(parent)) THEN
+        SELECT p.message = 'postponed' INTO postponed
+          FROM zbxhist.step_problem p WHERE p.parent = check_rows.parent AND p.step = 'truncate';
+        RETURN QUERY SELECT 'warning', 'not_truncated', parent::text,
+            format('nothing in the table itself is needed any more, but its %s have not been freed for more than a day',
+                   pg_size_pretty(pg_total_relation_size(parent)))
+            || CASE WHEN postponed THEN ': to make sure of that takes too long until it is vacuumed' ELSE '' END,
+            CASE WHEN postponed THEN format('VACUUM %s;', parent) ELSE remedy END;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_rows(regclass) IS
+'The part of check that is about rows in the parent itself (internal)';
+
+-- The indexes that maintenance builds are none of these, see step_index.
+CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    lacking record;
+    extra   record;
+BEGIN
+    FOR lacking IN
+        SELECT k.relname, s.is_searchable, array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
+               (array_agg(CASE WHEN c.oid IS NULL
+                               THEN regexp_replace(pg_get_indexdef(x.indexrelid), '^(CREATE (UNIQUE )?INDEX ).*? USING ',
+                                                   '\1ON ' || p.partition || ' USING ') || ';'
+                               ELSE format('ALTER TABLE %s ADD %s;', p.partition, pg_get_constraintdef(c.oid)) END
+                          ORDER BY p.from_clock))[1] AS command
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(check_indexes.parent, p.partition) x
+          JOIN pg_class k ON k.oid = x.indexrelid
+         CROSS JOIN LATERAL (SELECT zbxhist_internal.is_searchable(p.partition, x.indexrelid)) s (is_searchable)
+          LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+                                   AND c.contype IN ('p', 'u', 'x')
+         WHERE (x.indisunique OR x.indisexclusion) AND zbxhist_internal.own_pages(p.partition) > 0
+         GROUP BY k.relname, s.is_searchable
+    LOOP
+        RETURN QUERY SELECT CASE WHEN lacking.is_searchable THEN 'warning' ELSE 'error' END,
+            'indexes', zbxhist_internal.object_list(lacking.objects),
+            format('it lacks the key "%s" of its parent: two of its rows can have the same key', lacking.relname)
+            || CASE WHEN lacking.is_searchable THEN '' ELSE
+                    '.  INSERTs store keys that it has once more, for it has no index to look for them' END,
+            lacking.command;
+    END LOOP;
+    RETURN QUERY
+        SELECT 'warning', 'invalid_index', u.relation::text,
+               format('of its indexes these were not built to their end: %s.  No query uses them, and INSERT, UPDATE and DELETE may have to keep them up, or fail',
+                      string_agg(u.index::text, ', ' ORDER BY u.index::text))
+               || CASE WHEN u.is_dropped THEN '.  Maintenance drops them' ELSE '' END,
+               CASE WHEN u.is_dropped THEN 'CALL zbxhist.run_maintenance();'
+                    ELSE format('DROP INDEX CONCURRENTLY %s;', min(u.index::text)) END
+          FROM zbxhist_internal.unfinished_indexes(check_indexes.parent) u
+         WHERE u.is_dropped OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = u.relation)
+         GROUP BY u.relation, u.is_dropped, CASE WHEN NOT u.is_dropped THEN u.index END;
+    SELECT array_agg(DISTINCT p.partition::text) AS objects,
+           string_agg(x.indexrelid::regclass::text, ', ' ORDER BY p.from_clock, x.indexrelid::regclass::text) AS names
+      INTO extra
+      FROM zbxhist.list_partitions(parent) p
+     CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
+     WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid);
+    IF extra.names IS NOT NULL THEN
+        RETURN QUERY SELECT 'info', 'own_index', zbxhist_internal.object_list(extra.objects),
+            'it has an index that its parent has not: each INSERT keeps it up, and fails if it is unique and a row violates it.  Drop it if this is not meant',
+            format('DROP INDEX %s;', extra.names);
+    END IF;
+    FOR extra IN
+        SELECT c.conname,
+               array_agg(p.partition::text ORDER BY p.from_clock) AS objects,
+               (array_agg(format('ALTER TABLE %s DROP CONSTRAINT %I;', p.partition, c.conname)
+                          ORDER BY p.from_clock))[1] AS command
+          FROM zbxhist.list_partitions(parent) p
+         CROSS JOIN LATERAL zbxhist_internal.missing_indexes(p.partition, check_indexes.parent) x
+          JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+         WHERE NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = check_indexes.parent AND i.indisunique)
+         GROUP BY c.conname
+    LOOP
+        RETURN QUERY SELECT 'info', 'own_index', zbxhist_internal.object_list(extra.objects),
+            'it has a key that its parent has not: an INSERT fails if a row violates it.  Drop it if this is not meant',
+            extra.command;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_indexes(regclass) IS
+'The part of check that is about keys which partitions lack, and indexes which they have alone (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_alignment(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
+BEGIN
+    RETURN QUERY
+        SELECT w.severity, w.code, zbxhist_internal.object_list(array_agg(p.partition::text ORDER BY p.partition::text)),
+               w.message, remedy
+          FROM zbxhist_internal.unaligned_partitions(parent) AS p (partition),
+               unnest(zbxhist_internal.unlike(parent, p.partition)) AS u (what)
+          JOIN (VALUES ('privileges', 'warning', 'privileges', 'its privileges are not those of its parent.  To read through the parent does not take any'),
+                       ('foreign keys', 'warning', 'foreign_keys', 'it lacks foreign keys of its parent: they do not hold for its rows'),
+                       ('row triggers', 'warning', 'row_triggers', 'it lacks row triggers of its parent: they do not fire for its rows'))
+               AS w (what, severity, code, message) ON w.what = u.what
+         GROUP BY w.severity, w.code, w.message;
+    RETURN QUERY
+        SELECT 'warning', 'indexes', zbxhist_internal.object_list(array_agg(u::text ORDER BY u::text)),
+               'it lacks indexes of its parent', remedy
+          FROM zbxhist_internal.unindexed_partitions(parent) u
+        HAVING count(*) > 0;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_alignment(regclass) IS
+'The part of check that is about what maintenance ought to have given to partitions (internal)';

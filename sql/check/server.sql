@@ -1,0 +1,202 @@
+-- sql/check/server.sql
+
+CREATE FUNCTION zbxhist_internal.counters()
+RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
+LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
+AS 'MODULE_PATHNAME', 'zbxhist_counters';
+
+COMMENT ON FUNCTION zbxhist_internal.counters() IS
+'Values sent to partitions, values kept in the parent, batches, and values planned as fast inserts, since the server started; no rows if the server has no shared memory for it (internal)';
+
+CREATE FUNCTION zbxhist_internal.stored_paths()
+RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
+LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
+AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
+
+COMMENT ON FUNCTION zbxhist_internal.stored_paths() IS
+'What insert_paths() returns; no rows if the server has no shared memory for it (internal)';
+
+CREATE FUNCTION zbxhist.insert_paths()
+RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM zbxhist_internal.stored_paths();
+    IF NOT FOUND AND current_setting('server_version_num')::integer < 170000 AND NOT zbxhist_internal.is_shared() THEN
+        RAISE NOTICE 'statements are not counted by this server'
+            USING DETAIL = 'Before PostgreSQL 17 that needs zbxhist in shared_preload_libraries.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.insert_paths() IS
+'Statements and their values since the server started, by the way they took: "fast", without planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded, on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with, other; no rows, and a notice that says why, if the server cannot count them';
+
+CREATE FUNCTION zbxhist_internal.check_database()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    is_late boolean;
+    orphans record;
+BEGIN
+    IF cardinality(zbxhist_internal.parent_list()) = 0 THEN
+        RETURN QUERY SELECT 'warning', 'nothing_managed', current_database()::text,
+            'no table is managed yet', 'SELECT * FROM zbxhist.setup();';
+    END IF;
+    RETURN QUERY
+        SELECT 'warning', 'maintenance_late', t.object,
+               CASE WHEN t.last_run IS NULL THEN 'maintenance has not been run yet'
+                    ELSE format('maintenance was last run at %s', zbxhist_internal.format_time(t.last_run)) END
+               || '.  Have it called every quarter of an hour: by cron, systemd, pg_cron or the background worker',
+               remedy
+          FROM (SELECT zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY c.parent::text)) AS object,
+                       max(s.last_run) AS last_run
+                  FROM zbxhist.parent_config c
+                  JOIN pg_class k ON k.oid = c.parent
+                  LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
+                 WHERE c.routing AND coalesce(s.last_run, c.created_at) < now() - interval '1 day') t
+         WHERE t.object IS NOT NULL;
+    SELECT coalesce(max(s.last_run), min(c.created_at)) < now() - interval '1 day' INTO is_late
+      FROM zbxhist.parent_config c
+      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent;
+    RETURN QUERY
+        SELECT 'warning', 'new_table', n::text,
+               'it has appeared since setup and is not managed yet', remedy
+          FROM zbxhist_internal.new_tables() n
+         WHERE is_late;
+    RETURN QUERY
+        SELECT 'warning', 'not_taken_up', f.parent::text,
+               format('it has the name of a table of Zabbix, but belongs to %s, who owns no managed table there: maintenance leaves it alone',
+                      quote_ident(pg_get_userbyid(k.relowner))),
+               format('SELECT zbxhist.create_parent(%L);', f.parent)
+          FROM zbxhist.managed_schema m,
+               zbxhist_internal.find_tables(m.schema_name) f
+          JOIN pg_class k ON k.oid = f.parent
+         WHERE f.table_name <> ALL (m.excluded)
+           AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = f.parent)
+           AND NOT zbxhist_internal.may_take_up(f.parent);
+    RETURN QUERY
+        SELECT 'error', 'take_up_failed', n::text,
+               format('it has appeared since setup and cannot be managed: %s', p.message), remedy
+          FROM zbxhist_internal.new_tables() n
+          JOIN zbxhist.step_problem p ON p.parent = n AND p.step = 'take_up'
+         WHERE NOT zbxhist_internal.is_transient(p.sqlstate) OR p.since < now() - interval '1 day';
+    RETURN QUERY
+        SELECT 'warning', 'parent_dropped', c.parent::oid::text,
+               format('the managed table with OID %s has been dropped', c.parent::oid), remedy
+          FROM zbxhist.parent_config c
+         WHERE is_late AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    SELECT array_agg(k.oid::regclass::text ORDER BY k.relname) AS objects,
+           string_agg(k.oid::regclass::text, ', ' ORDER BY k.relname) AS names,
+           sum(pg_total_relation_size(k.oid)) AS bytes INTO orphans
+      FROM pg_class k
+     WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND k.relkind = 'r'
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                         JOIN pg_class p ON p.oid = d.parent
+                        WHERE d.day = k.oid);
+    IF orphans.names IS NOT NULL THEN
+        RETURN QUERY SELECT 'warning', 'orphaned_day', zbxhist_internal.object_list(orphans.objects),
+            format('it is a packed day of no managed table, and nobody can read it.  If its values are not needed, drop it: that deletes %s, %s',
+                   CASE cardinality(orphans.objects) WHEN 1 THEN 'a packed day'
+                        ELSE cardinality(orphans.objects) || ' packed days' END,
+                   pg_size_pretty(orphans.bytes)),
+            format('DROP TABLE %s;', orphans.names);
+    END IF;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_libraries();
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_database() IS
+'The part of check that is about the database (internal)';
+
+-- Told in the week after a set-up, when backups are looked at, and not for ever.
+-- A dump as a directory does not overwrite a former one.
+CREATE FUNCTION zbxhist_internal.check_backup()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'info', 'partial_dump', 'packed days',
+           'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
+           'dump the whole database (told for a week after the set-up)',
+           -- as a shell has it
+           format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
+      FROM zbxhist.parent_config c
+      JOIN pg_class p ON p.oid = c.parent
+     WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
+    HAVING max(c.created_at) > now() - interval '7 days'
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_backup() IS
+'What check() says about dumps (internal)';
+
+CREATE FUNCTION zbxhist_internal.check_libraries()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
+               'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',
+               format('DROP ROUTINE %s;', p.oid::regprocedure)
+          FROM pg_proc p
+         WHERE p.pronamespace IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
+           AND NOT (EXISTS (SELECT FROM pg_depend d
+                             WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+                    AND EXISTS (SELECT FROM pg_roles r WHERE r.oid = p.proowner AND r.rolsuper));
+    RETURN QUERY
+        SELECT 'info', 'not_preloaded', current_database()::text,
+               'a session loads the library in its first INSERT, which is planned the long way and may be told a count of 0 rows.  A superuser can have it loaded when a session begins',
+               c || ';'
+          FROM zbxhist_internal.preload_command() c
+         WHERE c IS NOT NULL AND cardinality(zbxhist_internal.parent_list()) > 0;
+    RETURN QUERY
+        SELECT 'info', 'role_not_preloaded', r.role::text,
+               format('session_preload_libraries is set for role %s, which counts before the setting of the database: its sessions load the library in their first INSERT',
+                      quote_ident(r.role)),
+               r.command || ';'
+          FROM zbxhist_internal.overriding_roles() r;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_libraries() IS
+'The part of check that is about libraries and functions (internal)';
+
+-- Who only monitors is not to take it for a good sign that nothing is told.
+CREATE FUNCTION zbxhist_internal.check_seen()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'warning', 'not_seen', quote_ident(current_user),
+           format('what this role may not read, check() does not see: %s.  Who owns the tables sees it, and so does maintenance: how many lines that had last, metrics() says',
+                  string_agg(u.codes, '; ' ORDER BY u.place)),
+           CASE WHEN min(u.place) < 5 THEN format('GRANT pg_read_all_data TO %I;', current_user) END
+      FROM (SELECT 1, 'damaged days (damaged_day)'
+             WHERE NOT has_table_privilege('zbxhist.maintenance_log', 'SELECT')
+             UNION ALL
+            SELECT 2, 'what was lost by damage (lost_values)'
+             WHERE NOT has_table_privilege('zbxhist.lost_values', 'SELECT')
+             UNION ALL
+            SELECT 3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)'
+             WHERE EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'))
+             UNION ALL
+            SELECT 4, 'runs that nobody merges (runs_not_merged)'
+             WHERE EXISTS (SELECT FROM zbxhist.packed_day d
+                             JOIN pg_class k ON k.oid = d.day
+                            WHERE d.runs AND NOT has_table_privilege(k.oid, 'SELECT'))
+             UNION ALL
+            SELECT 5, 'whether values of deleted items can be left out (deleted_items)'
+             WHERE EXISTS (SELECT FROM zbxhist.parent_config c
+                             JOIN pg_class k ON k.oid = c.parent
+                            WHERE c.deleted_items = 'drop' AND NOT pg_has_role(k.relowner, 'USAGE'))) AS u (place, codes)
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_seen() IS
+'The part of check that says what the role which asks cannot see (internal)';

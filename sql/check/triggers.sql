@@ -1,0 +1,91 @@
+-- sql/check/triggers.sql
+
+CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    ours CONSTANT oid := 'zbxhist.route()'::regprocedure;
+BEGIN
+    RETURN QUERY
+        SELECT 'error', 'trigger_missing', parent::text,
+               format('trigger "%s" is missing: rows are not sent to partitions.  Maintenance makes it anew', w),
+               'CALL zbxhist.run_maintenance();'
+          FROM zbxhist_internal.missing_route_triggers(parent) w
+         WHERE EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = check_triggers.parent AND c.routing);
+    RETURN QUERY
+        SELECT 'error', 'trigger_disabled', parent::text,
+               format('trigger "%s" is %s', t.tgname,
+                      CASE WHEN w.kind <> '' THEN 'not enabled for replication: keys of replicated rows are not checked'
+                           WHEN t.tgenabled = 'D' THEN 'disabled: rows are not routed'
+                           WHEN t.tgenabled = 'R' THEN 'enabled for replication only: rows are not routed'
+                           ELSE 'enabled always: replicated rows cannot be routed' END),
+               format('ALTER TABLE %s ENABLE %sTRIGGER %I;', parent, w.kind, t.tgname)
+          FROM pg_trigger t,
+               LATERAL (SELECT CASE t.tgname WHEN 'zzz_zbxhist_replica' THEN 'REPLICA ' ELSE '' END) w (kind)
+         WHERE t.tgrelid = parent AND t.tgfoid = ours
+           AND t.tgenabled <> CASE w.kind WHEN '' THEN 'O' ELSE 'R' END;
+    RETURN QUERY
+        SELECT 'warning', 'trigger_order', parent::text,
+               format('trigger "%s" never fires for rows that go to partitions, because its name sorts after "zzz_zbxhist_route"', t.tgname),
+               format('ALTER TRIGGER %I ON %s RENAME TO %I;', t.tgname, parent,
+                      zbxhist_internal.earlier_name(parent, t.tgname))
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgfoid <> ours
+           AND t.tgtype & 7 = 7 AND t.tgname > 'zzz_zbxhist_route';
+    RETURN QUERY
+        SELECT 'warning', 'transition_table', parent::text,
+               format('trigger "%s" has transition tables: new rows stay in the table itself.  Drop it, and make a row trigger instead', t.tgname),
+               format('DROP TRIGGER %I ON %s;', t.tgname, parent)
+          FROM pg_trigger t
+         WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgnewtable IS NOT NULL
+           AND t.tgtype & 4 <> 0;
+    RETURN QUERY
+        SELECT 'warning', 'rule', parent::text,
+               format('rule "%s" rewrites statements on the table before zbxhist sees them', r.rulename),
+               format('DROP RULE %I ON %s;', r.rulename, parent)
+          FROM pg_rewrite r
+         WHERE r.ev_class = parent;
+    RETURN QUERY
+        SELECT 'warning', 'row_security', parent::text,
+               'row security is on: new rows stay in the table itself.  Without it, its policies hide no rows any more',
+               format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
+          FROM pg_class k
+         WHERE k.oid = parent AND k.relrowsecurity;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_triggers(regclass) IS
+'The part of check that is about triggers, rules and row security (internal)';
+
+-- What partitions lack maintenance gives them, see step_align.
+CREATE FUNCTION zbxhist_internal.check_row_triggers(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    command text;
+    objects text[];
+    label   name;
+BEGIN
+    FOR label, objects, command IN
+        SELECT t.tgname, array_agg(p.partition::text ORDER BY p.from_clock),
+               (array_agg(format('DROP TRIGGER %I ON %s;', t.tgname, p.partition) ORDER BY p.from_clock))[1]
+          FROM zbxhist.list_partitions(parent) p
+          JOIN pg_trigger t ON t.tgrelid = p.partition
+         WHERE NOT t.tgisinternal
+           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) o WHERE o.tgname = t.tgname)
+         GROUP BY t.tgname
+    LOOP
+        RETURN QUERY SELECT 'info', 'own_trigger', zbxhist_internal.object_list(objects),
+            format('trigger "%s" is on %s, and not on %s.  Drop it if this is not meant', label,
+                   CASE cardinality(objects) WHEN 1 THEN 'this partition' ELSE 'each of these partitions' END, parent),
+            command;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_row_triggers(regclass) IS
+'The part of check that finds row triggers which a partition has and its parent has not (internal)';

@@ -1,0 +1,205 @@
+-- sql/check/zabbix.sql
+
+CREATE FUNCTION zbxhist_internal.check_zabbix()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place    record;
+    unread   record;
+    told     text;
+BEGIN
+    FOR place IN
+        SELECT n.nspname, z.is_trends, array_agg(c.parent ORDER BY z.ordinal) AS tables
+          FROM zbxhist.parent_config c
+          JOIN pg_class k ON k.oid = c.parent
+          JOIN pg_namespace n ON n.oid = k.relnamespace
+          JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+         WHERE c.routing
+         GROUP BY n.nspname, z.is_trends
+         ORDER BY n.nspname, z.is_trends
+    LOOP
+        unread := zbxhist_internal.settings_grant(place.nspname);
+        IF unread.command IS NULL THEN
+            RETURN QUERY SELECT * FROM zbxhist_internal.check_housekeeping(
+                place.nspname, CASE WHEN place.is_trends THEN 'hk_trends' ELSE 'hk_history' END, place.tables);
+        ELSIF told IS DISTINCT FROM unread.settings THEN
+            RETURN QUERY SELECT 'info', 'settings_unreadable', unread.settings,
+                format('role %I may not read it: check() cannot say whether old values are deleted, and whether Zabbix''s own housekeeper is off',
+                       current_user), unread.command;
+            told := unread.settings;
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_zabbix() IS
+'The part of check that is about the settings of Zabbix (internal)';
+
+-- setup with configure_zabbix asks before it has anything deleted.
+CREATE FUNCTION zbxhist_internal.check_housekeeping(zabbix name, option text, tables regclass[])
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+DECLARE
+    call     CONSTANT text := format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', zabbix);
+    mode     CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option || '_mode');
+    override CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option || '_global');
+    period   CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option);
+    shown    CONSTANT interval := justify_hours(zbxhist_internal.parse_period(period.value));
+    endless  regclass[];
+    hidden   record;
+BEGIN
+    SELECT array_agg(c.parent) INTO endless
+      FROM zbxhist.parent_config c,
+           zbxhist_internal.planned_retention(c.parent, c.retention, true) e
+     WHERE c.parent = ANY (tables) AND c.retention IS NULL AND e.retention IS NOT NULL
+       AND override.value <> '1';
+    IF endless IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'warning', 'no_retention', zbxhist_internal.object_list(endless::text[]),
+                   format('zbxhist deletes nothing of it, because %s is %s: in Zabbix each item has a storage period of its own.'
+                          '  The command makes that of %s, %s, count for all; that deletes %s',
+                          override.source, override.value, period.source, shown,
+                          CASE WHEN sum(d.rows) > 0 OR sum(d.partitions) > 0
+                               THEN format('about %s rows%s, %s, so it asks before', sum(d.rows),
+                                           CASE WHEN sum(d.partitions) > 0 THEN format(', %s whole partitions', sum(d.partitions)) END,
+                                           pg_size_pretty(sum(d.bytes)))
+                               ELSE 'nothing now' END), call
+              FROM unnest(endless) t, zbxhist_internal.deletion(t, shown) d;
+    END IF;
+    IF mode.value = '1' THEN
+        RETURN QUERY SELECT 'warning', 'housekeeper_on', zbxhist_internal.object_list(tables::text[]),
+            format('%s is 1: the Zabbix housekeeper deletes row by row what zbxhist drops by partition', mode.source),
+            CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = ANY (tables) AND c.retention IS NULL)
+                 THEN call
+                 ELSE zbxhist_internal.setting_command(zabbix, option || '_mode', '0') END;
+    END IF;
+    -- Zabbix knows no longer periods than 25 years
+    SELECT array_agg(c.parent) AS objects, max(c.retention) AS retention,
+           least(ceil(extract(epoch FROM max(c.retention)) / 86400), 9125)::integer AS days INTO hidden
+      FROM zbxhist.parent_config c
+     WHERE c.parent = ANY (tables) AND c.retention IS NOT NULL AND override.value = '1'
+       AND extract(epoch FROM shown) < least(extract(epoch FROM c.retention), 9125 * 86400);
+    IF hidden.objects IS NOT NULL THEN
+        RETURN QUERY SELECT 'warning', 'zabbix_hides_rows', zbxhist_internal.object_list(hidden.objects::text[]),
+            format('rows are kept for %s, but Zabbix shows only those of %s (%s)',
+                   hidden.retention, period.value, period.source),
+            zbxhist_internal.setting_command(zabbix, option, hidden.days || 'd');
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_housekeeping(name, text, regclass[]) IS
+'The part of check that is about the settings of Zabbix for history, or those for trends (internal)';
+
+-- What is in doubt, for whoever may read the items as maintenance does; and what
+-- maintenance has measured.
+CREATE FUNCTION zbxhist_internal.check_deleted_items(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'warning', 'deleted_items', parent::text,
+           format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
+           format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
+      FROM pg_class k
+     CROSS JOIN LATERAL zbxhist_internal.kept_items(k.oid) i
+     WHERE k.oid = parent AND pg_has_role(k.relowner, 'USAGE') AND i.problem IS NOT NULL
+    UNION ALL
+    SELECT 'info', 'deleted_values', c.parent::text,
+           format('values of items that Zabbix has deleted take about %s, %s %% of packed days, and stay until retention; '
+                  'with the policy "drop" they go when their day is packed or written anew',
+                  pg_size_pretty(s.deleted_bytes), s.deleted_percent),
+           format('SELECT zbxhist.alter_parent(%L, deleted_items => ''drop'');', c.parent)
+      FROM zbxhist.parent_config c
+      JOIN zbxhist.parent_state s ON s.parent = c.parent
+     WHERE c.parent = check_deleted_items.parent AND c.deleted_items = 'keep'
+       AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_deleted_items(regclass) IS
+'The part of check that is about items of a table that Zabbix has deleted (internal)';
+
+-- What is left to do when TimescaleDB is left, in this order.
+CREATE FUNCTION zbxhist_internal.check_timescaledb()
+RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    hypertables CONSTANT regclass[] := ARRAY(SELECT zbxhist_internal.hypertables());
+    place       record;
+    setting     record;
+BEGIN
+    FOR place IN
+        SELECT n.oid AS schema, n.nspname,
+               array_agg(k.oid::regclass ORDER BY z.ordinal) FILTER (WHERE k.oid = ANY (hypertables)) AS waiting,
+               bool_or(c.parent IS NOT NULL) AS is_managed
+          FROM zbxhist_internal.zabbix_tables() z
+          JOIN pg_class k ON k.relname = z.table_name AND k.relkind = 'r'
+          JOIN pg_namespace n ON n.oid = k.relnamespace
+          LEFT JOIN zbxhist.parent_config c ON c.parent = k.oid
+         GROUP BY n.oid, n.nspname
+         ORDER BY n.nspname
+    LOOP
+        RETURN QUERY
+            SELECT 1, 'warning', 'hypertable', h::text,
+                   'it is a hypertable of TimescaleDB, which zbxhist does not manage.  The command puts an empty managed table in its place, into which it is imported then',
+                   format('CALL zbxhist.adopt_hypertable(%L);', h)
+              FROM unnest(place.waiting) h;
+        CONTINUE WHEN NOT place.is_managed;
+        setting := zbxhist_internal.zabbix_setting(place.nspname, 'db_extension');
+        IF setting.value = 'timescaledb' AND place.waiting IS NULL THEN
+            RETURN QUERY SELECT 2, 'warning', 'hypertable_setting', setting.source,
+                'Zabbix''s housekeeper takes its tables for hypertables, and would have TimescaleDB drop and compress chunks that they have not any more',
+                zbxhist_internal.timescaledb_command(place.nspname);
+        END IF;
+        RETURN QUERY
+            SELECT 3, 'warning', 'hypertable_old', o.oid::regclass::text,
+                   CASE WHEN i.is_done THEN format('all its rows have been imported into table %s and compared%s', k.oid::regclass,
+                                                    CASE WHEN i.left_out > 0 THEN format(', but %s whose key was there already, with these values or others.  What the command drops is nowhere else then', i.left_out)
+                                                         ELSE ': it is not needed any more' END)
+                        ELSE format('its rows are to be imported into table %s%s', k.oid::regclass,
+                                    CASE WHEN i.parts > 0 THEN format(': %s of %s parts are there', i.done, i.parts) END) END,
+                   CASE WHEN i.is_done THEN format('DROP TABLE %s;', o.oid::regclass)
+                        ELSE format('CALL zbxhist.import(%L, %L);', o.oid::regclass, k.oid::regclass) END
+              FROM zbxhist.parent_config c
+              JOIN pg_class k ON k.oid = c.parent AND k.relnamespace = place.schema
+              JOIN pg_class o ON o.relnamespace = k.relnamespace AND o.relname = zbxhist_internal.former_name(k.oid)
+                             AND o.oid = ANY (hypertables)
+             CROSS JOIN LATERAL (
+                   SELECT count(*) AS parts, count(s.done_at) AS done,
+                          sum(s.rows_read - s.rows_stored) AS left_out,
+                          count(s.compared_at) = count(*)
+                          AND (count(*) > 0 OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = o.oid)) AS is_done
+                     FROM zbxhist.import_slice s WHERE s.parent = k.oid AND s.source = o.oid) i;
+        RETURN QUERY
+            SELECT 4, 'warning', 'hypertable_other', k.oid::regclass::text,
+                   'Zabbix''s script for TimescaleDB has made it a hypertable.  The command makes it a plain table again, in which Zabbix''s housekeeper deletes what is too old',
+                   format('SELECT zbxhist.release_hypertable(%L);', k.oid::regclass)
+              FROM pg_class k
+             WHERE k.relnamespace = place.schema AND k.relname = 'auditlog' AND k.oid = ANY (hypertables);
+        RETURN QUERY
+            SELECT 6, 'info', 'hypertable_function', p.oid::regprocedure::text,
+                   'Zabbix has made it for TimescaleDB, which is gone', format('DROP FUNCTION %s;', p.oid::regprocedure)
+              FROM pg_proc p
+             WHERE p.pronamespace = place.schema AND p.proname IN ('zbx_ts_unix_now', 'cuid_timestamp', 'base36_decode')
+               AND NOT EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'timescaledb');
+    END LOOP;
+    RETURN QUERY
+        SELECT 5, 'warning', 'timescaledb', 'timescaledb',
+               'the extension timescaledb is installed: Zabbix 7.0 and later then writes trends with INSERT ... ON CONFLICT, which a table of zbxhist may refuse.  Drop it if nothing else in this database needs it, and restart the Zabbix server',
+               'DROP EXTENSION timescaledb;'
+          FROM pg_extension e
+         WHERE e.extname = 'timescaledb'
+           AND EXISTS (SELECT FROM zbxhist.parent_config c JOIN pg_class k ON k.oid = c.parent
+                        WHERE k.relname IN ('trends', 'trends_uint'));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_timescaledb() IS
+'The part of check that says what is left of TimescaleDB, in the order in which it is to be removed (internal)';

@@ -1,0 +1,184 @@
+-- sql/locks/locks.sql
+
+CREATE FUNCTION zbxhist_internal.lock_class()
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT 2053271657 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_class() IS
+'First key of the advisory locks that keep two maintenance steps on one parent apart (internal)';
+
+CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
+
+COMMENT ON FUNCTION zbxhist_internal.lock_moves(regclass) IS
+'Until the end of the transaction, makes UPDATE and DELETE of a managed table wait before they take their snapshot; waits for those under way (internal)';
+
+CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
+
+COMMENT ON FUNCTION zbxhist_internal.lock_packed_table(regclass) IS
+'Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not (internal)';
+
+CREATE FUNCTION zbxhist_internal.lock_work(relation regclass)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
+
+COMMENT ON FUNCTION zbxhist_internal.lock_work(regclass) IS
+'Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked, or asks for the lock (internal)';
+
+CREATE FUNCTION zbxhist_internal.patient_lock_timeout()
+RETURNS integer
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN least(1000 * extract(epoch FROM current_setting('deadlock_timeout')::interval) + 1500, 600000)::integer;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout() IS
+'Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to be told to give way (internal)';
+
+CREATE FUNCTION zbxhist_internal.short_lock_timeout()
+RETURNS integer
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- the setting exists once the library is loaded
+    PERFORM zbxhist.version();
+    RETURN greatest(1, 1000 * extract(epoch FROM
+        coalesce(current_setting('zbxhist.maintenance_lock_timeout', true), '500ms')::interval))::integer;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.short_lock_timeout() IS
+'Longest wait for a lock that stops writers, in milliseconds (internal)';
+
+-- By their virtual numbers, which everybody may see, prepared ones, too.
+-- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
+-- waits for them or sends them away.
+CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[])
+RETURNS text[]
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
+      FROM pg_locks l
+      JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+      LEFT JOIN pg_class k ON k.oid = l.relation
+     WHERE l.locktype = 'relation' AND l.relation = ANY (relations)
+       AND l.granted AND l.pid IS DISTINCT FROM pg_backend_pid()
+       AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_holders(regclass[]) IS
+'Other transactions that hold a lock on one of these tables (internal)';
+
+-- Called before a lock is taken that keeps readers out, so that nobody has to
+-- wait while VACUUM or another maintenance of the table is waited for.
+CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', relation);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_patiently(regclass) IS
+'Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT (internal)';
+
+-- The weak lock first: it stops nobody, and sends an autovacuum away, for
+-- which the short wait for the strong one would not be long enough.  INSERTs see
+-- by the work lock that it is maintenance that they wait for.
+CREATE FUNCTION zbxhist_internal.lock_exclusively(relation regclass, milliseconds integer)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    foreign_table CONSTANT boolean :=
+        EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
+    started timestamptz;
+BEGIN
+    IF foreign_table THEN
+        started := clock_timestamp();
+        PERFORM set_config('lock_timeout', milliseconds::text, true);
+        PERFORM zbxhist_internal.lock_packed_table(relation);
+        RETURN clock_timestamp() - started;
+    END IF;
+    PERFORM zbxhist_internal.lock_patiently(relation);
+    PERFORM zbxhist_internal.lock_work(relation);
+    PERFORM set_config('lock_timeout', milliseconds::text, true);
+    started := clock_timestamp();
+    EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', relation);
+    RETURN clock_timestamp() - started;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_exclusively(regclass, integer) IS
+'Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited (internal)';
+
+-- All tables or none: a lock that is held while the next one is waited for
+-- keeps readers out for nothing.  They are locked in the order in which the
+-- planner locks a parent's children.
+--
+-- Who changes rows may have one of them and wait for another, which the caller
+-- has locked long since: neither would get on, and he be cancelled for it, so
+-- it is the caller who gives up.
+CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[])
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started CONSTANT timestamptz := clock_timestamp();
+    relation regclass;
+BEGIN
+    FOR attempt IN 1 .. 5 LOOP
+        SELECT l.relation::regclass INTO relation
+          FROM pg_locks l
+          JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
+         WHERE l.locktype = 'relation' AND l.granted AND l.relation = ANY (relations)
+           AND EXISTS (SELECT FROM pg_locks w
+                        WHERE w.pid = l.pid AND w.locktype = 'relation' AND NOT w.granted
+                          AND w.database = l.database AND w.relation = ANY (relations))
+           AND l.pid <> pg_backend_pid()
+         LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'table % is in use by a transaction that waits for this one', relation
+                USING ERRCODE = 'lock_not_available',
+                      DETAIL = 'Repeat the call when that has ended.',
+                      HINT = zbxhist_internal.long_transactions();
+        END IF;
+        BEGIN
+            FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
+                PERFORM zbxhist_internal.lock_exclusively(relation, allowed);
+            END LOOP;
+            EXIT;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            IF attempt = 5 THEN
+                RAISE EXCEPTION 'could not lock table % within % ms, five times', relation, allowed
+                    USING ERRCODE = 'lock_not_available',
+                          DETAIL = 'A transaction is using it.  Repeat the call when that has ended.',
+                          HINT = zbxhist_internal.long_transactions();
+            END IF;
+        END;
+        PERFORM pg_sleep(0.25 * attempt);
+    END LOOP;
+    RETURN clock_timestamp() - started;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_with_patience(regclass[]) IS
+'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';

@@ -1,0 +1,211 @@
+-- sql/locks/transactions.sql
+
+-- On this server the transactions that need the table have been waited for;
+-- those of a standby, unless it sends feedback, are unknown here.
+CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
+
+COMMENT ON FUNCTION zbxhist_internal.end_older_snapshots(regclass, xid8) IS
+'Has standby servers end queries that do not see a transaction, before the table that has the rows for them is dropped (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_own_transactions()
+RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
+
+COMMENT ON FUNCTION zbxhist_internal.require_own_transactions() IS
+'Raises an error if the calling procedure cannot commit (internal)';
+
+-- pg_stat_activity hides the snapshots of other roles' sessions from an
+-- ordinary role, but pg_locks shows everybody's virtual transaction ids: who
+-- began after this list was made has a snapshot that sees what was committed
+-- before it was made.  VACUUM reads no rows for anybody, and launchers read no
+-- tables of a database.  A prepared transaction has lost its virtual id, so all
+-- of them together have a name of their own.
+CREATE FUNCTION zbxhist_internal.running_transactions()
+RETURNS text[]
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
+           || CASE WHEN EXISTS (SELECT FROM pg_prepared_xacts x
+                                 WHERE x.database = current_database())
+                   THEN ARRAY['prepared'] ELSE '{}' END
+      FROM pg_locks l
+      JOIN pg_stat_activity a ON a.pid = l.pid
+      JOIN pg_database d ON d.datname = current_database()
+     WHERE l.locktype = 'virtualxid' AND l.granted AND l.mode = 'ExclusiveLock'
+       AND l.pid <> pg_backend_pid()
+       AND (a.datid = d.oid OR a.datid IS NULL)
+       AND coalesce(a.backend_type, '') NOT IN
+           ('autovacuum worker', 'autovacuum launcher', 'logical replication launcher')
+       AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.running_transactions() IS
+'The virtual transaction ids of all other sessions that may read tables of this database, and "prepared" if there are prepared ones (internal)';
+
+-- Snapshots handed on, and those of standby servers, show only in part.  A
+-- transaction of the future is another cluster's, from which a dump has it.
+CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    -- first, since the age of others counts from a later transaction than this
+    since_age CONSTANT integer := age(since::xid);
+    distance  CONSTANT bigint :=
+        pg_snapshot_xmax(pg_current_snapshot())::text::bigint - since::text::bigint;
+    is_foreign CONSTANT boolean :=
+        distance <= 0 AND since IS DISTINCT FROM pg_current_xact_id_if_assigned();
+BEGIN
+    IF settling && zbxhist_internal.running_transactions() THEN
+        RETURN false;
+    END IF;
+    RETURN is_foreign OR distance >= 1000000000 OR since IS NULL OR NOT EXISTS (
+            SELECT FROM pg_stat_activity a
+             WHERE a.pid <> pg_backend_pid() AND age(a.backend_xmin) >= since_age
+               AND (a.datname = current_database() OR a.datid IS NULL)
+               AND a.backend_type <> 'autovacuum worker'
+            UNION ALL
+            SELECT FROM pg_replication_slots r
+             WHERE age(r.xmin) >= since_age);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.is_settled(text[], xid8) IS
+'Whether no transaction of a list is running any more, and no snapshot is known that is older than another transaction (internal)';
+
+-- Moved rows stay in their old table, deleted, for whoever has an older
+-- snapshot.  TRUNCATE and DROP respect no snapshot, so before one of them
+-- every transaction must have ended that was running when the last move had
+-- been committed.  Called for the first time after a move, this makes the list
+-- of those; called again, it says whether one is still there.
+CREATE FUNCTION zbxhist_internal.settled(parent regclass)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    state zbxhist.parent_state;
+BEGIN
+    SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = settled.parent;
+    IF state.settling IS NULL THEN
+        state.settling := zbxhist_internal.running_transactions();
+        UPDATE zbxhist.parent_state s SET settling = state.settling WHERE s.parent = settled.parent;
+    END IF;
+    RETURN zbxhist_internal.is_settled(state.settling, state.last_move);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.settled(regclass) IS
+'Whether no transaction can need the rows of a managed table at their place before the last move any more (internal)';
+
+-- To be called before work that would be in vain, since the lock that ends it
+-- could not be had.
+CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass, milliseconds integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
+    holders  text[];
+    present  text[];
+BEGIN
+    LOOP
+        present := zbxhist_internal.lock_holders(relation);
+        EXIT WHEN NOT coalesce(holders, present) && present;
+        holders := coalesce(holders, present);
+        IF clock_timestamp() >= deadline THEN
+            RAISE EXCEPTION 'table % is in use by another transaction', relation
+                USING ERRCODE = 'lock_not_available',
+                      DETAIL = 'Repeat the call when that has ended.',
+                      HINT = zbxhist_internal.long_transactions();
+        END IF;
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.wait_for_readers(regclass, integer) IS
+'Raises an error if a transaction holds a lock on a table for longer than a time (internal)';
+
+CREATE FUNCTION zbxhist_internal.wait_for_transactions(milliseconds integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
+    present  CONSTANT text[] := zbxhist_internal.running_transactions();
+BEGIN
+    WHILE clock_timestamp() < deadline AND zbxhist_internal.running_transactions() && present LOOP
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.wait_for_transactions(integer) IS
+'Waits a bounded time for the end of the transactions that run now (internal)';
+
+-- What step_verify has found out, and nobody has marked since, need not be
+-- looked for again: in a parent of terabytes that would be a walk over all its
+-- items, each quarter of an hour.
+CREATE FUNCTION zbxhist_internal.may_wait(parent regclass)
+RETURNS boolean
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = may_wait.parent)
+        OR EXISTS (SELECT FROM zbxhist.list_partitions(may_wait.parent) p
+                     LEFT JOIN zbxhist.partition_state s ON s.partition = p.partition
+                    WHERE s.verified IS NULL
+                       OR NOT EXISTS (SELECT FROM pg_trigger t
+                                       WHERE t.tgrelid = may_wait.parent
+                                         AND t.tgname = 'zzz_zbxhist_route'
+                                         AND t.tgenabled <> 'D'
+                                         AND t.xmin = s.verified))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.may_wait(regclass) IS
+'Whether rows that belong to a partition may be in the parent, as far as step_verify knows (internal)';
+
+-- A standby with hot_standby_feedback tells every ten seconds what its queries
+-- need, even if that is nothing any more, see wal_receiver_status_interval.
+CREATE FUNCTION zbxhist_internal.most_tries(tries integer)
+RETURNS integer
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity a
+                              WHERE a.backend_type = 'walsender' AND a.backend_xmin IS NOT NULL
+                             UNION ALL
+                             SELECT FROM pg_replication_slots r WHERE r.xmin IS NOT NULL)
+                THEN greatest(tries, 48) ELSE tries END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.most_tries(integer) IS
+'How often, a quarter of a second apart, it is looked whether older transactions have ended: so often, or longer where a standby server tells of its own (internal)';
+
+CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF tries < zbxhist_internal.most_tries(20) THEN
+        RETURN;
+    END IF;
+    RAISE EXCEPTION 'transactions that began earlier may still need rows of table % where they are', parent
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              DETAIL = 'Repeat the call when they have ended.  All rows can be read at any time.',
+              HINT = zbxhist_internal.long_transactions();
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.refuse_to_wait(regclass, integer) IS
+'Raises an error when older transactions have been waited for often enough (internal)';

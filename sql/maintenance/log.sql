@@ -1,0 +1,138 @@
+-- sql/maintenance/log.sql
+
+CREATE FUNCTION zbxhist_internal.log_action(
+    parent regclass,
+    action text,
+    relation text,
+    rows bigint,
+    bytes bigint,
+    started_at timestamptz,
+    lock_wait interval DEFAULT NULL,
+    sqlstate text DEFAULT NULL,
+    message text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO zbxhist.maintenance_log
+        (started_at, parent, action, relation, rows, bytes, duration, lock_wait, sqlstate, message)
+    VALUES (started_at, parent, action, relation, rows, bytes,
+            clock_timestamp() - started_at, lock_wait, sqlstate, message);
+    IF sqlstate IN ('XX001', 'XX002') THEN
+        PERFORM zbxhist_internal.note_verified(d.parent, d.day, message)
+           FROM zbxhist.packed_day d WHERE d.parent = log_action.parent AND d.day::text = relation;
+    END IF;
+    -- a lock not got is tried again, and no error yet
+    IF parent IS NOT NULL AND sqlstate IS NOT NULL AND NOT zbxhist_internal.is_transient(sqlstate) THEN
+        INSERT INTO zbxhist.parent_state AS s (parent, failed, last_error, last_error_at)
+        VALUES (parent, true, message, clock_timestamp())
+        ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE
+           SET failed = true, last_error = excluded.last_error,
+               last_error_at = excluded.last_error_at;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.log_action(regclass, text, text, bigint, bigint, timestamptz, interval, text, text) IS
+'Writes an entry of the maintenance log and, if it is an error, remembers it for the status (internal)';
+
+CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE zbxhist.parent_state s
+       SET action = set_action.action, relation = set_action.relation,
+           action_pid = pg_backend_pid(), action_started = clock_timestamp(),
+           first_itemid = NULL, final_itemid = NULL, position_itemid = NULL,
+           action_rows = 0, action_percent = 0
+     WHERE s.parent = set_action.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.set_action(regclass, text, text) IS
+'Notes the batched action that begins, for the view progress (internal)';
+
+-- A lock not got, a deadlock, rows that some transactions still see otherwise:
+-- the next run tries again, and mostly succeeds.
+CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(sqlstate, '55P03') IN ('55P03', '40P01', '40001', '55006')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.is_transient(text) IS
+'Whether the next maintenance is likely to succeed where one failed with this SQLSTATE, or had to wait (internal)';
+
+CREATE FUNCTION zbxhist_internal.note_outcome(
+    parent regclass,
+    step text,
+    relation text,
+    answer text,
+    sqlstate text DEFAULT NULL,
+    message text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF answer NOT IN ('wait', 'postponed', 'locked', 'failed') THEN
+        DELETE FROM zbxhist.step_problem p
+         WHERE p.parent = note_outcome.parent AND p.step = note_outcome.step
+           AND p.relation = coalesce(note_outcome.relation, '');
+        RETURN;
+    END IF;
+    INSERT INTO zbxhist.step_problem AS p (parent, step, relation, since, last_at, sqlstate, message)
+    VALUES (parent, step, coalesce(relation, ''), clock_timestamp(), clock_timestamp(), sqlstate, message)
+    ON CONFLICT ON CONSTRAINT step_problem_pkey DO UPDATE
+       SET last_at = excluded.last_at, sqlstate = excluded.sqlstate, message = excluded.message;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_outcome(regclass, text, text, text, text, text) IS
+'Notes that a step of maintenance could not be done, or forgets that (internal)';
+
+CREATE FUNCTION zbxhist_internal.note_holders(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    UPDATE zbxhist.step_problem p
+       SET holders = zbxhist_internal.lock_holders(partition, zbxhist_internal.packed_table(note_holders.parent))
+     WHERE p.parent = note_holders.parent AND p.step = 'pack' AND p.relation = partition::text
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_holders(regclass, regclass) IS
+'Notes who keeps a partition from being packed after he has been waited for (internal)';
+
+-- Once in ten seconds.  What maintenance does every hour is told to nobody: who
+-- has cron call it would get a mail each time.
+CREATE FUNCTION zbxhist_internal.tell_progress(parent regclass, step text, relation regclass, began timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := statement_timestamp();
+    seconds CONSTANT integer := extract(epoch FROM clock_timestamp() - started);
+    state   zbxhist.parent_state;
+BEGIN
+    IF step NOT IN ('undo_move', 'undo_settle', 'undo_drop', 'unpack', 'move', 'extend')
+       OR seconds / 10 = extract(epoch FROM began - started)::integer / 10 THEN
+        RETURN;
+    END IF;
+    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = tell_progress.parent;
+    RAISE NOTICE '% s: % of %', seconds,
+                 CASE step WHEN 'undo_move' THEN 'moving rows' WHEN 'move' THEN 'moving rows' WHEN 'extend' THEN 'making partitions'
+                           WHEN 'unpack' THEN 'unpacking' WHEN 'undo_drop' THEN 'dropping partitions'
+                           ELSE 'waiting for older transactions' END,
+                 coalesce(relation, parent)
+                 || CASE WHEN state.action_percent IS NULL OR state.relation IS DISTINCT FROM relation::text THEN ''
+                         ELSE format(', %s %%, %s rows', state.action_percent, state.action_rows) END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.tell_progress(regclass, text, regclass, timestamptz) IS
+'Tells now and then how far a step has come that takes long; began is when it was called last (internal)';

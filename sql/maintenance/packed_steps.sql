@@ -1,0 +1,257 @@
+-- sql/maintenance/packed_steps.sql
+
+CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have packed it, or the policy has been changed
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.packable_partitions(parent, partition)) THEN
+        RETURN 'done';
+    END IF;
+    BEGIN
+        RETURN zbxhist_internal.pack_partition(parent, partition);
+    EXCEPTION WHEN program_limit_exceeded OR feature_not_supported THEN
+        -- it would be so each time
+        GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
+    END;
+    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, not_packable)
+    VALUES (partition, parent, zbxhist_internal.running_transactions(), problem)
+    ON CONFLICT ON CONSTRAINT partition_state_pkey DO UPDATE SET not_packable = excluded.not_packable;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_pack(regclass, regclass) IS
+'Maintenance: packs a partition that the policy wants packed (internal)';
+
+CREATE FUNCTION zbxhist_internal.skip_in_use(parent regclass, partition regclass, may_wait boolean)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    present CONSTANT text[] := zbxhist_internal.lock_holders(partition, packed);
+BEGIN
+    IF present = '{}'
+       OR may_wait AND NOT EXISTS (
+           SELECT FROM zbxhist.step_problem p
+            WHERE p.parent = skip_in_use.parent AND p.step = 'pack'
+              AND p.holders && present) THEN
+        RETURN false;
+    END IF;
+    PERFORM zbxhist_internal.note_outcome(parent, 'pack', partition::text, 'locked', '55P03',
+                                          format('table %s is in use by another transaction',
+                                                 CASE zbxhist_internal.lock_holders(partition) WHEN '{}' THEN packed ELSE partition END));
+    RETURN true;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.skip_in_use(regclass, regclass, boolean) IS
+'Whether to leave a partition unpacked in this run, since it is in use by a transaction that is not to be waited for; notes that (internal)';
+
+-- What is in the way goes by itself, so it is no error.  A day that could not
+-- be repacked after all is not tried again for some hours; one that never can
+-- be, which is noted here, not before it has grown.
+CREATE FUNCTION zbxhist_internal.step_repack(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    has_begun CONSTANT boolean := EXISTS (
+        SELECT FROM zbxhist.parent_state s
+         WHERE s.parent = step_repack.parent AND s.action = 'repack'
+           AND s.relation = day::text AND s.action_pid = pg_backend_pid());
+    bytes   bigint;
+    answer  text;
+    problem text;
+    state   text;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have repacked it
+    SELECT w.bytes INTO bytes FROM zbxhist_internal.wasteful_days(parent) w WHERE w.day = step_repack.day;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF NOT has_begun AND NOT zbxhist_internal.may_repack(parent) THEN
+        RETURN 'later';
+    END IF;
+    BEGIN
+        answer := zbxhist_internal.repack_day(parent, day);
+        IF answer = 'more' THEN
+            UPDATE zbxhist.parent_state s
+               SET repack_after = greatest(s.repack_after, clock_timestamp() - interval '1 hour')
+                                + bytes / zbxhist_internal.repack_limit()::float8 * interval '1 hour'
+             WHERE s.parent = step_repack.parent;
+        END IF;
+        IF answer <> 'wait' THEN
+            RETURN answer;
+        END IF;
+        problem := 'some transactions do not see its newest rows yet';
+        answer := 'postponed';
+    EXCEPTION
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
+            UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
+             WHERE d.day = step_repack.day AND has_begun;
+            answer := 'postponed';
+        WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            UPDATE zbxhist.packed_day d SET packed_bytes = bytes, packed_rows = d.nrows
+             WHERE d.day = step_repack.day;
+            PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
+                                                state, problem);
+            PERFORM zbxhist_internal.note_outcome(parent, 'repack', day::text, 'failed', state, problem);
+            answer := 'failed';
+    END;
+    IF answer = 'postponed' THEN
+        PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
+                                            NULL, 'postponed: ' || problem);
+    END IF;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN answer;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_repack(regclass, regclass) IS
+'Maintenance: repacks a packed day that wastes space; later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
+
+-- What is in the way goes by itself, so it is no error; what could not be made
+-- one after all is tried again in an hour.  A day that never can be, since it is
+-- damaged or something depends on it, is left out from then on.
+CREATE FUNCTION zbxhist_internal.step_compact(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    has_begun CONSTANT boolean := EXISTS (
+        SELECT FROM zbxhist.parent_state s
+         WHERE s.parent = step_compact.parent AND s.action = 'compact'
+           AND s.relation = day::text AND s.action_pid = pg_backend_pid());
+    days    regclass[];
+    answer  text;
+    problem text;
+    state   text;
+    culprit text;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have compacted it
+    SELECT c.days INTO days FROM zbxhist_internal.compactable_days(parent) c WHERE c.days[1] = step_compact.day;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    BEGIN
+        answer := zbxhist_internal.rewrite_days(parent, 'compact', days);
+        IF answer <> 'wait' THEN
+            RETURN answer;
+        END IF;
+        problem := 'some transactions do not see its newest rows yet';
+    EXCEPTION
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
+            UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
+             WHERE d.day = ANY (days) AND has_begun;
+        WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            culprit := zbxhist_internal.note_culprit(days, state, problem)::text;
+            PERFORM zbxhist_internal.log_action(parent, 'compact', culprit, NULL, NULL, started, NULL,
+                                                state, problem);
+            PERFORM zbxhist_internal.note_outcome(parent, 'compact', culprit, 'failed', state, problem);
+    END;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    IF state IS NOT NULL THEN
+        RETURN 'failed';
+    END IF;
+    PERFORM zbxhist_internal.log_action(parent, 'compact', day::text, NULL, NULL, started, NULL,
+                                        NULL, 'postponed: ' || problem);
+    RETURN 'postponed';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_compact(regclass, regclass) IS
+'Maintenance: makes the packed parts of a day one; postponed, if something is in the way (internal)';
+
+-- First an empty partition; when every transaction knows of it, the rows go
+-- there, so that each snapshot sees them at one of both places; when none sees
+-- them in the packed day any more, that is dropped.  From the first step to
+-- the second late rows stay in the parent, from the second on they go to the
+-- partition.  To salvage a damaged day is the same, but for what is lost.
+--
+-- A table that cannot have partitions any more gets the rows itself, when they
+-- all come back to it anyway.
+CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salvage boolean DEFAULT false)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := day::text;
+    entry   zbxhist.packed_day;
+    rows    bigint;
+    before  bigint;
+    waited  interval;
+BEGIN
+    SELECT * INTO entry FROM zbxhist.packed_day d
+     WHERE d.parent = step_unpack.parent AND d.day = step_unpack.day FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF entry.settling IS NULL AND entry.partition IS NOT NULL THEN
+        UPDATE zbxhist.packed_day d SET settling = zbxhist_internal.running_transactions()
+         WHERE d.day = step_unpack.day RETURNING d.settling INTO entry.settling;
+    END IF;
+    CASE
+        WHEN entry.partition IS NULL
+             OR entry.partition <> parent
+                AND NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                                 WHERE p.partition = entry.partition) THEN
+            entry.partition := CASE
+                WHEN NOT policy.routing AND (zbxhist_internal.why_unfit(parent)).problem IS NOT NULL THEN parent
+                ELSE zbxhist_internal.create_range(parent, entry.from_clock, entry.to_clock) END;
+            UPDATE zbxhist.packed_day d
+               SET partition = entry.partition, unpacked = false, settling = NULL
+             WHERE d.day = step_unpack.day;
+            RETURN 'more';
+        WHEN NOT zbxhist_internal.is_settled(entry.settling, entry.changed) THEN
+            RETURN 'wait';
+        WHEN NOT entry.unpacked THEN
+            before := pg_total_relation_size(day);
+            PERFORM zbxhist_internal.lock_moves(parent);
+            rows := CASE WHEN salvage THEN zbxhist_internal.salvage_day(parent, day, entry.partition)
+                         ELSE zbxhist_internal.unpack_rows(day, entry.partition) END;
+            UPDATE zbxhist.packed_day d
+               SET unpacked = true, settling = NULL, changed = pg_current_xact_id()
+             WHERE d.day = step_unpack.day;
+            PERFORM zbxhist_internal.invalidate(parent);
+            PERFORM zbxhist_internal.log_action(parent, CASE WHEN salvage THEN 'salvage' ELSE 'unpack' END,
+                entry.partition::text, rows,
+                before - pg_total_relation_size(entry.partition), started, NULL, NULL,
+                format('%s before, %s after', pg_size_pretty(before),
+                       pg_size_pretty(pg_total_relation_size(entry.partition))));
+            RETURN 'more';
+        ELSE
+            waited := zbxhist_internal.lock_exclusively(day, zbxhist_internal.short_lock_timeout());
+            PERFORM zbxhist_internal.end_older_snapshots(day, entry.changed);
+            PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
+            DELETE FROM zbxhist.packed_day d WHERE d.day = step_unpack.day;
+            PERFORM zbxhist_internal.invalidate(parent);
+            PERFORM zbxhist_internal.log_action(parent, 'unpack_drop', label, NULL, NULL, started, waited);
+            RETURN 'done';
+    END CASE;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass, boolean) IS
+'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';

@@ -1,0 +1,319 @@
+-- sql/maintenance/parent_steps.sql
+
+CREATE FUNCTION zbxhist_internal.forget_dropped()
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM zbxhist.parent_config c
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    DELETE FROM zbxhist.parent_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.partition_state s
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
+    DELETE FROM zbxhist.packed_day d
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.parent);
+    DELETE FROM zbxhist.step_problem p
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = p.parent);
+    DELETE FROM zbxhist.import_slice i
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = i.source)
+        OR NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = i.parent);
+    DELETE FROM zbxhist.lost_values v
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = v.parent);
+    DELETE FROM zbxhist.verified_day v
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = v.day);
+    SELECT zbxhist_internal.forget_damage(m.day) FROM zbxhist_internal.met_damage() m
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = m.day);
+    DELETE FROM zbxhist.stray_mark m
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.forget_dropped() IS
+'Forgets managed tables that have been dropped (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_begin(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    unfit  record;
+BEGIN
+    INSERT INTO zbxhist.parent_state (parent) VALUES (parent)
+    ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    PERFORM zbxhist_internal.note_dropped_days(parent);
+    unfit := zbxhist_internal.why_unfit(parent);
+    IF policy.routing AND unfit.problem IS NOT NULL THEN
+        RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem
+            USING HINT = unfit.remedy;
+        RETURN 'unfit';
+    END IF;
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_begin(regclass) IS
+'Maintenance: begins a run for one parent (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    policy  zbxhist.parent_config;
+    waited  interval;
+BEGIN
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.new_tables() n WHERE n = parent) THEN
+        RETURN 'done';
+    END IF;
+    SELECT (zbxhist_internal.new_policy(f.parent, f.is_trends, m)).* INTO STRICT policy
+      FROM zbxhist.managed_schema m,
+           zbxhist_internal.find_tables(m.schema_name) f
+     WHERE f.parent = step_take_up.parent;
+    PERFORM zbxhist_internal.adopt(policy);
+    waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
+    PERFORM zbxhist_internal.log_action(parent, 'take_up', NULL, NULL, NULL, started, waited, NULL,
+                               zbxhist_internal.describe_policy(policy));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_take_up(regclass) IS
+'Maintenance: makes a new Zabbix table a managed one (internal)';
+
+-- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
+-- and written to through the parent in between, but are not maintained: the owner
+-- of the one would run code of the other's.  Who maintains may lack the rights to
+-- mend that; check says so.
+CREATE FUNCTION zbxhist_internal.step_owner(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    owner   CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
+    child   regclass;
+    waited  interval;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT c INTO child
+      FROM zbxhist_internal.foreign_children(parent) c
+      JOIN pg_class k ON k.oid = c
+     WHERE pg_has_role(k.relowner, 'USAGE')
+     ORDER BY k.oid LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN CASE WHEN EXISTS (SELECT FROM zbxhist_internal.foreign_children(parent)) THEN 'postponed' ELSE 'done' END;
+    END IF;
+    waited := zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
+    PERFORM zbxhist_internal.give_to(child, owner);
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'owner', child::text, NULL, NULL, started, waited);
+    RETURN 'more';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_owner(regclass) IS
+'Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner that this has now (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    missing CONSTANT name[] := ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent));
+    waited  interval;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    IF missing = '{}' THEN
+        RETURN 'done';
+    END IF;
+    waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
+    IF EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent)) THEN
+        RAISE EXCEPTION 'table % has triggers of its own named as those of zbxhist: %', parent,
+                        array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')
+            USING ERRCODE = 'duplicate_object';
+    END IF;
+    PERFORM zbxhist_internal.log_action(parent, 'trigger', NULL, NULL, NULL, started, waited, NULL,
+                                        array_to_string(missing, ', '));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_trigger(regclass) IS
+'Maintenance: gives a managed table the routing triggers that it lacks (internal)';
+
+-- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
+-- Foreign keys hold for rows to come: to look through those that are there
+-- would lock the table they refer to.
+CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    found   text[];
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have done it, or dropped it
+    IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                 JOIN pg_class k ON k.oid = p.partition
+                 JOIN pg_class source ON source.oid = step_align.parent AND source.relowner = k.relowner
+                WHERE p.partition = step_align.partition) THEN
+        found := zbxhist_internal.unlike(parent, partition);
+    END IF;
+    IF coalesce(found, '{}') = '{}' THEN
+        RETURN 'done';
+    END IF;
+    IF 'privileges' = ANY (found) THEN
+        PERFORM zbxhist_internal.clone_grants(parent, partition);
+    END IF;
+    IF 'foreign keys' = ANY (found) THEN
+        PERFORM zbxhist_internal.clone_foreign_keys(parent, partition);
+    END IF;
+    IF 'row triggers' = ANY (found) THEN
+        PERFORM zbxhist_internal.clone_triggers(parent, partition);
+    END IF;
+    IF zbxhist_internal.unlike(parent, partition) <> '{}' THEN
+        RAISE EXCEPTION '% of partition % cannot be made those of its parent',
+                        array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'align', partition::text, NULL, NULL, started, NULL, NULL,
+                                        array_to_string(found, ', '));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_align(regclass, regclass) IS
+'Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent (internal)';
+
+-- Those that are dropped are in the way of UPDATE and DELETE if the table has
+-- runs.  While an index is built, readers go on and new rows stay in the parent.
+CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    waited  interval;
+    index   regclass;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    IF EXISTS (SELECT FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped) THEN
+        waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        FOR index IN
+            SELECT u.index FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped
+        LOOP
+            EXECUTE format('DROP INDEX %s', index);
+        END LOOP;
+        PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, NULL, NULL, started, waited);
+        RETURN 'more';
+    END IF;
+    -- another run may have done it, or dropped it
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.unindexed_partitions(parent, partition)) THEN
+        RETURN 'done';
+    END IF;
+    PERFORM zbxhist_internal.lock_patiently(partition);
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE MODE', partition);
+    waited := clock_timestamp() - started;
+    PERFORM zbxhist_internal.clone_indexes(parent, partition);
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'index', partition::text, NULL, NULL, started, waited);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_index(regclass, regclass) IS
+'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started  CONSTANT timestamptz := clock_timestamp();
+    problems bigint;
+    first    text;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- it may have been dropped, or made one with others
+    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                     JOIN pg_class k ON k.oid = d.day
+                    WHERE d.parent = step_inspect.parent AND d.day = step_inspect.day) THEN
+        RETURN 'done';
+    END IF;
+    SELECT count(*), min(v.problem) INTO problems, first FROM zbxhist_internal.verify_day(day) v;
+    PERFORM zbxhist_internal.note_verified(parent, day, first);
+    IF problems > 0 THEN
+        RAISE WARNING 'zbxhist: packed day % is damaged: %', day, first;
+        PERFORM zbxhist_internal.log_action(parent, 'inspect', day::text, problems, NULL, started, NULL, 'XX001', first);
+        RETURN 'failed';
+    END IF;
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_inspect(regclass, regclass) IS
+'Maintenance: looks through a packed day and remembers what is damaged (internal)';
+
+-- Once a day: check() must not take as long as this may.
+CREATE FUNCTION zbxhist_internal.step_measure(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE zbxhist.parent_state s
+       SET (deleted_bytes, deleted_percent) = (SELECT m.bytes, m.percent FROM zbxhist_internal.measure_deleted(step_measure.parent) m),
+           measured_at = clock_timestamp()
+     WHERE s.parent = step_measure.parent
+       AND coalesce(s.measured_at < clock_timestamp() - interval '1 day', true)
+       AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = s.parent);
+    UPDATE zbxhist.parent_state s
+       SET oldest_clock = zbxhist_internal.waiting_clock(step_measure.parent, -2147483648, 2147483648, false),
+           oldest_at = clock_timestamp()
+     WHERE s.parent = step_measure.parent
+       AND coalesce(s.oldest_at < clock_timestamp() - interval '1 day', true);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_measure(regclass) IS
+'Maintenance: notes once a day what values of deleted items take, and the oldest value in the table itself (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_end(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT timestamptz := clock_timestamp();
+BEGIN
+    -- what this run had no reason to try any more
+    DELETE FROM zbxhist.step_problem p USING zbxhist.parent_state s
+     WHERE p.parent = step_end.parent AND s.parent = p.parent AND p.last_at < s.last_run;
+    UPDATE zbxhist.parent_state s
+       SET last_run = present,
+           last_success = CASE WHEN s.failed THEN s.last_success ELSE present END,
+           extended_to = NULL, action = NULL, relation = NULL, action_pid = NULL, action_started = NULL
+     WHERE s.parent = step_end.parent;
+    DELETE FROM zbxhist.maintenance_log l
+     WHERE l.started_at < present - interval '30 days';
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_end(regclass) IS
+'Maintenance: ends a run for one parent and forgets old log entries (internal)';

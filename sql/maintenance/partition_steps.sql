@@ -1,0 +1,261 @@
+-- sql/maintenance/partition_steps.sql
+
+CREATE FUNCTION zbxhist_internal.step_premake(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    started CONSTANT timestamptz := clock_timestamp();
+    gap     record;
+    made    regclass;
+BEGIN
+    SELECT * INTO gap FROM zbxhist_internal.wanted_ranges(policy) w ORDER BY w.from_clock LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    made := zbxhist_internal.create_place(parent, gap.from_clock, gap.to_clock);
+    PERFORM zbxhist_internal.log_action(parent, 'premake', made::text, NULL, NULL, started);
+    RETURN 'more';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_premake(regclass) IS
+'Maintenance: creates the next partition that the policy wants (internal)';
+
+-- For move_existing: from the newest to the oldest.
+CREATE FUNCTION zbxhist_internal.step_extend(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    started CONSTANT timestamptz := clock_timestamp();
+    gap     CONSTANT record := zbxhist_internal.next_existing_range(policy);
+    made    regclass;
+BEGIN
+    IF gap.from_clock IS NULL
+       OR (SELECT count(*) FROM zbxhist.list_partitions(parent)) >= zbxhist_internal.most_partitions() THEN
+        RETURN 'done';
+    END IF;
+    made := zbxhist_internal.create_range(parent, gap.from_clock, gap.to_clock);
+    PERFORM zbxhist_internal.log_action(parent, 'extend', made::text, NULL, NULL, started);
+    UPDATE zbxhist.parent_state s SET extended_to = gap.from_clock
+     WHERE s.parent = step_extend.parent;
+    PERFORM zbxhist_internal.set_action(parent, 'move', made::text);
+    RETURN 'more';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_extend(regclass) IS
+'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
+
+-- The shorter partitions are made before the lock is asked for, so that it is
+-- held for the moment of a drop.  Who stores a row meanwhile stores it in the
+-- day's partition, which then stays, or in the parent.
+CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := partition::text;
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    covered CONSTANT record := zbxhist.partition_bounds(partition);
+    piece   record;
+    made    integer := 0;
+    waited  interval;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have done it, or its time has come
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.partitions_to_split(parent) p WHERE p = partition) THEN
+        RETURN 'done';
+    END IF;
+    PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
+    FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) LOOP
+        PERFORM zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
+        made := made + 1;
+    END LOOP;
+    waited := zbxhist_internal.lock_exclusively(partition, allowed);
+    IF zbxhist_internal.own_pages(partition) > 0 THEN
+        RAISE EXCEPTION 'rows have just been stored in partition %: it stays as it is', partition
+            USING ERRCODE = 'object_in_use';
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'split', label, NULL, NULL, started, waited, NULL,
+                                        format('%s partitions in its place', made));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_split(regclass, regclass) IS
+'Puts shorter partitions in the place of an empty one of a day to come (internal)';
+
+-- A table of runs is read as packed days are: who reads one may come to it next.
+CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := place::text;
+    covered record;
+    made    regclass;
+    waited  interval;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- another run may have done it, or its time has come
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.places_to_replace(parent) p WHERE p = place) THEN
+        RETURN 'done';
+    END IF;
+    SELECT * INTO STRICT covered FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place;
+    PERFORM zbxhist_internal.wait_for_readers(place, zbxhist_internal.short_lock_timeout());
+    made := zbxhist_internal.create_place(parent, covered.from_clock, covered.to_clock);
+    waited := zbxhist_internal.lock_with_patience(VARIADIC CASE WHEN covered.is_packed
+        THEN ARRAY[zbxhist_internal.packed_table(parent), place] ELSE ARRAY[place] END);
+    IF zbxhist_internal.own_pages(place) > 0 THEN
+        RAISE EXCEPTION 'rows have just been stored in %: it stays as it is', place
+            USING ERRCODE = 'object_in_use';
+    END IF;
+    DELETE FROM zbxhist.packed_day d WHERE d.day = place;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
+    PERFORM zbxhist_internal.invalidate(parent);
+    PERFORM zbxhist_internal.log_action(parent, 'replace', label, NULL, NULL, started, waited, NULL,
+                                        format('%s in its place', made));
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_replace(regclass, regclass) IS
+'Maintenance: puts a table of runs in the place of an empty partition to come, or the other way round (internal)';
+
+-- A dump does not hold the dependencies.  What a new column contains in packed
+-- rows is noted by an event trigger, which may be disabled.  Who deletes packed
+-- rows says how many.
+CREATE FUNCTION zbxhist_internal.step_attach(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    packed  regclass := zbxhist_internal.packed_table(parent);
+    options text;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    WITH known AS (
+        DELETE FROM zbxhist.packed_change c USING zbxhist.packed_day d
+         WHERE c.day = d.day AND d.parent = step_attach.parent
+        RETURNING c.day, c.removed),
+    total AS (
+        SELECT k.day, sum(k.removed) AS removed FROM known k GROUP BY k.day)
+    UPDATE zbxhist.packed_day d SET nrows = greatest(d.nrows - t.removed, 0)
+      FROM total t WHERE d.day = t.day AND t.removed > 0;
+    DELETE FROM zbxhist.packed_change c
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day);
+    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = step_attach.parent) THEN
+        RETURN 'done';
+    END IF;
+    IF packed IS NULL THEN
+        packed := zbxhist_internal.create_packed_table(parent);
+    END IF;
+    PERFORM zbxhist_internal.attach_day(d.day, packed)
+       FROM zbxhist.packed_day d
+      WHERE d.parent = step_attach.parent
+        AND NOT EXISTS (SELECT FROM pg_depend p
+                         WHERE p.classid = 'pg_class'::regclass AND p.objid = d.day
+                           AND p.refclassid = 'pg_class'::regclass AND p.refobjid = packed);
+    options := zbxhist_internal.missing_options(parent, packed);
+    IF options IS NOT NULL THEN
+        PERFORM zbxhist_internal.lock_exclusively(packed, zbxhist_internal.short_lock_timeout());
+        PERFORM zbxhist_internal.execute_as_owner(packed, options);
+    END IF;
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_attach(regclass) IS
+'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them and how many values have been deleted (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+BEGIN
+    -- another run may have dropped it, or the policy has been changed
+    IF EXISTS (SELECT FROM zbxhist_internal.expired_partitions(parent) e WHERE e = relation
+                UNION ALL
+               SELECT FROM zbxhist_internal.expired_days(parent) e
+                WHERE e = relation AND policy.retention_action = 'drop') THEN
+        PERFORM zbxhist_internal.take_off(parent, relation, policy.retention_action, policy.retention_schema);
+    END IF;
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_drop(regclass, regclass) IS
+'Maintenance: drops a partition or a packed day that is past retention, or detaches a partition (internal)';
+
+-- Empties a parent whose rows have all been moved or are past retention, so
+-- that inserts and maintenance find a table of no pages.  INSERTs wait while
+-- the lock is waited for and held, for the time allowed altogether: how long it
+-- will be held is measured first, what is left is for the wait.
+CREATE FUNCTION zbxhist_internal.step_truncate(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    cutoff  CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    left_ms integer;
+    started timestamptz;
+    took    interval;
+    waited  interval;
+    rows    bigint;
+    bytes   bigint;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    IF zbxhist_internal.own_pages(parent) = 0 OR zbxhist_internal.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    IF NOT zbxhist_internal.settled(parent) THEN
+        RETURN 'wait';
+    END IF;
+    -- how long will the last look take, under the lock?
+    started := clock_timestamp();
+    IF zbxhist_internal.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    took := clock_timestamp() - started;
+    left_ms := allowed - 1100 * extract(epoch FROM took);
+    IF left_ms < greatest(1, allowed / 20) THEN
+        PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, NULL, NULL, started, NULL, NULL,
+            format('postponed: making sure that no row is left takes %s; autovacuum, or a longer'
+                   ' zbxhist.maintenance_lock_timeout for one run, will help', took));
+        RETURN 'postponed';
+    END IF;
+    started := clock_timestamp();
+    waited := zbxhist_internal.lock_exclusively(parent, left_ms);
+    IF zbxhist_internal.has_own_rows(parent, cutoff) THEN
+        RETURN 'done';
+    END IF;
+    rows := CASE WHEN zbxhist_internal.has_own_rows(parent, NULL)
+                 THEN zbxhist_internal.estimated_rows(parent) ELSE 0 END;
+    bytes := pg_total_relation_size(parent);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('TRUNCATE ONLY %s', parent));
+    UPDATE zbxhist.parent_state s SET settling = NULL WHERE s.parent = step_truncate.parent;
+    PERFORM zbxhist_internal.log_action(parent, 'truncate', NULL, rows, bytes, started, waited);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_truncate(regclass) IS
+'Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more (internal)';

@@ -1,0 +1,218 @@
+-- sql/maintenance/row_steps.sql
+
+CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bounds record;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT p.from_clock, p.to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_move.partition;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    RETURN zbxhist_internal.move_batch(parent, 'move', partition, parent, partition,
+                              bounds.from_clock, bounds.to_clock);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_move(regclass, regclass) IS
+'Maintenance: moves a batch of rows from the parent to their partition (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    entry zbxhist.packed_day;
+    state zbxhist.parent_state;
+    batch record;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    SELECT * INTO entry FROM zbxhist.packed_day d
+     WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL
+       FOR UPDATE;
+    IF NOT FOUND OR NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = day) THEN
+        RETURN 'done';
+    END IF;
+    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = step_merge.parent;
+    IF state.action IS DISTINCT FROM 'merge' OR state.relation IS DISTINCT FROM day::text THEN
+        PERFORM zbxhist_internal.set_action(parent, 'merge', day::text);
+        SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_merge.parent;
+    END IF;
+    PERFORM zbxhist_internal.lock_moves(parent);
+    batch := zbxhist_internal.merge_rows(parent, day, entry.from_clock, entry.to_clock, 50000);
+    UPDATE zbxhist.parent_state s
+       SET action_rows = s.action_rows + batch.merged,
+           duplicates = s.duplicates + batch.duplicates,
+           last_move = CASE WHEN batch.merged > 0 THEN pg_current_xact_id() ELSE s.last_move END,
+           settling = CASE WHEN batch.merged > 0 THEN NULL ELSE s.settling END
+     WHERE s.parent = step_merge.parent;
+    UPDATE zbxhist.packed_day d SET nrows = d.nrows + batch.merged
+     WHERE d.day = step_merge.day AND batch.merged > 0;
+    IF NOT batch.done THEN
+        RETURN 'more';
+    END IF;
+    IF state.action_rows + batch.merged > 0 OR batch.duplicates > 0 THEN
+        PERFORM zbxhist_internal.log_action(parent, 'merge', day::text, state.action_rows + batch.merged,
+                                   NULL, state.action_started);
+    END IF;
+    UPDATE zbxhist.packed_day d SET merged_at = clock_timestamp() WHERE d.day = step_merge.day;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_merge(regclass, regclass) IS
+'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
+
+-- The worker that INSERTs start does the same, see src/maintenance/merger.c; what
+-- is in the way is gone by the next run.
+CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    merged bigint;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    -- it may have been packed or dropped
+    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                     JOIN pg_class k ON k.oid = d.day
+                    WHERE d.parent = step_merge_runs.parent AND d.day = step_merge_runs.runs AND d.runs) THEN
+        RETURN 'done';
+    END IF;
+    merged := zbxhist_internal.merge_runs(runs);
+    RETURN CASE WHEN merged < 0 THEN 'wait' WHEN merged > 0 THEN 'more' ELSE 'done' END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_merge_runs(regclass, regclass) IS
+'Maintenance: merges runs of an hour of which there are many (internal)';
+
+-- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
+-- of them are past retention, and then one TRUNCATE takes them.
+CREATE FUNCTION zbxhist_internal.step_expire(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
+    state  zbxhist.parent_state;
+    batch  record;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    IF cutoff IS NULL OR zbxhist_internal.own_pages(parent) NOT BETWEEN 1 AND 131072 THEN
+        RETURN 'done';
+    END IF;
+    SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_expire.parent;
+    IF state.action IS DISTINCT FROM 'expire' THEN
+        IF zbxhist_internal.waiting_clock(parent, -2147483648, cutoff, false) IS NULL THEN
+            RETURN 'done';
+        END IF;
+        PERFORM zbxhist_internal.set_action(parent, 'expire', NULL);
+        SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_expire.parent;
+    END IF;
+    batch := zbxhist_internal.delete_expired(parent, cutoff, state.position_itemid, 5000);
+    IF NOT batch.done AND batch.deleted = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
+        RAISE EXCEPTION 'deleting rows of % does not get on', parent
+            USING ERRCODE = 'program_limit_exceeded',
+                  DETAIL = format('No row was deleted after item %s.', state.position_itemid);
+    END IF;
+    UPDATE zbxhist.parent_state s
+       SET position_itemid = batch.last_itemid, action_rows = s.action_rows + batch.deleted,
+           settling = NULL
+     WHERE s.parent = step_expire.parent;
+    IF NOT batch.done THEN
+        RETURN 'more';
+    END IF;
+    PERFORM zbxhist_internal.log_action(parent, 'expire', NULL, state.action_rows + batch.deleted, NULL,
+                               state.action_started);
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_expire(regclass) IS
+'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
+
+-- Finds out for which partitions, and tables of runs, the parent has no rows, so
+-- that inserts need not look there, see src/rows/stray.c.  What a transaction that
+-- did not know the partition yet puts into the parent is not to be seen before it
+-- ends, so a partition is verified when all those have ended that ran when it
+-- was first seen here; one of them may be prepared by then.
+--
+-- The strays lock keeps some inserts waiting.  A small parent is looked through
+-- under it; a large one in the transaction after the one that took it and
+-- removed the marks, and what has been marked meanwhile makes the look void.
+CREATE FUNCTION zbxhist_internal.step_verify(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT text[] := zbxhist_internal.running_transactions();
+    looking boolean;
+    divide  boolean;
+    version xid;
+    newest  bigint;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    DELETE FROM zbxhist.partition_state s
+     WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
+    INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)
+    SELECT t.relation, step_verify.parent, present || 'prepared'::text, t.from_clock, t.to_clock
+      FROM zbxhist_internal.list_takers(parent) t
+        ON CONFLICT ON CONSTRAINT partition_state_pkey
+        DO UPDATE SET from_clock = excluded.from_clock, to_clock = excluded.to_clock
+     WHERE s.to_clock IS NULL;
+
+    -- outside of a run of maintenance there may be no row
+    SELECT s.verifying INTO looking FROM zbxhist.parent_state s
+     WHERE s.parent = step_verify.parent FOR UPDATE;
+    divide := FOUND AND NOT looking AND zbxhist_internal.own_pages(parent) >= 1000;
+    looking := coalesce(looking, false);
+
+    -- strays are waited for; then a fresh snapshot shows their rows
+    IF NOT looking THEN
+        PERFORM zbxhist_internal.lock_strays(parent);
+    END IF;
+    UPDATE zbxhist.parent_state s SET verifying = false
+     WHERE s.parent = step_verify.parent AND s.verifying;
+    SELECT t.xmin INTO version FROM pg_trigger t
+     WHERE t.tgrelid = parent AND t.tgname = 'zzz_zbxhist_route' AND t.tgenabled <> 'D';
+    IF NOT zbxhist_internal.is_unverified(parent, version, present) THEN
+        RETURN 'done';
+    END IF;
+    IF divide THEN
+        PERFORM zbxhist_internal.remove_marks(parent);
+        UPDATE zbxhist.parent_state s SET verifying = true WHERE s.parent = step_verify.parent;
+        RETURN 'more';
+    END IF;
+    SELECT zbxhist_internal.waiting_clock(parent, min(t.from_clock), max(t.to_clock), true) INTO newest
+      FROM zbxhist_internal.list_takers(parent) t;
+    IF looking THEN
+        PERFORM zbxhist_internal.lock_strays(parent);
+        IF EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = step_verify.parent) THEN
+            RETURN 'done';
+        END IF;
+    END IF;
+
+    PERFORM zbxhist_internal.remove_marks(parent);
+    UPDATE zbxhist.partition_state s
+       SET settling = CASE WHEN s.settling && present THEN s.settling END,
+           verified = CASE WHEN t.from_clock > newest OR newest IS NULL THEN version END
+      FROM zbxhist_internal.list_takers(step_verify.parent) t
+     WHERE s.partition = t.relation AND NOT coalesce(s.settling && present, false);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_verify(regclass) IS
+'Maintenance: notes for which partitions no row is in the parent (internal)';

@@ -1,0 +1,440 @@
+-- sql/maintenance/run.sql
+
+-- What a statement on a table may run is its owner's code: triggers, rules,
+-- policies, expressions of indexes and constraints.  Whoever maintains it, a
+-- superuser maybe, runs that as the owner, in a security-restricted operation.
+CREATE FUNCTION zbxhist_internal.execute_as_owner(
+    relation regclass,
+    statement text,
+    VARIADIC arguments text[] DEFAULT '{}')
+RETURNS text
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
+
+COMMENT ON FUNCTION zbxhist_internal.execute_as_owner(regclass, text, text[]) IS
+'Runs a statement with the rights of a table''s owner, for somebody who has them; returns the first column of the first row, or the number of rows (internal)';
+
+-- A procedure that commits cannot have a SET clause, so each transaction sets
+-- its search_path itself.  The types of its variables are looked up before that,
+-- in the caller's.
+CREATE PROCEDURE zbxhist_internal.next_transaction()
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.require_own_transactions();
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.next_transaction() IS
+'Commits, and begins a transaction with a safe search_path (internal)';
+
+CREATE FUNCTION zbxhist_internal.most_calls(parent regclass, step text)
+RETURNS integer
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE
+        -- these raise an error when a batch of rows has not got on
+        WHEN step IN ('move', 'merge', 'expire', 'undo_move') THEN 2147483647
+        -- each interval may have more than one gap, and 48 of them may be shorter than a day
+        WHEN step = 'premake' THEN
+            coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
+                           WHERE c.parent = most_calls.parent), 0) + 68
+        -- one partition or packed day each
+        WHEN step = 'owner' THEN
+            (SELECT count(*)::integer FROM zbxhist_internal.list_ranges(parent)) + 20
+        ELSE 20 END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.most_calls(regclass, text) IS
+'How often a step of maintenance may ask to be called again (internal)';
+
+CREATE FUNCTION zbxhist_internal.give_up(parent regclass, step text, relation text, calls integer)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem CONSTANT text := format('it asked to be called again %s times', calls);
+BEGIN
+    RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(relation, parent::text), problem;
+    PERFORM zbxhist_internal.log_action(parent, step, relation, NULL, NULL, clock_timestamp(), NULL,
+                                        '54000', problem);
+    RETURN 'failed';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.give_up(regclass, text, text, integer) IS
+'Ends a step of maintenance that does not come to an end by itself, and logs it (internal)';
+
+-- One step of maintenance on one parent, in the transaction of the caller,
+-- which commits after it.  Whatever goes wrong is undone, logged and answered
+-- with a word; only a cancel or a lost connection ends the run.
+--
+-- Answers: done, more (call again), wait (call again later), busy (another run
+-- is at this parent), locked (no lock in time), later (in the next run),
+-- postponed (to a later run, for a reason), unfit (nothing can be done for the
+-- table as it is now), failed.
+CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := relation::text;
+    answer  text;
+    problem text;
+    state   text;
+    detail  text := '';
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer) THEN
+        RETURN 'busy';
+    END IF;
+    -- undo may have begun since this run did
+    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
+       AND EXISTS (SELECT FROM zbxhist.parent_config c
+                    WHERE c.parent = run_step.parent AND NOT c.routing)
+       -- runs are packed before they are unpacked
+       AND NOT (step = 'pack' AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = relation AND d.runs)) THEN
+        RETURN 'done';
+    END IF;
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    BEGIN
+        answer := CASE step
+            WHEN 'take_up' THEN zbxhist_internal.step_take_up(parent)
+            WHEN 'begin' THEN zbxhist_internal.step_begin(parent)
+            WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
+            WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
+            WHEN 'split' THEN zbxhist_internal.step_split(parent, relation)
+            WHEN 'replace' THEN zbxhist_internal.step_replace(parent, relation)
+            WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
+            WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
+            WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)
+            WHEN 'extend' THEN zbxhist_internal.step_extend(parent)
+            WHEN 'move' THEN zbxhist_internal.step_move(parent, relation)
+            WHEN 'attach' THEN zbxhist_internal.step_attach(parent)
+            WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)
+            WHEN 'drop' THEN zbxhist_internal.step_drop(parent, relation)
+            WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
+            WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
+            WHEN 'merge_runs' THEN zbxhist_internal.step_merge_runs(parent, relation)
+            WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
+            WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
+            WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
+            WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
+            WHEN 'inspect' THEN zbxhist_internal.step_inspect(parent, relation)
+            WHEN 'truncate' THEN zbxhist_internal.step_truncate(parent)
+            WHEN 'undo_begin' THEN zbxhist_internal.step_undo_begin(parent)
+            WHEN 'undo_move' THEN zbxhist_internal.step_undo_move(parent, relation)
+            WHEN 'undo_settle' THEN zbxhist_internal.step_undo_settle(parent)
+            WHEN 'undo_drop' THEN zbxhist_internal.step_undo_drop(parent, relation)
+            WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
+            WHEN 'measure' THEN zbxhist_internal.step_measure(parent)
+            WHEN 'end' THEN zbxhist_internal.step_end(parent)
+        END;
+        -- who answers that it failed has noted why
+        IF answer <> 'failed' THEN
+            PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
+        END IF;
+        RETURN answer;
+    EXCEPTION
+        WHEN lock_not_available OR deadlock_detected OR serialization_failure OR object_in_use THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+            answer := 'locked';
+        WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE,
+                                    detail = PG_EXCEPTION_DETAIL;
+            answer := 'failed';
+            RAISE WARNING 'zbxhist: % of % failed: %', step, coalesce(label, parent::text), problem;
+    END;
+    PERFORM zbxhist_internal.log_action(parent, step, label, NULL, NULL, started,
+                               CASE answer WHEN 'locked' THEN clock_timestamp() - started END,
+                               state, problem);
+    PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, state,
+                                          -- others' details hold values
+                                          problem || CASE state WHEN '2BP01' THEN format(' (%s)', replace(detail, E'\n', '; '))
+                                                     ELSE '' END);
+    RETURN answer;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.run_step(regclass, text, regclass) IS
+'Runs one step of maintenance, logs its failure, and says whether to go on (internal)';
+
+-- Between two batches it sleeps as long as the batch took, so that maintenance
+-- takes at most half of a disk.  A lock not got, or a transaction that has to
+-- end first, is waited for a little; the next run tries again.
+--
+-- Whatever is wrong with a table, a run comes to an end: steps that go through
+-- rows prove that each batch has got on, and the others know how often they
+-- may ask to be called again.
+CREATE PROCEDURE zbxhist_internal.repeat_step(
+    parent regclass,
+    step text,
+    relation regclass,
+    INOUT answer text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    tries integer := 0;
+    calls integer := 0;
+    began pg_catalog.timestamptz;
+    told  pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+    pause double precision;
+BEGIN
+    LOOP
+        CALL zbxhist_internal.next_transaction();
+        began := clock_timestamp();
+        answer := zbxhist_internal.run_step(parent, step, relation);
+        CALL zbxhist_internal.next_transaction();
+        PERFORM zbxhist_internal.tell_progress(parent, step, relation, told);
+        told := clock_timestamp();
+        EXIT WHEN answer NOT IN ('more', 'locked', 'wait');
+        IF answer = 'more' THEN
+            tries := 0;
+            calls := calls + 1;
+            IF calls > zbxhist_internal.most_calls(parent, step) THEN
+                answer := zbxhist_internal.give_up(parent, step, relation::text, calls);
+                EXIT;
+            END IF;
+            pause := least(2, extract(epoch FROM clock_timestamp() - began));
+        ELSE
+            tries := tries + 1;
+            EXIT WHEN tries >= CASE WHEN answer = 'locked' THEN 3
+                                    WHEN step = 'undo_settle' THEN zbxhist_internal.most_tries(8)
+                                    ELSE 8 END;
+            pause := 0.25;
+        END IF;
+        PERFORM pg_sleep(pause);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.repeat_step(regclass, text, regclass, text) IS
+'Runs a step of maintenance until it is done, in a transaction each time (internal)';
+
+CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text)
+RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    problem text;
+    state   text;
+    result  regclass[];
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
+    result := CASE step
+        WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
+                                WHERE zbxhist_internal.may_wait(parent))
+        WHEN 'split' THEN ARRAY(SELECT zbxhist_internal.partitions_to_split(parent))
+        WHEN 'replace' THEN ARRAY(SELECT zbxhist_internal.places_to_replace(parent))
+        WHEN 'align' THEN ARRAY(SELECT zbxhist_internal.unaligned_partitions(parent))
+        WHEN 'index' THEN ARRAY(SELECT u.relation FROM zbxhist_internal.unfinished_indexes(parent) u
+                                 WHERE u.is_dropped
+                                 UNION SELECT zbxhist_internal.unindexed_partitions(parent))
+        WHEN 'drop' THEN ARRAY(SELECT zbxhist_internal.expired_partitions(parent)
+                                UNION ALL SELECT zbxhist_internal.expired_days(parent)
+                                           WHERE zbxhist_internal.deletion_clock(parent) IS NOT NULL)
+        WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
+        WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
+                                 WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
+        WHEN 'merge_runs' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                      WHERE d.parent = work_list.parent AND d.runs
+                                        AND pg_relation_size(d.day) > 0
+                                      ORDER BY d.from_clock)
+        WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
+                                  WHERE zbxhist_internal.may_repack(parent))
+        WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
+        WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
+                                  WHERE d.parent = work_list.parent AND NOT d.runs
+                                    AND (d.partition IS NOT NULL
+                                         OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                                      WHERE c.parent = work_list.parent AND c.routing)
+                                         OR d.day IN (SELECT zbxhist_internal.altered_days(work_list.parent))
+                                         -- it is detached as a partition
+                                         OR zbxhist_internal.deletion_clock(work_list.parent) IS NULL
+                                            AND d.day IN (SELECT zbxhist_internal.expired_days(work_list.parent)))
+                                  ORDER BY d.from_clock)
+        WHEN 'inspect' THEN ARRAY(SELECT zbxhist_internal.days_to_verify(parent))
+        WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
+    END;
+    -- who may not give them to the owner of the table, see step_owner, may do nothing else
+    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
+        result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
+                         WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
+                         ORDER BY w.place);
+    END IF;
+    RETURN result;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+    PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
+    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'failed', state, problem);
+    RAISE WARNING 'zbxhist: % of % failed: %', step, parent, problem;
+    RETURN '{}';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.work_list(regclass, text) IS
+'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
+
+-- What keeps one partition from it may leave the next one alone: a transaction
+-- that is idle may have read those of some hours, and no others.  Each such
+-- transaction is waited for once, at most three in a run, and in no later run;
+-- else only partitions that are free are tried.  A snapshot that is too old for
+-- three, say a dump's, is so for all that come after.
+CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    partition pg_catalog.regclass;
+    answer    pg_catalog.text;
+    tried     pg_catalog.int4 := 0;
+    locked    pg_catalog.int4 := 0;
+    unsettled pg_catalog.int4 := 0;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'pack') LOOP
+        CONTINUE WHEN zbxhist_internal.skip_in_use(parent, partition, locked < 3);
+        CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
+        tried := tried + 1;
+        IF answer = 'locked' THEN
+            locked := locked + 1;
+            PERFORM zbxhist_internal.note_holders(parent, partition);
+        END IF;
+        unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
+        -- two days of hours: who has more to pack has other tables, too
+        EXIT WHEN tried = 48 OR locked = 6 OR unsettled = 3;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.pack_closed(regclass) IS
+'Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out those in use (internal)';
+
+CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    policy    zbxhist.parent_config;
+    partition pg_catalog.regclass;
+    days      pg_catalog.regclass[];
+    answer    pg_catalog.text;
+    began     pg_catalog.timestamptz;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
+    IF NOT FOUND OR NOT policy.routing THEN
+        RETURN;
+    END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'begin', NULL::regclass, answer);
+    IF answer = 'unfit' THEN
+        CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
+        RETURN;
+    ELSIF answer <> 'done' THEN
+        RETURN;
+    END IF;
+    CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'split') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'split', partition, answer);
+    END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'replace') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'replace', partition, answer);
+    END LOOP;
+    CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'align', partition, answer);
+    END LOOP;
+    -- what was begun by hand and broken off, or was packed with other columns
+    days := zbxhist_internal.work_list(parent, 'unpack');
+    FOR place IN 1 .. cardinality(days) BY 48 LOOP
+        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
+    END LOOP;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.move_waiting(parent);
+    END IF;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'drop') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'drop', partition, answer);
+    END LOOP;
+    CALL zbxhist_internal.pack_closed(parent);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'index') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'index', partition, answer);
+    END LOOP;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.merge_waiting(parent);
+    END IF;
+    IF zbxhist_internal.own_pages(parent) > 0 THEN
+        CALL zbxhist_internal.repeat_step(parent, 'truncate', NULL::regclass, answer);
+        IF answer IN ('done', 'postponed') THEN
+            CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
+        END IF;
+    END IF;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'merge_runs') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'merge_runs', partition, answer);
+    END LOOP;
+    CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'compact') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'compact', partition, answer);
+        EXIT WHEN answer NOT IN ('done', 'failed');
+    END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
+        EXIT WHEN answer NOT IN ('done', 'failed');
+    END LOOP;
+    began := clock_timestamp();
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'inspect') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'inspect', partition, answer);
+        -- the rest is for the next runs
+        EXIT WHEN clock_timestamp() > began + interval '1 minute';
+    END LOOP;
+    CALL zbxhist_internal.repeat_step(parent, 'measure', NULL::regclass, answer);
+    CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.maintain_parent(regclass) IS
+'Maintenance of one managed table (internal)';
+
+CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    target pg_catalog.regclass;
+    answer pg_catalog.text;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    -- a standby gets all this from its primary
+    IF pg_is_in_recovery() THEN
+        RETURN;
+    END IF;
+    IF parent IS NOT NULL THEN
+        PERFORM zbxhist_internal.require_parent(parent);
+        CALL zbxhist_internal.maintain_parent(parent);
+    ELSE
+        PERFORM zbxhist_internal.forget_dropped();
+        FOREACH target IN ARRAY ARRAY(SELECT zbxhist_internal.new_tables()) LOOP
+            CALL zbxhist_internal.repeat_step(target, 'take_up', NULL::regclass, answer);
+        END LOOP;
+        FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
+            CALL zbxhist_internal.maintain_parent(target);
+        END LOOP;
+        CALL zbxhist_internal.next_transaction();
+        PERFORM zbxhist_internal.summarize_check();
+    END IF;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.run_maintenance(regclass) IS
+'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it every quarter of an hour';

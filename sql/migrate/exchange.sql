@@ -1,0 +1,262 @@
+-- sql/migrate/exchange.sql
+
+CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.require_owner(parent);
+    PERFORM zbxhist_internal.lock_with_patience(partition);
+    -- pg_partman may have dropped it, or somebody else has done this
+    IF EXISTS (SELECT FROM pg_inherits i, zbxhist.partition_bounds(i.inhrelid) b
+                WHERE i.inhparent = parent AND i.inhrelid = partition AND b.from_clock IS NULL) THEN
+        PERFORM zbxhist_internal.add_bounds(partition);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.bound_partition(regclass, regclass) IS
+'Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short lock, if it has not got it (internal)';
+
+-- The weak locks first, see lock_exclusively; the parent before its partitions,
+-- as everybody locks them.  All waits together no longer than
+-- zbxhist.maintenance_lock_timeout, everything let go between the tries.
+CREATE FUNCTION zbxhist_internal.lock_native(parent regclass)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    tries   CONSTANT integer := 12;
+    budget  CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started timestamptz;
+    locked  regclass;
+BEGIN
+    FOR try IN 1 .. tries LOOP
+        BEGIN
+            FOR locked IN SELECT p.partition FROM zbxhist_internal.native_partitions(parent) p LOOP
+                PERFORM zbxhist_internal.lock_patiently(locked);
+            END LOOP;
+            locked := parent;
+            PERFORM zbxhist_internal.lock_patiently(parent);
+            started := clock_timestamp();
+            PERFORM set_config('lock_timeout', budget::text, true);
+            EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', parent);
+            FOR locked IN SELECT p.partition FROM zbxhist_internal.native_partitions(parent) p LOOP
+                PERFORM set_config('lock_timeout', greatest(1, budget
+                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
+                EXECUTE format('LOCK TABLE ONLY %s IN ACCESS EXCLUSIVE MODE', locked);
+            END LOOP;
+            RETURN clock_timestamp() - started;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            IF try = tries THEN
+                RAISE EXCEPTION 'could not lock table % within % ms, % times', locked, budget, tries
+                    USING ERRCODE = 'lock_not_available',
+                          DETAIL = 'A long transaction is using it.  Repeat the call when that has ended.',
+                          HINT = zbxhist_internal.long_transactions();
+            END IF;
+        END;
+        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lock_native(regclass) IS
+'Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for bounded times, and returns the time it waited (internal)';
+
+-- Created by the owner: what its columns and indexes evaluate is his code.
+CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+AS $$
+DECLARE
+    source   record;
+    new_name CONSTANT name := format('zbxhist_adopted_%s', native::oid);
+BEGIN
+    SELECT n.nspname, k.relnamespace, k.relpersistence, t.spcname INTO source
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+     WHERE k.oid = native;
+    PERFORM zbxhist_internal.execute_as_owner(native, format(
+        'CREATE %sTABLE %I.%I (LIKE %s INCLUDING ALL)%s',
+        CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' ELSE '' END,
+        source.nspname, new_name, native,
+        coalesce(' TABLESPACE ' || quote_ident(source.spcname), '')));
+    RETURN (SELECT k.oid::regclass FROM pg_class k
+             WHERE k.relnamespace = source.relnamespace AND k.relname = new_name);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.new_plain_table(regclass) IS
+'Creates a plain table with the columns, defaults, constraints and indexes of a natively partitioned one (internal)';
+
+-- A default partition that holds rows is a plain table with all that a parent
+-- needs: it becomes the parent, and its rows are that one's own.  It may have
+-- other defaults, or its columns in another order.
+CREATE FUNCTION zbxhist_internal.release_default(native regclass, partition regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item record;
+BEGIN
+    PERFORM zbxhist_internal.execute_as_owner(
+        native, format('ALTER TABLE %s DETACH PARTITION %s', native, partition));
+    IF NOT zbxhist_internal.has_own_rows(partition, NULL) THEN
+        PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', partition));
+        RETURN NULL;
+    END IF;
+    FOR item IN
+        SELECT n.attname, n.atttypid = p.atttypid AS is_same, pg_get_expr(d.adbin, d.adrelid) AS value
+          FROM (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
+                 WHERE a.attrelid = native AND a.attnum > 0 AND NOT a.attisdropped) n
+          LEFT JOIN (SELECT a.*, row_number() OVER (ORDER BY a.attnum) AS place FROM pg_attribute a
+                      WHERE a.attrelid = partition AND a.attnum > 0 AND NOT a.attisdropped) p
+               ON (p.attname, p.place) = (n.attname, n.place)
+          LEFT JOIN pg_attrdef d ON d.adrelid = native AND d.adnum = n.attnum AND n.attgenerated = ''
+    LOOP
+        IF item.is_same IS NOT TRUE THEN
+            RAISE EXCEPTION 'default partition % has its columns in another order than table %', partition, native
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = 'It would become the table itself, because it has rows.  Move them to partitions first.';
+        END IF;
+        PERFORM zbxhist_internal.execute_as_owner(partition, format(
+            'ALTER TABLE %s ALTER COLUMN %I %s DEFAULT %s', partition, item.attname,
+            CASE WHEN item.value IS NULL THEN 'DROP' ELSE 'SET' END, coalesce(item.value, '')));
+    END LOOP;
+    RETURN partition;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.release_default(regclass, regclass) IS
+'Detaches a default partition; drops it if it is empty, else makes it ready to be a parent and returns it (internal)';
+
+-- Names of indexes, too: those of Zabbix are known to its upgrades.
+CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    old_name CONSTANT name := (SELECT k.relname FROM pg_class k WHERE k.oid = native);
+    comment  CONSTANT text := obj_description(native, 'pg_class');
+    indexes  CONSTANT name[] := ARRAY(SELECT k.relname FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid
+                                       WHERE x.indrelid = native ORDER BY x.indexrelid);
+    formers  CONSTANT text[] := ARRAY(SELECT zbxhist_internal.describe_index(x.indexrelid) FROM pg_index x
+                                       WHERE x.indrelid = native ORDER BY x.indexrelid);
+    copy     regclass;
+BEGIN
+    IF former_name IS NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(native, format('DROP TABLE %s', native));
+    ELSE
+        PERFORM zbxhist_internal.execute_as_owner(native, format(
+                    'ALTER INDEX %s RENAME TO %I', k.oid::regclass,
+                    zbxhist_internal.free_name(k.relnamespace, k.relname, '_old')))
+           FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid WHERE x.indrelid = native;
+        PERFORM zbxhist_internal.execute_as_owner(native, format('ALTER TABLE %s RENAME TO %I', native, former_name));
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(
+        new_table, format('ALTER TABLE %s RENAME TO %I', new_table, old_name));
+    IF comment IS NOT NULL THEN
+        PERFORM zbxhist_internal.execute_as_owner(
+            new_table, format('COMMENT ON TABLE %s IS %L', new_table, comment));
+    END IF;
+    FOR i IN 1 .. cardinality(indexes) LOOP
+        SELECT x.indexrelid::regclass INTO copy
+          FROM pg_index x JOIN pg_class k ON k.oid = x.indexrelid
+         WHERE x.indrelid = new_table AND k.relname <> ALL (indexes)
+           AND zbxhist_internal.describe_index(x.indexrelid) = formers[i]
+         LIMIT 1;
+        IF FOUND THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                new_table, format('ALTER INDEX %s RENAME TO %I', copy, indexes[i]));
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) IS
+'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
+
+-- In one transaction: whoever waits for the table finds the new one under its
+-- name, with all partitions, and nothing is written anew.
+CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    locked  timestamptz;
+    is_partmans CONSTANT boolean := (zbxhist_internal.partman_entry(native)).config IS NOT NULL;
+    policy  zbxhist.parent_config;
+    taken   regclass[];
+    item    record;
+    result  regclass;
+    waited  interval;
+BEGIN
+    PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), native::oid::integer);
+    PERFORM zbxhist_internal.verify_native(native);
+    policy := zbxhist_internal.adoption_policy(native);
+    PERFORM zbxhist_internal.leave_partman(native);
+    waited := zbxhist_internal.lock_native(native);
+    locked := clock_timestamp();
+    PERFORM zbxhist_internal.verify_native(native);
+    -- those that were made meanwhile
+    PERFORM zbxhist_internal.add_bounds(p.partition)
+       FROM zbxhist_internal.native_partitions(native) p WHERE NOT p.is_bounded AND NOT p.is_default;
+    taken := ARRAY(SELECT p.partition FROM zbxhist_internal.native_partitions(native) p
+                    WHERE NOT p.is_default ORDER BY p.from_clock);
+    -- the default one first: each that is detached before changes its bounds
+    SELECT zbxhist_internal.release_default(native, p.partition) INTO result
+      FROM zbxhist_internal.native_partitions(native) p WHERE p.is_default;
+    result := coalesce(result, zbxhist_internal.new_plain_table(native));
+    PERFORM zbxhist_internal.clone_columns(native, result);
+    PERFORM zbxhist_internal.clone_grants(native, result);
+    FOR item IN
+        SELECT t.partition, coalesce(string_agg(', DROP CONSTRAINT ' || quote_ident(c.conname), ''), '') AS needless
+          FROM unnest(taken) WITH ORDINALITY t (partition, place)
+          JOIN pg_class k ON k.oid = t.partition
+          -- what pg_partman adds to say the bounds in its words: each INSERT would evaluate it
+          LEFT JOIN pg_constraint c ON c.conrelid = k.oid AND c.contype = 'c' AND c.conislocal AND is_partmans
+                                   AND c.conname = left(k.relname, 47) || '_partition_check'
+         GROUP BY t.partition, t.place
+         ORDER BY t.place
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(
+            native, format('ALTER TABLE %s DETACH PARTITION %s', native, item.partition));
+        PERFORM zbxhist_internal.execute_as_owner(
+            native, format('ALTER TABLE %s INHERIT %s%s', item.partition, result, item.needless));
+    END LOOP;
+    IF EXISTS (SELECT FROM zbxhist_internal.missing_indexes(native, result)) THEN
+        RAISE EXCEPTION 'default partition % has not all indexes of table %', result, native
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    PERFORM zbxhist_internal.take_place(native, result);
+    PERFORM zbxhist_internal.verify_table(result);
+    IF taken <> ARRAY(SELECT p.partition FROM zbxhist.list_partitions(result) p ORDER BY p.from_clock) THEN
+        RAISE EXCEPTION 'the bounds of the partitions of table % cannot be read', result
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    policy.parent := result;
+    PERFORM zbxhist_internal.write_new_policy(policy);
+    PERFORM zbxhist_internal.create_triggers(result);
+    PERFORM zbxhist_internal.invalidate(result);
+    PERFORM zbxhist_internal.step_begin(result);
+    PERFORM zbxhist_internal.log_action(result, 'adopt', NULL, NULL, NULL, started, waited, NULL,
+                                        format('%s partitions, locked for %s ms', cardinality(taken),
+                                               ceil(extract(epoch FROM clock_timestamp() - locked) * 1000)));
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.exchange_parent(regclass) IS
+'Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes over, and returns it (internal)';

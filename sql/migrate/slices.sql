@@ -1,0 +1,381 @@
+-- sql/migrate/slices.sql
+
+CREATE FUNCTION zbxhist_internal.import_rows(
+    query text,
+    day regclass,
+    from_clock bigint,
+    to_clock bigint,
+    is_unique boolean,
+    required name[],
+    OUT rows_read bigint,
+    OUT rows_stored bigint,
+    OUT bytes bigint,
+    OUT checksum bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.import_rows(text, regclass, bigint, bigint, boolean, name[]) IS
+'Writes the rows of a query into the empty table of a packed day, of those with one key the first, unless a column that is required is null, and compares what it has written (internal)';
+
+-- Clocks that are no time to have values of, such as 0, are not gone through day
+-- by day: what is older than ten years is one slice, and what is of days to come.
+CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass)
+RETURNS SETOF zbxhist.import_slice
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH RECURSIVE block AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_blocks(source, parent)),
+    whole AS (
+        SELECT min(b.low) AS low, max(b.high) AS high, p.length,
+               (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() - 3650 * 86400)).from_clock AS floor,
+               (zbxhist_internal.clock_range(p.length, zbxhist_internal.current_clock() + 86400)).to_clock AS ceiling
+          FROM block b,
+               (SELECT zbxhist_internal.coarse_interval(c.partition_interval) AS length
+                  FROM zbxhist.parent_config c WHERE c.parent = plan_import.parent) p
+         GROUP BY p.length),
+    slice AS (
+        SELECT r.from_clock, r.to_clock, w.length, least(w.high, w.ceiling - 1) AS last
+          FROM whole w, zbxhist_internal.clock_range(w.length, greatest(w.low, w.floor)) r
+         WHERE w.high >= w.floor AND w.low < w.ceiling
+        UNION ALL
+        SELECT r.from_clock, r.to_clock, s.length, s.last
+          FROM slice s, zbxhist_internal.clock_range(s.length, s.to_clock) r
+         WHERE s.to_clock <= s.last),
+    every AS (
+        SELECT s.from_clock, s.to_clock FROM slice s
+         UNION ALL
+        SELECT w.low, least(w.high + 1, w.floor) FROM whole w WHERE w.low < w.floor
+         UNION ALL
+        SELECT greatest(w.low, w.ceiling), w.high + 1 FROM whole w WHERE w.high >= w.ceiling)
+    SELECT plan_import.parent, plan_import.source, s.from_clock, s.to_clock,
+           array_agg(b.first_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
+           array_agg(b.end_block ORDER BY b.first_block) FILTER (WHERE b.end_block IS NOT NULL),
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::timestamptz, NULL::integer, NULL::timestamptz
+      FROM every s
+      JOIN block b ON b.low < s.to_clock AND b.high >= s.from_clock
+     GROUP BY s.from_clock, s.to_clock
+     ORDER BY s.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.plan_import(regclass, regclass) IS
+'The slices in which a table is imported: days, or months, that it may have rows of (internal)';
+
+-- What is over and has neither a partition nor a packed day, and would be packed
+-- if it had.  Rows that an INSERT might refuse, or whose key may be null and so
+-- be there twice, are inserted, as are those of a table with triggers of others,
+-- which are to see them; and so are all while no partition tells whether
+-- it could be packed.
+CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice)
+RETURNS TABLE (gap_from bigint, gap_to bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT m.gap_from, m.gap_to
+      FROM zbxhist.parent_config c,
+           zbxhist_internal.missing_ranges((slice).parent, (slice).from_clock, (slice).to_clock) m
+     WHERE c.parent = (slice).parent AND c.routing
+       AND m.gap_to <= zbxhist_internal.clock_before(c.pack_after)
+       AND EXISTS (SELECT FROM (SELECT p.partition FROM zbxhist.list_partitions((slice).parent) p
+                                 ORDER BY p.from_clock DESC LIMIT 1) p
+                    WHERE zbxhist_internal.not_packable((slice).parent, p.partition) IS NULL)
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.insert_triggers((slice).parent))
+       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = (slice).parent AND k.contype IN ('c', 'f'))
+       AND NOT EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid = (slice).parent AND NOT a.attnotnull
+                          AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.import_gaps(zbxhist.import_slice) IS
+'The ranges of a slice of an import that are packed straight away (internal)';
+
+-- Compared value by value, as many times as each row is there, or by the columns of
+-- a key; as text where a type knows no equality.
+CREATE FUNCTION zbxhist_internal.count_absent(
+    parent regclass,
+    query text,
+    from_clock bigint,
+    to_clock bigint,
+    keys name[])
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    columns text;
+    labels  text;
+BEGIN
+    SELECT string_agg(format(CASE WHEN o.is_comparable THEN 'r.%I' ELSE 'r.%I::text' END, a.attname), ', ' ORDER BY a.attnum),
+           string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+      INTO columns, labels
+      FROM pg_attribute a
+      JOIN pg_type t ON t.oid = a.atttypid
+     CROSS JOIN LATERAL (
+           SELECT EXISTS (SELECT FROM pg_opclass c JOIN pg_am m ON m.oid = c.opcmethod
+                           WHERE m.amname = 'btree' AND c.opcdefault
+                             AND (c.opcintype = a.atttypid
+                                  OR a.atttypid = 'varchar'::regtype AND c.opcintype = 'text'::regtype)) AS is_comparable) o
+     WHERE a.attrelid = count_absent.parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+       AND (keys IS NULL OR a.attname = ANY (keys));
+    RETURN coalesce(zbxhist_internal.execute_as_owner(parent, format(
+        'SELECT sum(n) FROM (SELECT sum(n) AS n FROM (SELECT %1$s, 1 AS n FROM (%3$s) r'
+        ' UNION ALL SELECT %1$s, -1 FROM %4$s r WHERE r.clock >= %5$s AND r.clock <= %6$s) AS b (%2$s, n)'
+        ' GROUP BY %2$s HAVING %7$s(n) > 0) AS a',
+        columns, labels, query, parent, from_clock, to_clock - 1, CASE WHEN keys IS NULL THEN 'sum' ELSE 'min' END))::bigint, 0);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.count_absent(regclass, text, bigint, bigint, name[]) IS
+'How many rows of a query a managed table does not have in a range of clocks, with just these values or by their keys (internal)';
+
+-- Keys that rows of the table itself have are left out.
+CREATE FUNCTION zbxhist_internal.import_gap(
+    slice zbxhist.import_slice,
+    packed regclass,
+    gap_from bigint,
+    gap_to bigint,
+    OUT rows_read bigint,
+    OUT rows_stored bigint,
+    OUT checksum bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    target  CONSTANT regclass := slice.parent;
+    keys    CONSTANT name[] := zbxhist_internal.key_columns(target);
+    query   text := zbxhist_internal.source_query(slice, zbxhist_internal.import_columns(target, true), gap_from, gap_to);
+    interval_of CONSTANT interval := (SELECT c.partition_interval FROM zbxhist.parent_config c WHERE c.parent = target);
+    day     regclass;
+    written record;
+    twice   bigint := 0;
+    known   bigint := 0;
+BEGIN
+    IF query IS NULL THEN
+        rows_read := 0;
+        rows_stored := 0;
+        RETURN;
+    END IF;
+    IF keys IS NOT NULL AND zbxhist_internal.waiting_clock(target, gap_from, gap_to, false) IS NOT NULL THEN
+        SELECT c.nrows, c.checksum INTO twice, known
+          FROM zbxhist_internal.checksum_rows(target, format('SELECT * FROM (%s) s WHERE EXISTS (%s)', query,
+                                                             zbxhist_internal.same_key(target, keys))) c;
+        query := format('SELECT * FROM (%s) s WHERE NOT EXISTS (%s)', query, zbxhist_internal.same_key(target, keys));
+    END IF;
+    day := zbxhist_internal.create_day_of_range(target,
+               zbxhist_internal.partition_name(target, interval_of, gap_from, gap_to), gap_from, gap_to,
+               (SELECT k.relpersistence FROM pg_class k WHERE k.oid = target));
+    written := zbxhist_internal.import_rows(query, day, gap_from, gap_to, keys IS NOT NULL,
+                   zbxhist_internal.required_columns(target));
+    rows_read := written.rows_read + twice;
+    checksum := zbxhist_internal.add_checksums(written.checksum, known);
+    rows_stored := written.rows_stored;
+    IF rows_stored = 0 THEN
+        PERFORM zbxhist_internal.execute_as_owner(target, format('DROP TABLE %s', day));
+        RETURN;
+    END IF;
+    INSERT INTO zbxhist.packed_day
+        (parent, day, from_clock, to_clock, nrows, packed_at, packed_rows, packed_bytes)
+    VALUES (target, day, gap_from, gap_to, rows_stored, clock_timestamp(), rows_stored, zbxhist_internal.day_bytes(day));
+    PERFORM zbxhist_internal.attach_day(day, packed);
+    PERFORM zbxhist_internal.lock_with_patience(packed);
+    PERFORM zbxhist_internal.note_columns(target, packed, day);
+    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows_stored, NULL, started, NULL, NULL,
+                                        format('%s rows read, packed to %s', rows_read, pg_size_pretty(pg_total_relation_size(day))));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.import_gap(zbxhist.import_slice, regclass, bigint, bigint) IS
+'Packs rows of another table as a day that the managed table had nothing of (internal)';
+
+-- What has a place already goes there as other late values do.  ON CONFLICT keeps
+-- the rows in the parent, until maintenance moves or merges them.
+CREATE FUNCTION zbxhist_internal.import_rest(
+    slice zbxhist.import_slice,
+    from_clock bigint,
+    to_clock bigint,
+    OUT rows_read bigint,
+    OUT rows_stored bigint,
+    OUT checksum bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    target  CONSTANT regclass := slice.parent;
+    columns CONSTANT text := zbxhist_internal.import_columns(target, false);
+    query   CONSTANT text := zbxhist_internal.source_query(slice, columns, from_clock, to_clock);
+    -- these may store other values, or none
+    altered CONSTANT boolean := EXISTS (SELECT FROM zbxhist_internal.insert_triggers(target) t WHERE t.tgtype & 3 = 3);
+    keys    CONSTANT name[] := zbxhist_internal.key_columns(target);
+    before  bigint;
+    absent  bigint;
+    is_same boolean;
+BEGIN
+    rows_stored := 0;
+    SELECT c.nrows, c.checksum INTO rows_read, checksum FROM zbxhist_internal.checksum_rows(target, query) c;
+    IF coalesce(rows_read, 0) = 0 THEN
+        rows_read := 0;
+        RETURN;
+    END IF;
+    IF NOT altered THEN
+        before := zbxhist_internal.count_absent(target, query, from_clock, to_clock, NULL);
+    END IF;
+    rows_stored := zbxhist_internal.execute_as_owner(target, format(
+        'INSERT INTO %s (%s) %s ON CONFLICT DO NOTHING', target, columns, query));
+    IF NOT altered THEN
+        absent := zbxhist_internal.count_absent(target, query, from_clock, to_clock, NULL);
+    END IF;
+    -- each that was stored is one less, and of the others the key is there
+    IF absent > before - rows_stored
+       OR absent > 0 AND (keys IS NULL OR zbxhist_internal.count_absent(target, query, from_clock, to_clock, keys) > 0) THEN
+        SELECT (c.nrows, c.checksum) = (import_rest.rows_read, import_rest.checksum) INTO is_same
+          FROM zbxhist_internal.checksum_rows(target, query) c;
+        IF is_same THEN
+            RAISE EXCEPTION 'table % does not answer with the rows of table % that have been inserted', target, slice.source
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      DETAIL = format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
+                      HINT = 'SELECT * FROM zbxhist.check();';
+        END IF;
+    END IF;
+    PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows_stored, NULL, started, NULL, NULL,
+                                        format('%s rows read, inserted', rows_read));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.import_rest(zbxhist.import_slice, bigint, bigint) IS
+'Inserts rows of another table into a managed one, those whose key is not there, and compares (internal)';
+
+-- One slice in one transaction.  Answers as pack_partition does.
+CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    slice  zbxhist.import_slice;
+    packed regclass;
+    behind bigint := slice_from;
+    gap    record;
+    part   record;
+BEGIN
+    PERFORM zbxhist_internal.verify_source(source, parent);
+    SELECT * INTO STRICT slice FROM zbxhist.import_slice s
+     WHERE s.parent = step_import.parent AND s.source = step_import.source AND s.from_clock = slice_from FOR UPDATE;
+    IF slice.done_at IS NOT NULL THEN
+        RETURN 'done';
+    END IF;
+    packed := zbxhist_internal.packed_table(parent);
+    IF packed IS NULL THEN
+        PERFORM zbxhist_internal.create_packed_table(parent);
+        RETURN 'more';
+    END IF;
+    IF NOT zbxhist_internal.packed_table_settled(parent, packed) THEN
+        RETURN 'wait';
+    END IF;
+    slice.rows_read := 0;
+    slice.rows_stored := 0;
+    slice.checksum := 0;
+    FOR gap IN SELECT * FROM zbxhist_internal.import_gaps(slice)
+                UNION ALL SELECT slice.to_clock, slice.to_clock ORDER BY gap_from
+    LOOP
+        IF behind < gap.gap_from THEN
+            part := zbxhist_internal.import_rest(slice, behind, gap.gap_from);
+            slice.rows_read := slice.rows_read + part.rows_read;
+            slice.rows_stored := slice.rows_stored + part.rows_stored;
+            slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
+        END IF;
+        IF gap.gap_from < gap.gap_to THEN
+            part := zbxhist_internal.import_gap(slice, packed, gap.gap_from, gap.gap_to);
+            slice.rows_read := slice.rows_read + part.rows_read;
+            slice.rows_stored := slice.rows_stored + part.rows_stored;
+            slice.checksum := zbxhist_internal.add_checksums(slice.checksum, part.checksum);
+        END IF;
+        behind := gap.gap_to;
+    END LOOP;
+    UPDATE zbxhist.import_slice s
+       SET rows_read = slice.rows_read, rows_stored = slice.rows_stored, checksum = slice.checksum, done_at = clock_timestamp()
+     WHERE s.parent = step_import.parent AND s.source = step_import.source AND s.from_clock = slice_from;
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_import(regclass, regclass, bigint) IS
+'Imports one slice of another table, or does what has to be done before: more, call again; wait, call again later (internal)';
+
+-- A slice that has changed since it was read is imported again by the next call,
+-- from wherever its rows are by then.  Without a key that would store the others
+-- twice.
+CREATE FUNCTION zbxhist_internal.compare_slice(source regclass, parent regclass, slice_from bigint)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    slice   zbxhist.import_slice;
+    present record;
+BEGIN
+    PERFORM zbxhist_internal.require_parent(parent);
+    PERFORM zbxhist_internal.verify_source(source, parent);
+    SELECT * INTO STRICT slice FROM zbxhist.import_slice s
+     WHERE s.parent = compare_slice.parent AND s.source = compare_slice.source AND s.from_clock = slice_from FOR UPDATE;
+    SELECT coalesce(c.nrows, 0) AS nrows, coalesce(c.checksum, 0) AS checksum INTO present
+      FROM zbxhist_internal.checksum_rows(parent, zbxhist_internal.source_query(
+               slice, zbxhist_internal.import_columns(parent, false), slice.from_clock, slice.to_clock)) c;
+    IF (present.nrows, present.checksum) = (slice.rows_read, slice.checksum) THEN
+        UPDATE zbxhist.import_slice s SET compared_at = clock_timestamp()
+         WHERE s.parent = compare_slice.parent AND s.source = compare_slice.source AND s.from_clock = slice_from;
+        RETURN true;
+    END IF;
+    IF zbxhist_internal.key_columns(parent) IS NOT NULL THEN
+        UPDATE zbxhist.import_slice s SET done_at = NULL, first_block = NULL, end_block = NULL
+         WHERE s.parent = compare_slice.parent AND s.source = compare_slice.source AND s.from_clock = slice_from;
+    END IF;
+    RETURN false;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.compare_slice(regclass, regclass, bigint) IS
+'Whether a table still has the rows of a slice that were imported; if not, the slice is to be imported again (internal)';
+
+-- The newest first: what people look at.
+CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass)
+RETURNS bigint[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ARRAY(SELECT s.from_clock FROM zbxhist.import_slice s
+                  WHERE s.parent = open_slices.parent AND s.source = open_slices.source AND s.compared_at IS NULL
+                  ORDER BY s.from_clock DESC)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.open_slices(regclass, regclass) IS
+'Where the slices of an import begin that are not done and compared (internal)';
+
+-- Nothing is held while it sleeps.
+CREATE PROCEDURE zbxhist_internal.keep_pace(
+    source regclass,
+    parent regclass,
+    slice_from bigint,
+    rows_a_second integer,
+    began timestamptz)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    done pg_catalog.int8;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    IF rows_a_second IS NOT NULL THEN
+        SELECT s.rows_read INTO done FROM zbxhist.import_slice s
+         WHERE s.parent = keep_pace.parent AND s.source = keep_pace.source AND s.from_clock = slice_from;
+        CALL zbxhist_internal.next_transaction();
+        PERFORM pg_sleep(greatest(0, done / rows_a_second::double precision
+                                     - extract(epoch FROM clock_timestamp() - began)));
+    END IF;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.keep_pace(regclass, regclass, bigint, integer, timestamptz) IS
+'Ends the transaction, and sleeps until the rows of a slice were not too many (internal)';

@@ -1,0 +1,276 @@
+-- sql/migrate/source.sql
+
+CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(CASE WHEN import_columns.packed
+                           THEN format('s.%I AS %I', a.attname, coalesce(c.packed_name, a.attname))
+                           ELSE quote_ident(a.attname) END, ', ' ORDER BY a.attnum)
+      FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
+     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.import_columns(regclass, boolean) IS
+'The columns of a managed table, as they are or with the names that packed days have them under (internal)';
+
+CREATE FUNCTION zbxhist_internal.key_columns(parent regclass)
+RETURNS name[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT array_agg(a.attname ORDER BY a.attname)
+      FROM (SELECT x.* FROM pg_index x
+             WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid
+             ORDER BY NOT x.indisprimary, x.indexrelid LIMIT 1) x
+     CROSS JOIN LATERAL unnest(x.indkey[0:x.indnkeyatts - 1]) i (attnum)
+      JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.key_columns(regclass) IS
+'The columns of a table''s primary key, or else of a unique index; NULL if it has none (internal)';
+
+CREATE FUNCTION zbxhist_internal.required_columns(parent regclass)
+RETURNS name[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
+      FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
+     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+       AND (a.attnotnull OR a.attname IN ('itemid', 'clock'))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.required_columns(regclass) IS
+'The columns of a managed table that may not be null, by the names that packed days have them under (internal)';
+
+CREATE FUNCTION zbxhist_internal.same_key(parent regclass, keys name[])
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('SELECT FROM ONLY %s p WHERE %s', parent,
+                  string_agg(format('p.%1$I = s.%2$I', k, coalesce(c.packed_name, k)), ' AND '))
+      FROM unnest(keys) k
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = k
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.same_key(regclass, name[]) IS
+'The condition that a managed table itself has a row with the key of one to be imported (internal)';
+
+CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass)
+RETURNS SETOF pg_trigger
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT t
+      FROM pg_trigger t
+      JOIN pg_proc p ON p.oid = t.tgfoid
+     WHERE t.tgrelid = parent AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+       AND t.tgtype & 4 <> 0                            -- of INSERT
+       AND p.pronamespace NOT IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.insert_triggers(regclass) IS
+'The triggers of others that an INSERT into a managed table fires (internal)';
+
+-- Read with the rights of the parent's owner, who must be allowed to.
+CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    owner  CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
+    kind   CONSTANT "char" := (SELECT k.relkind FROM pg_class k WHERE k.oid = source);
+    item record;
+BEGIN
+    IF kind IS NULL THEN
+        RAISE EXCEPTION 'source must be a table that exists'
+            USING ERRCODE = 'undefined_table';
+    END IF;
+    IF kind NOT IN ('r', 'p', 'f') THEN
+        RAISE EXCEPTION 'cannot import %: it is no table', source
+            USING ERRCODE = 'wrong_object_type';
+    END IF;
+    IF source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))
+       OR EXISTS (SELECT FROM zbxhist.parent_config c
+                   WHERE c.parent = source OR zbxhist_internal.packed_table(c.parent) = source)
+       OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = source) THEN
+        RAISE EXCEPTION 'cannot import %: it is managed by zbxhist', source
+            USING ERRCODE = 'wrong_object_type';
+    END IF;
+    IF EXISTS (WITH RECURSIVE ancestor AS (
+                   SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = parent
+                    UNION
+                   SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.inhparent)
+               SELECT FROM ancestor a WHERE a.inhparent = source) THEN
+        RAISE EXCEPTION 'cannot import %: table % inherits from it', source, parent
+            USING ERRCODE = 'wrong_object_type';
+    END IF;
+    IF NOT has_table_privilege(owner, source, 'SELECT') THEN
+        RAISE EXCEPTION 'the owner of table % may not read table %', parent, source
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = format('GRANT SELECT ON %s TO %I;', source, pg_get_userbyid(owner));
+    END IF;
+    IF row_security_active(source) OR EXISTS (SELECT FROM pg_class k WHERE k.oid = source AND k.relrowsecurity) THEN
+        RAISE EXCEPTION 'cannot import %: it has row security', source
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source);
+    END IF;
+    FOR item IN
+        SELECT p.attname, format_type(p.atttypid, p.atttypmod) AS type, s.atttypid IS NULL AS is_missing,
+               s.atttypid <> p.atttypid OR s.atttypmod <> p.atttypmod AS is_other, format_type(s.atttypid, s.atttypmod) AS its
+          FROM pg_attribute p
+          LEFT JOIN pg_attribute s ON s.attrelid = source AND s.attname = p.attname AND s.attnum > 0 AND NOT s.attisdropped
+         WHERE p.attrelid = parent AND p.attnum > 0 AND NOT p.attisdropped AND p.attgenerated = ''
+         ORDER BY p.attnum
+    LOOP
+        IF item.is_missing THEN
+            RAISE EXCEPTION 'table % has no column "%"', source, item.attname
+                USING ERRCODE = 'undefined_column';
+        ELSIF item.is_other THEN
+            RAISE EXCEPTION 'column "%" of table % is of type %, not %', item.attname, source, item.its, item.type
+                USING ERRCODE = 'datatype_mismatch',
+                      HINT = format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', source, item.attname, item.type);
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_source(regclass, regclass) IS
+'Raises an error unless the rows of a table can be imported into a managed one (internal)';
+
+-- Of a table whose rows are found by their blocks only those are read.
+CREATE FUNCTION zbxhist_internal.source_query(
+    slice zbxhist.import_slice,
+    columns text,
+    from_clock bigint,
+    to_clock bigint)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(format('SELECT %s FROM %s s WHERE %ss.clock >= %s AND s.clock <= %s', columns,
+                             CASE WHEN b.first IS NULL THEN '' ELSE 'ONLY ' END || (slice).source,
+                             CASE WHEN b.first IS NULL THEN ''
+                                  ELSE format('s.ctid >= ''(%s,0)'' AND s.ctid < ''(%s,0)'' AND ', b.first, b.behind) END,
+                             from_clock, to_clock - 1), ' UNION ALL ')
+      FROM (SELECT NULL::bigint, NULL::bigint WHERE (slice).first_block IS NULL
+             UNION ALL
+            SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.source_query(zbxhist.import_slice, text, bigint, bigint) IS
+'The query that reads rows of a slice of an import (internal)';
+
+CREATE FUNCTION zbxhist_internal.source_range(
+    source regclass,
+    parent regclass,
+    first_block bigint,
+    end_block bigint,
+    OUT low bigint,
+    OUT high bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    answer CONSTANT text[] := zbxhist_internal.execute_as_owner(parent, format(
+        'SELECT ARRAY[min(clock), max(clock)] FROM ONLY %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''',
+        source, first_block, end_block));
+BEGIN
+    low := answer[1];
+    high := answer[2];
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.source_range(regclass, regclass, bigint, bigint) IS
+'The least and the greatest clock in a range of blocks of a table (internal)';
+
+-- TimescaleDB knows the ranges of its chunks; all others are read once.
+CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass)
+RETURNS TABLE (low bigint, high bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    query CONSTANT text := CASE
+        WHEN source IN (SELECT zbxhist_internal.hypertables())
+             AND to_regclass('timescaledb_information.chunks') IS NOT NULL
+        THEN (SELECT format('SELECT c.range_start_integer AS low, c.range_end_integer - 1 AS high'
+                            ' FROM timescaledb_information.chunks c WHERE c.hypertable_schema = %L AND c.hypertable_name = %L',
+                            n.nspname, k.relname)
+                FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = source)
+        ELSE format('SELECT min(clock) AS low, max(clock) AS high FROM %s GROUP BY floor(clock / 86400.0)', source) END;
+BEGIN
+    RETURN QUERY
+        SELECT (d ->> 0)::bigint, (d ->> 1)::bigint
+          FROM json_array_elements(zbxhist_internal.execute_as_owner(parent, format(
+                   'SELECT json_agg(json_build_array(low, high)) FROM (%s) d', query))::json) d;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.source_days(regclass, regclass) IS
+'The least and the greatest clock of each day that a table has rows of, or of what holds them (internal)';
+
+-- A table without an index that begins with the clock would be read once for each
+-- day.  Values come in the order of time, mostly: of each 64 MB, or less of a small table, it is
+-- noted which clocks they have.
+CREATE FUNCTION zbxhist_internal.source_blocks(source regclass, parent regclass)
+RETURNS TABLE (first_block bigint, end_block bigint, low bigint, high bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    pages CONSTANT bigint := pg_relation_size(source) / current_setting('block_size')::bigint;
+    step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
+BEGIN
+    IF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = source)
+       OR (SELECT k.relkind FROM pg_class k WHERE k.oid = source) <> 'r'
+       OR EXISTS (SELECT FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
+                   WHERE x.indrelid = source AND x.indisvalid AND a.attname = 'clock') THEN
+        FOR low, high IN SELECT r.low, r.high FROM zbxhist_internal.source_days(source, parent) r LOOP
+            RETURN NEXT;
+        END LOOP;
+        RETURN;
+    END IF;
+    FOR block IN 0 .. greatest(pages - 1, 0) BY step LOOP
+        first_block := block;
+        end_block := block + step;
+        SELECT r.low, r.high INTO low, high
+          FROM zbxhist_internal.source_range(source, parent, first_block, end_block) r;
+        IF low IS NOT NULL THEN
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.source_blocks(regclass, regclass) IS
+'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
+
+-- As in src/packed/jobs/query_rows.c, without an overflow.
+CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.add_checksums(bigint, bigint) IS
+'The checksum of two sets of rows together (internal)';
+
+CREATE FUNCTION zbxhist_internal.checksum_rows(
+    relation regclass,
+    query text,
+    OUT nrows bigint,
+    OUT checksum bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.checksum_rows(regclass, text) IS
+'The number of rows of a query, run with the rights of the owner of a table, and a checksum over all their values that does not depend on their order (internal)';

@@ -1,0 +1,170 @@
+-- sql/operate/take_off.sql
+
+CREATE FUNCTION zbxhist_internal.days_to_take_off(
+    parent regclass,
+    day date,
+    OUT relations regclass[],
+    OUT from_clock bigint,
+    OUT to_clock bigint,
+    OUT is_wider boolean,
+    OUT detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy   CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
+    found    record;
+    own      bigint;
+BEGIN
+    IF NOT policy.routing THEN
+        RAISE EXCEPTION 'table % is being turned back into a plain table', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
+                  HINT = format('CALL zbxhist.undo(%L);', parent);
+    END IF;
+    SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock, r.is_packed), '{}') AS relations,
+           least(min(r.from_clock), midnight) AS from_clock, greatest(max(r.to_clock), midnight + 86400) AS to_clock,
+           count(*) FILTER (WHERE NOT r.is_packed) AS partitions, count(*) FILTER (WHERE r.is_packed) AS packed,
+           coalesce(sum(CASE WHEN d.runs THEN pg_relation_size(r.relation) / 10
+                             WHEN d.unpacked THEN 0
+                             ELSE coalesce(d.nrows, zbxhist_internal.probable_rows(r.relation)) END), 0)::bigint AS rows,
+           coalesce(sum(pg_total_relation_size(r.relation)), 0) AS bytes
+      INTO found
+      FROM zbxhist_internal.ranges_of_day(parent, day) r
+      LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
+      JOIN pg_class k ON k.oid = r.relation;
+    IF found.to_clock > zbxhist_internal.current_clock() THEN
+        RAISE EXCEPTION '% of table % is not over yet', to_char(day, 'YYYY-MM-DD'), parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Values up to %s are stored in its partitions.',
+                                  zbxhist_internal.format_time(to_timestamp(found.to_clock)));
+    END IF;
+    own := zbxhist_internal.count_waiting(parent, found.from_clock, found.to_clock);
+    IF found.relations = '{}' AND own = 0 THEN
+        RAISE EXCEPTION 'table % has nothing of %', parent, to_char(day, 'YYYY-MM-DD')
+            USING ERRCODE = 'undefined_table',
+                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+    END IF;
+    relations := found.relations;
+    from_clock := found.from_clock;
+    to_clock := found.to_clock;
+    is_wider := from_clock < midnight OR to_clock > midnight + 86400;
+    detail := format('from %s to %s: %s partitions and %s packed days with about %s rows, %s; %s rows in the table itself',
+                     zbxhist_internal.format_time(to_timestamp(from_clock)), zbxhist_internal.format_time(to_timestamp(to_clock)),
+                     found.partitions, found.packed, found.rows, pg_size_pretty(found.bytes),
+                     coalesce(own::text, 'an unknown number of'));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.days_to_take_off(regclass, date) IS
+'The partitions and packed days that have values of a UTC day, their range of clocks, whether that is more than the day, and what they hold, in words; an error if the day is not over, or has nothing (internal)';
+
+CREATE PROCEDURE zbxhist_internal.take_off_by_hand(parent regclass, relations regclass[], action text, schema_name name)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    place pg_catalog.regclass;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    FOREACH place IN ARRAY relations LOOP
+        PERFORM zbxhist_internal.lock_for_hand(parent);
+        -- maintenance may have packed or dropped it meanwhile
+        IF NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place) THEN
+            RAISE EXCEPTION 'partition % has been packed or dropped meanwhile', place
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                      HINT = 'Repeat the call.';
+        END IF;
+        PERFORM zbxhist_internal.take_off(parent, place, action, schema_name, 'by hand');
+        CALL zbxhist_internal.next_transaction();
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.take_off_by_hand(regclass, regclass[], text, name) IS
+'Drops or detaches partitions for somebody who is told what goes wrong, each in a transaction of its own (internal)';
+
+CREATE PROCEDURE zbxhist.drop_day(parent regclass, day date, accept_deletion boolean DEFAULT false)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    place   pg_catalog.record;
+    removed pg_catalog.int8 := 0;
+    batch   pg_catalog.int8;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    place := zbxhist_internal.days_to_take_off(parent, day);
+    IF place.is_wider AND accept_deletion IS NOT TRUE THEN
+        RAISE EXCEPTION 'values of other days would be deleted, too'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Table %s would lose its values %s.', parent, place.detail),
+                  HINT = format('CALL zbxhist.drop_day(%L, %L, accept_deletion => true);', parent, to_char(day, 'YYYY-MM-DD'));
+    END IF;
+    RAISE NOTICE 'dropping values of table % %', parent, place.detail;
+    CALL zbxhist_internal.take_off_by_hand(parent, place.relations, 'drop', NULL);
+    LOOP
+        PERFORM zbxhist_internal.lock_for_hand(parent);
+        batch := zbxhist_internal.execute_as_owner(parent, format(
+            'DELETE FROM ONLY %1$s WHERE ctid = ANY (ARRAY(SELECT p.ctid FROM ONLY %1$s p'
+            ' WHERE p.clock >= %2$s AND p.clock < %3$s LIMIT 10000))', parent, place.from_clock, place.to_clock));
+        removed := removed + batch;
+        CALL zbxhist_internal.next_transaction();
+        EXIT WHEN batch < 10000;
+    END LOOP;
+    IF removed > 0 THEN
+        PERFORM zbxhist_internal.log_action(parent, 'drop', NULL, removed, NULL, clock_timestamp(), NULL, NULL,
+                                            format('by hand, rows of %s in the table itself', to_char(day, 'YYYY-MM-DD')));
+    END IF;
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.drop_day(regclass, date, boolean) IS
+'Drops all that a managed table has of a UTC day that is over, packed or not, and says what that is; partitions with values of other days, too, only with accept_deletion';
+
+CREATE PROCEDURE zbxhist.detach_day(parent regclass, day date, schema_name name DEFAULT NULL)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    place     pg_catalog.record;
+    partition pg_catalog.regclass;
+    days      pg_catalog.regclass[];
+    answer    pg_catalog.text;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    place := zbxhist_internal.days_to_take_off(parent, day);
+    PERFORM zbxhist_internal.verify_retention_action(parent, 'detach', schema_name);
+    IF place.relations = '{}' THEN
+        RAISE EXCEPTION 'table % has no partition for %', parent, to_char(day, 'YYYY-MM-DD')
+            USING ERRCODE = 'undefined_table',
+                  DETAIL = 'Its rows of that day are in the table itself.',
+                  HINT = format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD'));
+    END IF;
+    RAISE NOTICE 'detaching values of table % %', parent, place.detail;
+    -- runs are packed before they are unpacked
+    days := ARRAY(SELECT d.day FROM zbxhist.packed_day d WHERE d.day = ANY (place.relations) AND d.runs);
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'pack', days);
+    CALL zbxhist_internal.next_transaction();
+    days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE r.is_packed);
+    CALL zbxhist_internal.unpack_together(parent, days, true, answer);
+    CALL zbxhist_internal.next_transaction();
+    days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE NOT r.is_packed);
+    FOREACH partition IN ARRAY days LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
+        IF answer <> 'done' THEN
+            RAISE EXCEPTION 'rows of % that wait in table % could not be moved there', partition, parent
+                USING ERRCODE = 'object_in_use',
+                      DETAIL = 'Nothing is lost.  Repeat the call.',
+                      HINT = 'SELECT * FROM zbxhist.maintenance_log ORDER BY id DESC LIMIT 10;';
+        END IF;
+    END LOOP;
+    CALL zbxhist_internal.take_off_by_hand(parent, days, 'detach', schema_name);
+    RAISE NOTICE 'now tables of their own: %', zbxhist_internal.object_list(days::text[]);
+    -- the session's own search_path again, for the caller's next statement
+    COMMIT;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.detach_day(regclass, date, name) IS
+'Makes ordinary tables of their own of all partitions that a managed table has of a UTC day that is over, of what is packed as well, in another schema if one is given; can be broken off and repeated';

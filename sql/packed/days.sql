@@ -1,0 +1,343 @@
+-- sql/packed/days.sql
+
+-- Without indexes and maps: what VACUUM adds to a small day is no waste.
+CREATE FUNCTION zbxhist_internal.day_bytes(day regclass)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(pg_relation_size(k.oid), 0)
+         + coalesce(pg_relation_size(nullif(k.reltoastrelid, 0)), 0)
+      FROM pg_class k WHERE k.oid = day
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.day_bytes(regclass) IS
+'Disk space of the values of a packed day (internal)';
+
+CREATE FUNCTION zbxhist_internal.day_clock(day date)
+RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    moment numeric;
+BEGIN
+    IF day IS NULL THEN
+        RAISE EXCEPTION 'day must not be null'
+            USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    moment := extract(epoch FROM day::timestamp);
+    IF moment NOT BETWEEN -2147483648 AND 2147483647 THEN
+        RAISE EXCEPTION 'date is out of the range of a clock: %', day
+            USING ERRCODE = 'datetime_field_overflow';
+    END IF;
+    RETURN moment;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.day_clock(date) IS
+'The clock at which a UTC day begins; raises an error if there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.day_name(partition regclass)
+RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = partition
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.day_name(regclass) IS
+'A free name in schema zbxhist_packed for the table of a partition that is packed (internal)';
+
+CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    -- beyond the range of an integer the bound is open
+    SELECT format('CONSTRAINT zbxhist_range CHECK (%s)', concat_ws(' AND ',
+        CASE WHEN from_clock > -2147483648 THEN format('first_clock >= %s', from_clock) END,
+        CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.day_constraint(bigint, bigint) IS
+'The constraint of the table of a packed day (internal)';
+
+CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_day_version';
+
+COMMENT ON FUNCTION zbxhist_internal.day_version(regclass) IS
+'A number that differs when a packed day has been changed, and the newest transaction that has changed it; 55006 while some transactions see other rows than others (internal)';
+
+CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
+          FROM pg_depend d
+         WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = dependent_object.partition
+           AND d.deptype = 'n'
+           AND d.classid NOT IN ('pg_attrdef'::regclass, 'pg_trigger'::regclass, 'pg_policy'::regclass)
+           AND NOT EXISTS (SELECT FROM pg_constraint c
+                            WHERE d.classid = 'pg_constraint'::regclass AND c.oid = d.objid
+                              AND c.conrelid = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_rewrite r
+                            WHERE d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+                              AND r.ev_class = dependent_object.partition)
+           AND NOT EXISTS (SELECT FROM pg_index x
+                            WHERE d.classid = 'pg_class'::regclass AND x.indexrelid = d.objid)
+         LIMIT 1);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.dependent_object(regclass) IS
+'Something of somebody else that a DROP of a partition would not leave as it is, such as a view; null if there is nothing (internal)';
+
+-- Rows that wait for such a day can be merged only after it has been packed
+-- anew.  Until then it takes all its space, so a run does that to few.
+CREATE FUNCTION zbxhist_internal.altered_days(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    max_rows CONSTANT bigint := 10000000;
+    altered  regclass[];
+BEGIN
+    IF zbxhist_internal.own_pages(parent) = 0 OR zbxhist_internal.why_not_packable(parent) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    altered := ARRAY(
+        SELECT d.day
+          FROM zbxhist.parent_config c
+          JOIN zbxhist.packed_day d ON d.parent = c.parent
+          JOIN pg_class p ON p.oid = c.parent
+          JOIN pg_class k ON k.oid = d.day AND k.relowner = p.relowner
+         WHERE c.parent = altered_days.parent AND c.routing AND d.partition IS NULL
+           AND d.to_clock <= zbxhist_internal.clock_before(c.pack_after)
+           AND NOT zbxhist_internal.has_same_columns(c.parent, d.day));
+    IF altered <> '{}' THEN
+        RETURN QUERY
+            SELECT w.day
+              FROM (SELECT d.day, d.from_clock,
+                           coalesce(sum(d.nrows) OVER (ORDER BY d.from_clock DESC
+                                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+                      FROM zbxhist_internal.waiting_days(parent) AS t (day)
+                      JOIN zbxhist.packed_day d ON d.day = t.day
+                     WHERE d.day = ANY (altered)) w
+             WHERE w.before < max_rows
+             ORDER BY w.from_clock DESC;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.altered_days(regclass) IS
+'The packed days from before a change of columns whose rows wait in the parent, which one run of maintenance unpacks, and packs again (internal)';
+
+CREATE FUNCTION zbxhist_internal.expired_days(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT d.day
+      FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
+           zbxhist.packed_day d
+     WHERE d.parent = expired_days.parent AND d.to_clock <= cutoff
+       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
+     ORDER BY d.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.expired_days(regclass) IS
+'The packed days whose whole range is past retention, oldest first (internal)';
+
+CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass)
+RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.create_day_of_range(parent, k.relname, b.from_clock, b.to_clock, k.relpersistence)
+      FROM pg_class k, zbxhist.partition_bounds(partition) b
+     WHERE k.oid = partition
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day(regclass, regclass) IS
+'Creates the empty table of a packed day (internal)';
+
+-- The columns of the parent follow the six of a packed day, or the seven of a
+-- table of runs; nothing is ever stored in them.  They say what the packed rows
+-- are made of, and stay as they are when the parent is altered: one that has been
+-- renamed has its former name.  By its column "run" a table of runs is known, and
+-- it has no key.
+CREATE FUNCTION zbxhist_internal.create_day_of_range(
+    parent regclass,
+    stem name,
+    from_clock bigint,
+    to_clock bigint,
+    persistence "char",
+    runs boolean DEFAULT false)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+SET max_parallel_maintenance_workers = 0
+AS $$
+DECLARE
+    new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, stem);
+    payload  CONSTANT name := CASE WHEN runs THEN 'run' ELSE 'payload' END;
+    source   record;
+    columns  text;
+    key      text;
+    place    text;
+    result   regclass;
+BEGIN
+    SELECT k.relowner, t.spcname
+      INTO source
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+     WHERE k.oid = create_day_of_range.parent;
+    SELECT string_agg(format(', %I %s', coalesce(c.packed_name, a.attname),
+                             format_type(a.atttypid, a.atttypmod)), ''
+                      ORDER BY a.attnum)
+      INTO columns
+      FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day_of_range.parent)) c
+                ON c.column_name = a.attname
+     WHERE a.attrelid = create_day_of_range.parent AND a.attnum > 0 AND NOT a.attisdropped;
+    place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
+    key := CASE WHEN NOT runs THEN
+               'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)'
+               || CASE WHEN place <> '' THEN ' USING INDEX ' || place ELSE '' END || ', ' END;
+    EXECUTE format(
+        'CREATE %sTABLE zbxhist_packed.%I ('
+        'first_itemid bigint NOT NULL, first_clock integer NOT NULL, '
+        'last_itemid bigint NOT NULL, last_clock integer NOT NULL, '
+        'nrows integer NOT NULL, %I bytea NOT NULL%s%s, %s%s) '
+        'WITH (fillfactor = 100, toast_tuple_target = 8160) %s',
+        CASE WHEN persistence = 'u' THEN 'UNLOGGED ' ELSE '' END, new_name, payload,
+        CASE WHEN runs THEN ', batch bigint' ELSE '' END, columns, key,
+        zbxhist_internal.day_constraint(from_clock, to_clock), place);
+    result := format('zbxhist_packed.%I', new_name)::regclass;
+    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET STORAGE EXTERNAL', result, payload);
+    PERFORM zbxhist_internal.own_alone(result, source.relowner);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint, bigint, "char", boolean) IS
+'Creates the empty table of a packed day, or one for runs, for a range of clocks (internal)';
+
+-- It has the columns with which the day was packed, whatever those of the
+-- parent are now, and is stored where and as the day is, but for what tables of
+-- runs have for themselves.  Constraints that its owner may have given to the day
+-- are not evaluated by somebody else.
+CREATE FUNCTION zbxhist_internal.create_day_like(
+    parent regclass,
+    day regclass,
+    from_clock bigint,
+    to_clock bigint)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+SET max_parallel_maintenance_workers = 0
+AS $$
+DECLARE
+    new_name CONSTANT name := zbxhist_internal.day_name(day);
+    source   record;
+    result   regclass;
+BEGIN
+    SELECT k.relpersistence, t.spcname, p.spcname AS index_spcname,
+           CASE WHEN i.indisprimary THEN k.reloptions
+                ELSE ARRAY(SELECT o FROM unnest(k.reloptions) o WHERE NOT starts_with(o, 'autovacuum_')) END AS reloptions,
+           CASE WHEN i.indisprimary THEN x.reloptions ELSE '{fillfactor=100}' END AS index_options
+      INTO STRICT source
+      FROM pg_class k
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+      LEFT JOIN LATERAL (SELECT * FROM pg_index o WHERE o.indrelid = k.oid
+                          ORDER BY o.indisprimary DESC LIMIT 1) i ON true
+      LEFT JOIN pg_class x ON x.oid = i.indexrelid
+      LEFT JOIN pg_tablespace p ON p.oid = x.reltablespace
+     WHERE k.oid = create_day_like.day;
+    EXECUTE concat_ws(' ',
+        'CREATE', CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED' END,
+        format('TABLE zbxhist_packed.%I (LIKE %s INCLUDING COMMENTS INCLUDING COMPRESSION INCLUDING STORAGE,',
+               new_name, day),
+        'PRIMARY KEY (first_itemid, first_clock)',
+        'WITH (' || zbxhist_internal.format_options(source.index_options) || ')',
+        'USING INDEX TABLESPACE ' || quote_ident(source.index_spcname), ',',
+        zbxhist_internal.day_constraint(from_clock, to_clock), ')',
+        'WITH (' || zbxhist_internal.format_options(source.reloptions) || ')',
+        'TABLESPACE ' || quote_ident(source.spcname));
+    result := format('zbxhist_packed.%I', new_name)::regclass;
+    PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass, bigint, bigint) IS
+'Creates an empty table that can take the place of that of a packed day, or of several that cover a range (internal)';
+
+CREATE FUNCTION zbxhist_internal.note_dropped_days(parent regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    gone zbxhist.packed_day;
+BEGIN
+    FOR gone IN
+        DELETE FROM zbxhist.packed_day d
+         WHERE d.parent = note_dropped_days.parent
+           AND NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = d.day)
+        RETURNING d.*
+    LOOP
+        -- there are none in what has been unpacked, nor in an hour of runs to come
+        CONTINUE WHEN gone.unpacked OR gone.runs AND gone.from_clock > zbxhist_internal.current_clock();
+        INSERT INTO zbxhist.lost_values (parent, day, is_end, rows, problem)
+        VALUES (parent, gone.day::oid::text, false, CASE WHEN NOT gone.runs THEN gone.nrows END,
+                format('its table, with the values from %s to %s, has been dropped',
+                       zbxhist_internal.format_time(to_timestamp(gone.from_clock)),
+                       zbxhist_internal.format_time(to_timestamp(gone.to_clock))));
+        PERFORM zbxhist_internal.log_action(parent, 'lost', gone.day::oid::text, gone.nrows, NULL, clock_timestamp(),
+                                            NULL, NULL, 'the table of a packed day has been dropped');
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.note_dropped_days(regclass) IS
+'Forgets packed days whose tables have been dropped, and notes in lost_values which values went with them (internal)';
+
+-- Who is reading packed days may come to this one next, so they are locked out
+-- of all of them for the moment that the drop takes.
+CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass)
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    waited  interval := '0';
+BEGIN
+    IF packed IS NOT NULL THEN
+        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+        PERFORM zbxhist_internal.lock_patiently(day);
+        waited := zbxhist_internal.lock_exclusively(packed, allowed);
+    END IF;
+    waited := waited + zbxhist_internal.lock_exclusively(day, allowed);
+    -- what is listed is guarded
+    DELETE FROM zbxhist.packed_day d WHERE d.day = drop_packed_day.day;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', day));
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN waited;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.drop_packed_day(regclass, regclass) IS
+'Drops a packed day and returns the time that it waited for locks (internal)';

@@ -1,0 +1,139 @@
+-- sql/packed/guards.sql
+
+-- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
+-- make them unreadable (default_guard.c); a session that has not loaded it yet
+-- does so before it drops or alters a table.
+CREATE FUNCTION zbxhist_internal.load_guards()
+RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
+
+COMMENT ON FUNCTION zbxhist_internal.load_guards() IS
+'Loads the library, which guards packed days (internal)';
+
+-- An event trigger for whoever drops or alters something, whatever he may do
+-- otherwise: also where PUBLIC has lost its privileges on these schemas, or the
+-- library is missing.
+CREATE FUNCTION zbxhist_internal.before_change()
+RETURNS event_trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    BEGIN
+        PERFORM zbxhist_internal.load_guards();
+    EXCEPTION WHEN insufficient_privilege THEN
+        -- asks for the handler of the foreign tables that stand for packed days,
+        -- and for no privilege
+        PERFORM pg_relation_is_updatable(t.ftrelid, false)
+           FROM pg_foreign_table t
+           JOIN pg_foreign_server s ON s.oid = t.ftserver
+           JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'zbxhist'
+          LIMIT 1;
+    END;
+EXCEPTION WHEN undefined_file OR undefined_function THEN
+    IF tg_tag IN ('DROP EXTENSION', 'DROP OWNED')
+       AND current_setting('zbxhist.allow_packed_drop', true) IS DISTINCT FROM 'on'
+       AND EXISTS (SELECT FROM pg_class k
+                     JOIN pg_namespace n ON n.oid = k.relnamespace AND n.nspname = 'zbxhist_packed'
+                    WHERE k.relkind = 'r'
+                      -- DROP OWNED takes what is of a role that one is a member of
+                      AND (tg_tag = 'DROP EXTENSION' OR pg_has_role(k.relowner, 'USAGE')
+                           OR EXISTS (SELECT FROM pg_extension e
+                                       WHERE e.extname = 'zbxhist' AND pg_has_role(e.extowner, 'USAGE')))) THEN
+        RAISE EXCEPTION 'cannot run % because the library of zbxhist is missing and there are packed days', tg_tag
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'Without it nobody can tell whether their values would be lost. '
+                           'To run it nevertheless, run SET zbxhist.allow_packed_drop = on and repeat it.',
+                  HINT = 'Install the files of zbxhist again.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.before_change() IS
+'Event trigger: has the library loaded before something is dropped or altered (internal)';
+
+CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
+    WHEN TAG IN ('ALTER FOREIGN TABLE', 'ALTER TABLE', 'DROP EXTENSION', 'DROP FOREIGN DATA WRAPPER',
+                 'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
+    EXECUTE FUNCTION zbxhist_internal.before_change();
+
+COMMENT ON EVENT TRIGGER zbxhist_before_change IS
+'Keeps packed days from being dropped unawares or made unreadable';
+
+-- An event trigger for whoever alters a table.  ALTER TABLE ... ADD COLUMN has
+-- the foreign table locked already, and only its owner gets that far.
+CREATE FUNCTION zbxhist_internal.after_change()
+RETURNS event_trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    commands text[];
+    command  text;
+BEGIN
+    BEGIN
+        SELECT array_agg(zbxhist_internal.missing_options(p.parent, zbxhist_internal.packed_table(p.parent)))
+          INTO commands
+          FROM (SELECT DISTINCT d.parent
+                  FROM pg_event_trigger_ddl_commands() c
+                  JOIN zbxhist.packed_day d ON d.parent = c.objid
+                 WHERE c.classid = 'pg_class'::regclass) p;
+    EXCEPTION WHEN insufficient_privilege THEN
+        -- PUBLIC has lost its privileges on these schemas: the next maintenance notes it
+        RETURN;
+    END;
+    FOREACH command IN ARRAY coalesce(array_remove(commands, NULL), '{}') LOOP
+        EXECUTE command;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.after_change() IS
+'Event trigger: notes what a new column contains in packed rows (internal)';
+
+CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
+    WHEN TAG IN ('ALTER TABLE')
+    EXECUTE FUNCTION zbxhist_internal.after_change();
+
+COMMENT ON EVENT TRIGGER zbxhist_after_change IS
+'Notes what a new column contains in packed rows';
+
+-- An event trigger for whoever alters a table.  One ALTER TABLE may add a column
+-- and rewrite the table; then what the column contains in older rows is known
+-- from the one until the other.  Where PUBLIC has lost its privileges on these
+-- schemas, tables that have packed days are not rewritten, but all others.
+CREATE FUNCTION zbxhist_internal.before_rewrite()
+RETURNS event_trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    table_id CONSTANT regclass := pg_event_trigger_table_rewrite_oid();
+    command  text;
+BEGIN
+    IF EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = table_id) THEN
+        command := zbxhist_internal.missing_options(table_id, zbxhist_internal.packed_table(table_id));
+    END IF;
+    IF command IS NOT NULL THEN
+        EXECUTE command;
+    END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+    IF EXISTS (SELECT FROM pg_inherits i
+                 JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid
+                 JOIN pg_foreign_server s ON s.oid = t.ftserver
+                 JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'zbxhist'
+                WHERE i.inhparent = table_id) THEN
+        RAISE;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.before_rewrite() IS
+'Event trigger: notes what a new column contains in packed rows before the table is rewritten (internal)';
+
+CREATE EVENT TRIGGER zbxhist_before_rewrite ON table_rewrite
+    EXECUTE FUNCTION zbxhist_internal.before_rewrite();
+
+COMMENT ON EVENT TRIGGER zbxhist_before_rewrite IS
+'Notes what a new column contains in packed rows before the table is rewritten';

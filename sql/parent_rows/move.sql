@@ -1,0 +1,181 @@
+-- sql/parent_rows/move.sql
+
+CREATE FUNCTION zbxhist_internal.move_rows(
+    source regclass,
+    target regclass,
+    from_clock bigint,
+    to_clock bigint,
+    after_itemid bigint,
+    max_rows integer,
+    OUT moved bigint,
+    OUT duplicates bigint,
+    OUT last_itemid bigint,
+    OUT done boolean)
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.move_rows(regclass, regclass, bigint, bigint, bigint, integer) IS
+'Moves one batch of rows between a managed table and its partition, in the order of itemid (internal)';
+
+-- The position is kept in parent_state, so each call is a transaction of its
+-- own and a pass that was broken off costs nothing but its last batch.  Without
+-- clocks all rows are moved, and there is no position: each batch begins with
+-- what the one before has left.
+CREATE FUNCTION zbxhist_internal.move_batch(
+    parent regclass,
+    action text,
+    relation regclass,
+    source regclass,
+    target regclass,
+    from_clock bigint,
+    to_clock bigint)
+RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    state zbxhist.parent_state;
+    batch record;
+BEGIN
+    SELECT * INTO state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
+    IF state.action IS DISTINCT FROM move_batch.action
+       OR state.relation IS DISTINCT FROM move_batch.relation::text THEN
+        PERFORM zbxhist_internal.set_action(parent, action, relation::text);
+        SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = move_batch.parent;
+    END IF;
+    IF state.first_itemid IS NULL AND from_clock IS NOT NULL THEN
+        SELECT i.first_itemid, i.final_itemid INTO state.first_itemid, state.final_itemid
+          FROM zbxhist_internal.own_items(source) i;
+    END IF;
+    batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid,
+                                         CASE WHEN from_clock IS NULL THEN 50000 ELSE 5000 END);
+    IF NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
+        RAISE EXCEPTION 'moving rows of % does not get on', relation
+            USING ERRCODE = 'program_limit_exceeded',
+                  DETAIL = format('No row was moved after item %s.', state.position_itemid);
+    END IF;
+    UPDATE zbxhist.parent_state s
+       SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,
+           position_itemid = batch.last_itemid,
+           action_rows = s.action_rows + batch.moved,
+           action_percent = CASE
+               WHEN batch.done THEN 100
+               WHEN state.final_itemid > state.first_itemid THEN
+                   greatest(0, least(100, 100.0 * (batch.last_itemid::numeric - state.first_itemid)
+                                          / (state.final_itemid::numeric - state.first_itemid))) END,
+           duplicates = s.duplicates + batch.duplicates,
+           last_move = CASE WHEN batch.moved > 0 THEN pg_current_xact_id() ELSE s.last_move END,
+           settling = CASE WHEN batch.moved > 0 THEN NULL ELSE s.settling END
+     WHERE s.parent = move_batch.parent;
+    IF NOT batch.done THEN
+        RETURN 'more';
+    END IF;
+    IF state.action_rows + batch.moved > 0 OR batch.duplicates > 0 THEN
+        PERFORM zbxhist_internal.log_action(parent, action, relation::text,
+                                   state.action_rows + batch.moved, NULL, state.action_started);
+    END IF;
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    RETURN 'done';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.move_batch(regclass, text, regclass, regclass, regclass, bigint, bigint) IS
+'Moves the next batch of rows and keeps count of it (internal)';
+
+CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    partition pg_catalog.regclass;
+    answer    pg_catalog.text;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    UPDATE zbxhist.parent_state s SET duplicates = 0
+     WHERE s.parent = move_waiting.parent AND s.duplicates <> 0;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'move') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
+    END LOOP;
+    -- what is packed before the next run makes room for more
+    FOR made IN 1 .. 100 LOOP
+        CALL zbxhist_internal.next_transaction();
+        answer := zbxhist_internal.run_step(parent, 'extend');
+        EXIT WHEN answer <> 'more';
+        CALL zbxhist_internal.next_transaction();
+        SELECT to_regclass(s.relation) INTO partition
+          FROM zbxhist.parent_state s WHERE s.parent = move_waiting.parent;
+        EXIT WHEN partition IS NULL;
+        CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.move_waiting(regclass) IS
+'Moves the rows that wait in a parent to their partitions and, with move_existing, creates the partitions of older ones (internal)';
+
+CREATE PROCEDURE zbxhist_internal.merge_waiting(parent regclass)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    day    pg_catalog.regclass;
+    answer pg_catalog.text;
+    failed boolean := false;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    FOREACH day IN ARRAY zbxhist_internal.work_list(parent, 'merge') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'merge', day, answer);
+        failed := failed OR answer <> 'done';
+    END LOOP;
+    IF NOT failed THEN
+        UPDATE zbxhist.parent_state s SET merged_at = clock_timestamp()
+         WHERE s.parent = merge_waiting.parent
+           AND (s.merged_at IS NULL OR s.merged_at < clock_timestamp() - interval '1 hour');
+    END IF;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.merge_waiting(regclass) IS
+'Merges the rows that wait in a parent into their packed days (internal)';
+
+CREATE FUNCTION zbxhist_internal.delete_expired(
+    parent regclass,
+    cutoff bigint,
+    after_itemid bigint,
+    max_rows integer,
+    OUT deleted bigint,
+    OUT last_itemid bigint,
+    OUT done boolean)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    next_item CONSTANT text := format(
+        'SELECT p.itemid FROM ONLY %s p WHERE p.itemid > $1::bigint OR $1 IS NULL ORDER BY p.itemid LIMIT 1',
+        parent);
+    cut CONSTANT text := format(
+        'DELETE FROM ONLY %1$s WHERE clock < $2::bigint AND ctid = ANY (ARRAY('
+        'SELECT p.ctid FROM ONLY %1$s p WHERE p.itemid = $1::bigint AND p.clock < $2::bigint'
+        ' LIMIT $3::bigint))', parent);
+    item  bigint;
+    wiped bigint;
+BEGIN
+    deleted := 0;
+    last_itemid := after_itemid;
+    done := false;
+    FOR step IN 1 .. 2000 LOOP
+        item := zbxhist_internal.execute_as_owner(parent, next_item, last_itemid::text);
+        IF item IS NULL THEN
+            done := true;
+            RETURN;
+        END IF;
+        wiped := zbxhist_internal.execute_as_owner(parent, cut, item::text, cutoff::text,
+                                                   (max_rows - deleted)::text);
+        deleted := deleted + wiped;
+        -- an item cut short is gone on with in the next batch
+        EXIT WHEN deleted >= max_rows;
+        last_itemid := item;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.delete_expired(regclass, bigint, bigint, integer) IS
+'Deletes a bounded number of rows past retention from the parent itself, in the order of itemid (internal)';

@@ -1,0 +1,131 @@
+-- sql/parent_rows/waiting.sql
+
+-- A table of terabytes is not read for this: its index (itemid, clock) is
+-- walked from item to item, and of each item only the outermost row in the
+-- range is looked at, see src/rows/item_index.c.
+CREATE FUNCTION zbxhist_internal.waiting_clock(
+    parent regclass,
+    from_clock bigint,
+    to_clock bigint,
+    newest boolean)
+RETURNS bigint
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
+
+COMMENT ON FUNCTION zbxhist_internal.waiting_clock(regclass, bigint, bigint, boolean) IS
+'The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.waiting_rows(parent regclass, OUT rows bigint, OUT exact boolean)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    exact := zbxhist_internal.own_pages(parent) < 1000 AND has_table_privilege(parent, 'SELECT')
+             AND NOT row_security_active(parent)
+             AND EXISTS (SELECT FROM pg_class k WHERE k.oid = parent AND k.relkind = 'r');
+    IF exact THEN
+        rows := zbxhist_internal.count_own_rows(parent, NULL, NULL);
+    ELSE
+        rows := zbxhist_internal.estimated_rows(parent);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.waiting_rows(regclass) IS
+'Rows in the parent itself: counted if they are few and may be read, else estimated (internal)';
+
+CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF zbxhist_internal.own_pages(parent) >= 10000 THEN
+        RETURN NULL;
+    END IF;
+    RETURN zbxhist_internal.count_own_rows(parent, from_clock, to_clock);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.count_waiting(regclass, bigint, bigint) IS
+'Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way (internal)';
+
+CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bounds record;
+    oldest bigint;
+    newest bigint;
+BEGIN
+    IF zbxhist_internal.own_pages(parent) = 0 THEN
+        RETURN;
+    END IF;
+    SELECT min(p.from_clock) AS from_clock, max(p.to_clock) AS to_clock INTO bounds
+      FROM zbxhist.list_partitions(parent) p;
+    newest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, bounds.to_clock, true);
+    IF newest IS NULL THEN
+        RETURN;
+    END IF;
+    oldest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, newest + 1, false);
+    RETURN QUERY
+        SELECT p.partition
+          FROM zbxhist.list_partitions(parent) p
+         WHERE p.to_clock > oldest AND p.from_clock <= newest
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                            WHERE d.partition = p.partition AND NOT d.unpacked)
+           AND zbxhist_internal.own_column(parent, p.partition) IS NULL
+         ORDER BY p.from_clock DESC;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.waiting_partitions(regclass) IS
+'The partitions whose rows may wait in the parent, newest first (internal)';
+
+-- In a parent of more than 1 GB, whose rows from before the set-up may be millions
+-- of items, one look in an hour is enough: late rows can be read where they are.
+-- To merge a few rows of many items is to write the whole day, so when that has
+-- been done it is not done again before some hours have gone by, or there are
+-- many.
+CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    bounds record;
+    oldest bigint;
+    newest bigint;
+BEGIN
+    SELECT min(d.from_clock) AS from_clock, max(d.to_clock) AS to_clock INTO bounds
+      FROM zbxhist.packed_day d WHERE d.parent = waiting_days.parent;
+    IF bounds.from_clock IS NULL OR zbxhist_internal.own_pages(parent) = 0
+       OR zbxhist_internal.own_pages(parent) > 131072
+          AND EXISTS (SELECT FROM zbxhist.parent_state s
+                       WHERE s.parent = waiting_days.parent
+                         AND s.merged_at > clock_timestamp() - interval '1 hour') THEN
+        RETURN;
+    END IF;
+    newest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, bounds.to_clock, true);
+    IF newest IS NULL THEN
+        RETURN;
+    END IF;
+    oldest := zbxhist_internal.waiting_clock(parent, bounds.from_clock, newest + 1, false);
+    RETURN QUERY
+        SELECT d.day
+          FROM zbxhist.packed_day d
+         WHERE d.parent = waiting_days.parent AND d.partition IS NULL AND NOT d.runs
+           AND d.to_clock > oldest AND d.from_clock <= newest
+           AND (coalesce(d.merged_at < clock_timestamp() - interval '6 hours', true)
+                OR coalesce(zbxhist_internal.count_waiting(waiting_days.parent, d.from_clock, d.to_clock)
+                            >= d.nrows / 10,
+                            d.merged_at < clock_timestamp() - interval '1 hour'))
+           AND zbxhist_internal.waiting_clock(waiting_days.parent, d.from_clock, d.to_clock, true) IS NOT NULL
+         ORDER BY d.from_clock DESC;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.waiting_days(regclass) IS
+'The packed days whose rows wait in the parent and are to be merged now, newest first (internal)';

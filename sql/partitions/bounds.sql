@@ -1,0 +1,242 @@
+-- sql/partitions/bounds.sql
+
+CREATE FUNCTION zbxhist.route()
+RETURNS trigger
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_route';
+
+COMMENT ON FUNCTION zbxhist.route() IS
+'Trigger function of the managed tables: sends each new row to the partition of its clock';
+
+CREATE FUNCTION zbxhist_internal.invalidate(parent regclass)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
+
+COMMENT ON FUNCTION zbxhist_internal.invalidate(regclass) IS
+'Makes every session read the partitions and the configuration of a managed table anew (internal)';
+
+CREATE FUNCTION zbxhist.partition_bounds(
+    partition regclass,
+    OUT from_clock bigint,
+    OUT to_clock bigint)
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
+
+COMMENT ON FUNCTION zbxhist.partition_bounds(regclass) IS
+'Clock range of a partition, from included, to excluded, as its constraint zbxhist_clock says; NULLs if it has none';
+
+CREATE FUNCTION zbxhist.list_partitions(parent regclass)
+RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
+LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30
+AS 'MODULE_PATHNAME', 'zbxhist_list_partitions';
+
+COMMENT ON FUNCTION zbxhist.list_partitions(regclass) IS
+'The partitions of a managed table with their clock ranges, oldest first';
+
+CREATE FUNCTION zbxhist_internal.list_takers(parent regclass)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.partition, p.from_clock, p.to_clock
+      FROM zbxhist.list_partitions(parent) p
+     UNION ALL
+    SELECT d.day, d.from_clock, d.to_clock
+      FROM zbxhist.packed_day d
+     WHERE d.parent = list_takers.parent AND d.runs
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.list_takers(regclass) IS
+'What takes the rows of an INSERT into a managed table: its partitions and tables of runs, with their clock ranges (internal)';
+
+CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.partition, p.from_clock, p.to_clock, false
+      FROM zbxhist.list_partitions(parent) p
+     UNION ALL
+    SELECT d.day, d.from_clock, d.to_clock, true
+      FROM zbxhist.packed_day d
+     WHERE d.parent = list_ranges.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.list_ranges(regclass) IS
+'The clock ranges of a managed table''s partitions and packed days (internal)';
+
+CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT concat_ws(' AND ',
+        CASE WHEN from_clock > -2147483648 THEN format('clock >= %s', from_clock) END,
+        CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.bounds_condition(bigint, bigint) IS
+'What the constraint zbxhist_clock of a partition for a range of clocks says (internal)';
+
+CREATE FUNCTION zbxhist_internal.lost_bounds(parent regclass, child regclass)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('ALTER TABLE %s %sADD CONSTRAINT zbxhist_clock CHECK (%s);', s.partition,
+                  CASE WHEN EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = s.partition AND c.conname = 'zbxhist_clock')
+                       THEN 'DROP CONSTRAINT zbxhist_clock, ' ELSE '' END,
+                  zbxhist_internal.bounds_condition(s.from_clock, s.to_clock))
+      FROM zbxhist.partition_state s
+     WHERE s.partition = child AND s.parent = lost_bounds.parent AND s.to_clock IS NOT NULL
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(lost_bounds.parent) r
+                        WHERE r.from_clock < s.to_clock AND r.to_clock > s.from_clock)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.lost_bounds(regclass, regclass) IS
+'The command that gives a child of a managed table the bounds again that it had as a partition; NULL if they are not known, or another partition has its time by now (internal)';
+
+-- A table that is for the time of many others is the one cause, not they.  Of a
+-- partition and a packed day, it is the partition that is in the way.
+CREATE FUNCTION zbxhist_internal.overlapping(parent regclass)
+RETURNS TABLE (relation regclass, others regclass[], is_packed boolean, from_clock bigint)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    first  regclass[];
+    second regclass[];
+BEGIN
+    SELECT array_agg(a.relation ORDER BY a.from_clock, b.from_clock), array_agg(b.relation ORDER BY a.from_clock, b.from_clock)
+      INTO first, second
+      FROM zbxhist_internal.list_ranges(parent) a
+      JOIN zbxhist_internal.list_ranges(parent) b
+        ON b.from_clock < a.to_clock AND a.from_clock < b.to_clock
+       AND (NOT a.is_packed, a.from_clock, a.relation::oid) < (NOT b.is_packed, b.from_clock, b.relation::oid)
+     WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d
+                        WHERE d.day = a.relation AND d.partition = b.relation);
+    WHILE cardinality(first) > 0 LOOP
+        SELECT p.one, array_agg(p.other ORDER BY p.place), r.is_packed, r.from_clock
+          INTO relation, others, is_packed, from_clock
+          FROM (SELECT u.a AS one, u.b AS other, u.place FROM unnest(first, second) WITH ORDINALITY u (a, b, place)
+                UNION ALL
+                SELECT u.b, u.a, u.place FROM unnest(first, second) WITH ORDINALITY u (a, b, place)) p
+          JOIN zbxhist_internal.list_ranges(parent) r ON r.relation = p.one
+         GROUP BY p.one, r.is_packed, r.from_clock
+         ORDER BY count(*) DESC, r.is_packed, r.from_clock DESC, p.one::oid DESC
+         LIMIT 1;
+        RETURN NEXT;
+        SELECT array_agg(u.a ORDER BY u.place), array_agg(u.b ORDER BY u.place) INTO first, second
+          FROM unnest(first, second) WITH ORDINALITY u (a, b, place)
+         WHERE relation NOT IN (u.a, u.b);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.overlapping(regclass) IS
+'The partitions and packed days that are in the way of others, and of which: those first that are in the way of most (internal)';
+
+CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT k.oid::regclass
+      FROM pg_class k
+     WHERE k.relowner <> (SELECT p.relowner FROM pg_class p WHERE p.oid = foreign_children.parent)
+       AND (k.oid = zbxhist_internal.packed_table(parent)
+            OR k.oid IN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r))
+     ORDER BY k.oid
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.foreign_children(regclass) IS
+'The partitions, packed days and foreign table of a managed table that belong to another role than it does (internal)';
+
+-- A partition may have lost its bounds, or all may have by ALTER TABLE of their
+-- parent.  Maintenance remembers what it has seen; a dump has the constraints.
+CREATE FUNCTION zbxhist_internal.own_children(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT i.inhrelid::regclass
+      FROM pg_inherits i
+      JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r' AND k.relpersistence <> 't'
+     WHERE i.inhparent = own_children.parent
+       AND (EXISTS (SELECT FROM zbxhist.list_partitions(own_children.parent) p WHERE p.partition = k.oid)
+            OR EXISTS (SELECT FROM zbxhist.partition_state s
+                        WHERE s.partition = k.oid AND s.parent = own_children.parent)
+            OR EXISTS (SELECT FROM pg_constraint c
+                        WHERE c.conrelid = k.oid AND c.conname = 'zbxhist_clock' AND c.contype = 'c'))
+     ORDER BY i.inhrelid
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.own_children(regclass) IS
+'The children of a managed table that are its partitions, or were before something was altered (internal)';
+
+CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = relation);
+    item   record;
+BEGIN
+    -- what ALTER DEFAULT PRIVILEGES may have given
+    FOR item IN
+        SELECT DISTINCT zbxhist_internal.role_name(g.grantee) AS grantee
+          FROM aclexplode(source.relacl) g
+         WHERE g.grantee <> source.relowner
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(
+            relation, format('REVOKE ALL ON TABLE %s FROM %s', relation, item.grantee));
+    END LOOP;
+    PERFORM zbxhist_internal.give_to(relation, owner);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.own_alone(regclass, oid) IS
+'Gives a new relation to a role, with no privileges for others (internal)';
+
+CREATE FUNCTION zbxhist_internal.parent_list()
+RETURNS regclass[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(array_agg(c.parent ORDER BY n.nspname, coalesce(z.ordinal, 100), k.relname), '{}')
+      FROM zbxhist.parent_config c
+      JOIN pg_class k ON k.oid = c.parent
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      LEFT JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.parent_list() IS
+'All managed tables in the order of Zabbix (internal)';
+
+CREATE FUNCTION zbxhist_internal.estimated_rows(relation regclass)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN pg_relation_size(k.oid) = 0 THEN 0
+                ELSE greatest(k.reltuples::bigint, pg_stat_get_live_tuples(k.oid), 0) END
+      FROM pg_class k WHERE k.oid = relation
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.estimated_rows(regclass) IS
+'Rows of one table as the statistics have it (internal)';
+
+-- A table that was filled by a restore, or before a crash, has no statistics.
+CREATE FUNCTION zbxhist_internal.probable_rows(relation regclass)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(nullif(zbxhist_internal.estimated_rows(relation), 0),
+                    80 * zbxhist_internal.own_pages(relation))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.probable_rows(regclass) IS
+'Rows of one table as the statistics have it or, where these have none, as its size lets expect (internal)';

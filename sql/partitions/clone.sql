@@ -1,0 +1,322 @@
+-- sql/partitions/clone.sql
+
+-- The first six columns of a day's table are its own, of one of runs seven.
+CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass)
+RETURNS boolean
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT coalesce(array_agg(format('%s %s', coalesce(c.packed_name, a.attname), a.atttypid) ORDER BY a.attnum)
+                            FILTER (WHERE a.attrelid = parent)
+                        = array_agg(format('%s %s', a.attname, a.atttypid) ORDER BY a.attnum)
+                            FILTER (WHERE a.attrelid = day), false)
+          FROM pg_attribute a
+          LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                    ON c.column_name = a.attname AND a.attrelid = parent
+         WHERE NOT a.attisdropped
+           AND (a.attrelid = parent AND a.attnum > 0
+                OR a.attrelid = day
+                   AND a.attnum > 6 + coalesce((SELECT d.runs::integer FROM zbxhist.packed_day d
+                                                 WHERE d.day = has_same_columns.day), 0)
+                   AND a.attname NOT IN (SELECT zbxhist_internal.new_columns(zbxhist_internal.packed_table(parent)))));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.has_same_columns(regclass, regclass) IS
+'Whether a managed table has the columns that it had when a day was packed, so that rows can be merged into that (internal)';
+
+-- The row triggers that PostgreSQL fires on the table a row is stored in.
+-- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
+CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass)
+RETURNS SETOF pg_trigger
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT t
+      FROM pg_trigger t
+     WHERE t.tgrelid = parent AND NOT t.tgisinternal
+       AND t.tgtype & 1 <> 0                            -- FOR EACH ROW
+       AND (t.tgtype & 2 = 0 OR t.tgtype & 24 <> 0)     -- not only BEFORE INSERT
+       AND t.tgnewtable IS NULL AND t.tgoldtable IS NULL
+       AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.row_triggers(regclass) IS
+'The triggers of a managed table that its partitions are to have, too (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass)
+RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT coalesce(array_agg(d ORDER BY d), '{}')
+      FROM (SELECT format('%s %s %s', g.grantee, g.privilege_type, g.is_grantable)
+              FROM pg_class k, aclexplode(k.relacl) g
+             WHERE k.oid = relation AND g.grantee <> k.relowner
+            UNION
+            SELECT format('%s %s %s (%s)', g.grantee, g.privilege_type, g.is_grantable, a.attname)
+              FROM pg_class k, pg_attribute a, aclexplode(a.attacl) g
+             WHERE k.oid = relation AND a.attrelid = k.oid AND a.attnum > 0
+               AND NOT a.attisdropped AND g.grantee <> k.relowner) AS t (d)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_grants(regclass) IS
+'The privileges granted on a table and its columns, to compare them (internal)';
+
+CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass)
+RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pg_get_constraintdef(c.oid)
+      FROM pg_constraint c
+     WHERE c.conrelid = missing_foreign_keys.parent AND c.contype = 'f'
+       AND NOT EXISTS (SELECT FROM pg_constraint o
+                        WHERE o.conrelid = missing_foreign_keys.partition AND o.contype = 'f'
+                          AND replace(pg_get_constraintdef(o.oid), ' NOT VALID', '')
+                              = replace(pg_get_constraintdef(c.oid), ' NOT VALID', ''))
+     ORDER BY c.conname
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.missing_foreign_keys(regclass, regclass) IS
+'The definitions of those foreign keys of a managed table that a partition has not (internal)';
+
+CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT a.attname, a.attstattarget,
+               ARRAY(SELECT o FROM unnest(a.attoptions) o WHERE o LIKE 'n\_distinct%') AS options
+          FROM pg_attribute a
+         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+         ORDER BY a.attnum
+    LOOP
+        IF item.attstattarget >= 0 THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s',
+                partition, item.attname, item.attstattarget));
+        END IF;
+        IF cardinality(item.options) > 0 THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s ALTER COLUMN %I SET (%s)',
+                partition, item.attname, zbxhist_internal.format_options(item.options)));
+        END IF;
+    END LOOP;
+    SELECT k.relreplident INTO item FROM pg_class k WHERE k.oid = parent;
+    IF item.relreplident = 'f' THEN
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s REPLICA IDENTITY FULL', partition));
+    ELSIF item.relreplident = 'n' THEN
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s REPLICA IDENTITY NOTHING', partition));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_columns(regclass, regclass) IS
+'Gives a new partition the statistics targets, column options and replica identity of its parent (internal)';
+
+CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    definition text;
+    validity   CONSTANT text := CASE WHEN zbxhist_internal.own_pages(partition) = 0 THEN '' ELSE ' NOT VALID' END;
+BEGIN
+    FOR definition IN SELECT m FROM zbxhist_internal.missing_foreign_keys(parent, partition) m LOOP
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('ALTER TABLE %s ADD %s%s', partition, replace(definition, ' NOT VALID', ''), validity));
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys(regclass, regclass) IS
+'Gives a partition the foreign keys of its parent that it has not, for new rows if it has some already (internal)';
+
+CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item record;
+BEGIN
+    -- what ALTER DEFAULT PRIVILEGES may have given, or somebody since
+    FOR item IN
+        SELECT zbxhist_internal.role_name(g.grantee) AS grantee
+          FROM pg_class k, aclexplode(k.relacl) g
+         WHERE k.oid = partition AND g.grantee <> k.relowner
+         UNION
+        SELECT zbxhist_internal.role_name(g.grantee)
+          FROM pg_class k
+          JOIN pg_attribute a ON a.attrelid = k.oid, aclexplode(a.attacl) g
+         WHERE k.oid = partition AND g.grantee <> k.relowner
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(
+            partition, format('REVOKE ALL ON TABLE %s FROM %s CASCADE', partition, item.grantee));
+    END LOOP;
+    FOR item IN
+        SELECT zbxhist_internal.role_name(g.grantee) AS grantee, g.privilege_type, g.is_grantable,
+               '' AS columns
+          FROM pg_class k, aclexplode(k.relacl) g
+         WHERE k.oid = parent AND g.grantee <> k.relowner
+           AND NOT k.relrowsecurity   -- else they would show what policies hide
+        UNION ALL
+        SELECT zbxhist_internal.role_name(g.grantee), g.privilege_type, g.is_grantable,
+               format(' (%I)', a.attname)
+          FROM pg_attribute a
+          JOIN pg_class k ON k.oid = a.attrelid AND NOT k.relrowsecurity,
+               aclexplode(a.attacl) g
+         WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+           AND g.grantee <> k.relowner
+    LOOP
+        PERFORM zbxhist_internal.execute_as_owner(partition, format(
+            'GRANT %s%s ON TABLE %s TO %s%s', item.privilege_type, item.columns,
+            partition, item.grantee,
+            CASE WHEN item.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END));
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_grants(regclass, regclass) IS
+'Gives a partition the privileges granted on its parent and its columns, and no others (internal)';
+
+-- Primary key, unique and exclusion constraints first, then the other
+-- indexes, each in the tablespace and with the storage settings that the
+-- parent's has.  The names are chosen by PostgreSQL, which also evaluates
+-- expressions as the table's owner when an index is made.
+CREATE FUNCTION zbxhist_internal.clone_indexes(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+AS $$
+DECLARE
+    item   record;
+    prefix text;
+    former name;
+    copy   oid;
+BEGIN
+    FOR item IN
+        SELECT c.oid AS constraint_oid, c.contype, x.indexrelid, k.relname, k.reloptions,
+               x.indisunique, x.indisreplident,
+               coalesce(t.spcname, '') AS tablespace,
+               CASE WHEN c.oid IS NULL
+                    THEN pg_get_indexdef(x.indexrelid)
+                    ELSE pg_get_constraintdef(c.oid) END AS definition
+          FROM zbxhist_internal.missing_indexes(parent, partition) x
+          JOIN pg_class k ON k.oid = x.indexrelid
+          LEFT JOIN pg_constraint c ON c.conindid = x.indexrelid AND c.conrelid = x.indrelid
+                                   AND c.contype IN ('p', 'u', 'x')
+          LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+         WHERE zbxhist_internal.own_pages(partition) = 0 OR NOT x.indisunique AND NOT x.indisexclusion
+         ORDER BY c.oid IS NULL, c.contype, k.relname
+    LOOP
+        PERFORM set_config('default_tablespace', item.tablespace, true);
+        IF item.constraint_oid IS NOT NULL THEN
+            -- an empty table's primary key that the parent has no more
+            SELECT c.conname INTO former FROM pg_constraint c
+             WHERE c.conrelid = partition AND c.contype = 'p' AND item.contype = 'p';
+            EXECUTE format('ALTER TABLE %s %s ADD %s', partition,
+                           'DROP CONSTRAINT ' || quote_ident(former) || ',', item.definition);
+        ELSE
+            prefix := format('CREATE %sINDEX %I ON %s ',
+                             CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
+                             item.relname, parent);
+            IF NOT starts_with(item.definition, prefix) THEN
+                RAISE EXCEPTION 'cannot copy index "%" of table %', item.relname, parent
+                    USING ERRCODE = 'feature_not_supported',
+                          DETAIL = item.definition;
+            END IF;
+            EXECUTE format('CREATE %sINDEX ON %s %s',
+                           CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
+                           partition, substr(item.definition, length(prefix) + 1));
+        END IF;
+        -- the one just made is the newest
+        SELECT x.indexrelid INTO STRICT copy
+          FROM pg_index x
+         WHERE x.indrelid = partition
+         ORDER BY x.indexrelid::bigint DESC LIMIT 1;
+        IF item.constraint_oid IS NOT NULL AND item.reloptions IS NOT NULL THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER INDEX %s SET (%s)', copy::regclass,
+                zbxhist_internal.format_options(item.reloptions)));
+        END IF;
+        IF item.indisreplident THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s REPLICA IDENTITY USING INDEX %I', partition,
+                (SELECT k.relname FROM pg_class k WHERE k.oid = copy)));
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_indexes(regclass, regclass) IS
+'Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty (internal)';
+
+CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item       record;
+    separator  CONSTANT text := format(' ON %s ', parent);
+    definition text;
+    place      integer;
+    rest       text;
+    renamed    name;
+BEGIN
+    FOR item IN
+        SELECT t.tgname, t.tgenabled, pg_get_triggerdef(t.oid) AS definition
+          FROM zbxhist_internal.row_triggers(parent) t
+         WHERE NOT EXISTS (SELECT FROM pg_trigger o
+                            WHERE o.tgrelid = partition AND o.tgname = t.tgname)
+         ORDER BY t.tgname
+    LOOP
+        definition := regexp_replace(item.definition, '^(CREATE TRIGGER .* BEFORE) INSERT OR ', '\1 ');
+        place := strpos(definition, separator);
+        rest := substr(definition, place + length(separator));
+        IF place = 0 OR rest !~ '^(FROM|NOT DEFERRABLE|DEFERRABLE|INITIALLY|FOR EACH ROW) ' THEN
+            RAISE EXCEPTION 'cannot copy trigger "%" of table %', item.tgname, parent
+                USING ERRCODE = 'feature_not_supported',
+                      DETAIL = item.definition;
+        END IF;
+        definition := left(definition, place) || format('ON %s ', partition) || rest;
+        -- where it was renamed at the parent it must not fire twice
+        SELECT o.tgname INTO renamed
+          FROM pg_trigger o
+         WHERE o.tgrelid = partition AND NOT o.tgisinternal
+           AND replace(pg_get_triggerdef(o.oid), format('TRIGGER %I ', o.tgname), '')
+               = replace(definition, format('TRIGGER %I ', item.tgname), '')
+           AND NOT EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t WHERE t.tgname = o.tgname)
+         LIMIT 1;
+        IF FOUND THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TRIGGER %I ON %s RENAME TO %I', renamed, partition, item.tgname));
+            CONTINUE;
+        END IF;
+        EXECUTE definition;
+        IF item.tgenabled <> 'O' THEN
+            PERFORM zbxhist_internal.execute_as_owner(partition, format(
+                'ALTER TABLE %s %s TRIGGER %I', partition,
+                CASE item.tgenabled WHEN 'D' THEN 'DISABLE'
+                                    WHEN 'R' THEN 'ENABLE REPLICA'
+                                    ELSE 'ENABLE ALWAYS' END,
+                item.tgname));
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clone_triggers(regclass, regclass) IS
+'Gives a partition the row triggers of its parent that it has not, except those before INSERT and those with transition tables (internal)';

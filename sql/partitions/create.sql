@@ -1,0 +1,376 @@
+-- sql/partitions/create.sql
+
+-- A table that another transaction has not committed yet is not in the catalogs,
+-- but its name must not be taken a second time.  So who takes a name locks it,
+-- and one that is locked is not free: nobody waits.  What its last holder has
+-- committed is seen, whatever the transaction's snapshot is.
+CREATE FUNCTION zbxhist_internal.free_name(schema regnamespace, stem text, ending text DEFAULT '')
+RETURNS name
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    tail    text := ending;
+    attempt integer := 0;
+BEGIN
+    LOOP
+        WHILE octet_length(stem) + octet_length(tail) > 63 LOOP
+            stem := left(stem, -1);
+        END LOOP;
+        IF pg_try_advisory_xact_lock(hashtextextended(stem || tail, schema::oid::bigint)) THEN
+            EXIT WHEN to_regclass(format('%s.%I', schema, stem || tail)) IS NULL
+                  AND to_regtype(format('%s.%I', schema, stem || tail)) IS NULL;
+        END IF;
+        attempt := attempt + 1;
+        tail := ending || '_' || attempt;
+    END LOOP;
+    RETURN (stem || tail)::name;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text) IS
+'A name that is free in a schema, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
+
+CREATE FUNCTION zbxhist_internal.partition_name(
+    parent regclass,
+    partition_interval interval,
+    from_clock bigint,
+    to_clock bigint)
+RETURNS name
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    -- an open lower bound is no moment of the calendar worth a name
+    moment   CONSTANT timestamp := timestamp '1970-01-01' + make_interval(secs => from_clock);
+    covered  CONSTANT record := zbxhist_internal.clock_range(partition_interval, from_clock);
+BEGIN
+    RETURN zbxhist_internal.free_name(relation.relnamespace, relation.relname, '_p' || CASE
+        WHEN partition_interval >= interval '28 days' AND extract(day FROM partition_interval) = 0
+             AND (from_clock, to_clock) = (covered.from_clock, covered.to_clock)
+             AND date_trunc('month', moment) = moment THEN to_char(moment, 'YYYYMM')
+        WHEN date_trunc('day', moment) = moment
+             AND (to_clock - from_clock >= 86400 OR to_clock > 2147483647) THEN to_char(moment, 'YYYYMMDD')
+        ELSE to_char(moment, 'YYYYMMDD_HH24MI')
+             -- what is left of a day has not the name of its first hour
+             || CASE WHEN to_clock - from_clock > extract(epoch FROM partition_interval) AND to_clock - from_clock < 86400
+                     THEN to_char(moment + make_interval(secs => to_clock - from_clock - 60), '_HH24MI') ELSE '' END
+    END);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.partition_name(regclass, interval, bigint, bigint) IS
+'A free name for a new partition in the schema of its parent (internal)';
+
+CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '')
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(format('%s%I=%L', prefix, split_part(o, '=', 1),
+                             substr(o, strpos(o, '=') + 1)), ', ' ORDER BY n)
+      FROM unnest(options) WITH ORDINALITY AS u (o, n)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.format_options(text[], text) IS
+'Storage settings as pg_class holds them, written for WITH (...) or SET (...) (internal)';
+
+CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid)
+RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
+
+COMMENT ON FUNCTION zbxhist_internal.change_owner(regclass, oid) IS
+'ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name (internal)';
+
+CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = relation);
+BEGIN
+    IF source.relowner = owner THEN
+        RETURN;
+    END IF;
+    -- nobody can be given a table in a schema where he may not create one
+    IF source.relnamespace = 'zbxhist_packed'::regnamespace
+       AND NOT has_schema_privilege(owner, source.relnamespace, 'CREATE') THEN
+        EXECUTE format('GRANT CREATE ON SCHEMA zbxhist_packed TO %I', pg_get_userbyid(owner));
+    END IF;
+    PERFORM zbxhist_internal.change_owner(relation, owner);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.give_to(regclass, oid) IS
+'Makes a role the owner of a partition, a packed day or a foreign table of the caller''s (internal)';
+
+-- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
+-- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
+-- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
+-- here is longer than that.
+CREATE FUNCTION zbxhist_internal.create_range(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+SET client_min_messages = warning
+SET lock_timeout = 0
+SET max_parallel_maintenance_workers = 0
+AS $$
+DECLARE
+    policy    CONSTANT zbxhist.parent_config := (
+        SELECT c FROM zbxhist.parent_config c WHERE c.parent = create_range.parent);
+    new_name  CONSTANT name :=
+        zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock);
+    source    record;
+    statement text;
+    result    regclass;
+    unfit     record;
+BEGIN
+    unfit := zbxhist_internal.why_unfit(parent);
+    IF unfit.problem IS NOT NULL THEN
+        RAISE EXCEPTION 'table % cannot have partitions as it is now', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = unfit.problem,
+                  HINT = unfit.remedy;
+    END IF;
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
+           concat_ws(', ', zbxhist_internal.format_options(k.reloptions),
+                           zbxhist_internal.format_options(toast.reloptions, 'toast.'),
+                           -- VACUUM and ANALYZE have its pages written once more before it is packed;
+                           -- statistics of its first minutes serve
+                           (SELECT string_agg(d.name || '=' || d.value, ', ' ORDER BY d.name)
+                              FROM (VALUES ('autovacuum_analyze_scale_factor', '100'),
+                                           ('autovacuum_analyze_threshold', '20000'),
+                                           ('autovacuum_vacuum_insert_threshold', '-1')) d (name, value)
+                             WHERE to_clock - from_clock < 86400 AND policy.pack_after IS NOT NULL
+                               AND NOT EXISTS (SELECT FROM unnest(k.reloptions) o
+                                                WHERE starts_with(o, d.name || '=')))) AS options
+      INTO source
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      JOIN pg_am a ON a.oid = k.relam
+      LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
+      LEFT JOIN pg_class toast ON toast.oid = k.reltoastrelid
+     WHERE k.oid = create_range.parent;
+    statement := format(
+        'CREATE %sTABLE %I.%I (CONSTRAINT zbxhist_clock CHECK (%s)) INHERITS (%s) USING %I',
+        CASE WHEN source.relpersistence = 'u' THEN 'UNLOGGED ' ELSE '' END,
+        source.nspname, new_name,
+        zbxhist_internal.bounds_condition(from_clock, to_clock), parent, source.amname);
+    IF source.options <> '' THEN
+        statement := statement || format(' WITH (%s)', source.options);
+    END IF;
+    IF source.spcname IS NOT NULL THEN
+        statement := statement || format(' TABLESPACE %I', source.spcname);
+    END IF;
+    BEGIN
+        EXECUTE statement;
+    EXCEPTION WHEN lock_not_available THEN
+        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
+            USING ERRCODE = 'lock_not_available',
+                  DETAIL = 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+                  HINT = zbxhist_internal.long_transactions();
+    END;
+    -- not by its name alone: the schema may have been renamed meanwhile
+    SELECT k.oid INTO STRICT result
+      FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid
+     WHERE k.relnamespace = source.relnamespace AND k.relname = new_name
+       AND i.inhparent = create_range.parent;
+    IF source.relowner <> (SELECT k.relowner FROM pg_class k WHERE k.oid = result) THEN
+        PERFORM zbxhist_internal.change_owner(result, source.relowner);
+    END IF;
+    PERFORM zbxhist_internal.clone_indexes(parent, result);
+    PERFORM zbxhist_internal.clone_foreign_keys(parent, result);
+    PERFORM zbxhist_internal.clone_columns(parent, result);
+    PERFORM zbxhist_internal.clone_triggers(parent, result);
+    PERFORM zbxhist_internal.clone_grants(parent, result);
+    PERFORM zbxhist_internal.invalidate(parent);
+    -- one that nobody takes for a partition would be created again and again
+    IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
+                    WHERE p.partition = result
+                      AND p.from_clock = create_range.from_clock AND p.to_clock = create_range.to_clock) THEN
+        RAISE EXCEPTION 'the bounds of a new partition of table % cannot be read', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = format('Its constraint is %s.',
+                                  (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
+                                    WHERE c.conrelid = result AND c.conname = 'zbxhist_clock'));
+    END IF;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) IS
+'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
+
+-- Runs have no index on the key: it is looked up as in packed days.  What a row
+-- would be checked by or would set off in a partition keeps it from being stored
+-- in a run, see src/ingest/run_table.c.  And tables of runs have two columns with
+-- names that packed days do not have.
+CREATE FUNCTION zbxhist_internal.why_no_runs(parent regclass)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    problem text := zbxhist_internal.not_packable(parent, parent);
+    keys    name[];
+BEGIN
+    IF problem IS NOT NULL THEN
+        RETURN format('it cannot be packed: %s', problem);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_index x
+                    WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid) THEN
+        RETURN 'it has no unique key';
+    END IF;
+    problem := (SELECT min(o.name)
+                  FROM unnest('{run,batch}'::text[]) o (name)
+                 WHERE EXISTS (SELECT FROM pg_attribute a
+                                 LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c
+                                           ON c.column_name = a.attname
+                                WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped
+                                  AND coalesce(c.packed_name, a.attname) = o.name));
+    IF problem IS NOT NULL THEN
+        RETURN format('tables of runs have a column "%s" of their own', problem);
+    END IF;
+    keys := ARRAY(SELECT a.attname FROM pg_attribute a
+                   WHERE a.attrelid = parent AND a.attname IN ('itemid', 'clock', 'ns')
+                     AND a.attnum > 0 AND NOT a.attisdropped AND NOT a.attnotnull);
+    IF keys <> '{}' THEN
+        RETURN format('column "%s" of its key can be null', keys[1]);
+    END IF;
+    RETURN coalesce(
+        (SELECT format('trigger "%s" is fired by its INSERTs', min(t.tgname))
+           FROM pg_trigger t
+          WHERE t.tgrelid = parent AND t.tgtype & 4 <> 0 AND NOT t.tgisinternal
+            AND t.tgfoid <> 'zbxhist.route()'::regprocedure
+         HAVING count(*) > 0),
+        (SELECT format('its rows are checked by constraint "%s"', min(c.conname))
+           FROM pg_constraint c
+          WHERE c.conrelid = parent AND c.contype IN ('c', 'f')
+         HAVING count(*) > 0),
+        (SELECT format('publication "%s" would not publish them', min(p.pubname))
+           FROM pg_publication p
+          WHERE p.pubinsert
+            AND EXISTS (SELECT FROM pg_class k
+                          JOIN pg_namespace n ON n.oid = k.relnamespace
+                          JOIN pg_publication_tables t
+                            ON t.pubname = p.pubname AND t.schemaname = n.nspname AND t.tablename = k.relname
+                         WHERE k.oid = parent)
+         HAVING count(*) > 0),
+        (SELECT format('column "%s" is generated', min(a.attname))
+           FROM pg_attribute a
+          WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = 's'
+         HAVING count(*) > 0));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.why_no_runs(regclass) IS
+'Why new values of a table cannot be stored as runs; NULL if they can (internal)';
+
+CREATE FUNCTION zbxhist_internal.takes_runs(parent regclass)
+RETURNS boolean
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.parent_config c
+                    WHERE c.parent = takes_runs.parent AND c.ingest = 'runs')
+       AND zbxhist_internal.why_no_runs(takes_runs.parent) IS NULL
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.takes_runs(regclass) IS
+'Whether places for new values of a managed table are to be made as tables of runs (internal)';
+
+-- A table as that of a packed day, but for its indexes: a run's rows are of many
+-- items, and its clocks the least and the greatest of all of them.  What a
+-- statement has stored is found by the time that it ends, and has no other index
+-- entry; what a merge has written, by its batch and items, see run_index.c.
+CREATE FUNCTION zbxhist_internal.create_runs(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET default_tablespace = ''
+AS $$
+DECLARE
+    source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    packed regclass := zbxhist_internal.packed_table(parent);
+    result regclass;
+    place  text;
+BEGIN
+    IF packed IS NULL THEN
+        packed := zbxhist_internal.create_packed_table(parent);
+    END IF;
+    result := zbxhist_internal.create_day_of_range(
+        parent,
+        zbxhist_internal.partition_name(parent, make_interval(secs => to_clock - from_clock), from_clock, to_clock),
+        from_clock, to_clock, source.relpersistence, true);
+    SELECT ' TABLESPACE ' || quote_ident(t.spcname) INTO place
+      FROM pg_tablespace t WHERE t.oid = source.reltablespace;
+    PERFORM zbxhist_internal.execute_as_owner(result, format(
+        'CREATE INDEX ON %s (%s)%s WHERE %s', result, i.columns, place, i.condition))
+       FROM zbxhist_internal.run_indexes() i;
+    -- merged runs leave their space to others soon
+    PERFORM zbxhist_internal.execute_as_owner(result, format(
+        'ALTER TABLE %s SET (autovacuum_vacuum_threshold = 64, autovacuum_vacuum_scale_factor = 0.1)', result));
+    INSERT INTO zbxhist.packed_day (parent, day, from_clock, to_clock, nrows, runs)
+    VALUES (parent, result, from_clock, to_clock, 0, true);
+    PERFORM zbxhist_internal.attach_day(result, packed);
+    PERFORM zbxhist_internal.note_columns(parent, packed, result);
+    PERFORM zbxhist_internal.invalidate(parent);
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_runs(regclass, bigint, bigint) IS
+'Creates a table that takes the new values of a range of clocks as runs (internal)';
+
+-- A whole day ahead is a partition in any case: nothing is stored there before
+-- it is split.
+CREATE FUNCTION zbxhist_internal.create_place(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN to_clock - from_clock <= extract(epoch FROM c.partition_interval)
+                     AND to_clock > zbxhist_internal.current_clock()
+                     AND zbxhist_internal.takes_runs(c.parent)
+                THEN zbxhist_internal.create_runs(parent, from_clock, to_clock)
+                ELSE zbxhist_internal.create_range(parent, from_clock, to_clock) END
+      FROM zbxhist.parent_config c
+     WHERE c.parent = create_place.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_place(regclass, bigint, bigint) IS
+'Creates what takes the new values of a range of clocks by the policy: a partition, or a table of runs (internal)';
+
+CREATE FUNCTION zbxhist.create_partition(parent regclass, day date)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    moment  CONSTANT bigint := zbxhist_internal.day_clock(day);
+    covered record;
+    gap     record;
+BEGIN
+    -- one creator at a time, and what the one before us made is seen
+    PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
+    covered := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), moment);
+    FOR gap IN
+        SELECT * FROM zbxhist_internal.missing_ranges(parent, covered.from_clock, covered.to_clock)
+    LOOP
+        PERFORM zbxhist_internal.create_range(parent, gap.gap_from, gap.gap_to);
+    END LOOP;
+    RETURN (SELECT r.relation FROM zbxhist_internal.list_ranges(parent) r
+             WHERE moment >= r.from_clock AND moment < r.to_clock
+             ORDER BY r.is_packed LIMIT 1);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.create_partition(regclass, date) IS
+'Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that in which the day begins, or its table if it is packed';

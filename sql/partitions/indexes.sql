@@ -1,0 +1,196 @@
+-- sql/partitions/indexes.sql
+
+CREATE FUNCTION zbxhist_internal.describe_index(index regclass)
+RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (
+        SELECT concat_ws(' ',
+                   CASE WHEN x.indisprimary THEN 'primary' WHEN x.indisunique THEN 'unique' END,
+                   regexp_replace(pg_get_indexdef(x.indexrelid), '^CREATE (UNIQUE )?INDEX .*? USING ', ''))
+          FROM pg_index x
+         WHERE x.indexrelid = index);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_index(regclass) IS
+'An index without its name and table, to compare it (internal)';
+
+-- INSERTs look for a key that a partition lacks by any btree that begins with
+-- one of its columns, see src/ingest/key_search.c.
+CREATE FUNCTION zbxhist_internal.is_searchable(partition regclass, key regclass)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (
+        SELECT FROM pg_index x
+          JOIN pg_class k ON k.oid = x.indexrelid
+          JOIN pg_am m ON m.oid = k.relam AND m.amname = 'btree'
+          JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
+          JOIN pg_index wanted ON wanted.indexrelid = key
+          JOIN pg_attribute w ON w.attrelid = wanted.indrelid AND w.attnum = ANY (wanted.indkey)
+                             AND w.attname = a.attname
+         WHERE x.indrelid = partition AND x.indisvalid AND x.indpred IS NULL)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.is_searchable(regclass, regclass) IS
+'Whether a partition has an index by which a key of its parent that it lacks can be looked for (internal)';
+
+CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass)
+RETURNS SETOF pg_index
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+        SELECT x.*
+          FROM pg_index x
+         WHERE x.indrelid = relation AND x.indisvalid
+           AND zbxhist_internal.describe_index(x.indexrelid) NOT IN (
+                   SELECT zbxhist_internal.describe_index(o.indexrelid)
+                     FROM pg_index o
+                    WHERE o.indrelid = partition AND o.indisvalid);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.missing_indexes(regclass, regclass) IS
+'The valid indexes of a table that another one has not (internal)';
+
+-- With row security the partitions get no privileges: they would show what
+-- policies hide.
+CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass)
+RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT array_remove(ARRAY[
+        CASE WHEN zbxhist_internal.describe_grants(partition)
+                  <> CASE WHEN source.relrowsecurity THEN '{}'
+                          ELSE zbxhist_internal.describe_grants(parent) END
+             THEN 'privileges' END,
+        CASE WHEN EXISTS (SELECT FROM zbxhist_internal.missing_foreign_keys(parent, partition))
+             THEN 'foreign keys' END,
+        CASE WHEN EXISTS (SELECT FROM zbxhist_internal.row_triggers(parent) t
+                           WHERE NOT EXISTS (SELECT FROM pg_trigger o
+                                              WHERE o.tgrelid = partition AND o.tgname = t.tgname))
+             THEN 'row triggers' END], NULL)
+      FROM pg_class source
+     WHERE source.oid = parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unlike(regclass, regclass) IS
+'What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers (internal)';
+
+-- The catalogs say at once of most that they are like their parent.
+CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH suspects AS MATERIALIZED (
+        SELECT p.partition, p.from_clock
+          FROM zbxhist.list_partitions(parent) p
+          JOIN pg_class k ON k.oid = p.partition
+          JOIN pg_class source ON source.oid = unaligned_partitions.parent
+         WHERE k.relowner = source.relowner   -- see step_owner
+           AND (k.relacl IS DISTINCT FROM source.relacl
+            OR EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid IN (k.oid, source.oid) AND a.attacl IS NOT NULL)
+            OR EXISTS (SELECT FROM pg_constraint c
+                        WHERE c.conrelid = source.oid AND c.contype = 'f')
+            OR EXISTS (SELECT FROM zbxhist_internal.row_triggers(unaligned_partitions.parent))))
+    SELECT s.partition
+      FROM suspects s
+     WHERE zbxhist_internal.unlike(unaligned_partitions.parent, s.partition) <> '{}'
+     ORDER BY s.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions(regclass) IS
+'The partitions that maintenance has to bring in line with their parent (internal)';
+
+-- A key is left to the administrator: rows that are there may not keep it.  A
+-- partition that fills up is waited for if it is large, and one that is about
+-- to be packed needs none.
+CREATE FUNCTION zbxhist_internal.unindexed_partitions(parent regclass, relation regclass DEFAULT NULL)
+RETURNS SETOF regclass
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.partition
+      FROM zbxhist.list_partitions(parent) p
+     WHERE (unindexed_partitions.relation IS NULL OR p.partition = unindexed_partitions.relation)
+       AND EXISTS (SELECT FROM zbxhist_internal.missing_indexes(parent, p.partition) x
+                    WHERE NOT x.indisunique AND NOT x.indisexclusion
+                       OR zbxhist_internal.own_pages(p.partition) = 0)
+       AND (p.to_clock <= zbxhist_internal.current_clock()
+            OR zbxhist_internal.own_pages(p.partition) < 16384)
+       AND p.partition NOT IN (SELECT zbxhist_internal.packable_partitions(unindexed_partitions.parent, unindexed_partitions.relation))
+     ORDER BY p.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions(regclass, regclass) IS
+'The partitions that are to get indexes of the table they belong to, or one of them, if it is (internal)';
+
+-- What CREATE INDEX or REINDEX CONCURRENTLY leaves when it fails: no query uses
+-- it, INSERTs may have to keep it up.  Nobody misses one that the table has a
+-- valid copy of, nor one of a packed day's table that is not of our making; but the
+-- table itself is left to its owner.
+-- Who is building an index has a lock on the table.
+CREATE FUNCTION zbxhist_internal.unfinished_indexes(parent regclass, relation regclass DEFAULT NULL)
+RETURNS TABLE (relation regclass, index regclass, is_dropped boolean)
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT x.indrelid, x.indexrelid,
+           x.indrelid <> unfinished_indexes.parent AND EXISTS (SELECT FROM pg_index o
+                    WHERE o.indrelid = x.indrelid AND o.indisvalid
+                      AND regexp_replace(zbxhist_internal.describe_index(o.indexrelid), '^primary', 'unique')
+                          = regexp_replace(zbxhist_internal.describe_index(x.indexrelid), '^primary', 'unique'))
+           OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = x.indrelid)
+              AND zbxhist_internal.run_index_columns(x.indexrelid) IS NULL
+              AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.conrelid = x.indrelid)
+      FROM pg_index x
+     WHERE NOT x.indisvalid
+       AND (unfinished_indexes.relation IS NULL OR x.indrelid = unfinished_indexes.relation)
+       AND (x.indrelid = unfinished_indexes.parent
+            OR EXISTS (SELECT FROM zbxhist.list_partitions(unfinished_indexes.parent) p WHERE p.partition = x.indrelid)
+            OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.parent = unfinished_indexes.parent AND d.day = x.indrelid))
+       AND NOT EXISTS (SELECT FROM pg_locks l
+                        WHERE l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+                          AND l.relation = x.indrelid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
+                          AND l.pid <> pg_backend_pid())
+     ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes(regclass, regclass) IS
+'The indexes of a managed table, its partitions and packed days, or of one of these, that were not built to their end, and whether maintenance drops them (internal)';
+
+CREATE FUNCTION zbxhist_internal.run_index_columns(index regclass)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT w.columns
+      FROM zbxhist_internal.run_indexes() w
+     WHERE regexp_replace(pg_get_indexdef(run_index_columns.index), '^CREATE INDEX .* USING (.*\)) (WITH \(.*\) )?(WHERE .*)$', '\1 \3')
+           = format('btree (%s) WHERE (%s)', w.columns, w.condition)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.run_index_columns(regclass) IS
+'The columns of an index, if it is made as one of those that a table of runs has (internal)';
+
+-- As src/packed/day/run_index.c wants them.
+CREATE FUNCTION zbxhist_internal.run_indexes()
+RETURNS TABLE (columns text, condition text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2
+SET search_path = pg_catalog, pg_temp
+AS $$
+    VALUES ('last_clock', 'batch IS NULL'),
+           ('batch, last_itemid, first_itemid', 'batch IS NOT NULL')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.run_indexes() IS
+'The indexes of a table of runs: of runs that statements have stored, and of those that were merged (internal)';

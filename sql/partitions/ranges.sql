@@ -1,0 +1,349 @@
+-- sql/partitions/ranges.sql
+
+CREATE FUNCTION zbxhist_internal.current_clock()
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN floor(extract(epoch FROM clock_timestamp()))::bigint;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.current_clock() IS
+'The present moment in the unit of Zabbix: seconds since 1970-01-01 UTC (internal)';
+
+CREATE FUNCTION zbxhist_internal.clock_before(age interval)
+RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN floor(extract(epoch FROM to_timestamp(zbxhist_internal.current_clock()) AT TIME ZONE 'UTC' - age))::bigint;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clock_before(interval) IS
+'The clock of some time ago, by the calendar of UTC (internal)';
+
+-- Of partitions shorter than a day those of a whole day are made together, or
+-- of that part of it that has at most 24.
+CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT max(n * s.seconds)
+      FROM (SELECT extract(epoch FROM partition_interval)::bigint AS seconds) s,
+           generate_series(1, 24) n
+     WHERE s.seconds < 86400 AND 86400 % (n * s.seconds) = 0
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.span_seconds(interval) IS
+'Length of the time for which partitions that divide a day are made together; null for others (internal)';
+
+-- Ranges of days, hours and minutes are multiples of the interval counted
+-- from 1970-01-01 00:00 UTC; ranges of months are counted from January 1970.
+-- No time zone is looked at: timestamps here are without one, in UTC.
+CREATE FUNCTION zbxhist_internal.clock_range(
+    partition_interval interval,
+    clock bigint,
+    OUT from_clock bigint,
+    OUT to_clock bigint)
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    epoch  CONSTANT timestamp := '1970-01-01';
+    months CONSTANT integer := extract(year FROM partition_interval) * 12
+                               + extract(month FROM partition_interval);
+    seconds bigint;
+    moment  timestamp;
+    ordinal integer;
+BEGIN
+    IF months > 0 THEN
+        moment := epoch + make_interval(secs => clock);
+        ordinal := (extract(year FROM moment) - 1970) * 12 + extract(month FROM moment) - 1;
+        ordinal := floor(ordinal::numeric / months) * months;
+        from_clock := extract(epoch FROM epoch + make_interval(months => ordinal));
+        to_clock := extract(epoch FROM epoch + make_interval(months => ordinal + months));
+    ELSE
+        seconds := extract(epoch FROM partition_interval);
+        from_clock := floor(clock::numeric / seconds) * seconds;
+        to_clock := from_clock + seconds;
+    END IF;
+    -- beyond the range of an integer the bound is open
+    from_clock := greatest(from_clock, -2147483648);
+    to_clock := least(to_clock, 2147483648);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.clock_range(interval, bigint) IS
+'The partition range, from included, to excluded, in which a clock lies (internal)';
+
+CREATE FUNCTION zbxhist_internal.cut_range(from_clock bigint, to_clock bigint, seconds bigint)
+RETURNS TABLE (piece_from bigint, piece_to bigint)
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT greatest(g, cut_range.from_clock), least(g + seconds, cut_range.to_clock)
+      FROM generate_series(floor(cut_range.from_clock::numeric / seconds)::bigint * seconds,
+                           cut_range.to_clock - 1, seconds) g
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.cut_range(bigint, bigint, bigint) IS
+'Cuts a range of clocks at the multiples of a number of seconds (internal)';
+
+-- Of a day that is over there is no hot hour: one partition of it is made and
+-- packed sooner than 24.
+CREATE FUNCTION zbxhist_internal.coarse_interval(partition_interval interval)
+RETURNS interval
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN zbxhist_internal.span_seconds(partition_interval) IS NULL
+                THEN partition_interval ELSE interval '1 day' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.coarse_interval(interval) IS
+'How long partitions are that are made for the past, or for days ahead (internal)';
+
+-- Half a day ahead at least, if that is not more than a span.
+CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ((zbxhist_internal.current_clock() + least(s, 43200)) / s + 1) * s
+      FROM zbxhist_internal.span_seconds(partition_interval) s
+     WHERE s IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.fine_until(interval) IS
+'Until when partitions shorter than a day are made in advance, and whole days after that; null for longer ones (internal)';
+
+-- Partitions shorter than a day are made for about half a day ahead, see
+-- fine_until; for premake days after today there is one for each.
+CREATE FUNCTION zbxhist_internal.wanted_ranges(policy zbxhist.parent_config)
+RETURNS TABLE (from_clock bigint, to_clock bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 3
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present CONSTANT bigint := zbxhist_internal.current_clock();
+    seconds CONSTANT bigint := extract(epoch FROM policy.partition_interval);
+    fine    CONSTANT bigint := zbxhist_internal.fine_until(policy.partition_interval);
+    reached bigint := present;
+    covered record;
+BEGIN
+    IF fine IS NOT NULL THEN
+        RETURN QUERY
+            SELECT c.piece_from, c.piece_to
+              FROM (VALUES (present / seconds * seconds, fine, seconds),
+                           (fine, (present / 86400 + 1 + policy.premake) * 86400, 86400)) AS w (first, final, length),
+                   zbxhist_internal.missing_ranges(policy.parent, w.first, least(w.final, 2147483648)) m,
+                   zbxhist_internal.cut_range(m.gap_from, m.gap_to, w.length) c
+             WHERE c.piece_to > present
+             ORDER BY c.piece_from;
+        RETURN;
+    END IF;
+    FOR ahead IN 0 .. policy.premake LOOP
+        covered := zbxhist_internal.clock_range(policy.partition_interval, reached);
+        -- a range that has gone by is not wanted any more
+        RETURN QUERY
+            SELECT m.gap_from, m.gap_to
+              FROM zbxhist_internal.missing_ranges(policy.parent, covered.from_clock, covered.to_clock) m
+             WHERE m.gap_to > present;
+        EXIT WHEN covered.to_clock >= 2147483648;
+        reached := covered.to_clock;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.wanted_ranges(zbxhist.parent_config) IS
+'The ranges, from the present one on, for which a policy wants a partition and there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.missing_ranges(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS TABLE (gap_from bigint, gap_to bigint)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    present record;
+BEGIN
+    gap_from := from_clock;
+    FOR present IN
+        SELECT p.from_clock, p.to_clock
+          FROM zbxhist_internal.list_ranges(parent) p
+         WHERE p.to_clock > missing_ranges.from_clock AND p.from_clock < missing_ranges.to_clock
+         ORDER BY p.from_clock
+    LOOP
+        IF present.from_clock > gap_from THEN
+            gap_to := present.from_clock;
+            RETURN NEXT;
+        END IF;
+        gap_from := greatest(gap_from, present.to_clock);
+    END LOOP;
+    IF gap_from < to_clock THEN
+        gap_to := to_clock;
+        RETURN NEXT;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.missing_ranges(regclass, bigint, bigint) IS
+'The parts of a clock range that no partition or packed day of the parent covers (internal)';
+
+CREATE FUNCTION zbxhist_internal.next_existing_range(
+    policy zbxhist.parent_config,
+    OUT from_clock bigint,
+    OUT to_clock bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    floor_clock CONSTANT bigint := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
+    -- above this there are only the dead entries of rows just moved
+    below  bigint := coalesce((SELECT s.extended_to FROM zbxhist.parent_state s
+                                WHERE s.parent = policy.parent),
+                              zbxhist_internal.current_clock());
+    newest bigint;
+    owner  record;
+    gap    record;
+BEGIN
+    IF NOT policy.move_existing OR zbxhist_internal.own_pages(policy.parent) = 0 THEN
+        RETURN;
+    END IF;
+    LOOP
+        newest := zbxhist_internal.waiting_clock(policy.parent, floor_clock, below, true);
+        IF newest IS NULL THEN
+            RETURN;
+        END IF;
+        SELECT p.from_clock INTO owner
+          FROM zbxhist_internal.list_ranges(policy.parent) p
+         WHERE newest >= p.from_clock AND newest < p.to_clock;
+        EXIT WHEN NOT FOUND;
+        -- a row that could not be moved, or came since
+        below := owner.from_clock;
+    END LOOP;
+    gap := zbxhist_internal.clock_range(zbxhist_internal.coarse_interval(policy.partition_interval), newest);
+    SELECT m.gap_from, m.gap_to INTO from_clock, to_clock
+      FROM zbxhist_internal.missing_ranges(policy.parent, gap.from_clock, gap.to_clock) m
+     WHERE newest >= m.gap_from AND newest < m.gap_to;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.next_existing_range(zbxhist.parent_config) IS
+'The range of the newest rows in the parent that are within retention and have no partition (internal)';
+
+CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
+RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 24
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT r.*
+      FROM zbxhist_internal.day_clock(day) AS moment,
+           zbxhist_internal.list_ranges(parent) r
+     WHERE r.from_clock < moment + 86400 AND r.to_clock > moment
+     ORDER BY r.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.ranges_of_day(regclass, date) IS
+'The partitions and packed days in which clocks of a day lie (internal)';
+
+CREATE FUNCTION zbxhist_internal.split_ranges(parent regclass, from_clock bigint, to_clock bigint)
+RETURNS TABLE (piece_from bigint, piece_to bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 24
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT p.*
+      FROM zbxhist.parent_config c,
+           LATERAL (SELECT least(zbxhist_internal.fine_until(c.partition_interval), split_ranges.to_clock) AS middle) m,
+           LATERAL (SELECT * FROM zbxhist_internal.cut_range(split_ranges.from_clock, m.middle,
+                                                    extract(epoch FROM c.partition_interval)::bigint)
+                     UNION ALL
+                    SELECT m.middle, split_ranges.to_clock WHERE m.middle < split_ranges.to_clock) p
+     WHERE c.parent = split_ranges.parent
+     ORDER BY p.piece_from
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.split_ranges(regclass, bigint, bigint) IS
+'What a partition of a day to come is replaced by: shorter ones, and one for the rest if that is not due yet (internal)';
+
+-- Those of days whose time comes near, as long as no row has ever been stored
+-- in them: a snapshot may see rows that others have deleted since.
+CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH coarse AS MATERIALIZED (
+        SELECT p.partition, p.from_clock
+          FROM zbxhist.parent_config c
+         CROSS JOIN LATERAL extract(epoch FROM c.partition_interval) AS seconds
+         CROSS JOIN LATERAL zbxhist_internal.current_clock() AS present
+         CROSS JOIN LATERAL zbxhist_internal.fine_until(c.partition_interval) AS horizon
+         CROSS JOIN LATERAL zbxhist.list_partitions(c.parent) p
+         WHERE c.parent = partitions_to_split.parent AND c.routing
+           AND p.from_clock > present AND p.from_clock < horizon
+           AND p.to_clock - p.from_clock > seconds AND p.from_clock % seconds = 0
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.partition = p.partition))
+    SELECT p.partition
+      FROM coarse p
+     WHERE zbxhist_internal.own_pages(p.partition) = 0
+       AND zbxhist_internal.dependent_object(p.partition) IS NULL
+       AND p.partition NOT IN (SELECT zbxhist_internal.foreign_children(partitions_to_split.parent))
+     ORDER BY p.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.partitions_to_split(regclass) IS
+'Partitions of days to come that are to be replaced by shorter ones (internal)';
+
+-- Those to come, as long as nothing has ever been stored in them.
+CREATE FUNCTION zbxhist_internal.places_to_replace(parent regclass)
+RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy     CONSTANT zbxhist.parent_config := (
+        SELECT c FROM zbxhist.parent_config c WHERE c.parent = places_to_replace.parent);
+    wants_runs CONSTANT boolean := zbxhist_internal.takes_runs(parent);
+BEGIN
+    IF NOT policy.routing THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT r.relation
+          FROM zbxhist_internal.list_ranges(parent) r
+          LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
+         WHERE r.from_clock > zbxhist_internal.current_clock()
+           AND r.to_clock - r.from_clock <= extract(epoch FROM policy.partition_interval)
+           AND (NOT r.is_packed AND wants_runs OR d.runs AND NOT wants_runs)
+           AND NOT EXISTS (SELECT FROM zbxhist.packed_day u
+                            WHERE u.partition = r.relation OR u.day = r.relation AND u.partition IS NOT NULL)
+           AND zbxhist_internal.own_pages(r.relation) = 0
+           AND zbxhist_internal.dependent_object(r.relation) IS NULL
+           AND r.relation NOT IN (SELECT zbxhist_internal.foreign_children(places_to_replace.parent))
+         ORDER BY r.from_clock;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.places_to_replace(regclass) IS
+'Partitions to come that are to be replaced by tables of runs, or the other way round (internal)';
+
+-- A statement that is not for certain clocks locks all partitions of a table
+-- and their indexes.  An eighth of the server's table of locks leaves room for
+-- a few of these at a time.
+CREATE FUNCTION zbxhist_internal.most_partitions()
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT greatest(30, current_setting('max_locks_per_transaction')::bigint
+                        * (current_setting('max_connections')::bigint
+                           + current_setting('max_prepared_transactions')::bigint) / 16)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.most_partitions() IS
+'Number of partitions of a table that the server''s table of locks can bear (internal)';

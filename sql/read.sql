@@ -1,0 +1,176 @@
+-- sql/read.sql
+
+CREATE FUNCTION zbxhist_internal.range_support(internal)
+RETURNS internal
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_range_support';
+
+COMMENT ON FUNCTION zbxhist_internal.range_support(internal) IS
+'Tells the planner how many rows the function range gives at most (internal)';
+
+CREATE FUNCTION zbxhist.range(
+    row_type anyelement,
+    itemid bigint,
+    from_clock integer,
+    to_clock integer,
+    sort text DEFAULT 'asc',
+    max_rows bigint DEFAULT NULL,
+    from_ns integer DEFAULT 0,
+    to_ns integer DEFAULT 0)
+RETURNS SETOF anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+SUPPORT zbxhist_internal.range_support
+AS 'MODULE_PATHNAME', 'zbxhist_range';
+
+COMMENT ON FUNCTION zbxhist.range(anyelement, bigint, integer, integer, text, bigint, integer, integer) IS
+'Rows of an item from one moment, included, to another, excluded; sort is asc, desc or none; NULL::history names the managed table';
+
+CREATE FUNCTION zbxhist.range(
+    row_type anyelement,
+    itemid bigint,
+    from_time timestamptz,
+    to_time timestamptz,
+    sort text DEFAULT 'asc',
+    max_rows bigint DEFAULT NULL)
+RETURNS SETOF anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+SUPPORT zbxhist_internal.range_support
+AS 'MODULE_PATHNAME', 'zbxhist_range_time';
+
+COMMENT ON FUNCTION zbxhist.range(anyelement, bigint, timestamptz, timestamptz, text, bigint) IS
+'Rows of an item from one time, included, to another, excluded; sort is asc, desc or none; NULL::history names the managed table';
+
+CREATE FUNCTION zbxhist.nearest(
+    row_type anyelement,
+    itemid bigint,
+    clock integer,
+    ns integer DEFAULT 0,
+    which text DEFAULT 'exact')
+RETURNS anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_nearest';
+
+COMMENT ON FUNCTION zbxhist.nearest(anyelement, bigint, integer, integer, text) IS
+'The row of an item at a moment; if there is none, NULL (exact), the nearest before it (less) or after it (greater)';
+
+CREATE FUNCTION zbxhist.nearest(
+    row_type anyelement,
+    itemid bigint,
+    moment timestamptz,
+    which text DEFAULT 'exact')
+RETURNS anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_nearest_time';
+
+COMMENT ON FUNCTION zbxhist.nearest(anyelement, bigint, timestamptz, text) IS
+'The row of an item at a time; if there is none, NULL (exact), the nearest before it (less) or after it (greater)';
+
+CREATE FUNCTION zbxhist.minimum_time(parent regclass, itemid bigint)
+RETURNS TABLE (clock integer, ns integer)
+LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_minimum_time';
+
+COMMENT ON FUNCTION zbxhist.minimum_time(regclass, bigint) IS
+'Clock and ns of the oldest row of an item; no row if it has none';
+
+CREATE FUNCTION zbxhist.last_values(
+    row_type anyelement,
+    itemids bigint[],
+    max_rows integer DEFAULT 1,
+    since_clock integer DEFAULT NULL)
+RETURNS SETOF anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_last_values';
+
+COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, integer) IS
+'Newest rows of many items, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
+
+CREATE FUNCTION zbxhist.last_values(
+    row_type anyelement,
+    itemids bigint[],
+    max_rows integer,
+    since_time timestamptz)
+RETURNS SETOF anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_last_values_time';
+
+COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, timestamptz) IS
+'Newest rows of many items since a time, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
+
+CREATE FUNCTION zbxhist.statistics(
+    parent regclass,
+    itemid bigint,
+    from_clock integer,
+    to_clock integer)
+RETURNS TABLE (
+    count bigint,
+    min numeric,
+    max numeric,
+    sum numeric,
+    avg numeric,
+    delta numeric,
+    first_clock integer,
+    last_clock integer)
+LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_statistics';
+
+COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, integer, integer) IS
+'Aggregates of the values of an item from one clock, included, to another, excluded; delta is max - min; in trends, of the values behind them';
+
+CREATE FUNCTION zbxhist.statistics(
+    parent regclass,
+    itemid bigint,
+    from_time timestamptz,
+    to_time timestamptz)
+RETURNS TABLE (
+    count bigint,
+    min numeric,
+    max numeric,
+    sum numeric,
+    avg numeric,
+    delta numeric,
+    first_clock integer,
+    last_clock integer)
+LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_statistics_time';
+
+COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, timestamptz, timestamptz) IS
+'Aggregates of the values of an item from one time, included, to another, excluded; delta is max - min; in trends, of the values behind them';
+
+CREATE FUNCTION zbxhist.buckets(
+    parent regclass,
+    itemid bigint,
+    from_clock integer,
+    to_clock integer,
+    buckets integer)
+RETURNS TABLE (
+    bucket integer,
+    count bigint,
+    avg numeric,
+    min numeric,
+    max numeric,
+    clock integer)
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_buckets';
+
+COMMENT ON FUNCTION zbxhist.buckets(regclass, bigint, integer, integer, integer) IS
+'What the graph of an item needs, as the query of the frontend computes it: aggregates of each bucket that has values, both clocks included';
+
+CREATE FUNCTION zbxhist.buckets(
+    parent regclass,
+    itemid bigint,
+    from_time timestamptz,
+    to_time timestamptz,
+    buckets integer)
+RETURNS TABLE (
+    bucket integer,
+    count bigint,
+    avg numeric,
+    min numeric,
+    max numeric,
+    clock integer)
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_buckets_time';
+
+COMMENT ON FUNCTION zbxhist.buckets(regclass, bigint, timestamptz, timestamptz, integer) IS
+'What the graph of an item needs, as the query of the frontend computes it: aggregates of each bucket that has values, both seconds included';

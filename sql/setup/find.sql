@@ -1,0 +1,271 @@
+-- sql/setup/find.sql
+
+-- Without a schema: those schemas that have a Zabbix "history", told from other
+-- people's tables of that name by its columns.  With one: whatever is there
+-- under the names, so that what cannot be managed gets its error message.
+CREATE FUNCTION zbxhist_internal.find_tables(schema_name name)
+RETURNS TABLE (parent regclass, table_schema name, table_name name, is_trends boolean)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 9
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT k.oid::regclass, n.nspname, k.relname, z.is_trends
+      FROM pg_namespace n
+      JOIN pg_class k ON k.relnamespace = n.oid
+      JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+     WHERE n.nspname = schema_name AND k.relkind IN ('r', 'p', 'v', 'm', 'f')
+        OR schema_name IS NULL
+       AND k.relkind IN ('r', 'p')
+       AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+       AND 4 = (SELECT count(*)
+                  FROM pg_class h
+                  JOIN pg_attribute a ON a.attrelid = h.oid
+                 WHERE h.relnamespace = n.oid AND h.relname = 'history'
+                   AND h.relkind IN ('r', 'p') AND NOT h.relispartition
+                   AND (a.attname, a.atttypid) IN (
+                           ('itemid', 'int8'::regtype), ('clock', 'int4'::regtype),
+                           ('ns', 'int4'::regtype), ('value', 'float8'::regtype),
+                           ('value', 'numeric'::regtype)))
+     ORDER BY n.nspname, z.ordinal
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.find_tables(name) IS
+'The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table (internal)';
+
+-- Only those of somebody who owns managed tables there, or of the database's
+-- owner: anybody who may create a table in the schema could have one of such a
+-- name, and a superuser's is not for the database's owner to have managed.
+CREATE FUNCTION zbxhist_internal.new_tables()
+RETURNS SETOF regclass
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT f.parent
+      FROM zbxhist.managed_schema m,
+           zbxhist_internal.find_tables(m.schema_name) f
+     WHERE f.table_name <> ALL (m.excluded)
+       AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = f.parent)
+       AND zbxhist_internal.may_take_up(f.parent)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.new_tables() IS
+'Zabbix tables that have appeared in a schema since setup was called there, and that maintenance takes up (internal)';
+
+CREATE FUNCTION zbxhist_internal.remember_schema(schema_name name, options zbxhist.managed_schema)
+RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    INSERT INTO zbxhist.managed_schema
+    VALUES (schema_name, options.history_retention, options.trends_retention, options.premake,
+            options.pack_after, options.move_existing, '{}', options.history_interval, options.ingest)
+    ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
+       SET history_retention = excluded.history_retention,
+           trends_retention = excluded.trends_retention,
+           premake = excluded.premake, pack_after = excluded.pack_after,
+           move_existing = excluded.move_existing, excluded = excluded.excluded,
+           history_interval = excluded.history_interval, ingest = excluded.ingest
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.remember_schema(name, zbxhist.managed_schema) IS
+'Writes down the options of setup for tables that appear in the schema later (internal)';
+
+CREATE FUNCTION zbxhist_internal.schema_problem(
+    parent regclass,
+    schema_name name,
+    OUT problem text,
+    OUT sqlstate text,
+    OUT remedy text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
+BEGIN
+    IF schema_name IS NULL THEN
+        RETURN;
+    ELSIF schema_name ~ '^(pg_|zbxhist(_|$)|information_schema$)' THEN
+        problem := format('schema "%s" is not for tables of users', schema_name);
+        sqlstate := '22023';
+        remedy := format('SELECT zbxhist.alter_parent(%L, retention_schema => ''archive'');', parent);
+    ELSIF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = schema_name) THEN
+        problem := format('schema "%s" does not exist', schema_name);
+        sqlstate := '3F000';
+        remedy := format('CREATE SCHEMA %I AUTHORIZATION %I;', schema_name, pg_get_userbyid(owner));
+    ELSIF NOT has_schema_privilege(owner, schema_name, 'CREATE') OR NOT has_schema_privilege(owner, schema_name, 'USAGE') THEN
+        problem := format('role %I, the owner of table %s, may not create tables in schema "%s"',
+                          pg_get_userbyid(owner), parent, schema_name);
+        sqlstate := '42501';
+        remedy := format('GRANT CREATE, USAGE ON SCHEMA %I TO %I;', schema_name, pg_get_userbyid(owner));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.schema_problem(regclass, name) IS
+'Why partitions of a table cannot be detached into a schema, with its SQLSTATE and the command that mends it; NULL if they can (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_schemas(asked name, schemas name[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF cardinality(schemas) > 0 THEN
+        RETURN;
+    END IF;
+    IF asked IS NULL THEN
+        RAISE EXCEPTION 'found no Zabbix history table in this database'
+            USING ERRCODE = 'undefined_table',
+                  HINT = 'Connect to the database of Zabbix, or give setup the name of its schema.';
+    ELSIF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = asked) THEN
+        RAISE EXCEPTION 'schema "%" does not exist', asked
+            USING ERRCODE = 'invalid_schema_name';
+    ELSE
+        RAISE EXCEPTION 'found no Zabbix history table in schema "%"', asked
+            USING ERRCODE = 'undefined_table';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_schemas(name, name[]) IS
+'Raises an error if setup found nothing (internal)';
+
+CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name)
+RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT k.oid::regclass
+      FROM pg_class k
+     WHERE k.oid = zbxhist_internal.extension_table(extension, table_name)
+       AND NOT k.relrowsecurity AND has_table_privilege(k.oid, 'SELECT')
+       AND has_schema_privilege(k.relnamespace, 'USAGE')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.catalog_of(name, name) IS
+'A table of another extension that the caller may read; NULL if there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.extension_table(extension name, table_name name)
+RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT k.oid::regclass
+      FROM pg_extension e
+      JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
+                      AND d.deptype = 'e' AND d.classid = 'pg_class'::regclass AND d.objsubid = 0
+      JOIN pg_class k ON k.oid = d.objid
+     WHERE e.extname = extension AND k.relname = table_name AND k.relkind = 'r'
+     LIMIT 1
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.extension_table(name, name) IS
+'A table of another extension, whether the caller may read it or not; NULL if there is none (internal)';
+
+-- The catalog is a superuser's, or it is none of TimescaleDB.  It lists the tables
+-- of compressed rows, too.
+CREATE FUNCTION zbxhist_internal.hypertables()
+RETURNS SETOF regclass
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    catalog CONSTANT regclass := zbxhist_internal.catalog_of('timescaledb', 'hypertable');
+BEGIN
+    IF EXISTS (SELECT FROM pg_class k JOIN pg_roles r ON r.oid = k.relowner
+                WHERE k.oid = catalog AND r.rolsuper) THEN
+        RETURN QUERY EXECUTE format(
+            'SELECT k.oid::regclass FROM %s h'
+            '  JOIN pg_namespace n ON n.nspname = h.schema_name'
+            '  JOIN pg_class k ON k.relnamespace = n.oid AND k.relname = h.table_name'
+            ' WHERE n.nspname !~ ''^_timescaledb''', catalog);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.hypertables() IS
+'The hypertables of TimescaleDB in this database; none if the caller may not read its catalog (internal)';
+
+CREATE FUNCTION zbxhist_internal.may_take_up(relation regclass)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (
+        SELECT FROM pg_class k
+         WHERE k.oid = relation
+           AND (k.relowner = (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database())
+                OR EXISTS (SELECT FROM zbxhist.parent_config c
+                             JOIN pg_class p ON p.oid = c.parent
+                            WHERE p.relnamespace = k.relnamespace AND p.relowner = k.relowner)))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.may_take_up(regclass) IS
+'Whether a table belongs to somebody who owns managed tables in the same schema, or to the owner of the database (internal)';
+
+CREATE FUNCTION zbxhist_internal.role_name(role oid)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.role_name(oid) IS
+'A role as GRANT and REVOKE name it (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_owner(parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
+BEGIN
+    IF NOT pg_has_role(owner, 'USAGE') THEN
+        RAISE EXCEPTION 'must be owner of table %', parent
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = format('Do this as role %I, as a member of it, or as a superuser.',
+                                pg_get_userbyid(owner));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_owner(regclass) IS
+'Raises an error unless the caller may act as the owner of the table (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_parent(parent regclass)
+RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+    owner  regclass;
+BEGIN
+    IF parent IS NULL THEN
+        RAISE EXCEPTION 'table must not be null'
+            USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = require_parent.parent;
+    IF NOT FOUND THEN
+        SELECT c.parent INTO owner
+          FROM zbxhist.parent_config c
+         WHERE c.parent IN (SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = require_parent.parent
+                             UNION ALL
+                            SELECT d.parent FROM zbxhist.packed_day d WHERE d.day = require_parent.parent);
+        RAISE EXCEPTION 'table % is not managed by zbxhist', parent
+            USING ERRCODE = 'invalid_object_definition',
+                  HINT = CASE WHEN owner IS NOT NULL
+                              THEN format('It is a part of %1$s: call the function with %1$L.', owner)
+                              WHEN (zbxhist_internal.column_problem(parent)).problem IS NULL
+                                   AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_parent.parent AND k.relkind = 'r')
+                              THEN format('SELECT zbxhist.create_parent(%L);', parent)
+                              ELSE 'SELECT parent FROM zbxhist.parents;' END;
+    END IF;
+    PERFORM zbxhist_internal.require_owner(parent);
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_parent(regclass) IS
+'The policy of a managed table that the caller owns; raises an error otherwise (internal)';

@@ -1,0 +1,124 @@
+-- sql/setup/parents.sql
+
+CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config)
+RETURNS integer
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    today CONSTANT bigint := zbxhist_internal.current_clock() / 86400 * 86400;
+    made  integer := 0;
+    gap   record;
+BEGIN
+    PERFORM zbxhist_internal.verify_policy(policy);
+    PERFORM zbxhist_internal.verify_table(policy.parent);
+    PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), policy.parent::oid::integer);
+    PERFORM zbxhist_internal.write_new_policy(policy);
+    -- each is some entries in the server's table of locks until this transaction
+    -- ends, in setup those of all tables; maintenance creates the others one by one
+    FOR gap IN
+        -- of hours, the first has no other before it: late values of today come, too
+        SELECT m.gap_from AS from_clock, m.gap_to AS to_clock, 2 AS rank
+          FROM zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock()) c,
+               zbxhist_internal.missing_ranges(policy.parent, today, c.from_clock) m
+         UNION ALL
+        SELECT w.from_clock, w.to_clock, CASE WHEN w.from_clock <= zbxhist_internal.current_clock() THEN 1 ELSE 3 END
+          FROM zbxhist_internal.wanted_ranges(policy) w
+         ORDER BY rank, from_clock LIMIT least(25, zbxhist_internal.most_partitions() / 12)
+    LOOP
+        PERFORM zbxhist_internal.create_place(policy.parent, gap.from_clock, gap.to_clock);
+        made := made + 1;
+    END LOOP;
+    RETURN made;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.adopt(zbxhist.parent_config) IS
+'Writes the policy of a new managed table and creates its first partitions; the triggers are left to attach_triggers (internal)';
+
+CREATE FUNCTION zbxhist.create_parent(
+    parent regclass,
+    partition_interval interval DEFAULT '1 day',
+    retention interval DEFAULT NULL,
+    premake integer DEFAULT 3,
+    pack_after interval DEFAULT NULL,
+    move_existing boolean DEFAULT false,
+    ingest text DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+BEGIN
+    policy.parent := parent;
+    policy.partition_interval := partition_interval;
+    policy.retention := retention;
+    policy.premake := premake;
+    policy.pack_after := pack_after;
+    policy.move_existing := move_existing;
+    policy.ingest := ingest;
+    PERFORM zbxhist_internal.adopt(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy);
+    -- last: its lock stops writers until the end of the transaction
+    PERFORM zbxhist_internal.attach_triggers(ARRAY[parent]);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) IS
+'Makes a table with the columns itemid and clock a managed one, in place: new rows go to partitions, and what it has stays where it is but for rows of these';
+
+CREATE FUNCTION zbxhist.alter_parent(
+    parent regclass,
+    partition_interval interval DEFAULT NULL,
+    retention interval DEFAULT NULL,
+    premake integer DEFAULT NULL,
+    pack_after interval DEFAULT NULL,
+    move_existing boolean DEFAULT NULL,
+    follow_zabbix boolean DEFAULT false,
+    never_pack boolean DEFAULT false,
+    deleted_items text DEFAULT NULL,
+    ingest text DEFAULT NULL,
+    retention_action text DEFAULT NULL,
+    retention_schema name DEFAULT NULL)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+BEGIN
+    -- somebody who is changing it is waited for, else his change would be undone
+    PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
+    policy := zbxhist_internal.require_parent(parent);
+    IF follow_zabbix AND retention IS NOT NULL THEN
+        RAISE EXCEPTION 'retention and follow_zabbix cannot be given together'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'follow_zabbix sets the retention back to the storage period set in Zabbix.';
+    END IF;
+    IF never_pack AND pack_after IS NOT NULL THEN
+        RAISE EXCEPTION 'pack_after and never_pack cannot be given together'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'never_pack leaves partitions as they are from now on.';
+    END IF;
+    policy.partition_interval := coalesce(partition_interval, policy.partition_interval);
+    policy.premake := coalesce(premake, policy.premake);
+    policy.pack_after := CASE WHEN never_pack THEN NULL
+                              ELSE coalesce(pack_after, policy.pack_after) END;
+    policy.move_existing := coalesce(move_existing, policy.move_existing);
+    policy.retention := CASE WHEN follow_zabbix THEN NULL
+                             ELSE coalesce(retention, policy.retention) END;
+    PERFORM zbxhist_internal.verify_deleted_items(parent, deleted_items);
+    policy.deleted_items := coalesce(deleted_items, policy.deleted_items);
+    policy.ingest := coalesce(ingest, policy.ingest);
+    policy.retention_action := coalesce(retention_action, policy.retention_action);
+    -- what is dropped needs none
+    policy.retention_schema := CASE WHEN retention_action = 'drop' THEN retention_schema
+                                    ELSE coalesce(retention_schema, policy.retention_schema) END;
+    PERFORM zbxhist_internal.write_policy(policy);
+    PERFORM zbxhist_internal.announce_deletion(policy);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention';

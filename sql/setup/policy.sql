@@ -1,0 +1,254 @@
+-- sql/setup/policy.sql
+
+CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval)
+RETURNS interval
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN partition_interval < interval '1 day' THEN interval '1 hour' ELSE interval '1 day' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.default_pack_after(interval) IS
+'How long after its end setup has a partition of some length packed, if nobody says otherwise (internal)';
+
+-- What is asked of all history tables is done for those that can have it.
+CREATE FUNCTION zbxhist_internal.possible_ingest(parent regclass, given text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN given = 'runs' AND zbxhist_internal.why_no_runs(parent) IS NOT NULL THEN 'heap' ELSE given END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.possible_ingest(regclass, text) IS
+'The option ingest of setup, as far as a table can have it (internal)';
+
+CREATE FUNCTION zbxhist_internal.new_policy(
+    parent regclass,
+    is_trends boolean,
+    options zbxhist.managed_schema)
+RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config;
+BEGIN
+    policy.parent := parent;
+    policy.move_existing := options.move_existing;
+    IF is_trends THEN
+        policy.partition_interval := '1 month';
+        policy.premake := least(options.premake, 1);
+        policy.retention := options.trends_retention;
+        policy.pack_after := CASE WHEN options.pack_after < interval '1 day' THEN interval '1 day'
+                                  ELSE options.pack_after END;
+    ELSE
+        policy.partition_interval := options.history_interval;
+        policy.premake := options.premake;
+        policy.retention := options.history_retention;
+        policy.pack_after := options.pack_after;
+        policy.ingest := zbxhist_internal.possible_ingest(parent, options.ingest);
+    END IF;
+    PERFORM zbxhist_internal.verify_policy(policy);
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) IS
+'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
+
+-- Who gives a period says so.  Where it comes from Zabbix, and nothing has acted
+-- on it so far, he may not know of it.
+CREATE FUNCTION zbxhist_internal.new_retention(
+    policy zbxhist.parent_config,
+    former zbxhist.parent_config,
+    overridden boolean,
+    OUT retention interval,
+    OUT source text,
+    OUT wants_consent boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    keeps CONSTANT record :=
+        zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden);
+    relation record;
+BEGIN
+    IF former.parent IS NOT NULL
+       AND (zbxhist_internal.effective_retention(former.parent, former.retention)).retention <= keeps.retention THEN
+        RETURN;
+    END IF;
+    retention := keeps.retention;
+    source := keeps.source;
+    SELECT n.nspname, CASE WHEN k.relname LIKE 'trends%' THEN 'hk_trends' ELSE 'hk_history' END AS option
+      INTO relation
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = policy.parent;
+    wants_consent := policy.retention IS NULL
+        AND NOT (former.parent IS NULL
+                 AND coalesce((zbxhist_internal.zabbix_setting(relation.nspname, relation.option || '_mode')).value, '') = '1'
+                 AND coalesce((zbxhist_internal.zabbix_setting(relation.nspname, relation.option || '_global')).value, '') = '1');
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.new_retention(zbxhist.parent_config, zbxhist.parent_config, boolean) IS
+'The retention that setup brings to a table where there was none or a longer one, and whether somebody has to agree to that; NULL if it brings none (internal)';
+
+CREATE FUNCTION zbxhist_internal.merged_options(
+    schema_name name,
+    given zbxhist.managed_schema,
+    never_pack boolean)
+RETURNS zbxhist.managed_schema
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    kept   zbxhist.managed_schema;
+    former interval;
+BEGIN
+    SELECT * INTO kept FROM zbxhist.managed_schema m
+     WHERE m.schema_name = merged_options.schema_name;
+    IF NOT FOUND THEN
+        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap');
+    END IF;
+    former := kept.history_interval;
+    kept.history_interval := coalesce(given.history_interval, kept.history_interval);
+    kept.history_retention := coalesce(given.history_retention, kept.history_retention);
+    kept.trends_retention := coalesce(given.trends_retention, kept.trends_retention);
+    kept.premake := coalesce(given.premake, kept.premake);
+    kept.pack_after := CASE WHEN never_pack THEN NULL
+                            WHEN given.pack_after IS NOT NULL THEN given.pack_after
+                            WHEN kept.pack_after = zbxhist_internal.default_pack_after(former)
+                            THEN zbxhist_internal.default_pack_after(kept.history_interval)
+                            ELSE kept.pack_after END;
+    kept.ingest := coalesce(given.ingest, kept.ingest);
+    kept.move_existing := coalesce(given.move_existing, kept.move_existing);
+    kept.excluded := '{}';
+    RETURN kept;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.merged_options(name, zbxhist.managed_schema, boolean) IS
+'The options of setup for new tables of a schema: those given now, else those given before, else the defaults (internal)';
+
+CREATE FUNCTION zbxhist_internal.changed_policy(
+    former zbxhist.parent_config,
+    is_trends boolean,
+    given zbxhist.managed_schema,
+    never_pack boolean)
+RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy zbxhist.parent_config := former;
+BEGIN
+    policy.retention := coalesce(CASE WHEN is_trends THEN given.trends_retention
+                                      ELSE given.history_retention END, former.retention);
+    policy.premake := coalesce(CASE WHEN is_trends THEN least(given.premake, 1)
+                                    ELSE given.premake END, former.premake);
+    IF NOT is_trends THEN
+        policy.partition_interval := coalesce(given.history_interval, former.partition_interval);
+        policy.ingest := coalesce(zbxhist_internal.possible_ingest(former.parent, given.ingest), former.ingest);
+    END IF;
+    policy.pack_after := CASE WHEN never_pack THEN NULL
+                              WHEN given.pack_after IS NOT NULL
+                              THEN greatest(given.pack_after, CASE WHEN is_trends THEN interval '1 day' END)
+                              WHEN former.pack_after = zbxhist_internal.default_pack_after(former.partition_interval)
+                              THEN zbxhist_internal.default_pack_after(policy.partition_interval)
+                              ELSE former.pack_after END;
+    policy.move_existing := coalesce(given.move_existing, former.move_existing);
+    RETURN policy;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.changed_policy(zbxhist.parent_config, boolean, zbxhist.managed_schema, boolean) IS
+'The policy of a managed table with those options of setup that are given (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.describe_planned_policy(policy, false)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_policy(zbxhist.parent_config) IS
+'A policy in words (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_planned_policy(policy zbxhist.parent_config, overridden boolean)
+RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+    SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
+                  policy.partition_interval, policy.premake,
+                  CASE WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NOT NULL 
+                       THEN CASE policy.premake WHEN 1 THEN ' day' ELSE ' days' END ELSE '' END,
+                  coalesce('packed after ' || policy.pack_after, 'never packed'),
+                  CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
+                  CASE WHEN policy.deleted_items = 'drop' THEN '; values of deleted items left out' ELSE '' END,
+                  CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END,
+                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
+                  CASE WHEN policy.retention_action = 'detach'
+                       THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
+      FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_planned_policy(zbxhist.parent_config, boolean) IS
+'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
+
+CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.verify_policy(policy);
+    UPDATE zbxhist.parent_config c
+       SET partition_interval = policy.partition_interval, retention = policy.retention,
+           premake = policy.premake, pack_after = policy.pack_after,
+           move_existing = policy.move_existing,
+           deleted_items = coalesce(policy.deleted_items, c.deleted_items),
+           ingest = coalesce(policy.ingest, c.ingest),
+           retention_action = coalesce(policy.retention_action, c.retention_action),
+           retention_schema = policy.retention_schema
+     WHERE c.parent = policy.parent;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.write_policy(zbxhist.parent_config) IS
+'Changes the policy of a managed table to this one (internal)';
+
+CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO zbxhist.parent_config AS c
+        (parent, partition_interval, retention, premake, pack_after, move_existing, ingest,
+         retention_action, retention_schema)
+    VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
+            policy.pack_after, policy.move_existing, coalesce(policy.ingest, 'heap'),
+            coalesce(policy.retention_action, 'drop'), policy.retention_schema)
+    ON CONFLICT (parent) DO UPDATE
+       SET partition_interval = excluded.partition_interval, retention = excluded.retention,
+           premake = excluded.premake, pack_after = excluded.pack_after,
+           move_existing = excluded.move_existing, ingest = excluded.ingest,
+           retention_action = coalesce(policy.retention_action, c.retention_action),
+           retention_schema = CASE WHEN policy.retention_action IS NULL THEN c.retention_schema
+                                   ELSE policy.retention_schema END,
+           routing = true
+     WHERE NOT c.routing;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent
+            USING ERRCODE = 'duplicate_object',
+                  HINT = 'To change its policy, call zbxhist.alter_parent.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.write_new_policy(zbxhist.parent_config) IS
+'Writes the policy of a table that is not managed, or whose undo is under way (internal)';

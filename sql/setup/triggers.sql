@@ -1,0 +1,97 @@
+-- sql/setup/triggers.sql
+
+-- Triggers of one event fire in the order of their names: the users' own
+-- BEFORE ROW triggers come before the routing, their AFTER ones after the
+-- flush.  The one for replicas fires for the rows that logical replication
+-- applies, which stay in the parent, and only notes that.
+CREATE FUNCTION zbxhist_internal.create_triggers(parent regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    item record;
+BEGIN
+    FOR item IN
+        SELECT * FROM (VALUES ('zzz_zbxhist_route'::name, 'BEFORE', 'ROW'),
+                              ('zzz_zbxhist_replica', 'BEFORE', 'ROW'),
+                              ('00_zbxhist_flush', 'AFTER', 'STATEMENT')) AS v (name, moment, scope)
+         WHERE NOT EXISTS (SELECT FROM pg_trigger t
+                            WHERE t.tgrelid = parent AND t.tgname = v.name)
+    LOOP
+        EXECUTE format('CREATE TRIGGER %I %s INSERT ON %s FOR EACH %s EXECUTE FUNCTION zbxhist.route()',
+                       item.name, item.moment, parent, item.scope);
+        IF item.name = 'zzz_zbxhist_replica' THEN
+            EXECUTE format('ALTER TABLE ONLY %s ENABLE REPLICA TRIGGER %I', parent, item.name);
+        END IF;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_triggers(regclass) IS
+'Creates the routing triggers that a managed table lacks (internal)';
+
+-- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
+-- and behind which new ones queue.  So: all locks in the order in which Zabbix
+-- takes its own (no deadlock), all waits together no longer than
+-- zbxhist.maintenance_lock_timeout, everything let go between the tries.
+CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[])
+RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    tries    CONSTANT integer := 12;
+    budget   CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    started  timestamptz;
+    waited   interval := '0';
+    parent   regclass;
+BEGIN
+    FOR try IN 1 .. tries LOOP
+        started := clock_timestamp();
+        BEGIN
+            FOREACH parent IN ARRAY parents LOOP
+                PERFORM set_config('lock_timeout', greatest(1, budget
+                    - round(extract(epoch FROM clock_timestamp() - started) * 1000))::text, true);
+                EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', parent);
+            END LOOP;
+            waited := waited + (clock_timestamp() - started);
+            EXIT;
+        EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+            waited := waited + (clock_timestamp() - started);
+            IF try = tries THEN
+                RAISE EXCEPTION 'could not lock table % within % ms, % times',
+                                parent, budget, tries
+                    USING ERRCODE = 'lock_not_available',
+                          DETAIL = 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
+                          HINT = zbxhist_internal.long_transactions();
+            END IF;
+        END;
+        PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
+    END LOOP;
+    FOREACH parent IN ARRAY parents LOOP
+        PERFORM zbxhist_internal.create_triggers(parent);
+        PERFORM zbxhist_internal.invalidate(parent);
+    END LOOP;
+    RETURN waited;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.attach_triggers(regclass[]) IS
+'Locks tables in the order given, for bounded times, and gives them the routing triggers; returns the time spent waiting (internal)';
+
+CREATE FUNCTION zbxhist_internal.missing_route_triggers(parent regclass)
+RETURNS SETOF name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT w
+      FROM unnest('{zzz_zbxhist_route,zzz_zbxhist_replica,00_zbxhist_flush}'::name[]) w
+     WHERE NOT EXISTS (SELECT FROM pg_trigger t
+                        WHERE t.tgrelid = parent AND t.tgname = w
+                          AND t.tgfoid = 'zbxhist.route()'::regprocedure)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.missing_route_triggers(regclass) IS
+'The routing triggers that a managed table lacks (internal)';

@@ -1,0 +1,394 @@
+-- sql/setup/verify.sql
+
+-- Everything that keeps a table from becoming a parent, said before anything
+-- is changed.
+CREATE FUNCTION zbxhist_internal.verify_table(parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relation pg_class;
+    kind     text;
+BEGIN
+    IF parent IS NULL THEN
+        RAISE EXCEPTION 'table must not be null'
+            USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'table with OID % does not exist', parent::oid
+            USING ERRCODE = 'undefined_table';
+    END IF;
+    IF relation.relkind <> 'r' THEN
+        kind := CASE relation.relkind
+            WHEN 'p' THEN 'a natively partitioned table'
+            WHEN 'v' THEN 'a view'
+            WHEN 'm' THEN 'a materialized view'
+            WHEN 'f' THEN 'a foreign table'
+            ELSE 'not a table' END;
+        RAISE EXCEPTION 'cannot manage %: it is %', parent, kind
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = CASE relation.relkind
+                      WHEN 'p' THEN format('CALL zbxhist.adopt_partitions(%L);', parent)
+                      ELSE 'zbxhist manages plain tables.' END;
+    END IF;
+    IF relation.relpersistence = 't' THEN
+        RAISE EXCEPTION 'cannot manage %: it is a temporary table', parent
+            USING ERRCODE = 'feature_not_supported';
+    END IF;
+    IF relation.relispartition
+       OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = parent) THEN
+        RAISE EXCEPTION 'cannot manage %: it is a partition or inherits from another table', parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = 'Name the table at the top.';
+    END IF;
+    IF relation.reloftype <> 0 THEN
+        RAISE EXCEPTION 'cannot manage %: it is a typed table', parent
+            USING ERRCODE = 'feature_not_supported';
+    END IF;
+    PERFORM zbxhist_internal.verify_not_in_other_care(parent);
+    IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
+       <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
+          + (zbxhist_internal.packed_table(parent) IS NOT NULL)::integer THEN
+        RAISE EXCEPTION 'cannot manage %: other tables inherit from it', parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.';
+    END IF;
+    IF EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent) THEN
+        RAISE EXCEPTION 'cannot manage %: a foreign key refers to it', parent
+            USING ERRCODE = 'feature_not_supported',
+                  HINT = 'A foreign key sees only the rows of the table itself, not those of partitions.';
+    END IF;
+    PERFORM zbxhist_internal.verify_columns(parent);
+    PERFORM zbxhist_internal.require_owner(parent);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_table(regclass) IS
+'Raises an error unless the table can become a managed one (internal)';
+
+-- The catalogs of TimescaleDB and pg_partman are looked at only if they are
+-- there, so nothing here depends on them; and only if they are tables of those
+-- extensions: anybody could have a view of such a name.
+CREATE FUNCTION zbxhist_internal.verify_not_in_other_care(parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    table_schema name;
+    table_name   name;
+    catalog      regclass;
+BEGIN
+    SELECT n.nspname, k.relname INTO table_schema, table_name
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = parent;
+    IF parent IN (SELECT zbxhist_internal.hypertables()) THEN
+        RAISE EXCEPTION 'cannot manage %: it is a TimescaleDB hypertable', parent
+            USING ERRCODE = 'wrong_object_type',
+                  HINT = format('CALL zbxhist.adopt_hypertable(%L);', parent);
+    END IF;
+    catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
+    IF zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',
+                                       table_schema || '.' || table_name) IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot manage %: it is in the care of pg_partman', parent
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'Take it out first.  Its partitions, if there are any, have to become one table again.',
+                  HINT = format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care(regclass) IS
+'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
+
+CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wanted record;
+    actual record;
+BEGIN
+    remedy := 'zbxhist manages tables shaped like Zabbix history: itemid bigint, clock integer and values.';
+    FOR wanted IN
+        SELECT * FROM (VALUES ('itemid'::name, 'bigint'::regtype),
+                              ('clock', 'integer')) AS v (name, type)
+    LOOP
+        SELECT a.atttypid::regtype AS type, a.attnotnull, a.attgenerated INTO actual
+          FROM pg_attribute a
+         WHERE a.attrelid = parent AND a.attname = wanted.name
+           AND a.attnum > 0 AND NOT a.attisdropped;
+        IF NOT FOUND THEN
+            problem := format('table %s has no column "%s"', parent, wanted.name);
+            state := '42703';
+            RETURN;
+        END IF;
+        IF actual.type <> wanted.type THEN
+            problem := format('column "%s" of table %s is of type %s, not %s',
+                              wanted.name, parent, actual.type, wanted.type);
+            state := '42804';
+            RETURN;
+        END IF;
+        IF NOT actual.attnotnull THEN
+            problem := format('column "%s" of table %s can be null', wanted.name, parent);
+            state := '42804';
+            remedy := format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL;', parent, wanted.name);
+            RETURN;
+        END IF;
+        IF actual.attgenerated <> '' THEN
+            problem := format('column "%s" of table %s is generated', wanted.name, parent);
+            state := '0A000';
+            RETURN;
+        END IF;
+    END LOOP;
+    IF EXISTS (SELECT FROM pg_constraint c
+                WHERE c.conrelid = parent AND c.conname = 'zbxhist_clock') THEN
+        problem := format('table %s has a constraint of its own named "zbxhist_clock"', parent);
+        state := '42710';
+        remedy := format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', parent);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.column_problem(regclass) IS
+'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error and what mends it; NULL if it has them (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found CONSTANT record := zbxhist_internal.column_problem(parent);
+BEGIN
+    IF found.problem IS NOT NULL THEN
+        RAISE EXCEPTION '%', found.problem USING ERRCODE = found.state, HINT = found.remedy;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_columns(regclass) IS
+'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
+
+-- What has been done to a table since is told by check(); it is in the way of no
+-- other change of its policy.
+CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    is_new  CONSTANT boolean := NOT EXISTS (SELECT FROM zbxhist.parent_config c
+                                             WHERE c.parent = policy.parent AND c.ingest = 'runs' AND c.routing);
+    problem text;
+BEGIN
+    IF policy.ingest NOT IN ('heap', 'runs') THEN
+        RAISE EXCEPTION 'unrecognized value for argument "ingest": "%"', policy.ingest
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "heap", "runs".';
+    END IF;
+    IF policy.ingest IS DISTINCT FROM 'runs' THEN
+        RETURN;
+    END IF;
+    problem := CASE
+        WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NULL
+        THEN format('its partitions have to be shorter than a day, not of %s', policy.partition_interval)
+        WHEN policy.pack_after IS NULL
+        THEN 'its partitions have to be packed'
+        WHEN is_new
+        THEN zbxhist_internal.why_no_runs(policy.parent) END;
+    IF problem IS NOT NULL AND is_new THEN
+        RAISE EXCEPTION 'new values of % cannot be stored as runs: %',
+                        coalesce('table ' || policy.parent, 'history tables'), problem
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    ELSIF problem IS NOT NULL THEN
+        RAISE EXCEPTION 'new values of table % are stored as runs, and %', policy.parent, problem
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  HINT = format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', policy.parent);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_ingest(zbxhist.parent_config) IS
+'Raises an error unless new values can be stored as a policy says (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    months  numeric := extract(year FROM partition_interval) * 12
+                       + extract(month FROM partition_interval);
+    seconds numeric := extract(epoch FROM partition_interval
+                       - make_interval(months => months::integer));
+BEGIN
+    IF partition_interval IS NULL OR months < 0 OR seconds < 0
+       OR (months = 0 AND seconds = 0) THEN
+        RAISE EXCEPTION 'partition interval must be greater than zero'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF months > 0 AND seconds > 0 THEN
+        RAISE EXCEPTION 'partition interval cannot mix months with days or hours'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Use for example ''1 day'' or ''1 month''.';
+    END IF;
+    IF seconds % 60 <> 0 THEN
+        RAISE EXCEPTION 'partition interval must be a whole number of minutes'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF seconds > 0 AND (86400 % seconds <> 0 AND seconds % 86400 <> 0) THEN
+        RAISE EXCEPTION 'partition interval must divide a day, or be a number of days'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.';
+    END IF;
+    IF months > 1200 OR seconds > 86400::bigint * 36525 THEN
+        RAISE EXCEPTION 'partition interval is too long'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
+'Raises an error unless the interval can be that of a partition (internal)';
+
+-- All of them, whether a table is found for them or not: they are kept for the
+-- tables that an upgrade of Zabbix creates later.
+CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF never_pack AND options.pack_after IS NOT NULL THEN
+        RAISE EXCEPTION 'pack_after and never_pack cannot be given together'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'never_pack leaves partitions as they are from now on.';
+    END IF;
+    PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
+    PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
+    options.premake := coalesce(options.premake, 0);
+    -- as they are, or the defaults: plan_setup looks at those
+    options.pack_after := CASE WHEN never_pack THEN NULL ELSE coalesce(options.pack_after, '1 hour') END;
+    options.history_interval := coalesce(options.history_interval, '1 hour');
+    options.move_existing := coalesce(options.move_existing, false);
+    PERFORM zbxhist_internal.new_policy(NULL, is_trends, options)
+       FROM unnest('{false,true}'::boolean[]) AS is_trends;
+    -- fewer are made of months
+    IF options.premake NOT BETWEEN 0 AND 1000 THEN
+        RAISE EXCEPTION 'premake must be between 0 and 1000'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_options(zbxhist.managed_schema, boolean) IS
+'Raises an error unless the options given to setup make sense; NULL: not given (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
+    PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
+    IF policy.pack_after <= interval '0' THEN
+        RAISE EXCEPTION 'pack_after must be greater than zero'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF policy.pack_after > interval '200 years' THEN
+        RAISE EXCEPTION 'pack_after must not be longer than 200 years'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000 THEN
+        RAISE EXCEPTION 'premake must be between 0 and 1000'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF policy.move_existing IS NULL THEN
+        RAISE EXCEPTION 'move_existing must not be null'
+            USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    PERFORM zbxhist_internal.verify_ingest(policy);
+    PERFORM zbxhist_internal.verify_retention_action(policy.parent, policy.retention_action, policy.retention_schema);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_policy(zbxhist.parent_config) IS
+'Raises an error unless the values of a policy make sense (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF retention <= interval '0' THEN
+        RAISE EXCEPTION '% must be greater than zero', name
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'NULL follows the storage period set in Zabbix.';
+    END IF;
+    IF retention > interval '200 years' THEN
+        RAISE EXCEPTION '% must not be longer than 200 years', name
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_retention(interval, text) IS
+'Raises an error unless an argument of that name can be a retention (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found_problem CONSTANT record := zbxhist_internal.schema_problem(parent, schema_name);
+BEGIN
+    IF action NOT IN ('drop', 'detach') THEN
+        RAISE EXCEPTION 'unrecognized value for argument "retention_action": "%"', action
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "drop", "detach".';
+    END IF;
+    IF schema_name IS NOT NULL AND action IS DISTINCT FROM 'detach' THEN
+        RAISE EXCEPTION 'retention_schema is only for retention_action "detach"'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = format('SELECT zbxhist.alter_parent(%L, retention_action => ''detach'', retention_schema => %L);',
+                                parent, schema_name);
+    END IF;
+    IF found_problem.problem IS NOT NULL THEN
+        RAISE EXCEPTION '%', found_problem.problem
+            USING ERRCODE = found_problem.sqlstate, HINT = found_problem.remedy;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_retention_action(regclass, text, name) IS
+'Raises an error unless retention can do that with the partitions of a table (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF deleted_items NOT IN ('keep', 'drop') THEN
+        RAISE EXCEPTION 'unrecognized value for argument "deleted_items": "%"', deleted_items
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "keep", "drop".';
+    END IF;
+    -- items of another table are not Zabbix's
+    IF deleted_items = 'drop'
+       AND NOT EXISTS (SELECT FROM pg_class k
+                         JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
+                        WHERE k.oid = parent) THEN
+        RAISE EXCEPTION 'table % is no table of Zabbix', parent
+            USING ERRCODE = 'wrong_object_type',
+                  DETAIL = 'What its items are is not told by the table "items".',
+                  HINT = format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items(regclass, text) IS
+'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';

@@ -1,0 +1,79 @@
+-- sql/tables/policy.sql
+
+-- One row per managed table.  The C code reads (parent, routing) by name.
+-- Which partitions there are is not written here: pg_inherits and each
+-- partition's constraint zbxhist_clock are the only truth about that.
+CREATE TABLE zbxhist.parent_config (
+    parent             regclass NOT NULL PRIMARY KEY,
+    partition_interval interval NOT NULL,
+    retention          interval,
+    premake            integer NOT NULL,
+    pack_after         interval,
+    move_existing      boolean NOT NULL DEFAULT false,
+    routing            boolean NOT NULL DEFAULT true,
+    created_at         timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
+    ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs')),
+    retention_action   text NOT NULL DEFAULT 'drop' CHECK (retention_action IN ('drop', 'detach')),
+    retention_schema   name
+);
+
+COMMENT ON TABLE zbxhist.parent_config IS
+'Managed tables and their policy; change it with zbxhist.create_parent, alter_parent and undo';
+COMMENT ON COLUMN zbxhist.parent_config.parent IS
+'The managed table';
+COMMENT ON COLUMN zbxhist.parent_config.partition_interval IS
+'Time range of one partition: whole minutes aligned to 1970-01-01 UTC, or whole calendar months';
+COMMENT ON COLUMN zbxhist.parent_config.retention IS
+'How long rows are kept; NULL follows the storage period set in Zabbix';
+COMMENT ON COLUMN zbxhist.parent_config.premake IS
+'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
+COMMENT ON COLUMN zbxhist.parent_config.pack_after IS
+'Age at which a partition is packed; NULL never packs';
+COMMENT ON COLUMN zbxhist.parent_config.move_existing IS
+'Whether maintenance also moves rows older than the oldest partition out of the parent';
+COMMENT ON COLUMN zbxhist.parent_config.routing IS
+'False while an undo is in progress: every new row stays in the parent';
+COMMENT ON COLUMN zbxhist.parent_config.created_at IS
+'When the table was taken into care';
+COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
+'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
+COMMENT ON COLUMN zbxhist.parent_config.ingest IS
+'What new partitions shorter than a day are: ordinary tables (heap), or tables of runs (runs)';
+COMMENT ON COLUMN zbxhist.parent_config.retention_action IS
+'What becomes of partitions past retention: they are dropped (drop), or become tables of their own (detach)';
+COMMENT ON COLUMN zbxhist.parent_config.retention_schema IS
+'The schema to which those are moved; NULL: they stay in that of their parent';
+
+-- a table dropped since would be dumped as a bare number, which might name
+-- another table after the restore
+SELECT pg_catalog.pg_extension_config_dump('zbxhist.parent_config',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)');
+
+-- Where setup() was called: tables that a Zabbix upgrade creates there later
+-- are taken up by maintenance with the same options.
+CREATE TABLE zbxhist.managed_schema (
+    schema_name       name NOT NULL PRIMARY KEY,
+    history_retention interval,
+    trends_retention  interval,
+    premake           integer NOT NULL,
+    pack_after        interval,
+    move_existing     boolean NOT NULL,
+    excluded          name[] NOT NULL DEFAULT '{}',
+    history_interval  interval NOT NULL,
+    ingest            text NOT NULL CHECK (ingest IN ('heap', 'runs'))
+);
+
+COMMENT ON TABLE zbxhist.managed_schema IS
+'Schemas in which zbxhist.setup() was called, with its options for tables that appear later';
+COMMENT ON COLUMN zbxhist.managed_schema.schema_name IS 'The schema';
+COMMENT ON COLUMN zbxhist.managed_schema.history_retention IS 'Retention of new history tables; NULL follows Zabbix';
+COMMENT ON COLUMN zbxhist.managed_schema.trends_retention IS 'Retention of new trends tables; NULL follows Zabbix';
+COMMENT ON COLUMN zbxhist.managed_schema.premake IS 'Number of partitions kept ahead, or of days if they are shorter';
+COMMENT ON COLUMN zbxhist.managed_schema.pack_after IS 'Age at which a partition is packed';
+COMMENT ON COLUMN zbxhist.managed_schema.move_existing IS 'Whether existing rows are moved';
+COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo() turned back into plain ones';
+COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables';
+COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs';
+
+SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');

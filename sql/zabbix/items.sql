@@ -1,0 +1,150 @@
+-- sql/zabbix/items.sql
+
+CREATE FUNCTION zbxhist_internal.item_names(table_schema name, itemids bigint[])
+RETURNS TABLE (itemid bigint, host text, item text, item_key text)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH place AS (
+        SELECT (SELECT k.oid FROM pg_class k
+                 WHERE k.relnamespace = n.oid AND k.relname = 'items' AND k.relkind = 'r'
+                   AND zbxhist_internal.trusts_owner(n.nspname, k.relowner))::regclass AS items,
+               (SELECT k.oid FROM pg_class k
+                 WHERE k.relnamespace = n.oid AND k.relname = 'hosts' AND k.relkind = 'r'
+                   AND zbxhist_internal.trusts_owner(n.nspname, k.relowner))::regclass AS hosts
+          FROM pg_namespace n WHERE n.nspname = table_schema),
+    item AS MATERIALIZED (
+        SELECT i.key AS itemid, i.texts[1]::bigint AS hostid, i.texts[2] AS name, i.texts[3] AS item_key
+          FROM place p
+         CROSS JOIN LATERAL zbxhist_internal.stored_texts(p.items, 'itemid', itemids, '{hostid,name,key_}') i),
+    host AS MATERIALIZED (
+        SELECT h.key AS hostid, coalesce(nullif(h.texts[1], ''), h.texts[2]) AS name
+          FROM place p
+         CROSS JOIN LATERAL zbxhist_internal.stored_texts(
+               p.hosts, 'hostid', ARRAY(SELECT DISTINCT i.hostid FROM item i), '{name,host}') h)
+    SELECT i.itemid, h.name, i.name, i.item_key
+      FROM item i
+      LEFT JOIN host h ON h.hostid = i.hostid
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.item_names(name, bigint[]) IS
+'Names of items and their hosts in the Zabbix tables of a schema, as far as the caller may read them (internal)';
+
+-- None where anything is in doubt.
+CREATE FUNCTION zbxhist_internal.known_items(parent regclass, OUT items bigint[], OUT problem text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place record;
+BEGIN
+    items := '{}';
+    SELECT k.relname, n.nspname, k.relowner, i.oid::regclass AS items, i.relowner AS items_owner,
+           EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname) AS is_zabbix
+      INTO place
+      FROM zbxhist.parent_config c
+      JOIN pg_class k ON k.oid = c.parent
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      LEFT JOIN pg_class i ON i.relnamespace = n.oid AND i.relname = 'items' AND i.relkind = 'r'
+       AND (SELECT count(*) FROM pg_attribute a
+             WHERE a.attrelid = i.oid AND a.attname IN ('itemid', 'hostid', 'key_') AND NOT a.attisdropped) = 3
+     WHERE c.parent = known_items.parent;
+    IF NOT place.is_zabbix THEN
+        problem := format('%s is no table of Zabbix', parent);
+    ELSIF place.items IS NULL THEN
+        problem := format('there is no table %I.items of Zabbix', place.nspname);
+    ELSIF place.items_owner <> place.relowner THEN
+        problem := format('table %s belongs to %I, and %s to %I', place.items, pg_get_userbyid(place.items_owner),
+                          parent, pg_get_userbyid(place.relowner));
+    ELSIF EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = place.items) THEN
+        problem := format('table %s has child tables, which may have items, too', place.items);
+    ELSE
+        items := coalesce(zbxhist_internal.stored_keys(place.items, 'itemid'), '{}');
+        IF items = '{}' THEN
+            problem := format('table %s is empty, or role %I may not read it', place.items, current_user);
+        END IF;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.known_items(regclass) IS
+'The items that Zabbix has, for a managed table; none, and the problem, where that is in doubt (internal)';
+
+-- Where anything is in doubt, all are kept.  Items are read when the partition is
+-- closed already: of an item made later it has no values.
+CREATE FUNCTION zbxhist_internal.kept_items(parent regclass, OUT items bigint[], OUT problem text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    items := '{}';
+    IF EXISTS (SELECT FROM zbxhist.parent_config c
+                WHERE c.parent = kept_items.parent AND c.deleted_items = 'drop') THEN
+        SELECT k.items, k.problem INTO items, problem FROM zbxhist_internal.known_items(parent) k;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.kept_items(regclass) IS
+'The items whose values stay when days of a table are packed or written anew; none: all do, by the policy or for a problem (internal)';
+
+-- Items of hosts that are no templates.  "0" keeps nothing, with or without the
+-- override.  What a user macro stands for depends on host and context.
+CREATE FUNCTION zbxhist_internal.longer_items(
+    zabbix name,
+    table_names name[],
+    keeps interval,
+    OUT items bigint,
+    OUT unknown bigint,
+    OUT examples text,
+    OUT problem text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    -- their places are Zabbix's value types
+    stored_in CONSTANT name[] := '[0:6]={history,history_str,history_log,history_uint,history_text,history_bin,history_json}';
+    kind      CONSTANT name := CASE WHEN table_names[1] LIKE 'trends%' THEN 'trends' ELSE 'history' END;
+    types     CONSTANT integer[] := ARRAY(
+        SELECT array_position(stored_in, replace(t, 'trends', 'history')::name)
+          FROM unnest(table_names) t);
+    items_table CONSTANT regclass := zbxhist_internal.zabbix_table(zabbix, 'items',
+        ARRAY['itemid', 'hostid', 'name', 'flags', 'value_type', kind]);
+    hosts_table CONSTANT regclass := zbxhist_internal.zabbix_table(zabbix, 'hosts', '{hostid,host,status}');
+    answer json;
+BEGIN
+    items := 0;
+    unknown := 0;
+    -- the query runs as the one owner what the other may have put into an index
+    IF items_table IS NULL OR hosts_table IS NULL
+       OR (SELECT count(DISTINCT k.relowner) FROM pg_class k WHERE k.oid IN (items_table, hosts_table)) > 1 THEN
+        SELECT format('cannot read table %I.items or %1$I.hosts', zabbix) INTO problem
+          FROM pg_class k
+         WHERE k.relnamespace = (SELECT n.oid FROM pg_namespace n WHERE n.nspname = zabbix)
+           AND k.relname = 'items';
+        RETURN;
+    END IF;
+    -- as their owner: to plan a query may run what he has put into an index
+    answer := zbxhist_internal.execute_as_owner(items_table, format(
+        'WITH own AS ('
+        ' SELECT i.%1$I AS period, zbxhist_internal.parse_period(i.%1$I) AS length, count(*) AS items, min(i.itemid) AS itemid'
+        '   FROM ONLY %2$s i JOIN ONLY %3$s h ON h.hostid = i.hostid'
+        '  WHERE i.flags IN (0, 4) AND h.status IN (0, 1) AND i.value_type = ANY ($1::integer[])'
+        '  GROUP BY i.%1$I),'
+        ' longest AS ('
+        ' SELECT format(''"%%s" of host "%%s" (%%s)'', left(i.name, 60), h.host, o.period) AS label'
+        '   FROM own o JOIN ONLY %2$s i ON i.itemid = o.itemid JOIN ONLY %3$s h ON h.hostid = i.hostid'
+        '  WHERE o.length > $2::interval'
+        '  ORDER BY o.length DESC, o.itemid LIMIT 3)'
+        ' SELECT json_build_array(coalesce(sum(o.items) FILTER (WHERE o.length > $2::interval), 0),'
+        '                         coalesce(sum(o.items) FILTER (WHERE o.length IS NULL), 0),'
+        '                         (SELECT string_agg(l.label, '', '') FROM longest l))'
+        '   FROM own o', kind, items_table, hosts_table), types::text, keeps::text)::json;
+    items := answer->>0;
+    unknown := answer->>1;
+    examples := answer->>2;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.longer_items(name, name[], interval) IS
+'How many items of Zabbix keep what is in these tables for longer than a period, with examples, and of how many that is not known (internal)';

@@ -1,0 +1,178 @@
+-- sql/zabbix/retention.sql
+
+-- The storage period set in Zabbix counts only while it overrides those of the
+-- items (hk_*_global); without that nothing says how old is too old, and
+-- nothing is dropped.
+CREATE FUNCTION zbxhist_internal.effective_retention(
+    parent regclass,
+    policy_retention interval,
+    OUT retention interval,
+    OUT source text,
+    OUT problem text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    table_schema name;
+    table_name   name;
+    option       text;
+    overrides    record;
+    period       record;
+    length       interval;
+BEGIN
+    IF policy_retention IS NOT NULL THEN
+        retention := policy_retention;
+        source := 'policy';
+        RETURN;
+    END IF;
+    source := 'none';
+    SELECT n.nspname, k.relname INTO table_schema, table_name
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = parent;
+    option := CASE WHEN table_name LIKE 'trends%' THEN 'hk_trends'
+                   WHEN table_name LIKE 'history%' THEN 'hk_history' END;
+    IF option IS NULL THEN
+        problem := 'the policy has no retention and the table is none of Zabbix';
+        RETURN;
+    END IF;
+    overrides := zbxhist_internal.zabbix_setting(table_schema, option || '_global');
+    period := zbxhist_internal.zabbix_setting(table_schema, option);
+    length := zbxhist_internal.parse_period(period.value);
+    IF overrides.source IS NULL THEN
+        problem := format('schema %I has no Zabbix settings', table_schema);
+    ELSIF overrides.value IS NULL OR period.value IS NULL THEN
+        problem := format('cannot read %s', period.source) || coalesce(': ' || period.problem, '');
+    ELSIF overrides.value <> '1' THEN
+        problem := format('%s is %s: Zabbix does not override the storage periods of the items',
+                          overrides.source, overrides.value);
+    ELSIF length IS NULL THEN
+        problem := format('%s is "%s", which is not a period', period.source, period.value);
+    ELSIF length = interval '0' THEN
+        problem := format('%s is 0, which says nothing about rows already stored', period.source);
+    ELSE
+        retention := justify_hours(length);
+        source := 'zabbix: ' || period.source;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.effective_retention(regclass, interval) IS
+'The retention that counts for a table, where it comes from, and why if there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.planned_retention(
+    parent regclass,
+    policy_retention interval,
+    overridden boolean,
+    OUT retention interval,
+    OUT source text,
+    OUT problem text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relation record;
+    period   record;
+BEGIN
+    SELECT e.retention, e.source, e.problem INTO retention, source, problem
+      FROM zbxhist_internal.effective_retention(parent, policy_retention) e;
+    SELECT n.nspname, substring(k.relname FROM '^(history|trends)') AS kind INTO relation
+      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
+     WHERE k.oid = parent;
+    IF retention IS NOT NULL OR NOT overridden OR relation.kind IS NULL THEN
+        RETURN;
+    END IF;
+    period := zbxhist_internal.zabbix_setting(relation.nspname, 'hk_' || relation.kind);
+    IF zbxhist_internal.parse_period(period.value) > interval '0'
+       AND (zbxhist_internal.zabbix_setting(relation.nspname, 'hk_' || relation.kind || '_global')).value <> '1' THEN
+        retention := justify_hours(zbxhist_internal.parse_period(period.value));
+        source := 'zabbix: ' || period.source;
+        problem := NULL;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.planned_retention(regclass, interval, boolean) IS
+'The retention that counts for a table, or the one that would if Zabbix overrode the storage periods of its items (internal)';
+
+CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.clock_before(r.retention)
+      FROM zbxhist.parent_config c,
+           zbxhist_internal.effective_retention(c.parent, c.retention) r
+     WHERE c.parent = cutoff_clock.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.cutoff_clock(regclass) IS
+'Rows of a managed table with a clock below this one are past retention; NULL if none ever is (internal)';
+
+CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass)
+RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist_internal.cutoff_clock(c.parent)
+      FROM zbxhist.parent_config c
+     WHERE c.parent = deletion_clock.parent AND c.retention_action = 'drop'
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.deletion_clock(regclass) IS
+'Rows of a managed table with a clock below this one may be deleted; NULL if none may, because retention detaches partitions or there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.deletion(
+    parent regclass,
+    retention interval,
+    OUT partitions bigint,
+    OUT rows bigint,
+    OUT bytes bigint,
+    OUT oldest bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    cutoff CONSTANT bigint := zbxhist_internal.clock_before(retention);
+    own    record;
+BEGIN
+    IF EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = deletion.parent AND c.retention_action = 'detach') THEN
+        partitions := 0;
+        rows := 0;
+        bytes := 0;
+        RETURN;
+    END IF;
+    SELECT count(*), sum(CASE WHEN p.is_packed THEN d.nrows
+                              ELSE zbxhist_internal.probable_rows(p.relation) END),
+           sum(pg_total_relation_size(p.relation)), min(p.from_clock)
+      INTO partitions, rows, bytes, oldest
+      FROM zbxhist_internal.list_ranges(parent) p
+      LEFT JOIN zbxhist.packed_day d ON d.day = p.relation
+     WHERE p.to_clock <= cutoff AND d.unpacked IS NOT TRUE;
+    own := zbxhist_internal.rows_before(parent, cutoff);
+    rows := coalesce(rows, 0) + coalesce(own.rows, 0);
+    bytes := coalesce(bytes, 0)
+             + coalesce(pg_total_relation_size(parent)
+                        * least(1, own.rows / nullif(zbxhist_internal.probable_rows(parent), 0)::numeric), 0);
+    oldest := least(oldest, own.oldest);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.deletion(regclass, interval) IS
+'About how much of a table the next maintenance would delete if it kept rows for a time: whole partitions and packed days, and rows of the table itself; nothing if retention detaches partitions (internal)';
+
+CREATE FUNCTION zbxhist_internal.describe_deletion(parent regclass, retention interval)
+RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('about %s rows%s, %s, the oldest of %s', d.rows,
+                  CASE d.partitions WHEN 0 THEN '' WHEN 1 THEN ', a whole partition'
+                       ELSE format(', %s whole partitions', d.partitions) END,
+                  pg_size_pretty(d.bytes),
+                  to_char(to_timestamp(d.oldest) AT TIME ZONE 'UTC', 'YYYY-MM-DD'))
+      FROM zbxhist_internal.deletion(parent, retention) d
+     WHERE d.rows > 0 OR d.partitions > 0
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.describe_deletion(regclass, interval) IS
+'What the next maintenance would delete of a table if it kept rows for a time, in words; NULL if nothing (internal)';

@@ -1,0 +1,184 @@
+-- sql/zabbix/settings.sql
+
+-- Zabbix 6.0 to 7.2 has the one-row table "config", 7.4 the table "settings".
+-- One of somebody else is not taken for it: he could have rows dropped.  Neither
+-- is read by a query, which might run its owner's code, see
+-- src/catalog/stored_setting.c; nor without the right to, so that a reader's look
+-- at a view does not fail.
+CREATE FUNCTION zbxhist_internal.zabbix_setting(
+    table_schema name,
+    setting text,
+    OUT value text,
+    OUT source text,
+    OUT problem text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place record;
+BEGIN
+    SELECT k.oid::regclass AS relation, k.relname, k.relowner,
+           zbxhist_internal.trusts_owner(table_schema, k.relowner) AS is_trusted INTO place
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      JOIN pg_attribute a ON a.attrelid = k.oid AND NOT a.attisdropped
+     WHERE n.nspname = table_schema AND k.relkind = 'r'
+       AND (k.relname = 'config' AND a.attname = setting
+            OR k.relname = 'settings' AND a.attname IN ('name', 'value_str', 'value_int'))
+     GROUP BY k.oid
+    HAVING count(*) = CASE k.relname WHEN 'config' THEN 1 ELSE 3 END
+     ORDER BY 4 DESC, k.relname
+     LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    source := place.relname || '.' || setting;
+    IF NOT place.is_trusted THEN
+        problem := format('table %s belongs to %s, who owns no managed table in that schema',
+                          place.relation, quote_ident(pg_get_userbyid(place.relowner)));
+    ELSIF place.relname = 'config' THEN
+        value := zbxhist_internal.stored_setting(place.relation, setting, NULL, NULL);
+    ELSE
+        value := coalesce(
+            nullif(zbxhist_internal.stored_setting(place.relation, 'value_str', 'name', setting), ''),
+            zbxhist_internal.stored_setting(place.relation, 'value_int', 'name', setting));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.zabbix_setting(name, text) IS
+'A value of the Zabbix settings in a schema, where it stands, and why it is not taken; NULL if there is none or the caller may not read it (internal)';
+
+CREATE FUNCTION zbxhist_internal.setting_command(zabbix name, setting text, value text)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN s.source LIKE 'config.%'
+                THEN format('UPDATE %I.config SET %I = %L;', zabbix, setting, setting_command.value)
+                ELSE format('UPDATE %I.settings SET %I = %L WHERE name = %L;', zabbix,
+                            CASE WHEN setting LIKE '%\_mode' THEN 'value_int' ELSE 'value_str' END, setting_command.value, setting) END
+      FROM zbxhist_internal.zabbix_setting(zabbix, setting) s
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.setting_command(name, text, text) IS
+'The command that changes a setting of Zabbix (internal)';
+
+CREATE FUNCTION zbxhist_internal.settings_grant(zabbix name, OUT command text, OUT settings text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place record;
+BEGIN
+    SELECT k.oid::regclass AS relation, k.relname,
+           array_agg(a.attname ORDER BY a.attnum) FILTER (WHERE a.attname ~ '^hk_(history|trends)(_mode|_global)?$') AS columns
+      INTO place
+      FROM pg_class k
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+      JOIN pg_attribute a ON a.attrelid = k.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE n.nspname = zabbix AND k.relname IN ('config', 'settings') AND k.relkind = 'r'
+     GROUP BY k.oid
+    HAVING count(*) FILTER (WHERE k.relname = 'settings' AND a.attname IN ('name', 'value_str', 'value_int')
+                               OR k.relname = 'config' AND a.attname IN ('hk_history', 'hk_trends')) > 0
+     ORDER BY k.relname
+     LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    settings := place.relation;
+    IF NOT has_schema_privilege(zabbix, 'USAGE') THEN
+        command := format('GRANT USAGE ON SCHEMA %I TO %I;', zabbix, current_user);
+    ELSIF place.relname = 'settings' THEN
+        IF NOT has_table_privilege(place.relation, 'SELECT') THEN
+            command := format('GRANT SELECT ON %s TO %I;', place.relation, current_user);
+        END IF;
+    ELSIF NOT (SELECT bool_and(has_column_privilege(place.relation, c, 'SELECT')) FROM unnest(place.columns) c) THEN
+        command := format('GRANT SELECT (%s) ON %s TO %I;',
+                          array_to_string(ARRAY(SELECT quote_ident(c) FROM unnest(place.columns) c), ', '),
+                          place.relation, current_user);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.settings_grant(name) IS
+'What lets the caller read the Zabbix settings in a schema, if he cannot, and where they are (internal)';
+
+CREATE FUNCTION zbxhist_internal.timescaledb_command(zabbix name)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN s.source LIKE 'config.%'
+                THEN format('UPDATE %I.config SET db_extension = %L, compression_status = 0;', zabbix, '')
+                ELSE format('UPDATE %I.settings SET value_str = CASE name WHEN %L THEN %L ELSE value_str END,'
+                            ' value_int = CASE name WHEN %L THEN 0 ELSE value_int END WHERE name IN (%2$L, %4$L);',
+                            zabbix, 'db_extension', '', 'compression_status') END
+      FROM zbxhist_internal.zabbix_setting(zabbix, 'db_extension') s
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.timescaledb_command(name) IS
+'The command that tells Zabbix that its tables are no hypertables (internal)';
+
+-- Two hundred years are the limit of verify_policy, too: what is longer may be
+-- more than an interval, or a timestamp less that, can be.
+CREATE FUNCTION zbxhist_internal.parse_period(period text)
+RETURNS interval
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    parts   CONSTANT text[] := regexp_match(btrim(period), '^0*([0-9]{1,12})([smhdw]?)$');
+    seconds CONSTANT bigint := parts[1]::bigint
+                               * CASE parts[2] WHEN 'm' THEN 60 WHEN 'h' THEN 3600 WHEN 'd' THEN 86400
+                                               WHEN 'w' THEN 604800 ELSE 1 END;
+BEGIN
+    RETURN CASE WHEN seconds <= 200 * 366 * 86400::bigint THEN make_interval(secs => seconds) END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.parse_period(text) IS
+'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one (internal)';
+
+CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
+AS $$
+DECLARE
+    wanted  CONSTANT text[] := '{hk_history_mode,hk_history_global,hk_trends_mode,hk_trends_global}';
+    setting record;
+    changes text[] := '{}';
+    answer  record;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
+    FOR setting IN
+        SELECT w AS name, CASE WHEN w LIKE '%\_mode' THEN 0 ELSE 1 END AS value
+          FROM unnest(wanted) w
+    LOOP
+        answer := zbxhist_internal.zabbix_setting(schema_name, setting.name);
+        IF answer.value IS NULL THEN
+            RETURN coalesce('cannot read ' || answer.source || coalesce(': ' || answer.problem, ''),
+                            format('schema %I has no table config or settings', schema_name));
+        END IF;
+        CONTINUE WHEN answer.value = setting.value::text;
+        changes := changes || format('%s = %s', answer.source, setting.value);
+        CONTINUE WHEN dry_run;
+        IF answer.source LIKE 'config.%' THEN
+            PERFORM zbxhist_internal.execute_as_owner(
+                format('%I.config', schema_name)::regclass,
+                format('UPDATE %I.config SET %I = %s', schema_name, setting.name, setting.value));
+        ELSE
+            PERFORM zbxhist_internal.execute_as_owner(
+                format('%I.settings', schema_name)::regclass,
+                format('UPDATE %I.settings SET value_int = %s WHERE name = %L',
+                       schema_name, setting.value, setting.name));
+        END IF;
+    END LOOP;
+    RETURN coalesce(nullif(array_to_string(changes, ', '), ''), 'nothing to change');
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.configure_zabbix(name, boolean) IS
+'Switches the Zabbix housekeeper off for history and trends in a schema and says what it changed (internal)';
