@@ -16,7 +16,7 @@ from . import counters, environment, libpq, periods, plots, results, spread
 from .day import settings_of as day_settings
 from .day_costs import costs_of
 from .experiment import bench, names_of
-from .life_stream import STEP, TABLES, Stream, multiplied
+from .life_stream import STEP, TABLES, Stream, multiplied, shapes
 from .progress import Progress
 from .simclock import SimulatedClock
 
@@ -28,6 +28,9 @@ REFERENCE = "plain"
 WINDOW = 1.0  # seconds of the recording whose statements go side by side
 MAINTENANCE, CHECKPOINT = 900, 900  # seconds of the recording
 RED = 1.2
+STARTING = 60  # seconds of the recording that a start of Zabbix lasts
+# a value in Zabbix' history cache: zbx_hc_data_t and what its allocator adds, without texts
+CACHE_VALUES = 16 * 2**20 // 56  # of HistoryCacheSize as it is by default
 FEW = 20  # statements of a shape below which its ratio is chance
 
 
@@ -101,6 +104,8 @@ class Replay:
         self.sessions, self.last = {}, {}
         self.taken, self.errors = {}, {}
         self.behind = 0.0
+        self.starting = []  # milliseconds of SELECTs
+        self.cache_most, self.cache_full = 0.0, 0.0  # share, seconds
         self.executor = concurrent.futures.ThreadPoolExecutor(32)
         self.upkeep = concurrent.futures.ThreadPoolExecutor(1)
         self.pending = None
@@ -121,8 +126,10 @@ class Replay:
                 costs.checkpoint()
                 due_checkpoint += CHECKPOINT
             jobs = [self.executor.submit(self._session, *pair) for pair in sessions.items()]
+            began = time.time()
             for job in jobs:
                 job.result()
+            self._fill_cache(moment + WINDOW, began, started)
             self._end_sessions(moment)
         if self.pending is not None:
             self.pending.result()
@@ -137,6 +144,9 @@ class Replay:
             found,
             seconds=seconds,
             behind_seconds=self.behind,
+            start_ms=sum(self.starting),
+            cache_most=self.cache_most,
+            cache_full_seconds=self.cache_full,
             server_cpu=found["backend_cpu"] + found["background_cpu"],
             errors=self.errors,
         )
@@ -150,6 +160,18 @@ class Replay:
             time.sleep(early)
         self.behind = max(self.behind, -early)
 
+    def _fill_cache(self, stored, began, started):
+        """What has come in Zabbix' history cache while a window was stored."""
+        if not self.arguments.speed:
+            return
+        now = time.time()
+        waiting = self.stream.values_until((now - started) * self.arguments.speed)
+        waiting -= self.stream.values_until(stored)
+        share = max(waiting, 0) * self.arguments.copies / CACHE_VALUES
+        self.cache_most = max(self.cache_most, share)
+        if share > 1:
+            self.cache_full += now - began
+
     def maintain(self):
         """A run of maintenance beside the stream; the one before has ended."""
         if self.pending is not None:
@@ -162,9 +184,12 @@ class Replay:
         if session is None:
             session = self.sessions[number] = Session(self.store)
         for recorded in statements:
+            starting = self.stream.is_start(recorded.time, STARTING)
             for statement in multiplied(recorded, self.arguments.copies):
                 took, cpu, error = session.execute(statement.text)
                 self.taken.setdefault(statement.shape, []).append((took, cpu))
+                if starting and shapes.kind_of(statement.shape) == "select":
+                    self.starting.append(took)
                 if error:
                     self.errors[error[:60]] = self.errors.get(error[:60], 0) + 1
 
@@ -348,6 +373,9 @@ TOTALS = (
     ("disk_bytes", "disk MB", 0),
     ("seconds", "seconds", 0),
     ("behind_seconds", "behind, s", 1),
+    ("start_ms", "start, ms", 0),
+    ("cache_percent", "cache, %", 1),
+    ("cache_full_seconds", "cache full, s", 1),
 )
 
 
@@ -362,6 +390,9 @@ def summarize(turns, values):
             "disk_bytes": spread.spread([turn["disk_bytes"] / 1e6 for turn in rounds]),
             "seconds": spread.spread([turn["seconds"] for turn in rounds]),
             "behind_seconds": spread.spread([turn["behind_seconds"] for turn in rounds]),
+            "start_ms": spread.spread([turn["start_ms"] for turn in rounds]),
+            "cache_percent": spread.spread([turn["cache_most"] * 100 for turn in rounds]),
+            "cache_full_seconds": spread.spread([turn["cache_full_seconds"] for turn in rounds]),
         }
     return found
 

@@ -1,6 +1,8 @@
 """A recording as it is sent again: what of it is of history and trends, for n times the items."""
 
+import bisect
 import collections
+import itertools
 import pathlib
 import re
 import sys
@@ -28,6 +30,8 @@ _CATALOG = re.compile(r"\binformation_schema\b|\bpg_\w+", re.I)
 _ROW = re.compile(r"\((\d+)((?:[^()']|'(?:[^']|'')*')*)\)")
 _ITEMS = re.compile(r"\bitemid\s*(?:=\s*'?\d+'?|in\s*\([\d', ]+\))", re.I)
 _DIGITS = re.compile(r"\d+")
+# what a Zabbix server asks when it starts
+_START = re.compile(r"select mandatory,optional from dbversion\b", re.I)
 _BEGIN, _END = ("begin", "start transaction"), ("commit", "rollback")
 
 # one that is sent: seconds since the beginning, session, its shape, text
@@ -44,7 +48,7 @@ def _sent(lines):
     """The statements of a recording in the order in which they began; transactions only
     where they hold one."""
     opened, inside = {}, set()
-    for line in sorted((line for line in lines if len(line) > 3), key=lambda line: line[0]):
+    for line in sorted(lines, key=lambda line: line[0]):
         moment, session, text = line[0] / 1e6, line[1], line[8]
         word = text.strip(" ;\n").lower()
         if word in _BEGIN:
@@ -102,11 +106,13 @@ def multiplied(statement, copies):
 class Stream:
     """A recording, read.
 
-    began: seconds since 1970; seconds: how long; items: of each table, (item id, values)
+    began: seconds since 1970; seconds: how long; items: of each table, (item id, values);
+    starts: when a Zabbix server has started, seconds since the beginning
     """
 
     def __init__(self, directory, minutes=None):
         header, lines = pieces.read(directory)
+        lines = [line for line in lines if len(line) > 3]
         statements = list(_sent(lines))
         if not statements:
             raise RuntimeError("%s has no statement on history" % directory)
@@ -118,7 +124,11 @@ class Stream:
             one._replace(time=one.time - first) for one in statements if one.time < limit
         ]
         self.seconds = self.statements[-1].time
+        self.starts = sorted(
+            line[0] / 1e6 - first for line in lines if len(line) > 8 and _START.match(line[8])
+        )
         self.items = self._items()
+        self._moments, self._values = self._arrivals()
 
     def _items(self):
         found = {table: collections.Counter() for table in TABLES}
@@ -129,6 +139,24 @@ class Stream:
                     int(itemid) for itemid, _ in _ROW.findall(statement.text)
                 )
         return found
+
+    def _arrivals(self):
+        """When statements bring values, and how many have come by then."""
+        found = [
+            (one.time, len(_ROW.findall(one.text)))
+            for one in self.statements
+            if shapes.kind_of(one.shape) == "insert"
+        ]
+        counts = itertools.accumulate((count for _, count in found), initial=0)
+        return [moment for moment, _ in found], list(counts)
+
+    def values_until(self, moment):
+        """How many values have come until then."""
+        return self._values[bisect.bisect_right(self._moments, moment)]
+
+    def is_start(self, moment, seconds):
+        """Whether a Zabbix server has started in so many seconds before."""
+        return any(start <= moment < start + seconds for start in self.starts)
 
     def windows(self, seconds):
         """(time, {session: statements}) of each stretch of time; sessions go on side by side."""
