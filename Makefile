@@ -43,7 +43,7 @@ OBJS = \
 	src/ingest/batch_route.o \
 	src/ingest/batch_rows.o \
 	src/ingest/counters.o \
-	src/ingest/day_search.o \
+	src/ingest/day_keys.o \
 	src/ingest/fast/exec_insert.o \
 	src/ingest/fast/fast_insert.o \
 	src/ingest/fast/literal.o \
@@ -51,22 +51,18 @@ OBJS = \
 	src/ingest/fast/row_layout.o \
 	src/ingest/frame.o \
 	src/ingest/insert_triggers.o \
-	src/ingest/kept_rows.o \
+	src/ingest/key_look.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \
-	src/ingest/key_search.o \
 	src/ingest/lookup.o \
-	src/ingest/lookup_day.o \
-	src/ingest/other_keys.o \
 	src/ingest/path.o \
-	src/ingest/probe.o \
 	src/ingest/route.o \
 	src/ingest/run_insert.o \
 	src/ingest/run_merger.o \
 	src/ingest/run_key_cache.o \
 	src/ingest/run_keys.o \
 	src/ingest/run_table.o \
-	src/ingest/seen_key.o \
+	src/ingest/table_keys.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
@@ -86,7 +82,6 @@ OBJS = \
 	src/packed/day/day_delete.o \
 	src/packed/day/day_found.o \
 	src/packed/day/day_index.o \
-	src/packed/day/day_key.o \
 	src/packed/day/day_modify.o \
 	src/packed/day/day_newest.o \
 	src/packed/day/day_pages.o \

@@ -80,26 +80,6 @@ ExecInsertIndexTuplesCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 }
 
 /*
- * ExecCheckIndexConstraints got the tuple's own tid in 18 (c9c875a28); here
- * the tuple is never in the relation that is looked at.
- */
-static inline bool
-ExecCheckIndexConstraintsCompat(ResultRelInfo *rri, TupleTableSlot *slot,
-								EState *estate, ItemPointer conflict,
-								List *indexes)
-{
-#if PG_VERSION_NUM >= 180000
-	ItemPointerData none;
-
-	ItemPointerSetInvalid(&none);
-	return ExecCheckIndexConstraints(rri, slot, estate, conflict, &none,
-									 indexes);
-#else
-	return ExecCheckIndexConstraints(rri, slot, estate, conflict, indexes);
-#endif
-}
-
-/*
  * restrict_search_path lets only what comes with PostgreSQL be found, up to the
  * end of the GUC nest level; 17 has a function of its own for it (4fa1eea5c).
  */

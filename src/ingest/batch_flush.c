@@ -20,11 +20,8 @@
 #include "utils/rel.h"
 
 #include "ingest/batch_private.h"
-#include "ingest/kept_rows.h"
 #include "ingest/key_match.h"
 #include "ingest/lookup.h"
-#include "ingest/other_keys.h"
-#include "ingest/probe.h"
 #include "ingest/run_insert.h"
 #include "rows/row_type.h"
 #include "rows/stray.h"
@@ -148,44 +145,42 @@ MayBeInParent(InsertBatch *batch, Relation parent, Oid partition)
 }
 
 /*
- * CheckKeptSlots raises 23505 if keys of rows that were buffered for the
- * parent, and are stored there by now, are elsewhere.
+ * RowsOf returns rows that have been stored, as what keys are looked for of.
  */
-static void
-CheckKeptSlots(InsertBatch *batch, Relation parent, TupleTableSlot **slots,
-			   int nslots)
+static KeyRows
+RowsOf(const InsertBatch *batch, const BufferedRow *rows, int nrows)
 {
-	HeapTuple  *tuples = palloc(sizeof(HeapTuple) * nslots);
+	KeyRows		result = {.desc = batch->desc,.ntuples = nrows};
 
-	for (int i = 0; i < nslots; i++)
-		tuples[i] = ExecFetchSlotHeapTuple(slots[i], false, NULL);
-	ZbxhistCheckKeptRows(parent, batch->desc, tuples, nslots,
-						 &batch->has_strays);
-	pfree(tuples);
+	result.tuples = palloc(sizeof(HeapTuple) * nrows);
+	for (int i = 0; i < nrows; i++)
+		result.tuples[i] = ExecFetchSlotHeapTuple(rows[i].slot, false, NULL);
+	return result;
 }
 
 /*
- * CheckKeys looks for the keys of rows that have been stored on the other
- * side, see probe.c.
+ * CheckKeys looks for the keys of rows that have been stored wherever else they
+ * may be, see key_look.c.
  */
 static void
 CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-		  int nrows)
+		  int nrows, bool is_kept)
 {
-	for (int i = 0; i < nrows; i++)
-		batch->run[i] = rows[i].slot;
+	bool		has_others = batch->set->nothers > 0;
+	KeyRows		stored;
 
-	if (rows->partition == batch->parent || rows->is_run)
-		CheckKeptSlots(batch, parent, batch->run, nrows);
-	else if (RelationGetRelid(batch->target->rel) == batch->parent)
-	{
-		if (!ZbxhistCheckPartitionKeys(parent, rows->partition, batch->run,
-									   nrows))
-			CheckKeptSlots(batch, parent, batch->run, nrows);
-	}
-	else if (MayBeInParent(batch, parent, rows->partition))
-		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
-							   nrows);
+	if (!is_kept && !has_others &&
+		!MayBeInParent(batch, parent, rows->partition))
+		return;
+	stored = RowsOf(batch, rows, nrows);
+	if (!is_kept)
+		ZbxhistCheckParent(parent, &stored);
+	else if (rows->partition == batch->parent || rows->is_run ||
+			 !ZbxhistCheckPartition(parent, rows->partition, &stored))
+		ZbxhistCheckKeptRows(parent, &stored, &batch->has_strays);
+	if (has_others)
+		ZbxhistCheckOthers(parent, &stored);
+	pfree(stored.tuples);
 }
 
 /*
@@ -195,15 +190,14 @@ CheckKeys(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 void
 ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 {
+	KeyRows		rows = {batch->desc, batch->kept, batch->nkept};
 	Relation	parent;
 
 	if (batch->nkept == 0)
 		return;
 	parent = table_open(batch->parent, NoLock);
-	ZbxhistCheckKeptRows(parent, batch->desc, batch->kept, batch->nkept,
-						 &batch->has_strays);
-	ZbxhistCheckOtherTuples(parent, ZbxhistGetPartitionSet(parent),
-							batch->kept, batch->nkept);
+	ZbxhistCheckKeptRows(parent, &rows, &batch->has_strays);
+	ZbxhistCheckOthers(parent, &rows);
 	table_close(parent, NoLock);
 	ZbxhistClearKeptRows(batch);
 }
@@ -223,11 +217,7 @@ WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	if (!ZbxhistInsertRuns(parent, rows->partition, batch->run, nrows,
 						   batch->cid))
 		return false;
-	if (MayBeInParent(batch, parent, rows->partition))
-		ZbxhistRaiseDuplicates(parent, RelationGetDescr(parent), batch->run,
-							   nrows);
-	if (batch->set->nothers > 0)
-		ZbxhistCheckOtherSlots(parent, batch->set, batch->run, nrows);
+	CheckKeys(batch, parent, rows, nrows, false);
 	batch->stats.routed += nrows;
 	return true;
 }
@@ -252,9 +242,7 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 	for (int i = 0; i < nrows; i++)
 		batch->run[i] = rows[i].slot;
 	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
-	CheckKeys(batch, parent, rows, nrows);
-	if (batch->set->nothers > 0)
-		ZbxhistCheckOtherSlots(parent, batch->set, batch->run, nrows);
+	CheckKeys(batch, parent, rows, nrows, is_kept);
 
 	if (is_kept)
 		batch->stats.kept += nrows;

@@ -15,7 +15,7 @@
  *   looked up first where its clock says, and in other children.
  *
  * A row's key is looked for where it is not stored, and might be, once it is
- * stored: see probe.c.
+ * stored: see key_look.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,17 +23,12 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "ingest/batch_private.h"
 #include "ingest/frame.h"
-#include "ingest/key_number.h"
 #include "ingest/lookup.h"
-#include "ingest/lookup_day.h"
-#include "ingest/other_keys.h"
-#include "ingest/seen_key.h"
 #include "rows/stray.h"
 
 /* ---- the row's partition ---- */
@@ -114,78 +109,6 @@ FindRowRuns(InsertBatch *batch, const NewRow *row)
 /* ---- ON CONFLICT ---- */
 
 /*
- * FindPlace returns the table that has the row's key if that is not in the
- * parent: its partition, if it has one, or else its packed day, of which day
- * becomes a copy, since that does not outlive the set; or InvalidOid.
- */
-static Oid
-FindPlace(const InsertBatch *batch, TupleTableSlot *slot,
-		  const PartitionBounds *partition, PackedDay *day)
-{
-	const PackedDay *found = NULL;
-	int32		clock;
-
-	if (partition != NULL)
-		return partition->relid;
-	if (batch->set->npacked_days > 0 &&
-		ZbxhistGetKeyClock(batch->set, slot, &clock))
-		found = ZbxhistFindPackedDay(batch->set, clock);
-	if (found == NULL)
-		return InvalidOid;
-	*day = *found;
-	return day->relid;
-}
-
-/*
- * LookForKey says whether the slot's key is in its partition or packed day, and
- * sets place to that.  What is looked at may be packed, or a day written anew,
- * meanwhile; then its successor is looked at.
- */
-static bool
-LookForKey(InsertBatch *batch, Relation parent, const NewRow *row,
-		   TupleTableSlot *slot, const PartitionBounds *partition, Oid *place)
-{
-	PackedDay	day;
-	bool		is_gone;
-
-	for (*place = FindPlace(batch, slot, partition, &day); OidIsValid(*place);)
-	{
-		Oid			looked_at = *place;
-
-		CHECK_FOR_INTERRUPTS();
-		if (partition != NULL ?
-			ZbxhistKeyInPartition(parent, looked_at, slot) :
-			OidIsValid(ZbxhistKeyInDay(parent, &day, slot, false, &is_gone)))
-			return true;
-		if (ZbxhistPartitionSetIsValid(batch->set))
-			return false;
-		partition = FindRowPartition(batch, parent, row);
-		*place = FindPlace(batch, slot, partition, &day);
-		if (*place == looked_at)
-			return false;
-	}
-	return false;
-}
-
-/*
- * FindKey says whether the row's key is in its partition or packed day, and
- * sets place to that.
- */
-static bool
-FindKey(InsertBatch *batch, Relation parent, const NewRow *row,
-		const PartitionBounds *partition, Oid *place)
-{
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(batch->desc,
-													&TTSOpsHeapTuple);
-	bool		result;
-
-	ExecStoreHeapTuple(row->tuple, slot, false);
-	result = LookForKey(batch, parent, row, slot, partition, place);
-	ExecDropSingleTupleTableSlot(slot);
-	return result;
-}
-
-/*
  * RaiseNotUpdated raises the error for DO UPDATE of a row that is not in the
  * parent itself.
  */
@@ -208,21 +131,16 @@ RaiseNotUpdated(Relation parent, Oid place)
  * in another child.
  */
 static bool
-KeyIsTaken(InsertBatch *batch, Relation parent, const NewRow *row,
-		   const PartitionBounds *partition)
+KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 {
-	Oid			place = InvalidOid;
-	bool		result = FindKey(batch, parent, row, partition, &place);
+	KeyRows		row = {batch->desc, &tuple, 1};
+	Oid			place;
+	bool		result = ZbxhistKeyIsElsewhere(parent, &row, &place);
 
-	if (!result)
-	{
-		place = InvalidOid;
-		result = ZbxhistKeyInOthers(parent, batch->set, row->tuple);
-	}
 	if (result && batch->action == ROW_REFUSE_EXISTING)
 		RaiseNotUpdated(parent, place);
 	if (result && IsolationUsesXactSnapshot())
-		ZbxhistRequireSeenKey(parent, row->tuple);
+		ZbxhistRequireSeenKey(parent, &row);
 	return result;
 }
 
@@ -304,7 +222,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 	}
 	if ((batch->action == ROW_SKIP_EXISTING ||
 		 batch->action == ROW_REFUSE_EXISTING) &&
-		KeyIsTaken(batch, parent, row, partition))
+		KeyIsTaken(batch, parent, row->tuple))
 		return InvalidOid;
 
 	if (partition != NULL || OidIsValid(FindRowRuns(batch, row)))

@@ -47,6 +47,10 @@ ReadKey(Relation index, bool valid_only)
 	memcpy(key->collations, index->rd_indcollation, size);
 	key->opfamilies = palloc(size);
 	memcpy(key->opfamilies, index->rd_opfamily, size);
+	BuildSpeculativeIndexInfo(index, key->info);
+	key->equal = palloc(sizeof(FmgrInfo) * form->indnkeyatts);
+	for (int i = 0; i < form->indnkeyatts; i++)
+		fmgr_info(key->info->ii_UniqueProcs[i], &key->equal[i]);
 	return key;
 }
 
@@ -104,6 +108,44 @@ ZbxhistIsSameKey(const TableKey *child, const TableKey *parent,
 		CompareIndexInfo(child->info, parent->info, child->collations,
 						 parent->collations, child->opfamilies,
 						 parent->opfamilies, (AttrMap *) map);
+}
+
+/*
+ * ZbxhistIsPlainKey says whether a key is on nothing but columns, of all rows.
+ */
+bool
+ZbxhistIsPlainKey(const TableKey *key)
+{
+	return key->info->ii_Expressions == NIL && key->info->ii_Predicate == NIL;
+}
+
+/*
+ * ZbxhistHasSameKey says whether the row in slot has these values of a plain
+ * key of the parent; map is from the parent's columns to the row's, or NULL.
+ */
+bool
+ZbxhistHasSameKey(TableKey *key, const Datum *values, const bool *isnull,
+				  TupleTableSlot *slot, const AttrMap *map)
+{
+	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
+	{
+		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
+		bool		other_isnull;
+		Datum		other = slot_getattr(slot, map == NULL ? attnum :
+										 map->attnums[attnum - 1],
+										 &other_isnull);
+
+		if (isnull[i] || other_isnull)
+		{
+			if (isnull[i] != other_isnull || !key->info->ii_NullsNotDistinct)
+				return false;
+		}
+		else if (!DatumGetBool(FunctionCall2Coll(&key->equal[i],
+												 key->collations[i],
+												 values[i], other)))
+			return false;
+	}
+	return true;
 }
 
 /*

@@ -9,6 +9,8 @@
 #define ZBXHIST_KEY_MATCH_H
 
 #include "access/attmap.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
@@ -23,12 +25,17 @@ typedef struct TableKey
 	IndexInfo  *info;
 	Oid		   *collations;
 	Oid		   *opfamilies;
+	FmgrInfo   *equal;			/* for each column */
 } TableKey;
 
 extern List *ZbxhistReadKeys(Relation rel, bool valid_only);
 extern AttrMap *ZbxhistMapForKeys(Relation child, Relation parent);
 extern bool ZbxhistIsSameKey(const TableKey *child, const TableKey *parent,
 							 const AttrMap *map);
+extern bool ZbxhistIsPlainKey(const TableKey *key);
+extern bool ZbxhistHasSameKey(TableKey *key, const Datum *values,
+							  const bool *isnull, TupleTableSlot *slot,
+							  const AttrMap *map);
 extern bool ZbxhistTakesKeys(PartitionSet *set, Relation parent,
 							 Relation partition);
 

@@ -1,16 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.c
- *	  Looks for the keys of rows that the parent holds where else they may
- *	  be: in a partition that could not be written to, or in a packed day.
+ *	  Keys of a parent's rows, looked for wherever else they may be.
  *
- * The row is stored in the parent before its key is looked for, see probe.c.
+ * A row of the parent is in the parent itself, in the partition or packed day
+ * that its clock has, or in another child: a table that somebody has attached,
+ * a partition that has lost its bounds or overlaps another one, all partitions
+ * of a parent whose column clock is not what it was.  Where a row is stored its
+ * key is looked for by the index, or in the runs, there; everywhere else here,
+ * when it is stored (key_look.c).
+ *
  * What a partition that is being packed holds does not change meanwhile, so it
  * may be looked at in whatever way it is locked; when it is gone, its rows are
- * in a packed day, and the caller finds out by a new partition set.  So it does
- * when a packed day is gone: another one may have been written in its place.
- *
- * Packed days are looked at by lookup_day.c.
+ * in a packed day, which a new partition set has.  So it does when a packed day
+ * is gone: another one may have been written in its place.  While a day is being
+ * unpacked, its rows are in the day or, for newer snapshots, in a partition that
+ * nobody else writes to; a key that is neither in the one nor then in the other
+ * is in none.
  *
  * Locks: ACCESS SHARE on what is looked at, until the transaction ends.
  *
@@ -19,28 +25,38 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
 #include "storage/lmgr.h"
+#include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
+#include "catalog/partition_set.h"
+#include "ingest/day_keys.h"
+#include "ingest/key_number.h"
 #include "ingest/lookup.h"
-#include "ingest/probe.h"
+#include "ingest/table_keys.h"
+#include "rows/stray.h"
 #include "rows/work_lock.h"
 
 /* between two looks whether maintenance has ended, in milliseconds */
 #define LOCK_PAUSE 1
 
+/* ---- locks ---- */
+
 /*
- * ZbxhistLockForLookup locks a table so that keys can be looked up in it.  Who
- * has it ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain table;
+ * LockForLookup locks a table so that keys can be looked up in it.  Who has it
+ * ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain table;
  * maintenance, which gives up soon itself, whatever lock_timeout is.  Who only
  * keeps writers out, such as CREATE INDEX, is not in the way; REINDEX is waited
  * for when the indexes are opened.
  */
-void
-ZbxhistLockForLookup(Oid relid)
+static void
+LockForLookup(Oid relid)
 {
 	while (!ConditionalLockRelationOid(relid, AccessShareLock))
 	{
@@ -67,58 +83,461 @@ ZbxhistLockForInsert(Oid relid)
 {
 	if (ConditionalLockRelationOid(relid, RowExclusiveLock))
 		return true;
-	ZbxhistLockForLookup(relid);
+	LockForLookup(relid);
 	return ConditionalLockRelationOid(relid, RowExclusiveLock);
 }
 
+/* ---- places ---- */
+
+/* a table that may have rows of the parent, or its packed day */
+typedef struct Place
+{
+	Oid			relid;
+	bool		is_day;
+	PackedDay	day;			/* if it is one */
+	int64		from_clock;
+	int64		to_clock;
+} Place;
+
 /*
- * ZbxhistCheckPartitionKeys raises 23505 if a key is in a partition.  Returns
+ * OpenPlace locks and opens a place; returns NULL if there is no such table any
+ * more, or it has no rows.
+ */
+static KeyHolder *
+OpenPlace(Relation parent, const Place *place, const KeyRows *rows,
+		  bool *is_gone)
+{
+	Relation	rel;
+
+	LockForLookup(place->relid);
+	rel = try_table_open(place->relid, NoLock);
+	*is_gone = rel == NULL;
+	if (rel == NULL)
+		return NULL;
+	if (place->is_day)
+		return ZbxhistOpenDayKeys(rel, parent, place->day.has_runs, rows);
+	if (rel->rd_rel->relkind == RELKIND_RELATION)
+		return ZbxhistOpenTableKeys(rel, parent, rows);
+	table_close(rel, NoLock);
+	return NULL;
+}
+
+/*
+ * ClosePlace closes it; the lock stays.
+ */
+static void
+ClosePlace(KeyHolder *place)
+{
+	Relation	rel = place->rel;
+
+	place->close(place);
+	table_close(rel, NoLock);
+}
+
+/*
+ * FindIn says whether the key of one of the rows is in a place; is_gone is set
+ * if there is no such table any more.
+ */
+static bool
+FindIn(Relation parent, const Place *place, const KeyRows *rows,
+	   FoundKey *found, bool *is_gone)
+{
+	KeyHolder  *opened = OpenPlace(parent, place, rows, is_gone);
+	Place		partition = {.relid = place->day.partition};
+	bool		ignored;
+	bool		result = false;
+
+	if (opened != NULL)
+	{
+		result = ZbxhistFindKeys(opened, found);
+		ClosePlace(opened);
+	}
+	if (result || !place->is_day || !OidIsValid(partition.relid) ||
+		partition.relid == RelationGetRelid(parent))
+		return result;
+	return FindIn(parent, &partition, rows, found, &ignored);
+}
+
+/*
+ * RaiseTaken raises the unique violation for the row whose key was found.
+ */
+static void
+RaiseTaken(const KeyRows *rows, const FoundKey *found)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
+													&TTSOpsHeapTuple);
+
+	ExecStoreHeapTuple(rows->tuples[found->row], slot, false);
+	ZbxhistRaiseKeyTaken(found, slot);
+}
+
+/*
+ * ZbxhistCheckParent raises 23505 if a row's key is in the parent itself.
+ */
+void
+ZbxhistCheckParent(Relation parent, const KeyRows *rows)
+{
+	KeyHolder  *place = ZbxhistOpenTableKeys(parent, parent, rows);
+	FoundKey	found;
+
+	if (ZbxhistFindKeys(place, &found))
+		RaiseTaken(rows, &found);
+	place->close(place);
+}
+
+/*
+ * ZbxhistCheckPartition raises 23505 if a row's key is in a partition.  Returns
  * false if there is no such table any more.
  */
 bool
-ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
-						  TupleTableSlot **slots, int nslots)
+ZbxhistCheckPartition(Relation parent, Oid partition, const KeyRows *rows)
 {
-	Relation	rel;
+	Place		place = {.relid = partition};
+	FoundKey	found;
+	bool		is_gone;
 
-	ZbxhistLockForLookup(partition);
-	rel = try_table_open(partition, NoLock);
-	if (rel == NULL)
-		return false;
-	ZbxhistRaiseChildDuplicates(rel, parent, slots, nslots);
-	table_close(rel, NoLock);
-	return true;
+	if (FindIn(parent, &place, rows, &found, &is_gone))
+		RaiseTaken(rows, &found);
+	return !is_gone;
 }
 
+/* ---- other children ---- */
+
 /*
- * KeyInTable says whether some unique index of rel has the slot's key.
+ * IsOfPackedDay says whether a child is a partition that a packed day is being
+ * unpacked to: its rows are found with the day.
  */
 static bool
-KeyInTable(Relation parent, Relation rel, TupleTableSlot *slot)
+IsOfPackedDay(const PartitionSet *set, Oid child)
 {
-	KeyProbe   *probe = ZbxhistOpenChildProbe(rel, parent);
-	ItemPointerData found;
-	bool		result = ZbxhistProbeKey(probe, slot, false, &found);
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		if (set->packed_days[i].partition == child)
+			return true;
+	}
+	return false;
+}
 
-	ZbxhistCloseProbe(probe);
+/*
+ * ListOthers returns the children that are no partitions and may have rows of
+ * their own.
+ */
+static List *
+ListOthers(const PartitionSet *set)
+{
+	List	   *result = NIL;
+
+	for (int i = 0; i < set->nothers; i++)
+	{
+		if (!IsOfPackedDay(set, set->others[i]))
+			result = lappend_oid(result, set->others[i]);
+	}
 	return result;
 }
 
 /*
- * ZbxhistKeyInPartition says whether the slot's key is in a partition, waiting
- * for another transaction that is about to insert it.
+ * FindInOthers says whether the key of one of the rows is in another child.
+ */
+static bool
+FindInOthers(Relation parent, const KeyRows *rows, FoundKey *found)
+{
+	ListCell   *lc;
+
+	foreach(lc, ListOthers(ZbxhistGetPartitionSet(parent)))
+	{
+		Place		place = {.relid = lfirst_oid(lc)};
+		bool		ignored;
+
+		if (FindIn(parent, &place, rows, found, &ignored))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistCheckOthers raises 23505 if a row's key is in another child.
+ */
+void
+ZbxhistCheckOthers(Relation parent, const KeyRows *rows)
+{
+	FoundKey	found;
+
+	if (FindInOthers(parent, rows, &found))
+		RaiseTaken(rows, &found);
+}
+
+/* ---- by the rows' clocks ---- */
+
+/* rows that the parent has, with places that may have their keys */
+typedef struct PlacedRows
+{
+	KeyRows		rows;
+	int32	   *clocks;
+	KeyRows		chosen;			/* those that are looked for next */
+} PlacedRows;
+
+/*
+ * FindPlace finds the partition or packed day that a clock has by now; returns
+ * false if it has none.
+ */
+static bool
+FindPlace(const PartitionSet *set, int32 clock, Place *place)
+{
+	const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
+	const PackedDay *day = partition != NULL ? NULL :
+		ZbxhistFindPackedDay(set, clock);
+
+	memset(place, 0, sizeof(Place));
+	if (partition != NULL)
+	{
+		place->relid = partition->relid;
+		place->from_clock = partition->from_clock;
+		place->to_clock = partition->to_clock;
+	}
+	else if (day != NULL)
+	{
+		place->relid = day->relid;
+		place->is_day = true;
+		place->day = *day;
+		place->from_clock = day->from_clock;
+		place->to_clock = day->to_clock;
+	}
+	return OidIsValid(place->relid);
+}
+
+/*
+ * ReadClocks takes those of the rows that have a place.
+ */
+static void
+ReadClocks(PlacedRows *placed, const PartitionSet *set, const KeyRows *rows)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
+													&TTSOpsHeapTuple);
+	KeyRows		empty = {.desc = rows->desc};
+	Place		place;
+	int32		clock;
+
+	placed->rows = placed->chosen = empty;
+	placed->rows.tuples = palloc(sizeof(HeapTuple) * rows->ntuples);
+	placed->chosen.tuples = palloc(sizeof(HeapTuple) * rows->ntuples);
+	placed->clocks = palloc(sizeof(int32) * rows->ntuples);
+	for (int i = 0; i < rows->ntuples; i++)
+	{
+		ExecStoreHeapTuple(rows->tuples[i], slot, false);
+		if (!ZbxhistGetKeyClock(set, slot, &clock) ||
+			!FindPlace(set, clock, &place))
+			continue;
+		placed->clocks[placed->rows.ntuples] = clock;
+		placed->rows.tuples[placed->rows.ntuples++] = rows->tuples[i];
+	}
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/*
+ * FreePlaced frees what ReadClocks has allocated.
+ */
+static void
+FreePlaced(PlacedRows *placed)
+{
+	pfree(placed->rows.tuples);
+	pfree(placed->chosen.tuples);
+	pfree(placed->clocks);
+}
+
+/*
+ * ChooseRows chooses the rows of a place.
+ */
+static void
+ChooseRows(PlacedRows *placed, const Place *place)
+{
+	placed->chosen.ntuples = 0;
+	for (int i = 0; i < placed->rows.ntuples; i++)
+	{
+		if (placed->clocks[i] >= place->from_clock &&
+			placed->clocks[i] < place->to_clock)
+			placed->chosen.tuples[placed->chosen.ntuples++] =
+				placed->rows.tuples[i];
+	}
+}
+
+/*
+ * DropRows lets go of the rows of a place.
+ */
+static void
+DropRows(PlacedRows *placed, const Place *place)
+{
+	int			n = 0;
+
+	for (int i = 0; i < placed->rows.ntuples; i++)
+	{
+		if (placed->clocks[i] >= place->from_clock &&
+			placed->clocks[i] < place->to_clock)
+			continue;
+		placed->clocks[n] = placed->clocks[i];
+		placed->rows.tuples[n++] = placed->rows.tuples[i];
+	}
+	placed->rows.ntuples = n;
+}
+
+/*
+ * FindByClocks says whether the key of one of the rows, then among those that
+ * are chosen, is in the partition or packed day that its clock has by now, and
+ * sets relid to that.  Either may be changed for the other meanwhile; then its
+ * successor is looked at.  If has_strays is not NULL, the rows are in the
+ * parent, and others are told of those that may be strays.
+ */
+static bool
+FindByClocks(Relation parent, PlacedRows *placed, const KeyRows *rows,
+			 bool *has_strays, FoundKey *found, Oid *relid)
+{
+	ReadClocks(placed, ZbxhistGetPartitionSet(parent), rows);
+	while (placed->rows.ntuples > 0)
+	{
+		const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+		Place		place;
+		bool		is_gone = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (FindPlace(set, placed->clocks[0], &place))
+		{
+			/* it may be a new partition, or a day that will have one */
+			if (has_strays != NULL &&
+				(!place.is_day || OidIsValid(place.day.partition) ||
+				 place.day.has_runs))
+				ZbxhistNoteStrayOnce(parent, has_strays);
+			ChooseRows(placed, &place);
+			*relid = place.relid;
+			if (FindIn(parent, &place, &placed->chosen, found, &is_gone))
+				return true;
+		}
+		else
+		{
+			place.from_clock = placed->clocks[0];
+			place.to_clock = place.from_clock + 1;
+		}
+		if (!is_gone || ZbxhistPartitionSetIsValid(set))
+			DropRows(placed, &place);
+	}
+	return false;
+}
+
+/*
+ * ZbxhistCheckKeptRows raises 23505 if the key of one of the rows, which are in
+ * the parent by now, is in a partition or packed day too: those there were and
+ * those made meanwhile, which a session that inserts the same key may already
+ * use.  *has_strays says whether the statement has told other sessions of
+ * strays, as it does here if some are.
+ */
+void
+ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows, bool *has_strays)
+{
+	PlacedRows	placed;
+	FoundKey	found;
+	Oid			relid;
+
+	AcceptInvalidationMessages();
+	if (FindByClocks(parent, &placed, rows, has_strays, &found, &relid))
+		RaiseTaken(&placed.chosen, &found);
+	FreePlaced(&placed);
+}
+
+/*
+ * ZbxhistKeyIsElsewhere says whether a row's key is in its partition or packed
+ * day, and sets relid to that, or in another child.
  */
 bool
-ZbxhistKeyInPartition(Relation parent, Oid partition, TupleTableSlot *slot)
+ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row, Oid *relid)
 {
-	Relation	rel;
+	PlacedRows	placed;
+	FoundKey	found;
+	bool		result = FindByClocks(parent, &placed, row, NULL, &found,
+									  relid);
+
+	FreePlaced(&placed);
+	if (result)
+		return true;
+	*relid = InvalidOid;
+	return FindInOthers(parent, row, &found);
+}
+
+/* ---- what a snapshot sees ---- */
+
+/*
+ * At REPEATABLE READ and SERIALIZABLE, ON CONFLICT DO NOTHING must not pass over
+ * a row because of one that the transaction does not see: it would act upon
+ * what has been committed since.  The executor raises 40001 then (see
+ * ExecCheckTupleVisible() in executor/nodeModifyTable.c); so do we for the rows
+ * that it does not know.
+ *
+ * Rows do not stay in one place: maintenance moves, packs and merges them.  So it
+ * is not asked whether the very row is seen that has the key now, but any with
+ * that key, wherever it has been.  A row that was updated since is seen
+ * as it was, and passed over.
+ */
+
+/*
+ * IsSeenIn says whether a snapshot sees a key of the row in a place.
+ */
+static bool
+IsSeenIn(Relation parent, const Place *place, const KeyRows *row,
+		 Snapshot snapshot)
+{
+	bool		is_gone;
+	KeyHolder  *opened = OpenPlace(parent, place, row, &is_gone);
+	FoundKey	found = {.row = 0};
 	bool		result;
 
-	ZbxhistLockForLookup(partition);
-	rel = try_table_open(partition, NoLock);
-	if (rel == NULL)
+	if (opened == NULL)
 		return false;
-	result = KeyInTable(parent, rel, slot);
-	table_close(rel, NoLock);
+	result = opened->look(opened, snapshot, &found) != KEY_FREE;
+	ClosePlace(opened);
 	return result;
+}
+
+/*
+ * IsSeen says whether a snapshot sees a row with a key of the row's.
+ */
+static bool
+IsSeen(Relation parent, const KeyRows *row, Snapshot snapshot)
+{
+	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	List	   *tables = lcons_oid(RelationGetRelid(parent), ListOthers(set));
+	PlacedRows	placed;
+	Place		place = {.relid = InvalidOid};
+	ListCell   *lc;
+
+	ReadClocks(&placed, set, row);
+	if (placed.rows.ntuples > 0)
+		(void) FindPlace(set, placed.clocks[0], &place);
+	FreePlaced(&placed);
+	if (OidIsValid(place.day.partition))
+		tables = lappend_oid(tables, place.day.partition);
+	foreach(lc, tables)
+	{
+		Place		table = {.relid = lfirst_oid(lc)};
+
+		if (IsSeenIn(parent, &table, row, snapshot))
+			return true;
+	}
+	return OidIsValid(place.relid) && IsSeenIn(parent, &place, row, snapshot);
+}
+
+/*
+ * ZbxhistRequireSeenKey raises 40001 unless the transaction's snapshot sees a row
+ * of the parent with a key of the row's, as it does all that the transaction
+ * itself has stored, in this very command too.
+ */
+void
+ZbxhistRequireSeenKey(Relation parent, const KeyRows *row)
+{
+	Snapshot	snapshot;
+
+	PushCopiedSnapshot(GetTransactionSnapshot());
+	snapshot = GetActiveSnapshot();
+	snapshot->curcid = GetCurrentCommandId(false) + 1;
+	if (!IsSeen(parent, row, snapshot))
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("could not serialize access due to concurrent update"));
+	PopActiveSnapshot();
 }

@@ -1,21 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * lookup.h
- *	  Keys of rows that the parent holds, looked for where else they may be.
+ *	  Keys of a parent's rows, looked for wherever else they may be.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_LOOKUP_H
 #define ZBXHIST_LOOKUP_H
 
-#include "executor/tuptable.h"
-#include "utils/relcache.h"
+#include "ingest/key_look.h"
 
-extern void ZbxhistLockForLookup(Oid relid);
 extern bool ZbxhistLockForInsert(Oid relid);
-extern bool ZbxhistCheckPartitionKeys(Relation parent, Oid partition,
-									  TupleTableSlot **slots, int nslots);
-extern bool ZbxhistKeyInPartition(Relation parent, Oid partition,
-								  TupleTableSlot *slot);
+extern void ZbxhistCheckParent(Relation parent, const KeyRows *rows);
+extern void ZbxhistCheckOthers(Relation parent, const KeyRows *rows);
+extern bool ZbxhistCheckPartition(Relation parent, Oid partition,
+								  const KeyRows *rows);
+extern void ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows,
+								 bool *has_strays);
+extern bool ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row,
+								  Oid *relid);
+extern void ZbxhistRequireSeenKey(Relation parent, const KeyRows *row);
 
 #endif							/* ZBXHIST_LOOKUP_H */

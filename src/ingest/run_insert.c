@@ -20,9 +20,8 @@
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "ingest/day_keys.h"
 #include "ingest/lookup.h"
-#include "ingest/lookup_day.h"
-#include "ingest/probe.h"
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
 #include "ingest/run_merger.h"
@@ -219,6 +218,18 @@ StoreRuns(RunInsert *insert)
 }
 
 /*
+ * RaiseTaken raises 23505 for a row's key.
+ */
+static void
+RaiseTaken(const RunInsert *insert, int row)
+{
+	Oid			key = ZbxhistFindKeyIndex(insert->parent);
+	FoundKey	found = {.key = key,.index = key};
+
+	ZbxhistRaiseKeyTaken(&found, insert->rows[row].slot);
+}
+
+/*
  * CheckKeys raises 23505 if a key is in another run.
  */
 static void
@@ -229,8 +240,7 @@ CheckKeys(RunInsert *insert)
 										insert->nruns);
 
 	if (row >= 0)
-		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
-							 insert->rows[row].slot);
+		RaiseTaken(insert, row);
 	for (int i = 0; i < insert->nruns; i++)
 		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());
@@ -257,8 +267,7 @@ InsertRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
 		return false;
 	twin = FindTwin(insert);
 	if (twin >= 0)
-		ZbxhistRaiseKeyTaken(insert->parent, ZbxhistFindKeyIndex(insert->parent),
-							 insert->rows[twin].slot);
+		RaiseTaken(insert, twin);
 	ZbxhistFlushDayChanges(RelationGetRelid(insert->rel));
 	StoreRuns(insert);
 	CheckKeys(insert);

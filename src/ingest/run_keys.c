@@ -6,7 +6,7 @@
  * Runs have no unique index.  Who has stored a run looks for its keys in the
  * others, in the way of an exclusion constraint: first store, then look, by a
  * dirty snapshot that sees what others have not committed yet, and wait for
- * those (see probe.c).  So does who has stored a row in the parent, because he
+ * those (see key_look.c).  So does who has stored a row in the parent, because he
  * could not have the table's lock.
  *
  * A scan by a dirty snapshot may miss rows that somebody writes anew meanwhile:
@@ -33,7 +33,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -59,7 +58,7 @@ typedef struct NearRun
 
 typedef struct KeyLook
 {
-	Relation	rel;
+	KeyHolder	base;			/* must be first */
 	RunTable   *table;
 	KeyCache   *cache;
 	const RunKeys *keys;
@@ -71,27 +70,6 @@ typedef struct KeyLook
 	int			row;			/* whose key is found */
 	const NearRun *found;		/* where */
 } KeyLook;
-
-/* ---- damage ---- */
-
-/*
- * LogUnreadable says in the server's log, once for each table, why keys cannot be
- * looked for in it.
- */
-static void
-LogUnreadable(Relation runs, const ErrorData *error)
-{
-	static Oid	last_runs = InvalidOid;
-
-	if (RelationGetRelid(runs) == last_runs)
-		return;
-	last_runs = RelationGetRelid(runs);
-	ereport(LOG,
-			errcode(error->sqlerrcode),
-			errmsg("could not look for keys in \"%s\": %s",
-				   RelationGetRelationName(runs), error->message),
-			errdetail("New rows of that time are stored all the same."));
-}
 
 /* ---- a run ---- */
 
@@ -153,7 +131,7 @@ ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 		ereport(LOG,
 				errcode(ERRCODE_DATA_CORRUPTED),
 				errmsg("could not look for keys in \"%s\": a run is corrupt",
-					   RelationGetRelationName(look->rel)),
+					   RelationGetRelationName(look->base.rel)),
 				error == NULL ? 0 : errdetail_internal("%s", error->message));
 		decode.keys.nrows = 0;
 	}
@@ -257,7 +235,7 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 static const RunKeys *
 GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 {
-	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->rel, slot);
+	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->base.rel, slot);
 	RunKeys		keys;
 	MemoryContext old;
 
@@ -274,7 +252,7 @@ GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 	MemoryContextSwitchTo(old);
 	look->nkept += keys.nrows;
 	if (look->nkept <= MAX_LOOK_KEYS)
-		result = ZbxhistCacheKeys(look->cache, look->rel, slot, &keys);
+		result = ZbxhistCacheKeys(look->cache, look->base.rel, slot, &keys);
 	if (result == NULL)
 		*row = FindCommon(look->keys, &keys);
 	MemoryContextReset(look->decode_context);
@@ -295,7 +273,7 @@ NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
 	int			row;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->rel, slot))
+	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->base.rel, slot))
 		return false;
 	keys = GetKeys(look, slot, &row);
 	if (keys == NULL && row < 0)
@@ -322,7 +300,7 @@ NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
 static bool
 NoteStored(KeyLook *look, Snapshot snapshot)
 {
-	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->base.rel,
 												  look->table->indexes.stored,
 												  snapshot);
 	TupleTableSlot *slot;
@@ -355,7 +333,7 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 		int64		number;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadBatch(look->rel, slot, &place, &number) ||
+		if (!ZbxhistReadBatch(look->base.rel, slot, &place, &number) ||
 			number == NO_BATCH)
 			continue;
 		if (number != batch)
@@ -382,7 +360,7 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 static bool
 NoteMerged(KeyLook *look, Snapshot snapshot)
 {
-	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->rel,
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(look->base.rel,
 												  look->table->indexes.merged,
 												  snapshot);
 	int64		least = make_batch(look->keys->first_clock, 0, 0);
@@ -396,7 +374,7 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 		int64		batch;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistReadBatch(look->rel, slot, &place, &batch) ||
+		if (!ZbxhistReadBatch(look->base.rel, slot, &place, &batch) ||
 			batch < least)
 			continue;
 		found = NoteBatch(look, scan, slot, batch, snapshot);
@@ -415,8 +393,8 @@ NoteMerged(KeyLook *look, Snapshot snapshot)
 static bool
 NoteAll(KeyLook *look, Snapshot snapshot)
 {
-	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
-	TableScanDesc scan = table_beginscan(look->rel, snapshot, 0, NULL);
+	TupleTableSlot *slot = table_slot_create(look->base.rel, NULL);
+	TableScanDesc scan = table_beginscan(look->base.rel, snapshot, 0, NULL);
 	bool		found = false;
 
 	while (!found &&
@@ -485,165 +463,115 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 	return false;
 }
 
-/* ---- waiting ---- */
+/* ---- looking ---- */
 
 /*
- * IsStill says whether the run that has been found is there for good; sets
- * waits_for to who may be about to delete it.
+ * LookDirty looks by a dirty snapshot; is_fresh is set if somebody may have been
+ * writing runs anew.
  */
-static bool
-IsStill(const KeyLook *look, TransactionId *waits_for)
-{
-	TupleTableSlot *slot = table_slot_create(look->rel, NULL);
-	ItemPointerData tid = look->found->tid;
-	SnapshotData dirty;
-	bool		found;
-
-	InitDirtySnapshot(dirty);
-	found = table_tuple_fetch_row_version(look->rel, &tid, &dirty, slot);
-	ExecDropSingleTupleTableSlot(slot);
-	*waits_for = found ? dirty.xmax : InvalidTransactionId;
-	return found && !TransactionIdIsValid(dirty.xmax);
-}
-
-/*
- * LookDirty looks by a dirty snapshot; returns whether a key is there for good,
- * and else who may be about to store or delete one.  is_fresh is set if somebody
- * may have been writing runs anew.
- */
-static bool
-LookDirty(KeyLook *look, TransactionId *waits_for, bool *is_fresh)
+static KeyState
+LookDirty(KeyLook *look, bool *is_fresh, FoundKey *found)
 {
 	SnapshotData dirty;
-	Oid			relid = RelationGetRelid(look->rel);
+	Oid			relid = RelationGetRelid(look->base.rel);
 	bool		has_lock = ZbxhistTryLook(relid);
-	bool		found;
+	bool		is_found;
 
 	InitDirtySnapshot(dirty);
-	*waits_for = InvalidTransactionId;
-	found = LookOnce(look, &dirty);
+	is_found = LookOnce(look, &dirty);
 	if (has_lock)
 		ZbxhistEndLook(relid);
 	else
 		*is_fresh = true;
-	if (!found)
-		return false;
-	*waits_for = look->found->waits_for;
-	return !TransactionIdIsValid(*waits_for);
+	if (!is_found)
+		return KEY_FREE;
+	found->tid = look->found->tid;
+	found->waits_for = look->found->waits_for;
+	found->token = 0;
+	return TransactionIdIsValid(found->waits_for) ? KEY_UNSURE : KEY_TAKEN;
 }
 
 /*
- * LookFresh looks by a snapshot of now; returns whether a key is there for good,
- * and else, if it is not for good, that it has to be looked for again.
+ * LookFresh looks by a snapshot of now.
  */
-static bool
-LookFresh(KeyLook *look, TransactionId *waits_for, bool *again)
+static KeyState
+LookFresh(KeyLook *look, FoundKey *found)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	bool		found;
+	KeyState	result = KEY_FREE;
 
 	/* what this very command has deleted does not count */
 	snapshot->curcid = GetCurrentCommandId(false) + 1;
-	found = LookOnce(look, snapshot);
-	*again = found && !IsStill(look, waits_for);
-	UnregisterSnapshot(snapshot);
-	return found && !*again;
-}
-
-/*
- * FindKeys returns the row whose key is in another run, or -1; waits for
- * transactions that are about to store or delete it.  With is_fresh somebody
- * may be changing rows.  Allocates in the current context.
- */
-static int
-FindKeys(KeyLook *look, bool is_fresh)
-{
-	for (;;)
+	if (LookOnce(look, snapshot))
 	{
-		TransactionId waits_for;
-		bool		is_moving = is_fresh;
-		bool		again = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (LookDirty(look, &waits_for, &is_moving))
-			return look->row;
-		if (!TransactionIdIsValid(waits_for) && is_moving &&
-			LookFresh(look, &waits_for, &again))
-			return look->row;
-		if (TransactionIdIsValid(waits_for))
-			XactLockTableWait(waits_for, look->rel,
-							  unconstify(ItemPointerData *, &look->found->tid),
-							  XLTW_RecheckExclusionConstr);
-		else if (!again)
-			return -1;
+		found->tid = look->found->tid;
+		result = ZbxhistStateOfRow(look->base.rel, found);
 	}
+	UnregisterSnapshot(snapshot);
+	return result;
 }
 
 /*
- * Look does so for ZbxhistFindInRuns.
+ * LookNow looks for all keys.  With is_fresh somebody may be changing rows.
  */
-static void
-Look(void *arg)
+static KeyState
+LookNow(KeyLook *look, bool is_fresh, FoundKey *found)
 {
-	KeyLook    *look = arg;
+	KeyState	result;
 
-	look->row = FindKeys(look, false);
+	look->decode_context = NULL;
+	result = LookDirty(look, &is_fresh, found);
+	if (result == KEY_FREE && is_fresh)
+		result = LookFresh(look, found);
+	return result;
+}
+
+/*
+ * LookInRuns is the method "look".
+ */
+static KeyState
+LookInRuns(KeyHolder *base, Snapshot snapshot, FoundKey *found)
+{
+	return LookNow((KeyLook *) base, false, found);
 }
 
 /*
  * ZbxhistFindInRuns returns the number of one of the keys that is in a run
  * besides the caller's own, or -1.  A page that cannot be read must not fail an
  * INSERT, which would not read it in a table with an index: no key is found then.
- * Allocates in the current context.
  */
 int
 ZbxhistFindInRuns(Relation runs, RunTable *table, const RunKeys *keys,
 				  const WrittenRun *own, int nown)
 {
-	KeyLook		look = {.rel = runs,.table = table,.keys = keys,
-	.own = own,.nown = nown};
-	ErrorData  *error = ZbxhistAttempt(Look, &look);
+	KeyLook		look = {.table = table,.keys = keys,.own = own,.nown = nown};
+	FoundKey	found;
 
-	if (error == NULL)
-		return look.row;
-	LogUnreadable(runs, error);
-	return -1;
+	look.base.rel = runs;
+	look.base.nrows = 1;		/* all at once */
+	look.base.may_be_damaged = true;
+	look.base.look = LookInRuns;
+	return ZbxhistFindKeys(&look.base, &found) ? look.row : -1;
 }
 
 /*
- * HasKeyNow looks for one key in a table of runs.  Allocates in the current context.
+ * ZbxhistLookInRuns looks once for one key in a table of runs, which the caller
+ * has locked against nobody; raises an error if it cannot be read.
  */
-static bool
-HasKeyNow(Relation parent, Relation runs, int64 itemid, int32 clock, int32 ns)
+KeyState
+ZbxhistLookInRuns(Relation runs, Relation parent, int64 itemid, int32 clock,
+				  int32 ns, Snapshot snapshot, FoundKey *found)
 {
 	RunTable   *table = ZbxhistGetRunTable(parent, runs);
 	int64		position;
 	RunKeys		keys = {1, &itemid, &position, clock, clock};
-	KeyLook		look = {.rel = runs,.table = table,.keys = &keys};
+	KeyLook		look = {.table = table,.keys = &keys};
 
 	if (table->layout == NULL)
 		(void) ZbxhistDayLayout(runs);	/* raises why */
+	look.base.rel = runs;
 	position = make_position(clock, table->layout->ns < 0 ? 0 : ns);
-	return FindKeys(&look, true) >= 0;
-}
-
-/*
- * ZbxhistRunsHaveKey says whether a table of runs, which the caller has locked
- * against nobody, has a row of that key; raises an error if it cannot be read.
- */
-bool
-ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid, int32 clock,
-				   int32 ns)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist key of runs",
-												  ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	bool		found;
-
-	ZbxhistFlushDayChanges(RelationGetRelid(runs));
-	found = HasKeyNow(parent, runs, itemid, clock, ns);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	return found;
+	if (snapshot != NULL)
+		return LookOnce(&look, snapshot) ? KEY_TAKEN : KEY_FREE;
+	return LookNow(&look, true, found);
 }

@@ -8,13 +8,15 @@
 #ifndef ZBXHIST_RUN_KEYS_H
 #define ZBXHIST_RUN_KEYS_H
 
+#include "ingest/key_look.h"
 #include "ingest/run_key_cache.h"
 #include "ingest/run_table.h"
 
 extern int	ZbxhistFindInRuns(Relation runs, RunTable *table,
 							  const RunKeys *keys, const WrittenRun *own,
 							  int nown);
-extern bool ZbxhistRunsHaveKey(Relation parent, Relation runs, int64 itemid,
-							   int32 clock, int32 ns);
+extern KeyState ZbxhistLookInRuns(Relation runs, Relation parent, int64 itemid,
+								  int32 clock, int32 ns, Snapshot snapshot,
+								  FoundKey *found);
 
 #endif							/* ZBXHIST_RUN_KEYS_H */

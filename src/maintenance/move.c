@@ -42,7 +42,7 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "ingest/key_match.h"
-#include "ingest/probe.h"
+#include "ingest/table_keys.h"
 #include "rows/item_index.h"
 #include "rows/move_lock.h"
 #include "rows/moving.h"
@@ -64,7 +64,9 @@ typedef struct MoveState
 	Relation	source;
 	Relation	target;
 	InsertTarget *insert;		/* owns its own reference to target */
-	KeyProbe   *probe;			/* of target */
+	KeyHolder  *place;			/* target, where row's key is looked for */
+	KeyRows		row;			/* one, as target has it */
+	HeapTuple	tuple;
 	TupleTableSlot *existing;	/* a row of target */
 	TupleTableSlot *converted;	/* a row of source as one of target */
 	Snapshot	snapshot;
@@ -82,7 +84,7 @@ typedef struct MoveState
 /* ---- moving ---- */
 
 /*
- * SameRow says whether the row of the target at tid equals the source's row.
+ * SameRow says whether the row of the target at tid equals one of its row type.
  */
 static bool
 SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
@@ -93,9 +95,6 @@ SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
 									   state->existing))
 		return false;
 	slot_getallattrs(state->existing);
-	if (state->insert->map != NULL)
-		slot = execute_attr_map_slot(state->insert->map->attrMap, slot,
-									 state->converted);
 	slot_getallattrs(slot);
 
 	for (int i = 0; i < desc->natts; i++)
@@ -122,17 +121,23 @@ SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
 static bool
 TakeRow(MoveState *state, TupleTableSlot *slot)
 {
-	ItemPointerData found;
+	ItemPointerData tid = slot->tts_tid;
+	FoundKey	found;
+	bool		is_there;
 
-	if (!ZbxhistProbeKey(state->probe, slot, false, &found))
-		return ZbxhistDeleteMoved(state->source, &slot->tts_tid,
-								  state->snapshot);
+	if (state->insert->map != NULL)
+		slot = execute_attr_map_slot(state->insert->map->attrMap, slot,
+									 state->converted);
+	state->tuple = ExecCopySlotHeapTuple(slot);
+	is_there = ZbxhistFindKeys(state->place, &found);
+	heap_freetuple(state->tuple);
+	if (!is_there)
+		return ZbxhistDeleteMoved(state->source, &tid, state->snapshot);
 
 	/* the same row twice is one row; two values for a key are for people */
-	if (!SameRow(state, slot, &found))
+	if (!SameRow(state, slot, &found.tid))
 		state->duplicates++;
-	else if (ZbxhistDeleteMoved(state->source, &slot->tts_tid,
-								state->snapshot))
+	else if (ZbxhistDeleteMoved(state->source, &tid, state->snapshot))
 		state->moved++;
 	ExecClearTuple(state->existing);
 	return false;
@@ -226,8 +231,11 @@ BeginMove(MoveState *state, Oid source, Oid target)
 	state->insert = ZbxhistOpenTarget(table_open(target, NoLock),
 									  RelationGetDescr(state->source),
 									  TARGET_MOVE, CurrentMemoryContext);
-	state->probe = ZbxhistOpenProbe(state->target,
-									RelationGetDescr(state->source));
+	state->row.desc = RelationGetDescr(state->target);
+	state->row.tuples = &state->tuple;
+	state->row.ntuples = 1;
+	state->place = ZbxhistOpenTableKeys(state->target, state->target,
+										&state->row);
 	state->existing = table_slot_create(state->target, NULL);
 	state->converted = MakeSingleTupleTableSlot(RelationGetDescr(state->target),
 												&TTSOpsVirtual);
@@ -287,7 +295,7 @@ EndMove(MoveState *state)
 		ExecDropSingleTupleTableSlot(state->chunk[i]);
 	ExecDropSingleTupleTableSlot(state->converted);
 	ExecDropSingleTupleTableSlot(state->existing);
-	ZbxhistCloseProbe(state->probe);
+	state->place->close(state->place);
 	ZbxhistCloseTarget(state->insert);
 	ZbxhistGiveBackRights(&state->before);
 	table_close(state->target, NoLock);

@@ -17,7 +17,7 @@
  * Who has stored a row in a partition tries the lock in SHARE for a moment,
  * without waiting: if somebody holds it, or a mark is there, the keys are
  * looked up in the parent.  So of two sessions that store the same key on
- * different sides one sees the other, as probe.c says: either the lock was
+ * different sides one sees the other, as ingest/key_look.c says: either the lock was
  * free, then the other one stores its row later and will find ours, or it has
  * committed, then its mark is there.
  *

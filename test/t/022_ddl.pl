@@ -826,7 +826,7 @@ for my $command (@commands)
 }
 
 # what is wrong with a day is said once in a session, whatever is inserted
-my $spoilt = 'could not look for keys in packed day "m\d+_p20010101"';
+my $spoilt = 'could not look for keys in "m\d+_p20010101"';
 like(
 	slurp_file($node->logfile),
 	qr/ XX001 .*LOG:  $spoilt/,

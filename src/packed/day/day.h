@@ -198,11 +198,4 @@ extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 extern void ZbxhistFlushDayChanges(Oid day);
 
-/*
- * says whether the day has a row of that key, seen by a fresh snapshot; waits
- * for a transaction that is about to delete it
- */
-extern bool ZbxhistDayHasKey(Relation day, int64 itemid, int32 clock,
-							 int32 ns);
-
 #endif							/* ZBXHIST_DAY_H */

@@ -1,0 +1,379 @@
+/*-------------------------------------------------------------------------
+ *
+ * day_keys.c
+ *	  A packed day as a place that may have keys.
+ *
+ * Who looks here has stored a row with that key in the parent, whose unique
+ * index keeps others from storing or merging the same key until this
+ * transaction ends.  So a key that a fresh snapshot does not see in the day will
+ * not come there.  One that it sees may be about to go: then the other
+ * transaction is waited for.
+ *
+ * Only tables with keys on itemid, clock and ns are packed, for which there is
+ * a quick answer.  Somebody may give a parent another key when days are packed
+ * already.  If itemid and clock are among its columns, rows of that item and
+ * second are read from the day and compared.  Other keys are not looked for.
+ *
+ * A day that is damaged, or that somebody has altered, must not fail an INSERT:
+ * what cannot be read does not have the key.  The row stays in the parent then,
+ * where maintenance finds out what it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/partition_set.h"
+#include "ingest/day_keys.h"
+#include "ingest/key_match.h"
+#include "ingest/key_number.h"
+#include "ingest/run_keys.h"
+#include "packed/day/day.h"
+#include "packed/day/open_days.h"
+#include "packed/day/row_compare.h"
+
+typedef struct DayKeys
+{
+	KeyHolder	base;			/* must be first */
+	Relation	parent;
+	bool		has_runs;
+	const KeyRows *rows;
+	Oid			usual;			/* the key that days are looked up by, or 0 */
+	List	   *others;			/* of TableKey: other keys */
+	TupleTableSlot *row;		/* that is looked for */
+	MemoryContext row_context;	/* reset for each row */
+	MemoryContext context;		/* owns all this */
+
+	/* the look under way, unless it is in runs */
+	Snapshot	snapshot;
+	const DayLayout *layout;
+	DayScan    *scan;
+} DayKeys;
+
+/* ---- which keys ---- */
+
+/*
+ * CountColumns returns how many columns of a key of the parent days have as
+ * itemid and clock, or also as ns.
+ */
+static int
+CountColumns(Relation parent, const TableKey *key, bool with_ns)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(parent);
+	TupleDesc	desc = RelationGetDescr(parent);
+	int			result = 0;
+
+	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
+	{
+		AttrNumber	attnum = key->info->ii_IndexAttrNumbers[i];
+		const char *name;
+
+		if (attnum <= 0)
+			continue;
+		name = ZbxhistNameInDays(set,
+								 NameStr(TupleDescAttr(desc, attnum - 1)->attname));
+		result += strcmp(name, "itemid") == 0 || strcmp(name, "clock") == 0 ||
+			(with_ns && strcmp(name, "ns") == 0);
+	}
+	return result;
+}
+
+/*
+ * IsUsualKey says whether two rows of the same itemid, clock and ns are
+ * duplicates to a key.
+ */
+static bool
+IsUsualKey(Relation parent, const TableKey *key)
+{
+	return ZbxhistIsPlainKey(key) &&
+		CountColumns(parent, key, true) == key->info->ii_NumIndexKeyAttrs;
+}
+
+/*
+ * IsOtherKey says whether a key is looked for row by row.
+ */
+static bool
+IsOtherKey(Relation parent, const TableKey *key)
+{
+	return key->is_immediate && ZbxhistIsPlainKey(key) &&
+		CountColumns(parent, key, false) == 2 && !IsUsualKey(parent, key);
+}
+
+/*
+ * FindKeys notes the keys of the parent that are looked for.
+ */
+static void
+FindKeys(DayKeys *place)
+{
+	ListCell   *lc;
+
+	place->usual = ZbxhistFindKeyIndex(place->parent);
+	foreach(lc, ZbxhistReadKeys(place->parent, true))
+	{
+		if (IsOtherKey(place->parent, lfirst(lc)))
+			place->others = lappend(place->others, lfirst(lc));
+	}
+}
+
+/*
+ * ZbxhistFindKeyIndex returns the parent's unique index on what packed days are
+ * looked up by, or InvalidOid.  What else may be unique keeps a table from
+ * being packed.
+ */
+Oid
+ZbxhistFindKeyIndex(Relation parent)
+{
+	ListCell   *lc;
+
+	foreach(lc, ZbxhistReadKeys(parent, true))
+	{
+		if (IsUsualKey(parent, lfirst(lc)))
+			return ((TableKey *) lfirst(lc))->index;
+	}
+	return InvalidOid;
+}
+
+/* ---- the usual key ---- */
+
+/*
+ * SegmentHasKey decodes the clocks of a segment and what else is of the key,
+ * and looks for it.
+ */
+static bool
+SegmentHasKey(const DayKeys *place, const GroupReader *reader, int segment,
+			  int64 position)
+{
+	const DayLayout *layout = place->layout;
+	bool	   *wanted = palloc0(sizeof(bool) * layout->npacked);
+	int32		clock = position_clock(position);
+	SegmentRows rows;
+
+	wanted[0] = true;
+	if (layout->ns >= 0)
+		wanted[layout->columns[layout->ns].packed] = true;
+	ZbxhistDecodeDaySegment(place->base.rel, layout, reader, segment, wanted,
+							&rows);
+	for (int row = ZbxhistFirstOfClock(&rows, clock);
+		 row < rows.nrows && rows.columns[0].ints[row] == clock; row++)
+	{
+		if (ZbxhistRowPosition(layout, &rows, row) == position)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * LookInGroups looks for a row of the item at position.
+ */
+static KeyState
+LookInGroups(DayKeys *place, int64 itemid, int64 position, FoundKey *found)
+{
+	int32		clock = position_clock(position);
+	const GroupReader *reader;
+	DayGroup	group;
+	int			segment;
+
+	if (!ZbxhistDayScanRow(place->scan, itemid, clock, &group))
+		return KEY_FREE;
+	reader = &group.reader;
+	segment = ZbxhistFindSegment(reader, itemid, clock);
+	if (segment == reader->nsegments ||
+		reader->segments[segment].itemid != itemid ||
+		reader->segments[segment].first_clock > clock ||
+		!SegmentHasKey(place, reader, segment, position))
+		return KEY_FREE;
+	found->tid = group.tid;
+	return KEY_TAKEN;
+}
+
+/*
+ * LookForUsual looks for the usual key of a row.
+ */
+static KeyState
+LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
+			 FoundKey *found)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
+	KeyState	result;
+	int64		ns;
+
+	found->key = found->index = place->usual;
+	if (!ZbxhistGetKeyNumber(set, set->ns_attnum, "ns", place->row, &ns))
+		ns = 0;
+	if (ns != (int32) ns)
+		return KEY_FREE;
+	if (place->has_runs)
+		return ZbxhistLookInRuns(place->base.rel, place->parent, itemid, clock,
+								 (int32) ns, snapshot, found);
+	result = LookInGroups(place, itemid,
+						  make_position(clock, place->layout->ns < 0 ? 0 :
+										(int32) ns), found);
+	if (result == KEY_TAKEN && snapshot == NULL)
+		result = ZbxhistStateOfRow(place->base.rel, found);
+	return result;
+}
+
+/* ---- other keys ---- */
+
+/*
+ * HasRow says whether the rows of an item and second include one with the
+ * row's key that the snapshot sees.
+ */
+static bool
+HasRow(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
+	   Snapshot snapshot)
+{
+	EState	   *estate = CreateExecutorState();
+	ItemSource *source = ZbxhistOpenPackedSource(place->parent, snapshot,
+												 NoLock, NoLock);
+	ItemRange	range;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	bool		result = false;
+
+	FormIndexDatum(key->info, place->row, estate, values, isnull);
+	ZbxhistWholeItem(&range, itemid);
+	ZbxhistStartAt(&range, make_position(clock, PG_INT32_MIN));
+	ZbxhistEndAt(&range, make_position(clock, PG_INT32_MAX));
+	/* takes over the reference */
+	ZbxhistEnterOpenDay(ZbxhistSourceDays(source),
+						table_open(RelationGetRelid(place->base.rel), NoLock));
+	source->methods->start(source, &range);
+	while (!result && source->methods->next(source))
+		result = ZbxhistHasSameKey(key, values, isnull, source->slot, NULL);
+	source->methods->close(source);
+	FreeExecutorState(estate);
+	return result;
+}
+
+/* ---- looking ---- */
+
+/*
+ * LookForRow looks for all keys of the row.
+ */
+static KeyState
+LookForRow(DayKeys *place, Snapshot snapshot, FoundKey *found)
+{
+	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
+	KeyState	result = KEY_FREE;
+	int64		itemid;
+	int32		clock;
+	ListCell   *lc;
+
+	if (!ZbxhistGetKeyNumber(set, set->itemid_attnum, "itemid", place->row,
+							 &itemid) ||
+		!ZbxhistGetKeyClock(set, place->row, &clock))
+		return KEY_FREE;
+	if (OidIsValid(place->usual))
+		result = LookForUsual(place, snapshot, itemid, clock, found);
+	foreach(lc, place->others)
+	{
+		if (result != KEY_FREE)
+			break;
+		found->key = found->index = ((TableKey *) lfirst(lc))->index;
+		if (HasRow(place, lfirst(lc), itemid, clock, place->snapshot))
+			result = KEY_TAKEN;
+	}
+	return result;
+}
+
+/*
+ * BeginLook begins a scan, of a fresh snapshot unless there is one.
+ */
+static void
+BeginLook(DayKeys *place, Snapshot snapshot)
+{
+	ZbxhistFlushDayChanges(RelationGetRelid(place->base.rel));
+	place->snapshot = RegisterSnapshot(snapshot != NULL ? snapshot :
+									   GetLatestSnapshot());
+	/* what this very command has deleted does not count */
+	if (snapshot == NULL)
+		place->snapshot->curcid = GetCurrentCommandId(false) + 1;
+	if (place->has_runs)
+		return;
+	place->layout = ZbxhistDayLayout(place->base.rel);
+	place->scan = ZbxhistBeginDayScan(place->base.rel, place->layout,
+									  place->snapshot);
+}
+
+/*
+ * LookInDay is the method "look".
+ */
+static KeyState
+LookInDay(KeyHolder *base, Snapshot snapshot, FoundKey *found)
+{
+	DayKeys    *place = (DayKeys *) base;
+	KeyState	result = KEY_FREE;
+
+	if (!OidIsValid(place->usual) && place->others == NIL)
+		return KEY_FREE;
+	BeginLook(place, snapshot);
+	for (; found->row < base->end; found->row++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(place->row_context);
+
+		CHECK_FOR_INTERRUPTS();
+		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
+		result = LookForRow(place, snapshot, found);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(place->row_context);
+		if (result != KEY_FREE)
+			break;
+	}
+	ExecClearTuple(place->row);
+	if (!place->has_runs)
+		ZbxhistEndDayScan(place->scan);
+	UnregisterSnapshot(place->snapshot);
+	return result;
+}
+
+/*
+ * CloseDayKeys is the method "close".
+ */
+static void
+CloseDayKeys(KeyHolder *base)
+{
+	DayKeys    *place = (DayKeys *) base;
+
+	ExecDropSingleTupleTableSlot(place->row);
+	MemoryContextDelete(place->context);
+}
+
+/*
+ * ZbxhistOpenDayKeys opens a packed day for a look for keys of rows of the
+ * parent; both are locked by the caller.  The rows are borrowed.
+ */
+KeyHolder *
+ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
+				   const KeyRows *rows)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist keys of a day",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	DayKeys    *place = palloc0(sizeof(DayKeys));
+
+	place->context = context;
+	place->row_context = AllocSetContextCreate(context, "zbxhist key of a day",
+											   ALLOCSET_SMALL_SIZES);
+	place->base.rel = day;
+	place->base.nrows = place->base.end = rows->ntuples;
+	place->base.may_be_damaged = true;
+	place->base.look = LookInDay;
+	place->base.close = CloseDayKeys;
+	place->parent = parent;
+	place->has_runs = has_runs;
+	place->rows = rows;
+	FindKeys(place);
+	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);
+	MemoryContextSwitchTo(old);
+	return &place->base;
+}

@@ -1,0 +1,204 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_look.c
+ *	  Looks for the keys of a parent's rows in a place that may have them.
+ *
+ * A unique index covers one table, but a key can be in the parent, in a
+ * partition, a packed day or a run.  So a session that stores a row in one of
+ * these looks for its key in the others, in the way of an exclusion constraint:
+ * first store, then look for rows that others have stored or deleted, committed
+ * or not, and wait for those that are not.  Of two sessions that store the
+ * same key in different places at least one sees the other (see
+ * check_exclusion_or_unique_constraint() in executor/execIndexing.c).
+ *
+ * Places are tables with indexes (table_keys.c), packed days (day_keys.c) and
+ * tables of runs (run_keys.c).  Which of them are looked at says lookup.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "ingest/key_look.h"
+#include "packed/day/day.h"
+#include "rows/attempt.h"
+
+/* ---- looking, and waiting ---- */
+
+/*
+ * WaitFor waits for the transaction that may be about to store or delete the
+ * row that was found, or only for its speculative insertion.
+ */
+static void
+WaitFor(const KeyHolder *place, FoundKey *found)
+{
+	if (!TransactionIdIsValid(found->waits_for))
+		return;
+	if (found->token != 0)
+		SpeculativeInsertionWait(found->waits_for, found->token);
+	else
+		XactLockTableWait(found->waits_for, place->rel, &found->tid,
+						  XLTW_InsertIndexUnique);
+}
+
+/*
+ * LookAndWait says whether a row's key is there for good.
+ */
+static bool
+LookAndWait(KeyHolder *place, FoundKey *found)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist look for keys",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	KeyState	state;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		state = place->look(place, NULL, found);
+		MemoryContextReset(context);
+		if (state != KEY_UNSURE)
+			break;
+		WaitFor(place, found);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return state == KEY_TAKEN;
+}
+
+/* a look that may fail */
+typedef struct KeyAttempt
+{
+	KeyHolder  *place;
+	FoundKey   *found;
+	bool		is_taken;
+} KeyAttempt;
+
+/*
+ * Attempt looks for keys.
+ */
+static void
+Attempt(void *arg)
+{
+	KeyAttempt *attempt = arg;
+
+	attempt->is_taken = LookAndWait(attempt->place, attempt->found);
+}
+
+/*
+ * LogUnreadable says in the server's log, once for each table, why keys cannot
+ * be looked for in it.
+ */
+static void
+LogUnreadable(Relation rel, const ErrorData *error)
+{
+	static Oid	last_relid = InvalidOid;
+
+	if (RelationGetRelid(rel) == last_relid)
+		return;
+	last_relid = RelationGetRelid(rel);
+	ereport(LOG,
+			errcode(error->sqlerrcode),
+			errmsg("could not look for keys in \"%s\": %s",
+				   RelationGetRelationName(rel), error->message),
+			errdetail("New rows of that time are stored all the same."));
+}
+
+/*
+ * FindReadable does so where an error must not fail an INSERT.  A
+ * subtransaction costs as much as a look for one key, so there is one for all
+ * rows; if it fails, they are looked for one by one.
+ */
+static bool
+FindReadable(KeyHolder *place, FoundKey *found)
+{
+	KeyAttempt	attempt = {.place = place,.found = found};
+
+	/* what is written must not be undone if reading fails */
+	ZbxhistFlushDayChanges(RelationGetRelid(place->rel));
+	if (ZbxhistAttempt(Attempt, &attempt) == NULL)
+		return attempt.is_taken;
+	for (int i = 0; i < place->nrows && !attempt.is_taken; i++)
+	{
+		ErrorData  *error;
+
+		found->row = i;
+		place->end = i + 1;
+		error = ZbxhistAttempt(Attempt, &attempt);
+		if (error != NULL)
+			LogUnreadable(place->rel, error);
+	}
+	return attempt.is_taken;
+}
+
+/*
+ * ZbxhistFindKeys says whether the key of one of the rows is in a place; waits
+ * for transactions that are about to store or delete it.
+ */
+bool
+ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
+{
+	found->row = 0;
+	place->end = place->nrows;
+	return place->may_be_damaged ? FindReadable(place, found) :
+		LookAndWait(place, found);
+}
+
+/*
+ * ZbxhistStateOfRow says whether the row at found->tid, which a snapshot of now
+ * has seen, is there for good; notes who may be about to delete it.
+ */
+KeyState
+ZbxhistStateOfRow(Relation rel, FoundKey *found)
+{
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	SnapshotData dirty;
+	bool		is_there;
+
+	InitDirtySnapshot(dirty);
+	is_there = table_tuple_fetch_row_version(rel, &found->tid, &dirty, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	found->token = 0;
+	found->waits_for = is_there ? dirty.xmax : InvalidTransactionId;
+	return is_there && !TransactionIdIsValid(dirty.xmax) ? KEY_TAKEN :
+		KEY_UNSURE;
+}
+
+/* ---- the error ---- */
+
+/*
+ * ZbxhistRaiseKeyTaken raises the unique violation that an index would for the
+ * key of the parent's row in slot.
+ */
+void
+ZbxhistRaiseKeyTaken(const FoundKey *found, TupleTableSlot *slot)
+{
+	Relation	key = index_open(found->key, AccessShareLock);
+	Relation	index = index_open(found->index, AccessShareLock);
+	Relation	rel = table_open(index->rd_index->indrelid, AccessShareLock);
+	EState	   *estate = CreateExecutorState();
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *description;
+
+	GetPerTupleExprContext(estate)->ecxt_scantuple = slot;
+	FormIndexDatum(BuildIndexInfo(key), slot, estate, values, isnull);
+	description = BuildIndexValueDescription(index, values, isnull);
+	ereport(ERROR,
+			errcode(ERRCODE_UNIQUE_VIOLATION),
+			errmsg("duplicate key value violates unique constraint \"%s\"",
+				   RelationGetRelationName(index)),
+			description ? errdetail("Key %s already exists.", description) : 0,
+			errtableconstraint(rel, RelationGetRelationName(index)));
+}

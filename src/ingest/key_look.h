@@ -1,0 +1,67 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_look.h
+ *	  Looks for the keys of a parent's rows in a place that may have them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef ZBXHIST_KEY_LOOK_H
+#define ZBXHIST_KEY_LOOK_H
+
+#include "access/htup.h"
+#include "executor/tuptable.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "compat.h"
+
+/* rows of a parent */
+typedef struct KeyRows
+{
+	TupleDesc	desc;
+	HeapTuple  *tuples;
+	int			ntuples;
+} KeyRows;
+
+/* a key that was looked for, and where it is */
+typedef struct FoundKey
+{
+	int			row;			/* whose key it is */
+	Oid			key;			/* the parent's index that it is of */
+	Oid			index;			/* the index to be named, of key's columns */
+	ItemPointerData tid;		/* where it is */
+	TransactionId waits_for;	/* who may be about to store or delete it */
+	uint32		token;			/* of a speculative insertion, or 0 */
+} FoundKey;
+
+/* what a look has seen of the first row whose key is there */
+typedef enum KeyState
+{
+	KEY_FREE,					/* no row's key is there */
+	KEY_TAKEN,
+	KEY_UNSURE					/* look again when waits_for, if any, ends */
+} KeyState;
+
+typedef struct KeyHolder KeyHolder;
+
+/*
+ * look starts with row found->row and ends before row "end".  It goes by a
+ * snapshot, or if that is NULL by what is there now, committed or not.
+ * Allocates in the current context, which the caller resets.
+ */
+struct KeyHolder
+{
+	Relation	rel;			/* borrowed, locked by the caller */
+	int			nrows;			/* which may be looked for one by one */
+	int			end;			/* nrows, or less */
+	bool		may_be_damaged; /* what cannot be read does not have a key */
+	KeyState	(*look) (KeyHolder *place, Snapshot snapshot, FoundKey *found);
+	void		(*close) (KeyHolder *place);
+};
+
+extern bool ZbxhistFindKeys(KeyHolder *place, FoundKey *found);
+extern KeyState ZbxhistStateOfRow(Relation rel, FoundKey *found);
+pg_noreturn extern void ZbxhistRaiseKeyTaken(const FoundKey *found,
+											 TupleTableSlot *slot);
+
+#endif							/* ZBXHIST_KEY_LOOK_H */
