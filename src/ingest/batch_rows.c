@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "ingest/batch_private.h"
+#include "rows/item_range.h"
 
 /* ---- rows to be written ---- */
 
@@ -67,13 +68,14 @@ compare_rows(const void *a, const void *b)
 {
 	const BufferedRow *left = a;
 	const BufferedRow *right = b;
+	int			order;
 
 	if (left->partition != right->partition)
 		return left->partition < right->partition ? -1 : 1;
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	if (left->clock != right->clock)
-		return left->clock < right->clock ? -1 : 1;
+	order = compare_places(left->itemid, left->clock, right->itemid,
+						   right->clock);
+	if (order != 0)
+		return order;
 	return left->arrival < right->arrival ? -1 : 1;
 }
 

@@ -33,10 +33,11 @@ compare_changes(const void *a, const void *b)
 	const RowChange *left = a;
 	const RowChange *right = b;
 
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	if (left->clock != right->clock)
-		return left->clock < right->clock ? -1 : 1;
+	int			order = compare_places(left->itemid, left->clock, right->itemid,
+									   right->clock);
+
+	if (order != 0)
+		return order;
 	if (left->ordinal != right->ordinal)
 		return left->ordinal < right->ordinal ? -1 : 1;
 	return left->number < right->number ? -1 : 1;

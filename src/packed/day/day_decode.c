@@ -218,10 +218,10 @@ ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group)
 bool
 ZbxhistComesAfter(const DayGroup *a, const DayGroup *b, bool is_descending)
 {
-	if (a->first_itemid != b->first_itemid)
-		return (a->first_itemid > b->first_itemid) != is_descending;
-	return is_descending ? a->first_clock < b->first_clock :
-		a->first_clock > b->first_clock;
+	int			order = compare_places(a->first_itemid, a->first_clock,
+									   b->first_itemid, b->first_clock);
+
+	return is_descending ? order < 0 : order > 0;
 }
 
 /*

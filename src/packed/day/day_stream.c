@@ -30,9 +30,8 @@ IsAfterLast(const DayStream *stream)
 	const DayGroup *group = &stream->group;
 
 	return stream->ngroups == 0 ||
-		group->first_itemid > stream->last_itemid ||
-		(group->first_itemid == stream->last_itemid &&
-		 group->first_clock > stream->last_clock);
+		compare_places(group->first_itemid, group->first_clock,
+					   stream->last_itemid, stream->last_clock) > 0;
 }
 
 /*

@@ -246,10 +246,8 @@ compare_keys(const void *a, const void *b)
 	const ItemClocks *left = a;
 	const ItemClocks *right = b;
 
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	return left->from_clock < right->from_clock ? -1 :
-		left->from_clock > right->from_clock;
+	return compare_places(left->itemid, left->from_clock, right->itemid,
+						  right->from_clock);
 }
 
 /*

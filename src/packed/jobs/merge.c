@@ -98,9 +98,9 @@ CountOfGroup(const LateRow *rows, int nrows, const DayPlace *end)
 	if (end->is_end)
 		return nrows;
 	while (count < nrows &&
-		   (rows[count].itemid < end->itemid ||
-			(rows[count].itemid == end->itemid &&
-			 position_clock(rows[count].position) < end->clock)))
+		   compare_places(rows[count].itemid,
+						  position_clock(rows[count].position),
+						  end->itemid, end->clock) < 0)
 		count++;
 	return count;
 }

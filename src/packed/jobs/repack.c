@@ -155,9 +155,9 @@ NextDay(const RepackState *state)
 		const SegmentInfo *info = day_stream_segment(state->days[i].stream);
 
 		if (info != NULL &&
-			(first == NULL || info->itemid < first->itemid ||
-			 (info->itemid == first->itemid &&
-			  info->first_clock < first->first_clock)))
+			(first == NULL ||
+			 compare_places(info->itemid, info->first_clock, first->itemid,
+							first->first_clock) < 0))
 		{
 			first = info;
 			result = &state->days[i];

@@ -21,9 +21,8 @@
 static bool
 BeginsAfter(const DayGroup *group, const LostGroup *begin)
 {
-	return group->first_itemid > begin->itemid ||
-		(group->first_itemid == begin->itemid &&
-		 group->first_clock > begin->clock);
+	return compare_places(group->first_itemid, group->first_clock,
+						  begin->itemid, begin->clock) > 0;
 }
 
 /*
@@ -45,9 +44,8 @@ FindNext(const DayGroup *readable, int nreadable, const LostGroup *begin)
 static bool
 IsWithin(const DayGroup *group, const LostGroup *begin)
 {
-	return begin->itemid < group->last_itemid ||
-		(begin->itemid == group->last_itemid &&
-		 begin->clock <= group->last_clock);
+	return compare_places(begin->itemid, begin->clock, group->last_itemid,
+						  group->last_clock) <= 0;
 }
 
 /*
@@ -56,8 +54,8 @@ IsWithin(const DayGroup *group, const LostGroup *begin)
 static void
 EndBefore(Loss *loss, int64 itemid, int32 clock)
 {
-	if (itemid > loss->last_itemid ||
-		(itemid == loss->last_itemid && clock >= loss->last_clock))
+	if (compare_places(itemid, clock, loss->last_itemid,
+					   loss->last_clock) >= 0)
 		return;
 	loss->last_itemid = itemid;
 	loss->last_clock = clock;

@@ -382,9 +382,8 @@ VerifyPlaces(VerifyState *state)
 		const DayGroup *last = &state->places[i - 1];
 
 		state->group = state->places[i];
-		if (state->group.first_itemid < last->last_itemid ||
-			(state->group.first_itemid == last->last_itemid &&
-			 state->group.first_clock <= last->last_clock))
+		if (compare_places(state->group.first_itemid, state->group.first_clock,
+						   last->last_itemid, last->last_clock) <= 0)
 			AddGroupProblem(state, "overlaps the group before");
 	}
 }
