@@ -1,7 +1,7 @@
 # zbxhist: build with PGXS, "make PG_CONFIG=/path/to/pg_config"
-EXTENSION  = zbxhist
+EXTENSION  = zbxhist zbxhist_migrate
 EXTVERSION = 1.0
-MODULE_big = $(EXTENSION)
+MODULE_big = zbxhist
 PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix history"
 
 # explicit and sorted: a new file is a decision
@@ -210,21 +210,24 @@ OBJS = \
 	src/write/delete.o \
 	src/zbxhist.o
 
-BUILT_SQL = sql/$(EXTENSION)--$(EXTVERSION).sql
-SQL_PARTS      = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
-DATA_built     = $(BUILT_SQL)
+# migrations have an extension of their own, whose C functions are in the same library
+CORE_SQL      = sql/zbxhist--$(EXTVERSION).sql
+MIGRATE_SQL   = sql/zbxhist_migrate--$(EXTVERSION).sql
+CORE_PARTS    = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/order.txt))
+MIGRATE_PARTS = $(addprefix $(srcdir)/sql/,$(shell cat $(srcdir)/sql/migrate/order.txt))
+DATA_built    = $(CORE_SQL) $(MIGRATE_SQL)
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 SHLIB_LINK  = -lzstd
 
 REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
-REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
+REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=zbxhist
 ISOLATION      = $(patsubst $(srcdir)/test/specs/%.spec,%,$(sort $(wildcard $(srcdir)/test/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=$(EXTENSION)
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --load-extension=zbxhist
 TAP_TESTS      = 1
 PROVE_TESTS    = $(srcdir)/test/t/*.pl
-EXTRA_CLEAN    = $(BUILT_SQL)
+EXTRA_CLEAN    = $(DATA_built)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -233,7 +236,11 @@ include $(PGXS)
 # PGXS knows no header dependencies
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 
-# one concept a file in sql/, one script for CREATE EXTENSION
-$(BUILT_SQL): $(SQL_PARTS) $(srcdir)/sql/order.txt
+# one concept a file in sql/, one script for each CREATE EXTENSION
+$(CORE_SQL): $(CORE_PARTS) $(srcdir)/sql/order.txt
 	@mkdir -p $(dir $@)
-	cat $(SQL_PARTS) > $@
+	cat $(CORE_PARTS) > $@
+
+$(MIGRATE_SQL): $(MIGRATE_PARTS) $(srcdir)/sql/migrate/order.txt
+	@mkdir -p $(dir $@)
+	cat $(MIGRATE_PARTS) > $@

@@ -366,7 +366,7 @@ copy_source() {
 	tar -C "$1" --exclude=./.git --exclude='*.o' --exclude='*.bc' \
 		--exclude='*.so' --exclude=./bench/loader/loader \
 		--exclude=./bench/dataset/dataset \
-		--exclude='./sql/zbxhist--*.sql' \
+		--exclude='./sql/zbxhist*--*.sql' \
 		--exclude=./results --exclude=./output_iso \
 		--exclude=./tmp_check --exclude=./tmp_check_iso -cf - . |
 		tar -C "$2" --no-same-owner -xf -

@@ -1,54 +1,16 @@
 -- sql/grants.sql
 --
--- Who may do what.  The owner of the database may call everything, the rest of the
--- world what is named here, which changes nothing and tells no secrets;
--- test/pgtap/catalog.sql has the list once more.  The script of an update grants what is
--- new in it.
+-- The owner of the database may call everything, others what is named here, which
+-- changes nothing and tells no secrets; test/pgtap/catalog.sql has the list once more.
 
-DO $$
+-- Also for the scripts of updates.
+CREATE FUNCTION zbxhist_internal.grant_routines(extension name, everybody name[])
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
-    everybody CONSTANT name[] := '{
-        add_checksums, adoption_losses, adoption_policy, altered_days, altered_runs, ask_consent,
-        bounds_condition, buckets, catalog_of, changed_policy, check, check_alignment, check_backup,
-        check_columns, check_database, check_deleted_items, check_fit, check_housekeeping,
-        check_indexes, check_libraries, check_maintenance, check_packed, check_parent,
-        check_partitions, check_policy, check_row_triggers, check_rows, check_runs, check_seen,
-        check_timescaledb, check_triggers, check_unpacked, check_zabbix, clock_before, clock_range,
-        coarse_interval, column_problem, compactable_days, compacted_name, count_own_rows,
-        count_waiting, counters, current_clock, cut_range, cutoff_clock, day_bytes, day_clock,
-        day_constraint, day_name, days_to_compact, days_to_unpack, days_to_verify,
-        default_pack_after, deletion, deletion_clock, dependent_object, describe_deletion,
-        describe_grants, describe_import_triggers, describe_index, describe_planned_policy,
-        describe_policy, earlier_name, effective_retention, estimated_rows, expired_days,
-        expired_partitions, extension_table, find_tables, fine_until, foreign_children, format_day,
-        format_options, format_time, former_name, free_name, harmless_days, has_own_rows,
-        has_same_columns, hypertables, import_columns, insert_paths, insert_triggers, is_overdue,
-        is_partman_template, is_preloaded, is_searchable, is_settled, is_shared, is_transient,
-        item_names, item_usage, kept_items, key_columns, known_items, last_values, library_list,
-        list_partitions, list_ranges, load_guards, lock_class, long_transactions, lost_bounds,
-        may_repack, may_take_up, may_wait, measure_items, mend_columns, merged_options, met_damage,
-        minimum_time, missing_foreign_keys, missing_indexes, missing_options, missing_ranges,
-        missing_route_triggers, most_calls, most_partitions, native_bounds, native_obstacle,
-        native_partitions, nearest, new_columns, new_policy, new_retention, new_tables,
-        next_existing_range, not_packable, object_list, overlapping, overriding_roles, own_children,
-        own_column, own_items, own_pages, packable_partitions, packed_columns, packed_table,
-        parent_list, parse_period, partition_bounds, partition_name, partitions_to_pack,
-        partitions_to_split, partman_entry, patient_lock_timeout, places_to_replace, plan_setup,
-        planned_retention, possible_ingest, preload_command, preview, preview_parent, probable_rows,
-        range, range_support, ranges_of_day, ranges_to_compact, renamed_column, repack_limit,
-        require_owner, require_parent, require_schemas, required_columns, role_name, row_triggers,
-        rows_before, run_index_columns, run_indexes, running_transactions, same_key, schema_problem,
-        session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout,
-        source_query, span_seconds, split_ranges, statistics, stored_keys, stored_paths,
-        stored_setting, stored_texts, stored_values, takes_runs, timescaledb_command, trusts_owner,
-        unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike, usage_by_item,
-        verify_columns, verify_deleted_items, verify_hypertable, verify_ingest, verify_interval,
-        verify_native, verify_native_partitions, verify_not_in_other_care, verify_options,
-        verify_partman, verify_policy, verify_replaceable, verify_retention,
-        verify_retention_action, verify_source, verify_table, version, waiting_clock, waiting_days,
-        waiting_partitions, waiting_rows, wanted_ranges, wasteful_days, why_no_runs,
-        why_not_packable, why_unfit, with_library, zabbix_setting, zabbix_table, zabbix_tables}';
-    routine   record;
+    routine record;
 BEGIN
     FOR routine IN
         SELECT p.oid::regprocedure AS signature,
@@ -56,7 +18,7 @@ BEGIN
                     WHEN p.proname IN ('metrics', 'table_metrics') THEN 'pg_monitor, pg_database_owner'
                     ELSE 'pg_database_owner' END AS callers
           FROM pg_depend d
-          JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'zbxhist'
+          JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = extension
           JOIN pg_proc p ON p.oid = d.objid
          WHERE d.refclassid = 'pg_extension'::regclass AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
     LOOP
@@ -65,6 +27,44 @@ BEGIN
     END LOOP;
 END
 $$;
+
+COMMENT ON FUNCTION zbxhist_internal.grant_routines(name, name[]) IS
+'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
+
+SELECT zbxhist_internal.grant_routines('zbxhist', '{
+    altered_days, altered_runs, ask_consent, bounds_condition, buckets, catalog_of, changed_policy, check,
+    check_alignment, check_backup, check_columns, check_database, check_deleted_items, check_fit,
+    check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,
+    check_parent, check_partitions, check_policy, check_row_triggers, check_rows, check_runs, check_seen,
+    check_triggers, check_unpacked, check_zabbix, clock_before, clock_range, coarse_interval,
+    column_problem, compactable_days, compacted_name, count_own_rows, count_waiting, counters,
+    current_clock, cut_range, cutoff_clock, day_bytes, day_clock, day_constraint, day_name,
+    days_to_compact, days_to_unpack, days_to_verify, default_pack_after, deletion, deletion_clock,
+    dependent_object, describe_deletion, describe_grants, describe_index, describe_planned_policy,
+    describe_policy, earlier_name, effective_retention, estimated_rows, expired_days, expired_partitions,
+    extension_table, find_tables, fine_until, foreign_children, format_day, format_options, format_time,
+    free_name, harmless_days, has_own_rows, has_same_columns, hypertables, import_columns, insert_paths,
+    is_overdue, is_preloaded, is_searchable, is_settled, is_shared, is_transient, item_names, item_usage,
+    kept_items, key_columns, known_items, last_values, library_list, list_partitions, list_ranges,
+    load_guards, lock_class, long_transactions, lost_bounds, may_repack, may_take_up, may_wait,
+    measure_items, mend_columns, merged_options, met_damage, migrate_command, minimum_time,
+    missing_foreign_keys, missing_indexes, missing_options, missing_ranges, missing_route_triggers,
+    most_calls, most_partitions, nearest, new_columns, new_policy, new_retention, new_tables,
+    next_existing_range, not_packable, object_list, overlapping, overriding_roles, own_children,
+    own_column, own_items, own_pages, packable_partitions, packed_columns, packed_table, parent_list,
+    parse_period, partition_bounds, partition_name, partitions_to_pack, partitions_to_split,
+    patient_lock_timeout, places_to_replace, plan_setup, planned_retention, possible_ingest,
+    preload_command, preview, preview_parent, probable_rows, range, range_support, ranges_of_day,
+    ranges_to_compact, renamed_column, repack_limit, require_owner, require_parent, require_schemas,
+    role_name, row_triggers, rows_before, run_index_columns, run_indexes, running_transactions,
+    schema_problem, session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout,
+    span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting, stored_texts,
+    stored_values, takes_runs, trusts_owner, unaligned_partitions, unfinished_indexes,
+    unindexed_partitions, unlike, usage_by_item, verify_columns, verify_deleted_items, verify_ingest,
+    verify_interval, verify_not_in_other_care, verify_options, verify_policy, verify_retention,
+    verify_retention_action, verify_table, version, waiting_clock, waiting_days, waiting_partitions,
+    waiting_rows, wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit, with_library,
+    zabbix_setting, zabbix_table, zabbix_tables}');
 
 -- nobody but that owner and monitoring reads the log and what was lost
 REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC;

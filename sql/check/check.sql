@@ -167,7 +167,7 @@ AS $$
                     SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
                     UNION ALL
                     SELECT 1 + t.step / 10.0, t.severity, t.code, t.object, t.message, t.hint
-                      FROM zbxhist_internal.check_timescaledb() t
+                      FROM zbxhist_internal.check_migrations() t
                     UNION ALL
                     SELECT u.place + 1, c.*
                       FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place),

@@ -24,7 +24,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.lock_for_hand(regclass) IS
 'Waits for maintenance of a managed table of the caller''s to come to the end of its step, and keeps it from the next (internal)';
 
-CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass, slice bigint DEFAULT 0)
+CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -37,16 +37,15 @@ BEGIN
         WHEN 'repack' THEN zbxhist_internal.repack_day(parent, relation)
         WHEN 'compact' THEN zbxhist_internal.compact_by_hand(parent, relation)
         WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)
-        WHEN 'import' THEN zbxhist_internal.step_import(relation, parent, slice)
         WHEN 'salvage' THEN zbxhist_internal.step_unpack(parent, relation, true)
     END;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_by_hand(regclass, text, regclass, bigint) IS
-'Runs a step of packing, unpacking or an import for somebody who is told what goes wrong (internal)';
+COMMENT ON FUNCTION zbxhist_internal.run_by_hand(regclass, text, regclass) IS
+'Runs a step of packing or unpacking for somebody who is told what goes wrong (internal)';
 
-CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass, slice bigint DEFAULT 0)
+CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass)
 LANGUAGE plpgsql
 AS $$
 DECLARE
@@ -55,7 +54,7 @@ DECLARE
 BEGIN
     LOOP
         CALL zbxhist_internal.next_transaction();
-        answer := zbxhist_internal.run_by_hand(parent, step, relation, slice);
+        answer := zbxhist_internal.run_by_hand(parent, step, relation);
         CALL zbxhist_internal.next_transaction();
         EXIT WHEN answer = 'done';
         IF answer = 'wait' THEN
@@ -69,8 +68,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass, bigint) IS
-'Runs a step of packing, unpacking or an import until it is done, each time in a transaction of its own (internal)';
+COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass) IS
+'Runs a step of packing or unpacking until it is done, each time in a transaction of its own (internal)';
 
 CREATE PROCEDURE zbxhist_internal.repeat_each_by_hand(parent regclass, step text, relations regclass[])
 LANGUAGE plpgsql

@@ -162,6 +162,8 @@ DECLARE
     slice   pg_catalog.int8;
     line    pg_catalog.text;
     began   pg_catalog.timestamptz;
+    answer  pg_catalog.text;
+    tries   integer;
     changed pg_catalog.int8[] := '{}';
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -184,7 +186,18 @@ BEGIN
     END IF;
     FOREACH slice IN ARRAY zbxhist_internal.begin_import(source, parent) LOOP
         began := clock_timestamp();
-        CALL zbxhist_internal.repeat_by_hand(parent, 'import', source, slice);
+        tries := 0;
+        LOOP
+            CALL zbxhist_internal.next_transaction();
+            answer := zbxhist_internal.step_import(source, parent, slice);
+            CALL zbxhist_internal.next_transaction();
+            EXIT WHEN answer = 'done';
+            IF answer = 'wait' THEN
+                tries := tries + 1;
+                PERFORM zbxhist_internal.refuse_to_wait(parent, tries);
+                PERFORM pg_sleep(0.25);
+            END IF;
+        END LOOP;
         CALL zbxhist_internal.keep_pace(source, parent, slice, rows_a_second, began);
     END LOOP;
     FOREACH slice IN ARRAY zbxhist_internal.open_slices(source, parent) LOOP

@@ -250,6 +250,7 @@ CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, s
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET lock_timeout = 0
 SET jit = off
 AS $$
 DECLARE
@@ -259,6 +260,7 @@ DECLARE
     gap    record;
     part   record;
 BEGIN
+    PERFORM zbxhist_internal.lock_for_hand(parent);
     PERFORM zbxhist_internal.verify_source(source, parent);
     SELECT * INTO STRICT slice FROM zbxhist.import_slice s
      WHERE s.parent = step_import.parent AND s.source = step_import.source AND s.from_clock = slice_from FOR UPDATE;

@@ -1,37 +1,5 @@
 -- sql/migrate/source.sql
 
-CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT string_agg(CASE WHEN import_columns.packed
-                           THEN format('s.%I AS %I', a.attname, coalesce(c.packed_name, a.attname))
-                           ELSE quote_ident(a.attname) END, ', ' ORDER BY a.attnum)
-      FROM pg_attribute a
-      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
-     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.import_columns(regclass, boolean) IS
-'The columns of a managed table, as they are or with the names that packed days have them under (internal)';
-
-CREATE FUNCTION zbxhist_internal.key_columns(parent regclass)
-RETURNS name[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT array_agg(a.attname ORDER BY a.attname)
-      FROM (SELECT x.* FROM pg_index x
-             WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid
-             ORDER BY NOT x.indisprimary, x.indexrelid LIMIT 1) x
-     CROSS JOIN LATERAL unnest(x.indkey[0:x.indnkeyatts - 1]) i (attnum)
-      JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.key_columns(regclass) IS
-'The columns of a table''s primary key, or else of a unique index; NULL if it has none (internal)';
-
 CREATE FUNCTION zbxhist_internal.required_columns(parent regclass)
 RETURNS name[]
 LANGUAGE sql STABLE STRICT PARALLEL SAFE

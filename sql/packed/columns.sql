@@ -88,6 +88,22 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.packed_columns(regclass) IS
 'The columns of the foreign table that stands for packed days that days have been packed with, and their names there (internal)';
 
+CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT string_agg(CASE WHEN import_columns.packed
+                           THEN format('s.%I AS %I', a.attname, coalesce(c.packed_name, a.attname))
+                           ELSE quote_ident(a.attname) END, ', ' ORDER BY a.attnum)
+      FROM pg_attribute a
+      LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
+     WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.import_columns(regclass, boolean) IS
+'The columns of a managed table, as they are or with the names that packed days have them under (internal)';
+
 -- The caller has locked the foreign table, so nobody is reading packed days.  A
 -- column that is renamed later keeps the name in packed days that is noted here.
 -- What older days have under the name of a new column was dropped from the

@@ -1,5 +1,17 @@
 -- sql/setup/verify.sql
 
+CREATE FUNCTION zbxhist_internal.migrate_command(command text)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
+                ELSE 'CREATE EXTENSION zbxhist_migrate; ' || command END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.migrate_command(text) IS
+'A command of the extension zbxhist_migrate, after the one that creates that if it is not there (internal)';
+
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
 CREATE FUNCTION zbxhist_internal.verify_table(parent regclass)
@@ -30,7 +42,8 @@ BEGIN
         RAISE EXCEPTION 'cannot manage %: it is %', parent, kind
             USING ERRCODE = 'wrong_object_type',
                   HINT = CASE relation.relkind
-                      WHEN 'p' THEN format('CALL zbxhist.adopt_partitions(%L);', parent)
+                      WHEN 'p' THEN zbxhist_internal.migrate_command(
+                          format('CALL zbxhist.adopt_partitions(%L);', parent))
                       ELSE 'zbxhist manages plain tables.' END;
     END IF;
     IF relation.relpersistence = 't' THEN
@@ -87,7 +100,7 @@ BEGIN
     IF parent IN (SELECT zbxhist_internal.hypertables()) THEN
         RAISE EXCEPTION 'cannot manage %: it is a TimescaleDB hypertable', parent
             USING ERRCODE = 'wrong_object_type',
-                  HINT = format('CALL zbxhist.adopt_hypertable(%L);', parent);
+                  HINT = zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent));
     END IF;
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
     IF zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',

@@ -5,19 +5,22 @@ BEGIN;
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS zbxhist;
+CREATE EXTENSION IF NOT EXISTS zbxhist_migrate;
 SELECT no_plan();
 
 CREATE TEMP VIEW member_functions AS
-SELECT p.*, p.oid::regprocedure::text AS signature, l.lanname
+SELECT p.*, p.oid::regprocedure::text AS signature, l.lanname, e.extname
   FROM pg_depend d
-  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'zbxhist'
+  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+                     AND e.extname IN ('zbxhist', 'zbxhist_migrate')
   JOIN pg_proc p ON p.oid = d.objid AND d.classid = 'pg_proc'::regclass
   JOIN pg_language l ON l.oid = p.prolang
  WHERE d.deptype = 'e';
 CREATE TEMP VIEW member_relations AS
 SELECT k.*, k.oid::regclass::text AS label
   FROM pg_depend d
-  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND e.extname = 'zbxhist'
+  JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+                     AND e.extname IN ('zbxhist', 'zbxhist_migrate')
   JOIN pg_class k ON k.oid = d.objid AND d.classid = 'pg_class'::regclass
  WHERE d.deptype = 'e';
 
@@ -65,7 +68,8 @@ SELECT is(has_function_privilege('public', p.oid, 'EXECUTE'), w.public, format('
 
 -- all that PUBLIC may call; whatever is added here changes nothing and tells no secrets
 SELECT bag_eq(
-    $$SELECT proname::text FROM member_functions WHERE has_function_privilege('public', oid, 'EXECUTE')$$,
+    $$SELECT proname::text FROM member_functions
+       WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
         check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
@@ -89,12 +93,17 @@ SELECT bag_eq(
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
         verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
-        import_columns,key_columns,required_columns,same_key,source_query,verify_source,
-        adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,extension_table,
-        partman_entry,verify_native,verify_native_partitions,verify_partman,
-        add_checksums,check_timescaledb,describe_import_triggers,former_name,hypertables,insert_triggers,timescaledb_command,verify_hypertable,verify_replaceable,
-        catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
+        check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
+SELECT bag_eq(
+    $$SELECT proname::text FROM member_functions
+       WHERE extname = 'zbxhist_migrate' AND has_function_privilege('public', oid, 'EXECUTE')$$,
+    $$SELECT unnest('{
+        required_columns,same_key,source_query,verify_source,
+        adoption_losses,adoption_policy,is_partman_template,native_bounds,native_obstacle,native_partitions,
+        partman_entry,verify_native,verify_native_partitions,verify_partman,
+        add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,timescaledb_command,verify_hypertable,verify_replaceable}'::text[])$$,
+    '... and of migrations');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
     'every function has explicit privileges');
@@ -149,12 +158,23 @@ SELECT isnt(obj_description(s::regnamespace, 'pg_namespace'), NULL, format('sche
 
 -- what \df zbxhist.* shows is what a user may want
 SELECT bag_eq(
-    $$SELECT DISTINCT proname::text FROM member_functions WHERE pronamespace = 'zbxhist'::regnamespace$$,
+    $$SELECT DISTINCT proname::text FROM member_functions
+       WHERE extname = 'zbxhist' AND pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        absorb,add,adopt_partitions,adopt_hypertable,release_hypertable,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,import,insert_paths,item_usage,
+        absorb,add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
+SELECT bag_eq(
+    $$SELECT proname::text FROM member_functions
+       WHERE extname = 'zbxhist_migrate' AND pronamespace = 'zbxhist'::regnamespace$$,
+    $$SELECT unnest('{adopt_hypertable,adopt_partitions,import,release_hypertable}'::text[])$$,
+    '... so are those of migrations');
+SELECT is_empty(
+    $$SELECT pg_describe_object(d.classid, d.objid, 0) FROM pg_depend d
+        JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'zbxhist_migrate'
+       WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND d.classid <> 'pg_proc'::regclass$$,
+    'the extension of migrations has functions only');
 SELECT is_empty(
     $$SELECT signature FROM member_functions
        WHERE (pronamespace = 'zbxhist_internal'::regnamespace) <> (obj_description(oid, 'pg_proc') ~ '\(internal\)$')$$,
@@ -208,7 +228,12 @@ SELECT is_empty(
     'no column keeps pg_upgrade from working');
 SELECT is((SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'zbxhist'), 'zbxhist', 'in schema zbxhist');
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'zbxhist'), false, 'not relocatable');
-SELECT is((SELECT trusted FROM pg_available_extension_versions WHERE name = 'zbxhist' AND version = '1.0'), true, 'trusted');
+SELECT results_eq(
+    $$SELECT name, trusted, relocatable, schema, requires FROM pg_available_extension_versions
+       WHERE name IN ('zbxhist', 'zbxhist_migrate') AND version = '1.0' ORDER BY name$$,
+    $$VALUES ('zbxhist'::name, true, false, 'zbxhist'::name, NULL::name[]),
+             ('zbxhist_migrate', true, false, 'zbxhist', '{zbxhist}')$$,
+    'trusted');
 
 SELECT * FROM finish();
 ROLLBACK;

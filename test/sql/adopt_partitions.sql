@@ -6,6 +6,10 @@ SET client_min_messages = warning;
 
 -- not for these
 CREATE TABLE plain (itemid bigint NOT NULL, clock integer NOT NULL);
+\set VERBOSITY sqlstate
+CALL zbxhist.adopt_partitions('plain');
+\set VERBOSITY default
+CREATE EXTENSION zbxhist_migrate;
 CALL zbxhist.adopt_partitions(NULL);
 CALL zbxhist.adopt_partitions('plain');
 CALL zbxhist.adopt_partitions('plain', dry_run => NULL);
@@ -184,6 +188,8 @@ CALL zbxhist.adopt_partitions('history');
 SELECT count(*) FROM history;
 SET client_min_messages = warning;
 CALL zbxhist.adopt_partitions('history', accept_deletion => true);
+-- what has been taken over needs it no more
+DROP EXTENSION zbxhist_migrate;
 CALL zbxhist.run_maintenance('history');
 SELECT count(*) FROM history;
 DROP SCHEMA lossy CASCADE;

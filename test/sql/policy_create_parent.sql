@@ -53,7 +53,17 @@ SELECT zbxhist_internal.verify_not_in_other_care('plain');
 BEGIN;
 ALTER EXTENSION plpgsql ADD TABLE _timescaledb_catalog.hypertable;
 UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = 'plpgsql';
+SAVEPOINT refused;
 SELECT zbxhist.create_parent('plain');
+ROLLBACK TO refused;
+-- the same names as Zabbix's
+ALTER TABLE plain RENAME TO history;
+ALTER TABLE older RENAME TO trends;
+INSERT INTO _timescaledb_catalog.hypertable VALUES ('parents', 'history'), ('parents', 'trends');
+SELECT object, message, hint FROM zbxhist.check() WHERE code = 'hypertable';
+CREATE EXTENSION zbxhist_migrate;
+SELECT object, message, hint FROM zbxhist.check() WHERE code = 'hypertable';
+SELECT zbxhist.create_parent('history');
 ROLLBACK;
 BEGIN;
 ALTER EXTENSION plpgsql ADD TABLE _timescaledb_catalog.part_config;

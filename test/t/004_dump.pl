@@ -20,6 +20,8 @@ $node->safe_psql('postgres',
 	"CREATE ROLE $OWNER LOGIN; CREATE ROLE reader; CREATE ROLE other NOLOGIN"
 );
 create_database($node, 'original', $OWNER);
+$node->safe_psql('original',
+	"SET ROLE $OWNER; CREATE EXTENSION zbxhist_migrate");
 set_up($node, 'original', $OWNER);
 
 # values in partitions, in the parent, of days without a partition; a table
@@ -69,6 +71,7 @@ my $state = join ";\n", (
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
   'SELECT * FROM zbxhist.managed_schema',
+  "SELECT extname, extversion, extnamespace::regnamespace FROM pg_extension WHERE extname ~ '^zbxhist' ORDER BY 1",
   'SELECT parent, partition, from_clock, to_clock FROM zbxhist.partitions',
   'SELECT tgrelid::regclass, tgname, tgtype, tgenabled FROM pg_trigger'
   . ' WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname',

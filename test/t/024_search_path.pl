@@ -104,7 +104,8 @@ like(messages_of("SELECT 'x'::text"), qr/malformed record/, 'the trap: text');
 
 # ---- everything that is called ----
 
-is_safe('CREATE EXTENSION zbxhist');
+is_safe($_)
+  for 'CREATE EXTENSION zbxhist', 'CREATE EXTENSION zbxhist_migrate';
 create_zabbix_tables($node, 'trapped', 'postgres');
 $node->safe_psql('trapped', <<"SQL");
 DROP TABLE history_log;

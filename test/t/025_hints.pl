@@ -274,7 +274,7 @@ my @cases = (
 
 			# any extension by that name will do
 			$node->safe_psql($database,
-				"CREATE EXTENSION $name; SET allow_system_table_mods = on;"
+				"CREATE EXTENSION zbxhist_migrate; CREATE EXTENSION $name; SET allow_system_table_mods = on;"
 				  . " UPDATE pg_extension SET extname = 'timescaledb' WHERE extname = '$name'"
 			);
 		},

@@ -27,6 +27,8 @@ my $added = <<'SQL';
 ALTER TABLE zbxhist.packed_day ADD COLUMN added text DEFAULT 'added';
 ALTER TABLE zbxhist.parent_config ADD COLUMN added text DEFAULT 'added';
 CREATE FUNCTION zbxhist_internal.added() RETURNS text LANGUAGE sql RETURN 'added';
+REVOKE ALL ON FUNCTION zbxhist_internal.added() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION zbxhist_internal.added() TO pg_database_owner;
 SQL
 
 # Runs a program.
@@ -58,17 +60,17 @@ sub copy_installation
 	return "$copy/lib/postgresql/$version";
 }
 
-# The script of the update: what can be replaced is, the rest stays.
+# The script of an extension's update: what can be replaced is, the rest stays.
 sub update_script
 {
-	my $script = $added;
+	my ($order, $script) = @_;
 
-	for my $part (split ' ', slurp_file("$top/sql/order.txt"))
+	for my $part (split ' ', slurp_file("$top/sql/$order"))
 	{
 		my $sql = slurp_file("$top/sql/$part");
 
 		next
-		  if $part =~ /^(?:schema|grants)\.sql/
+		  if $part =~ /^schema\.sql/
 		  || $sql =~ /^CREATE (?:TABLE|SERVER|FOREIGN)/m;
 		$sql =~ s/^CREATE (?:EVENT )?TRIGGER.*?;$//msg;
 		$sql =~ s/^CREATE (?=FUNCTION|PROCEDURE|VIEW)/CREATE OR REPLACE /mg;
@@ -84,19 +86,29 @@ sub install_new
 	my $source = PostgreSQL::Test::Utils::tempdir();
 
 	# with what was built: only the number is compiled anew
-	run('cp', '-a', map({ "$top/$_" } qw(Makefile zbxhist.control sql src)),
+	run('cp', '-a',
+		map({ "$top/$_" }
+			qw(Makefile zbxhist.control zbxhist_migrate.control sql src)),
 		$source);
-	run('rm', '-f', glob("$source/sql/zbxhist--*.sql"));
+	run('rm', '-f', glob("$source/sql/zbxhist*--*.sql"));
 	run('sed', '-i', "s/\"\Q$old\E\"/\"$new\"/", "$source/src/zbxhist.c");
-	run('sed', '-i', "s/'\Q$old\E'/'$new'/", "$source/zbxhist.control");
+	run('sed', '-i',
+		"s/'\Q$old\E'/'$new'/", "$source/zbxhist.control",
+		"$source/zbxhist_migrate.control");
 	my @make =
 	  ('make', '-s', '-C', $source, 'with_llvm=no', "EXTVERSION=$new");
 	run(@make, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'all');
 	append_to_file("$source/sql/zbxhist--$new.sql", $added);
-	append_to_file("$source/sql/zbxhist--$old--$new.sql", update_script());
+	append_to_file(
+		"$source/sql/zbxhist--$old--$new.sql",
+		update_script('order.txt', $added));
+	append_to_file(
+		"$source/sql/zbxhist_migrate--$old--$new.sql",
+		update_script('migrate/order.txt', ''));
 	run(@make,
 		"PG_CONFIG=$installation/bin/pg_config",
-		"DATA=sql/zbxhist--$old--$new.sql", 'install');
+		"DATA=sql/zbxhist--$old--$new.sql sql/zbxhist_migrate--$old--$new.sql",
+		'install');
 }
 
 my $installation = copy_installation();
@@ -107,7 +119,7 @@ my $catalog = <<'SQL';
 WITH member AS (
     SELECT d.classid, d.objid FROM pg_depend d
       JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
-     WHERE e.extname = 'zbxhist' AND d.deptype = 'e'),
+     WHERE e.extname IN ('zbxhist', 'zbxhist_migrate') AND d.deptype = 'e'),
 fact (line) AS (
     SELECT concat_ws(' | ', pg_describe_object(classid, objid, 0), obj_description(objid, tableoid.relname))
       FROM member m JOIN pg_class tableoid ON tableoid.oid = m.classid
@@ -191,7 +203,8 @@ sub goes_on
 $node->safe_psql('postgres', $_)
   for 'CREATE ROLE keeper LOGIN', 'CREATE DATABASE live OWNER keeper',
   'CREATE DATABASE updated', 'CREATE DATABASE fresh';
-$node->safe_psql('updated', 'CREATE EXTENSION zbxhist');
+$node->safe_psql('updated',
+	'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
 $node->safe_psql('live',
 	'SET ROLE keeper; CREATE EXTENSION zbxhist; GRANT ALL ON SCHEMA public TO PUBLIC'
 );
@@ -279,8 +292,10 @@ is( $node->safe_psql(
 
 # ---- the same objects ----
 
-$node->safe_psql('updated', 'ALTER EXTENSION zbxhist UPDATE');
-$node->safe_psql('fresh', 'CREATE EXTENSION zbxhist');
+$node->safe_psql('updated',
+	'ALTER EXTENSION zbxhist UPDATE; ALTER EXTENSION zbxhist_migrate UPDATE');
+$node->safe_psql('fresh',
+	'CREATE EXTENSION zbxhist; CREATE EXTENSION zbxhist_migrate');
 my @fresh = split /\n/, $node->safe_psql('fresh', $catalog);
 my @updated = split /\n/, $node->safe_psql('updated', $catalog);
 my %fresh = map { $_ => 1 } @fresh;

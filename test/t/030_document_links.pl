@@ -78,7 +78,7 @@ ok($linked{"$top/README.md"}{$index}, 'which the README names');
 # ---- what check() says ----
 
 my %codes;
-for my $file (glob "$top/sql/check/*.sql")
+for my $file (glob "$top/sql/check/*.sql $top/sql/migrate/*.sql")
 {
 	$codes{$_} = 1
 	  for slurp($file) =~ /'(?:error|warning|info)'(?: END)?,\s*'([a-z_]+)'/g;

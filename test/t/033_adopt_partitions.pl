@@ -21,6 +21,8 @@ my $adopt = 'CALL zbxhist.adopt_partitions';
 $node->safe_psql('postgres',
 	'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
 create_database($node, 'zabbix', 'zabbix');
+$node->safe_psql('zabbix',
+	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 
 # As the owner of the tables, who is no superuser.
 sub sql { return sql_as($node, 'zabbix', 'zabbix', @_) }

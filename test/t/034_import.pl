@@ -19,6 +19,8 @@ my $old_rows = 60000;
 $node->safe_psql('postgres',
 	'CREATE ROLE zabbix LOGIN; CREATE ROLE other LOGIN');
 create_database($node, 'zabbix', 'zabbix');
+$node->safe_psql('zabbix',
+	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
 
 # As the owner of the tables, who is no superuser.
@@ -157,6 +159,9 @@ wait_for_end($pid);
 start_after_crash($node);
 $done = sql('SELECT count(done_at) FROM zbxhist.import_slice');
 cmp_ok($done, '>', 4, 'what is done is done, after a crash, too');
+sql('DROP EXTENSION zbxhist_migrate; CREATE EXTENSION zbxhist_migrate');
+is(sql('SELECT count(done_at) FROM zbxhist.import_slice'),
+	$done, '... and without the extension');
 my $messages = messages_of("CALL zbxhist.import('history_old', 'history')");
 like(
 	$messages,
@@ -412,6 +417,20 @@ for my $packed (
 		qr/ERROR:  cannot import \S+: it is managed by zbxhist/,
 		'packed rows are not imported');
 }
+
+# ---- without the extension ----
+
+sql('DROP EXTENSION zbxhist_migrate');
+like(
+	messages_of("CALL zbxhist.import('history_old', 'history')"),
+	qr/ERROR:  procedure zbxhist.import\(unknown, unknown\) does not exist/,
+	'nobody imports without the extension');
+sql("UPDATE $_ SET clock = clock + 0; INSERT INTO $_ (itemid, clock, ns) SELECT max(itemid) + 1, ${\ day(-2)}, 1 FROM $_"
+) for 'history', 'plain_history';
+sql('CALL zbxhist.run_maintenance()');
+is_like_plain('history', 'history, which goes on');
+is( sql("SELECT code, message FROM zbxhist.check() WHERE severity = 'error'"),
+	'', '... and nothing is wrong');
 log_is_clean($node);
 $node->stop;
 

@@ -31,6 +31,8 @@ my $old_rows = 60000;
 $node->safe_psql('postgres',
 	'CREATE ROLE zabbix LOGIN; CREATE ROLE grafana LOGIN');
 create_database($node, 'zabbix', 'zabbix');
+$node->safe_psql('zabbix',
+	'SET ROLE zabbix; CREATE EXTENSION zbxhist_migrate');
 create_zabbix_tables($node, 'zabbix', 'zabbix');
 $node->safe_psql('zabbix',
 	'SET client_min_messages = error; CREATE EXTENSION timescaledb');
@@ -240,7 +242,7 @@ my $stream = in_background(
 		$client->query('rollback') if @{ $result->{errors} };
 	});
 my ($create, $look, $exchange, $tell, $import, $rest) = document();
-like($create, qr/CREATE EXTENSION zbxhist/, 'the document begins');
+like($create, qr/CREATE EXTENSION zbxhist_migrate;/, 'the document begins');
 my @waiting = grep { /^hypertable / } split /\n/, steps();
 cmp_ok(scalar @waiting, '>=', 7, 'a line of check() for each table');
 is( scalar(() = messages_of($look) =~ /would rename hypertable/g),

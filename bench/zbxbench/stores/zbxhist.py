@@ -322,6 +322,7 @@ class ZbxhistSetup(Zbxhist):
         """Straight into packed days."""
         self.execute("CREATE TABLE before (LIKE %s INCLUDING DEFAULTS)" % table)
         self.copy_from("before", stream)
+        self.execute("CREATE EXTENSION IF NOT EXISTS zbxhist_migrate")
         self.execute("CALL zbxhist.import('before', '%s')" % table)
         self.execute("DROP TABLE before")
 
