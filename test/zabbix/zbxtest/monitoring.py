@@ -18,8 +18,8 @@ LIMITS = {
     "INTERVAL": "1s",
     "MAINTENANCE.MAX": "10s",
     "WAITING.TIME": "3s",
-    "WAITING.BEFORE": "60s",
-    "GROWTH.TIME": "60s",
+    "WAITING.BEFORE": "30s",
+    "GROWTH.TIME": "30s",
     "GROWTH.PERCENT": "5",
     "GROWTH.MIN": "1M",
 }
@@ -251,7 +251,7 @@ class Monitoring(Upkeep):
 
     def _fired(self, site, since):
         """Those of PROBLEMS that each host has had since then.  Two compare with
-        what was a minute ago, so they go away by themselves: on a busy machine
+        what was half a minute ago, so they go away by themselves: on a busy machine
         not all are open at once."""
         names = []
         for hostid in self.hostids:

@@ -64,8 +64,8 @@ class Story:
         maker = Maker(self.keys, what)
 
         def stream():
-            """Sends a value for some items, again and again."""
-            while not ended.is_set():
+            """Sends a value for some items, ten times a second: all are compared later."""
+            while not sent or not ended.wait(0.1):
                 keys = maker.random.sample(self.keys, len(self.keys) // 2)
                 values = maker.at((int(time.time()),), keys)
                 sent.extend(values)
