@@ -63,15 +63,15 @@ BEGIN
     END LOOP;
     RETURN NEXT format('many queries: %s, most by workers: %s', many > 600 / every, gathers > many / 2);
 END $$;
-SELECT * FROM run_queries(2, 4);
+SELECT * FROM run_queries(2, 12);
 SET parallel_leader_participation = off;
-SELECT * FROM run_queries(2, 20);
+SELECT * FROM run_queries(2, 40);
 RESET parallel_leader_participation;
 -- no worker is to be had: the leader does all
 SET max_parallel_workers = 0;
-SELECT * FROM run_queries(3, 20);
+SELECT * FROM run_queries(3, 40);
 SET parallel_leader_participation = off;
-SELECT * FROM run_queries(2, 20);
+SELECT * FROM run_queries(2, 40);
 RESET parallel_leader_participation;
 RESET max_parallel_workers;
 -- participants give out groups when memory is full, which come together again
@@ -109,7 +109,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 INSERT INTO history_uint SELECT 1, 86400 * 3 + n, 1000000, 12345 FROM generate_series(1, 1000) n;
 DELETE FROM history_uint WHERE itemid = 2 AND clock < 86400 * 4;
 UPDATE history_uint SET value = 3 WHERE itemid = 3 AND clock = 86400 * 5;
-SELECT * FROM run_queries(2, 20);
+SELECT * FROM run_queries(2, 40);
 CALL use_workers(2);
 SELECT itemid, count(*), sum(value) FROM history_uint WHERE itemid < 4 GROUP BY itemid ORDER BY itemid;
 DECLARE c CURSOR FOR SELECT clock / 86400 AS day, count(*) FROM history_uint GROUP BY 1 ORDER BY 1;

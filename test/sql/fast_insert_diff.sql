@@ -166,7 +166,7 @@ DO $$
 DECLARE
     k record;
 BEGIN
-    FOR k IN SELECT kind, i FROM kinds, generate_series(1, 40) i ORDER BY kind COLLATE "C", i LOOP
+    FOR k IN SELECT kind, i FROM kinds, generate_series(1, 20) i ORDER BY kind COLLATE "C", i LOOP
         PERFORM compare(k.kind, statement_for(k.kind, CASE WHEN k.i % 3 = 0 THEN 1 ELSE pick('2', '3', '10', '30')::integer END,
                                               CASE WHEN k.i % 2 = 0 THEN pick('null', 'range', 'type', 'duplicate') END));
     END LOOP;
@@ -177,8 +177,8 @@ BEGIN
 END $$;
 
 -- enough of everything
-SELECT count(*) AS statements, count(*) FILTER (WHERE is_fast) > 150 AS fast, count(*) FILTER (WHERE NOT is_fast) > 50 AS slow,
-       count(*) FILTER (WHERE is_fast AND length(fast) = 5) > 30 AS fast_errors, count(DISTINCT fast) FILTER (WHERE length(fast) = 5) > 4 AS sqlstates
+SELECT count(*) AS statements, count(*) FILTER (WHERE is_fast) > 75 AS fast, count(*) FILTER (WHERE NOT is_fast) > 25 AS slow,
+       count(*) FILTER (WHERE is_fast AND length(fast) = 5) > 15 AS fast_errors, count(DISTINCT fast) FILTER (WHERE length(fast) = 5) > 4 AS sqlstates
   FROM outcomes;
 -- other outcomes
 SELECT kind, left(statement, 200) AS statement, fast, slow, plain FROM outcomes

@@ -56,7 +56,7 @@ BEGIN
     END LOOP;
 END
 $$;
-CALL change_often(120);
+CALL change_often(60);
 SELECT different();
 SELECT * FROM zbxhist.verify('history');
 SELECT count(*) BETWEEN 1000 AND 34000 AS rows_left FROM history;

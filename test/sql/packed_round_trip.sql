@@ -193,7 +193,7 @@ CALL round_trip('trends');
 -- ---- more than memory, and more than a segment ----
 
 CREATE TABLE many (itemid bigint NOT NULL, clock integer NOT NULL, ns integer NOT NULL, value double precision NOT NULL);
-INSERT INTO many SELECT bits(i) % 50, 1795132800 + (bits(i + 1) % 43200)::integer, 0, i / 10.0 FROM generate_series(1, 100000) i;
+INSERT INTO many SELECT bits(i) % 50, 1795132800 + (bits(i + 1) % 43200)::integer, 0, i / 10.0 FROM generate_series(1, 40000) i;
 INSERT INTO many SELECT 7, 5, i, i FROM generate_series(1, 65535) i;
 INSERT INTO many SELECT 8, i, 0, 1 FROM generate_series(1, 20000) i;
 SET maintenance_work_mem = '1MB';

@@ -198,7 +198,7 @@ END $$;
 \if :{?seed}
 \else
 \set seed 1000000
-\set steps 40
+\set steps 25
 \endif
 SELECT run_steps(:seed, :steps);
 SELECT call, count(*), count(*) FILTER (WHERE empty) AS empty FROM outcome GROUP BY 1 ORDER BY 1;

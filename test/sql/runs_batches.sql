@@ -26,7 +26,7 @@ BEGIN
         SELECT CASE WHEN g % 3 = 0 THEN g % 7 + 1 ELSE 5 END,
                greatest(1000000800, from_clock + i - CASE WHEN h % 11 = 0 THEN h % 90 ELSE 0 END),
                repeat(md5(h::text), h % 4), nextval('number')
-          FROM generate_series(1, 60) g, LATERAL (SELECT hashint4(g * 1000 + i + from_clock) & 1048575 AS h) r;
+          FROM generate_series(1, 30) g, LATERAL (SELECT hashint4(g * 1000 + i + from_clock) & 1048575 AS h) r;
     END LOOP;
 END
 $$;

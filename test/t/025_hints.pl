@@ -41,8 +41,8 @@ CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL, name varc
     value_type integer NOT NULL, history varchar(255) NOT NULL, trends varchar(255) NOT NULL);
 INSERT INTO hosts VALUES (1, 'web', 0);
 INSERT INTO items SELECT i, 1, 'item ' || i, 0, 0, '31d', '365d' FROM generate_series(1, 9) i;
-INSERT INTO history (itemid, clock, value) SELECT 1, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(10, 89) i;
-INSERT INTO trends (itemid, clock) SELECT 1, extract(epoch FROM now())::integer - 86400 * i FROM generate_series(40, 700) i;
+INSERT INTO history (itemid, clock, value) SELECT 1, extract(epoch FROM now())::integer - 86400 * i, i FROM generate_series(10, 89, 11) i;
+INSERT INTO trends (itemid, clock) SELECT 1, extract(epoch FROM now())::integer - 86400 * i FROM generate_series(40, 700, 90) i;
 SELECT * FROM zbxhist.setup(never_pack => true, history_interval => '1 day');
 SELECT zbxhist.create_partition('history', (now() AT TIME ZONE 'UTC')::date - i) FROM generate_series(1, 3) i;
 INSERT INTO history (itemid, clock, value) SELECT i, @{[ day(-1) ]} + i, i FROM generate_series(1, 1000) i;

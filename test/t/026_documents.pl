@@ -136,8 +136,8 @@ CREATE TABLE config (configid bigint PRIMARY KEY, hk_history_mode integer NOT NU
 INSERT INTO config VALUES (1, 1, 0, '31d', 1, 0, '365d');
 CREATE TABLE my_values (itemid bigint NOT NULL, clock integer NOT NULL, value text, PRIMARY KEY (itemid, clock));
 CREATE TABLE history_old (LIKE history);
-INSERT INTO history_old (itemid, clock, value, ns) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i, 0 FROM generate_series(8, 60) i;
-INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i FROM generate_series(8, 60) i;
+INSERT INTO history_old (itemid, clock, value, ns) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i, 0 FROM generate_series(8, 60, 4) i;
+INSERT INTO history (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 86400 * i - 43200, i FROM generate_series(8, 60, 4) i;
 INSERT INTO history_uint (itemid, clock, value) SELECT 99401, extract(epoch FROM now())::integer - 60 * i, i FROM generate_series(1, 60) i;
 SQL
 }
