@@ -33,10 +33,7 @@
 bool
 ZbxhistTryLook(Oid runs)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, runs, MERGE_LOCK);
-	return LockAcquire(&tag, ShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
+	return try_object(runs, MERGE_LOCK, ShareLock);
 }
 
 /*
@@ -45,10 +42,7 @@ ZbxhistTryLook(Oid runs)
 void
 ZbxhistEndLook(Oid runs)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, runs, MERGE_LOCK);
-	LockRelease(&tag, ShareLock, false);
+	unlock_object(runs, MERGE_LOCK, ShareLock);
 }
 
 /*
@@ -57,24 +51,7 @@ ZbxhistEndLook(Oid runs)
 void
 ZbxhistLockMerge(Oid runs)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, runs, MERGE_LOCK);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
-}
-
-/*
- * LockWriting takes the lock of who writes runs anew, until the transaction ends;
- * returns false if it is not to be waited for and cannot be had.
- */
-static bool
-LockWriting(Oid runs, bool waits)
-{
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, runs, CHANGE_LOCK);
-	return LockAcquire(&tag, ExclusiveLock, false, !waits) !=
-		LOCKACQUIRE_NOT_AVAIL;
+	(void) lock_object(runs, MERGE_LOCK, ExclusiveLock);
 }
 
 /*
@@ -83,7 +60,7 @@ LockWriting(Oid runs, bool waits)
 bool
 ZbxhistTryMerge(Oid runs)
 {
-	return LockWriting(runs, false);
+	return try_object(runs, CHANGE_LOCK, ExclusiveLock);
 }
 
 /*
@@ -93,7 +70,7 @@ ZbxhistTryMerge(Oid runs)
 void
 ZbxhistLockChange(Oid runs)
 {
-	(void) LockWriting(runs, true);
+	(void) lock_object(runs, CHANGE_LOCK, ExclusiveLock);
 	ZbxhistLockMerge(runs);
 }
 

@@ -53,32 +53,6 @@
 /* ---- the move lock ---- */
 
 /*
- * WaitForChanging waits for those who hold the move lock for changes.
- */
-static void
-WaitForChanging(Oid parent)
-{
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, parent, MOVE_LOCK);
-	(void) LockAcquire(&tag, ShareLock, false, false);
-	LockRelease(&tag, ShareLock, false);
-}
-
-/*
- * TryMoveLock takes the move lock for a move until the end of the transaction;
- * returns false if somebody holds it for changes.
- */
-static bool
-TryMoveLock(Oid parent)
-{
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, parent, MOVE_LOCK);
-	return LockAcquire(&tag, ShareLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/*
  * ZbxhistBeginChanging takes the move lock for changes until the end of the
  * transaction, waiting for a move.  It is called before rows of parent, which
  * is locked, are changed by who locks no gate.  Returns whether the
@@ -88,11 +62,7 @@ TryMoveLock(Oid parent)
 bool
 ZbxhistBeginChanging(Oid parent)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, parent, MOVE_LOCK);
-	return LockAcquire(&tag, RowExclusiveLock, false, false) ==
-		LOCKACQUIRE_OK;
+	return lock_object(parent, MOVE_LOCK, RowExclusiveLock);
 }
 
 /* ---- the gate ---- */
@@ -205,11 +175,13 @@ ZbxhistBeginMoving(Oid parent)
 	{
 		Oid			gate = LockGate(parent);
 
-		if (TryMoveLock(parent))
+		if (try_object(parent, MOVE_LOCK, ShareLock))
 			return;
 		if (OidIsValid(gate))
 			UnlockRelationOid(gate, ExclusiveLock);
-		WaitForChanging(parent);
+		/* waits for those who hold it for changes */
+		(void) lock_object(parent, MOVE_LOCK, ShareLock);
+		unlock_object(parent, MOVE_LOCK, ShareLock);
 	}
 	ereport(ERROR,
 			errcode(ERRCODE_LOCK_NOT_AVAILABLE),

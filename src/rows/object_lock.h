@@ -34,4 +34,41 @@ set_object_tag(LOCKTAG *tag, Oid relid, ObjectLock lock)
 	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, RelationRelationId, relid, lock);
 }
 
+/*
+ * lock_object waits for a relation's lock and takes it, until the transaction
+ * ends; returns whether it did not have it before.
+ */
+static inline bool
+lock_object(Oid relid, ObjectLock lock, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, relid, lock);
+	return LockAcquire(&tag, mode, false, false) == LOCKACQUIRE_OK;
+}
+
+/*
+ * try_object takes it unless somebody is in the way.
+ */
+static inline bool
+try_object(Oid relid, ObjectLock lock, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, relid, lock);
+	return LockAcquire(&tag, mode, false, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * unlock_object gives it back.
+ */
+static inline void
+unlock_object(Oid relid, ObjectLock lock, LOCKMODE mode)
+{
+	LOCKTAG		tag;
+
+	set_object_tag(&tag, relid, lock);
+	LockRelease(&tag, mode, false);
+}
+
 #endif							/* ZBXHIST_OBJECT_LOCK_H */

@@ -76,10 +76,7 @@ LeaveMark(Oid parent)
 void
 ZbxhistNoteStray(Relation parent)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, RelationGetRelid(parent), STRAYS_LOCK);
-	(void) LockAcquire(&tag, RowExclusiveLock, false, false);
+	(void) lock_object(RelationGetRelid(parent), STRAYS_LOCK, RowExclusiveLock);
 	AcceptInvalidationMessages();
 	if (!ZbxhistGetPartitionSet(parent)->has_marks)
 		LeaveMark(RelationGetRelid(parent));
@@ -126,14 +123,11 @@ bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)
 {
 	PartitionSet *set = ZbxhistGetPartitionSet(parent);
-	LOCKTAG		tag;
+	Oid			relid = RelationGetRelid(parent);
 
-	if (!set->is_verified)
+	if (!set->is_verified || !try_object(relid, STRAYS_LOCK, ShareLock))
 		return false;
-	set_object_tag(&tag, RelationGetRelid(parent), STRAYS_LOCK);
-	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-		return false;
-	LockRelease(&tag, ShareLock, false);
+	unlock_object(relid, STRAYS_LOCK, ShareLock);
 
 	/* now marks of those who committed before can be seen */
 	AcceptInvalidationMessages();
@@ -149,10 +143,8 @@ Datum
 zbxhist_lock_strays(PG_FUNCTION_ARGS)
 {
 	Oid			parent = PG_GETARG_OID(0);
-	LOCKTAG		tag;
 
 	ZbxhistRequireOwner(parent);
-	set_object_tag(&tag, parent, STRAYS_LOCK);
-	(void) LockAcquire(&tag, ShareLock, false, false);
+	(void) lock_object(parent, STRAYS_LOCK, ShareLock);
 	PG_RETURN_VOID();
 }

@@ -28,12 +28,9 @@ PG_FUNCTION_INFO_V1(zbxhist_lock_work);
 bool
 ZbxhistIsWorkedOn(Oid relid)
 {
-	LOCKTAG		tag;
-
-	set_object_tag(&tag, relid, WORK_LOCK);
-	if (LockAcquire(&tag, ShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+	if (!try_object(relid, WORK_LOCK, ShareLock))
 		return true;
-	LockRelease(&tag, ShareLock, false);
+	unlock_object(relid, WORK_LOCK, ShareLock);
 	return false;
 }
 
@@ -45,10 +42,8 @@ Datum
 zbxhist_lock_work(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
-	LOCKTAG		tag;
 
 	ZbxhistRequireOwner(relid);
-	set_object_tag(&tag, relid, WORK_LOCK);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	(void) lock_object(relid, WORK_LOCK, ExclusiveLock);
 	PG_RETURN_VOID();
 }
