@@ -57,10 +57,10 @@ typedef struct PackedDayColumns
 } PackedDayColumns;
 
 /*
- * FindColumns finds the columns of zbxhist.packed_day.
+ * FindDayColumns finds the columns of zbxhist.packed_day.
  */
 static void
-FindColumns(Relation rel, PackedDayColumns *columns)
+FindDayColumns(Relation rel, PackedDayColumns *columns)
 {
 	columns->parent = ZbxhistOwnColumn(rel, "parent");
 	columns->day = ZbxhistOwnColumn(rel, "day");
@@ -133,7 +133,7 @@ ZbxhistReadPackedDays(Oid parent, int *ndays)
 	*ndays = 0;
 	if (rel == NULL)
 		return days;
-	FindColumns(rel, &columns);
+	FindDayColumns(rel, &columns);
 	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
@@ -224,7 +224,7 @@ ZbxhistWasPacked(Oid day, Snapshot snapshot)
 
 	if (rel == NULL)
 		return false;
-	FindColumns(rel, &columns);
+	FindDayColumns(rel, &columns);
 	if (ReadDayRow(rel, &columns, day, &bounds, &parent, &packed_at))
 	{
 		ScanKeyData keys[4];
@@ -262,7 +262,7 @@ ZbxhistFindDayEntry(Oid relid, PackedDay *day)
 
 	if (rel == NULL)
 		return InvalidOid;
-	FindColumns(rel, &columns);
+	FindDayColumns(rel, &columns);
 	found = ReadDayRow(rel, &columns, relid, day, &parent, &packed_at);
 	table_close(rel, AccessShareLock);
 	return found ? parent : InvalidOid;
@@ -296,7 +296,7 @@ ZbxhistCountPackedDays(Oid parent)
 
 	if (rel == NULL)
 		return 0;
-	FindColumns(rel, &columns);
+	FindDayColumns(rel, &columns);
 	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{

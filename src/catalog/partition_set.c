@@ -210,10 +210,10 @@ InitPartitionSets(void)
 }
 
 /*
- * AddMember makes invalidations of relid reach a set.
+ * AddSetMember makes invalidations of relid reach a set.
  */
 static void
-AddMember(PartitionSet *set, Oid relid)
+AddSetMember(PartitionSet *set, Oid relid)
 {
 	bool		found;
 	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
@@ -516,7 +516,7 @@ AddChildren(PartitionSet *set)
 
 		if (IsPartition(set, relid))
 			continue;
-		AddMember(set, relid);
+		AddSetMember(set, relid);
 		if (!OidIsValid(set->packed) && ZbxhistIsPackedTable(relid))
 			set->packed = relid;
 		else
@@ -595,7 +595,7 @@ ReadPackedDays(PartitionSet *set)
 	set->packed_days = CopyToSet(set, days, sizeof(PackedDay) * n);
 	set->npacked_days = n;
 	for (int i = 0; i < n; i++)
-		AddMember(set, days[i].relid);
+		AddSetMember(set, days[i].relid);
 	pfree(days);
 }
 
@@ -613,7 +613,7 @@ ReadPartitions(PartitionSet *set)
 	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
 	set->npartitions = n;
 	for (int i = 0; i < n; i++)
-		AddMember(set, partitions[i].relid);
+		AddSetMember(set, partitions[i].relid);
 	pfree(partitions);
 }
 
@@ -643,7 +643,7 @@ BuildPartitionSet(PartitionSet *set, Relation parent)
 	FreePartitions(set);
 	set->is_stale = false;
 	set->generation++;
-	AddMember(set, set->parent);
+	AddSetMember(set, set->parent);
 
 	set->natts = desc->natts;
 	set->itemid_attnum = ZbxhistFindColumn(desc, "itemid", INT8OID);

@@ -22,10 +22,10 @@
 #include "catalog/triggers.h"
 
 /*
- * GetValue returns a column of a row of one of the extension's tables.
+ * GetPolicyValue returns a column of a row of one of the extension's tables.
  */
 static Datum
-GetValue(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
+GetPolicyValue(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
 {
 	return get_own_value(rel, tuple, ZbxhistOwnColumn(rel, name), isnull);
 }
@@ -50,7 +50,7 @@ ReadRoutingFlag(Oid parent)
 	if (HeapTupleIsValid(tuple))
 	{
 		bool		isnull;
-		Datum		value = GetValue(config, tuple, "routing", &isnull);
+		Datum		value = GetPolicyValue(config, tuple, "routing", &isnull);
 
 		result = isnull || DatumGetBool(value);
 	}
@@ -98,12 +98,12 @@ ReadVerified(Relation parent)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		seen = GetValue(state, tuple, "verified", &isnull);
+		Datum		seen = GetPolicyValue(state, tuple, "verified", &isnull);
 		Datum		partition;
 
 		if (isnull || !TransactionIdEquals(DatumGetTransactionId(seen), version))
 			continue;
-		partition = GetValue(state, tuple, "partition", &isnull);
+		partition = GetPolicyValue(state, tuple, "partition", &isnull);
 		result = lappend_oid(result, DatumGetObjectId(partition));
 	}
 	systable_endscan(scan);
@@ -129,11 +129,11 @@ ZbxhistPartitionIsSettled(Oid parent, Oid partition)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		relid = GetValue(state, tuple, "partition", &isnull);
+		Datum		relid = GetPolicyValue(state, tuple, "partition", &isnull);
 
 		if (DatumGetObjectId(relid) != partition)
 			continue;
-		(void) GetValue(state, tuple, "settling", &isnull);
+		(void) GetPolicyValue(state, tuple, "settling", &isnull);
 		result = isnull;
 		break;
 	}

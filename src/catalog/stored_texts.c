@@ -76,11 +76,11 @@ FindKeyIndex(Relation rel, AttrNumber key)
 }
 
 /*
- * OpenTable opens a table and an index on its key; returns false if the user may
+ * OpenTextTable opens a table and an index on its key; returns false if the user may
  * not read it, or it is not what Zabbix has.
  */
 static bool
-OpenTable(TextSource *source, Oid relid, const char *key)
+OpenTextTable(TextSource *source, Oid relid, const char *key)
 {
 	AttrNumber	attnum;
 
@@ -117,7 +117,7 @@ OpenRows(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 {
 	Datum	   *names;
 
-	if (!OpenTable(source, relid, key))
+	if (!OpenTextTable(source, relid, key))
 		return false;
 	deconstruct_array(columns, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 					  &names, NULL, &source->ncolumns);
@@ -132,11 +132,11 @@ OpenRows(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 }
 
 /*
- * PutRow adds what is asked of a row to the result.
+ * PutText adds what is asked of a row to the result.
  */
 static void
-PutRow(ReturnSetInfo *rsinfo, const TextSource *source, int64 key,
-	   TupleTableSlot *slot)
+PutText(ReturnSetInfo *rsinfo, const TextSource *source, int64 key,
+		TupleTableSlot *slot)
 {
 	Datum		values[2];
 	bool		nulls[2] = {false};
@@ -180,7 +180,7 @@ FindRows(ReturnSetInfo *rsinfo, const TextSource *source, const Datum *keys,
 		ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, keys[i]);
 		index_rescan(scan, &key, 1, NULL, 0);
 		if (index_getnext_slot(scan, ForwardScanDirection, slot))
-			PutRow(rsinfo, source, DatumGetInt64(keys[i]), slot);
+			PutText(rsinfo, source, DatumGetInt64(keys[i]), slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	index_endscan(scan);
@@ -212,11 +212,11 @@ zbxhist_stored_texts(PG_FUNCTION_ARGS)
 /* ---- all keys ---- */
 
 /*
- * ReadKeys returns the keys of all rows, sorted, as an array.  Whatever
+ * ReadTextKeys returns the keys of all rows, sorted, as an array.  Whatever
  * snapshot the caller has, rows are those that are committed now.
  */
 static ArrayType *
-ReadKeys(const TextSource *source)
+ReadTextKeys(const TextSource *source)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	IndexScanDesc scan = index_beginscan_compat(source->rel, source->index,
@@ -252,8 +252,8 @@ zbxhist_stored_keys(PG_FUNCTION_ARGS)
 	TextSource	source = {0};
 	ArrayType  *result = NULL;
 
-	if (OpenTable(&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1))))
-		result = ReadKeys(&source);
+	if (OpenTextTable(&source, PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1))))
+		result = ReadTextKeys(&source);
 	CloseTable(&source);
 	if (result == NULL)
 		PG_RETURN_NULL();

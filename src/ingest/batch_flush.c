@@ -64,13 +64,13 @@ RowsStillBelong(const PartitionSet *set, const BufferedRow *rows, int nrows)
 }
 
 /*
- * OpenPartition locks and opens the partition of a run of rows; returns NULL
+ * OpenRowsPartition locks and opens the partition of a slice; returns NULL
  * if somebody keeps writers out, it is not the rows' place any more, or they do
  * not fit it.
  */
 static Relation
-OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-			  int nrows)
+OpenRowsPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+				  int nrows)
 {
 	Oid			relid = rows->partition;
 	PartitionSet *set;
@@ -99,7 +99,7 @@ OpenPartition(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * GetTarget returns the opened table for a run of rows: their partition, or
+ * GetTarget returns the opened table for a slice: their partition, or
  * the parent.
  */
 static InsertTarget *
@@ -116,7 +116,7 @@ GetTarget(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 
 	ZbxhistCloseBatchTarget(batch);
 	rel = rows->partition == batch->parent || rows->is_run ? NULL :
-		OpenPartition(batch, parent, rows, nrows);
+		OpenRowsPartition(batch, parent, rows, nrows);
 	if (rel == NULL)
 	{
 		rel = table_open(batch->parent, NoLock);
@@ -205,16 +205,14 @@ ZbxhistCheckBatchKeptRows(InsertBatch *batch)
 /* ---- writing ---- */
 
 /*
- * WriteAsRuns stores rows that belong to one table of runs there; returns false
- * if they have to be stored in the parent.
+ * WriteAsRuns stores a slice that belongs to one table of runs there; returns
+ * false if it has to be stored in the parent.
  */
 static bool
 WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 			int nrows)
 {
-	for (int i = 0; i < nrows; i++)
-		batch->run[i] = rows[i].slot;
-	if (!ZbxhistInsertRuns(parent, rows->partition, batch->run, nrows,
+	if (!ZbxhistInsertRuns(parent, rows->partition, batch->slice, nrows,
 						   batch->cid))
 		return false;
 	CheckKeys(batch, parent, rows, nrows, false);
@@ -223,15 +221,17 @@ WriteAsRuns(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * WriteRun inserts rows that have one partition, or all have none.
+ * WriteSlice inserts rows that have one partition, or all have none.
  */
 static void
-WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
-		 int nrows)
+WriteSlice(InsertBatch *batch, Relation parent, const BufferedRow *rows,
+		   int nrows)
 {
 	InsertTarget *target;
 	bool		is_kept;
 
+	for (int i = 0; i < nrows; i++)
+		batch->slice[i] = rows[i].slot;
 	if (rows->is_run && WriteAsRuns(batch, parent, rows, nrows))
 		return;
 	target = GetTarget(batch, parent, rows, nrows);
@@ -239,9 +239,7 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 
 	if (is_kept && rows->partition != batch->parent)
 		ZbxhistNoteStrayOnce(parent, &batch->has_strays);
-	for (int i = 0; i < nrows; i++)
-		batch->run[i] = rows[i].slot;
-	ZbxhistInsertRows(target, batch->run, nrows, batch->cid);
+	ZbxhistInsertRows(target, batch->slice, nrows, batch->cid);
 	CheckKeys(batch, parent, rows, nrows, is_kept);
 
 	if (is_kept)
@@ -251,10 +249,10 @@ WriteRun(InsertBatch *batch, Relation parent, const BufferedRow *rows,
 }
 
 /*
- * WriteRows writes the whole buffer, partition by partition.
+ * WriteBuffer writes the whole buffer, partition by partition.
  */
 static void
-WriteRows(InsertBatch *batch, Relation parent)
+WriteBuffer(InsertBatch *batch, Relation parent)
 {
 	int			first = 0;
 
@@ -266,7 +264,7 @@ WriteRows(InsertBatch *batch, Relation parent)
 		while (next < batch->nrows &&
 			   batch->rows[next].partition == batch->rows[first].partition)
 			next++;
-		WriteRun(batch, parent, &batch->rows[first], next - first);
+		WriteSlice(batch, parent, &batch->rows[first], next - first);
 		first = next;
 	}
 }
@@ -286,7 +284,7 @@ ZbxhistFlushBatch(InsertBatch *batch)
 	batch->is_flushing = true;
 	batch->stats.flushes++;
 	parent = table_open(batch->parent, NoLock);
-	WriteRows(batch, parent);
+	WriteBuffer(batch, parent);
 	table_close(parent, NoLock);
 	ZbxhistClearRows(batch);
 	if (batch->action == ROW_BUFFER)

@@ -68,7 +68,7 @@ struct InsertBatch
 	bool		is_sorted;
 	bool		is_flushing;
 	BufferedRow rows[ZBXHIST_BATCH_MAX_ROWS];
-	TupleTableSlot *run[ZBXHIST_BATCH_MAX_ROWS];
+	TupleTableSlot *slice[ZBXHIST_BATCH_MAX_ROWS];	/* rows of one table */
 
 	/* rows that the executor stores in the parent, to be checked when it has */
 	bool		has_strays;		/* some of all rows belong to a partition */

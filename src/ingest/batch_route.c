@@ -34,10 +34,10 @@
 /* ---- the row's partition ---- */
 
 /*
- * GetSet returns the parent's partition set as it is now.
+ * GetCurrentSet returns the parent's partition set as it is now.
  */
 static PartitionSet *
-GetSet(InsertBatch *batch, Relation parent)
+GetCurrentSet(InsertBatch *batch, Relation parent)
 {
 	if (!ZbxhistPartitionSetIsValid(batch->set))
 		return ZbxhistGetPartitionSet(parent);
@@ -51,10 +51,10 @@ GetSet(InsertBatch *batch, Relation parent)
 static void
 UpdateSet(InsertBatch *batch, Relation parent)
 {
-	if (batch->generation == GetSet(batch, parent)->generation)
+	if (batch->generation == GetCurrentSet(batch, parent)->generation)
 		return;
 	ZbxhistFlushBatch(batch);
-	batch->generation = GetSet(batch, parent)->generation;
+	batch->generation = GetCurrentSet(batch, parent)->generation;
 	batch->hit.relid = InvalidOid;
 	batch->run_hit.relid = InvalidOid;
 }
@@ -256,7 +256,7 @@ ReadColumn(const InsertBatch *batch, HeapTuple tuple, AttrNumber attnum,
 Oid
 ZbxhistRouteTuple(InsertBatch *batch, Relation parent, HeapTuple tuple)
 {
-	PartitionSet *set = GetSet(batch, parent);
+	PartitionSet *set = GetCurrentSet(batch, parent);
 	NewRow		row = {.tuple = tuple};
 	Datum		value;
 

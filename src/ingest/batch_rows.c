@@ -61,10 +61,10 @@ ZbxhistSetBatchRowType(InsertBatch *batch, TupleDesc desc)
 }
 
 /*
- * compare_rows orders rows by partition, then by key.
+ * compare_buffered_rows orders rows by partition, then by key.
  */
 static int
-compare_rows(const void *a, const void *b)
+compare_buffered_rows(const void *a, const void *b)
 {
 	const BufferedRow *left = a;
 	const BufferedRow *right = b;
@@ -116,7 +116,7 @@ ZbxhistBufferRow(InsertBatch *batch, HeapTuple tuple, Oid partition,
 	ExecStoreHeapTuple(tuple, row->slot, true);
 
 	if (batch->nrows > 0 && batch->is_sorted &&
-		compare_rows(&row[-1], row) > 0)
+		compare_buffered_rows(&row[-1], row) > 0)
 		batch->is_sorted = false;
 	batch->nbytes += tuple->t_len;
 	batch->nrows++;
@@ -132,7 +132,7 @@ void
 ZbxhistSortRows(InsertBatch *batch)
 {
 	if (!batch->is_sorted)
-		qsort(batch->rows, batch->nrows, sizeof(BufferedRow), compare_rows);
+		qsort(batch->rows, batch->nrows, sizeof(BufferedRow), compare_buffered_rows);
 }
 
 /*

@@ -108,10 +108,10 @@ IsOtherKey(Relation parent, const TableKey *key)
 }
 
 /*
- * FindKeys notes the keys of the parent that are looked for.
+ * ChooseKeys notes the keys of the parent that are looked for.
  */
 static void
-FindKeys(DayKeys *place)
+ChooseKeys(DayKeys *place)
 {
 	ListCell   *lc;
 
@@ -224,12 +224,12 @@ LookForUsual(DayKeys *place, Snapshot snapshot, int64 itemid, int32 clock,
 /* ---- other keys ---- */
 
 /*
- * HasRow says whether the rows of an item and second include one with the
+ * HasOtherKey says whether the rows of an item and second include one with the
  * row's key that the snapshot sees.
  */
 static bool
-HasRow(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
-	   Snapshot snapshot)
+HasOtherKey(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
+			Snapshot snapshot)
 {
 	EState	   *estate = CreateExecutorState();
 	ItemSource *source = ZbxhistOpenPackedSource(place->parent, snapshot,
@@ -257,10 +257,10 @@ HasRow(DayKeys *place, TableKey *key, int64 itemid, int32 clock,
 /* ---- looking ---- */
 
 /*
- * LookForRow looks for all keys of the row.
+ * LookForKeys looks for all keys of the row.
  */
 static KeyState
-LookForRow(DayKeys *place, Snapshot snapshot, FoundKey *found)
+LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
 {
 	const PartitionSet *set = ZbxhistGetPartitions(place->parent);
 	KeyState	result = KEY_FREE;
@@ -279,7 +279,7 @@ LookForRow(DayKeys *place, Snapshot snapshot, FoundKey *found)
 		if (result != KEY_FREE)
 			break;
 		found->key = found->index = ((TableKey *) lfirst(lc))->index;
-		if (HasRow(place, lfirst(lc), itemid, clock, place->snapshot))
+		if (HasOtherKey(place, lfirst(lc), itemid, clock, place->snapshot))
 			result = KEY_TAKEN;
 	}
 	return result;
@@ -322,7 +322,7 @@ LookInDay(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
-		result = LookForRow(place, snapshot, found);
+		result = LookForKeys(place, snapshot, found);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(place->row_context);
 		if (result != KEY_FREE)
@@ -372,7 +372,7 @@ ZbxhistOpenDayKeys(Relation day, Relation parent, bool has_runs,
 	place->parent = parent;
 	place->has_runs = has_runs;
 	place->rows = rows;
-	FindKeys(place);
+	ChooseKeys(place);
 	place->row = MakeSingleTupleTableSlot(rows->desc, &TTSOpsHeapTuple);
 	MemoryContextSwitchTo(old);
 	return &place->base;

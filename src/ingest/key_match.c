@@ -25,11 +25,11 @@
 #include "rows/row_type.h"
 
 /*
- * ReadKey describes a unique index, or returns NULL.  Exclusion constraints
+ * DescribeKey describes a unique index, or returns NULL.  Exclusion constraints
  * cannot be compared.
  */
 static TableKey *
-ReadKey(Relation index, bool valid_only)
+DescribeKey(Relation index, bool valid_only)
 {
 	Form_pg_index form = index->rd_index;
 	TableKey   *key;
@@ -69,7 +69,7 @@ ZbxhistReadKeys(Relation rel, bool valid_only)
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-		TableKey   *key = ReadKey(index, valid_only);
+		TableKey   *key = DescribeKey(index, valid_only);
 
 		if (key != NULL)
 			result = lappend(result, key);
@@ -149,12 +149,12 @@ ZbxhistHasSameKey(TableKey *key, const Datum *values, const bool *isnull,
 }
 
 /*
- * HasKeys says whether each of the keys on the one side is among those of the
+ * HasEachKey says whether each of the keys on the one side is among those of the
  * other one.
  */
 static bool
-HasKeys(const List *children, const List *parents, const AttrMap *map,
-		bool of_parent)
+HasEachKey(const List *children, const List *parents, const AttrMap *map,
+		   bool of_parent)
 {
 	ListCell   *lc;
 	ListCell   *other;
@@ -183,8 +183,8 @@ KeysMatch(Relation parent, Relation partition)
 	List	   *parents = ZbxhistReadKeys(parent, true);
 	List	   *children = ZbxhistReadKeys(partition, false);
 
-	return HasKeys(children, parents, map, true) &&
-		HasKeys(children, ZbxhistReadKeys(parent, false), map, false);
+	return HasEachKey(children, parents, map, true) &&
+		HasEachKey(children, ZbxhistReadKeys(parent, false), map, false);
 }
 
 /*

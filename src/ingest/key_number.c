@@ -39,10 +39,10 @@ ZbxhistNameInDays(const PartitionSet *set, const char *name)
 }
 
 /*
- * FindColumn returns the number of the column that days have as name, or 0.
+ * FindDayColumn returns the number of the column that days have as name, or 0.
  */
 static AttrNumber
-FindColumn(const PartitionSet *set, const char *name, TupleDesc desc)
+FindDayColumn(const PartitionSet *set, const char *name, TupleDesc desc)
 {
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -84,7 +84,7 @@ ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
 					const char *name, TupleTableSlot *slot, int64 *value)
 {
 	AttrNumber	attnum = known != InvalidAttrNumber ? known :
-		FindColumn(set, name, slot->tts_tupleDescriptor);
+		FindDayColumn(set, name, slot->tts_tupleDescriptor);
 	bool		isnull;
 	Datum		datum;
 	Oid			type;

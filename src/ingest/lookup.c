@@ -277,11 +277,11 @@ typedef struct PlacedRows
 } PlacedRows;
 
 /*
- * FindPlace finds the partition or packed day that a clock has by now; returns
+ * FindClockPlace finds the partition or packed day that a clock has by now; returns
  * false if it has none.
  */
 static bool
-FindPlace(const PartitionSet *set, int32 clock, Place *place)
+FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
 {
 	const PartitionBounds *partition = ZbxhistFindPartition(set, clock);
 	const PackedDay *day = partition != NULL ? NULL :
@@ -325,7 +325,7 @@ ReadClocks(PlacedRows *placed, const PartitionSet *set, const KeyRows *rows)
 	{
 		ExecStoreHeapTuple(rows->tuples[i], slot, false);
 		if (!ZbxhistGetKeyClock(set, slot, &clock) ||
-			!FindPlace(set, clock, &place))
+			!FindClockPlace(set, clock, &place))
 			continue;
 		placed->clocks[placed->rows.ntuples] = clock;
 		placed->rows.tuples[placed->rows.ntuples++] = rows->tuples[i];
@@ -398,7 +398,7 @@ FindByClocks(Relation parent, PlacedRows *placed, const KeyRows *rows,
 		bool		is_gone = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (FindPlace(set, placed->clocks[0], &place))
+		if (FindClockPlace(set, placed->clocks[0], &place))
 		{
 			/* it may be a new partition, or a day that will have one */
 			if (has_strays != NULL &&
@@ -495,10 +495,10 @@ IsSeenIn(Relation parent, const Place *place, const KeyRows *row,
 }
 
 /*
- * IsSeen says whether a snapshot sees a row with a key of the row's.
+ * IsKeySeen says whether a snapshot sees a row with a key of the row's.
  */
 static bool
-IsSeen(Relation parent, const KeyRows *row, Snapshot snapshot)
+IsKeySeen(Relation parent, const KeyRows *row, Snapshot snapshot)
 {
 	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	List	   *tables = lcons_oid(RelationGetRelid(parent), ListOthers(set));
@@ -508,7 +508,7 @@ IsSeen(Relation parent, const KeyRows *row, Snapshot snapshot)
 
 	ReadClocks(&placed, set, row);
 	if (placed.rows.ntuples > 0)
-		(void) FindPlace(set, placed.clocks[0], &place);
+		(void) FindClockPlace(set, placed.clocks[0], &place);
 	FreePlaced(&placed);
 	if (OidIsValid(place.day.partition))
 		tables = lappend_oid(tables, place.day.partition);
@@ -535,7 +535,7 @@ ZbxhistRequireSeenKey(Relation parent, const KeyRows *row)
 	PushCopiedSnapshot(GetTransactionSnapshot());
 	snapshot = GetActiveSnapshot();
 	snapshot->curcid = GetCurrentCommandId(false) + 1;
-	if (!IsSeen(parent, row, snapshot))
+	if (!IsKeySeen(parent, row, snapshot))
 		ereport(ERROR,
 				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg("could not serialize access due to concurrent update"));

@@ -79,10 +79,10 @@ OpenRuns(Oid runs)
 /* ---- rows and their keys ---- */
 
 /*
- * compare_rows orders rows by key.
+ * compare_keyed_rows orders rows by key.
  */
 static int
-compare_rows(const void *a, const void *b)
+compare_keyed_rows(const void *a, const void *b)
 {
 	const KeyedRow *left = a;
 	const KeyedRow *right = b;
@@ -92,11 +92,11 @@ compare_rows(const void *a, const void *b)
 }
 
 /*
- * ReadRow reads the key of the row in a slot; returns false if a column that
+ * ReadKeyedRow reads the key of the row in a slot; returns false if a column that
  * must not be null is, for which the parent raises the error.
  */
 static bool
-ReadRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
+ReadKeyedRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
 {
 	const DayLayout *layout = insert->table->layout;
 	const AttrNumber *attnums = insert->table->attnums;
@@ -120,10 +120,10 @@ ReadRow(const RunInsert *insert, TupleTableSlot *slot, KeyedRow *row)
 }
 
 /*
- * ReadRows reads the keys of all rows, and sorts them.
+ * ReadKeyedRows reads the keys of all rows, and sorts them.
  */
 static bool
-ReadRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
+ReadKeyedRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
 {
 	RunKeys    *keys = &insert->keys;
 	bool		is_sorted = true;
@@ -131,13 +131,13 @@ ReadRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
 	insert->rows = palloc(sizeof(KeyedRow) * nslots);
 	for (int i = 0; i < nslots; i++)
 	{
-		if (!ReadRow(insert, slots[i], &insert->rows[i]))
+		if (!ReadKeyedRow(insert, slots[i], &insert->rows[i]))
 			return false;
 		is_sorted = is_sorted &&
-			(i == 0 || compare_rows(&insert->rows[i - 1], &insert->rows[i]) <= 0);
+			(i == 0 || compare_keyed_rows(&insert->rows[i - 1], &insert->rows[i]) <= 0);
 	}
 	if (!is_sorted)
-		qsort(insert->rows, nslots, sizeof(KeyedRow), compare_rows);
+		qsort(insert->rows, nslots, sizeof(KeyedRow), compare_keyed_rows);
 
 	keys->nrows = nslots;
 	keys->itemids = palloc(sizeof(int64) * nslots);
@@ -164,7 +164,7 @@ FindTwin(const RunInsert *insert)
 {
 	for (int i = 1; i < insert->keys.nrows; i++)
 	{
-		if (compare_rows(&insert->rows[i - 1], &insert->rows[i]) == 0)
+		if (compare_keyed_rows(&insert->rows[i - 1], &insert->rows[i]) == 0)
 			return i;
 	}
 	return -1;
@@ -199,10 +199,10 @@ FillBuffer(const RunInsert *insert, RowBuffer *buffer)
 /* ---- storing ---- */
 
 /*
- * StoreRuns stores all rows, as runs.
+ * StoreAsRuns stores all rows, as runs.
  */
 static void
-StoreRuns(RunInsert *insert)
+StoreAsRuns(RunInsert *insert)
 {
 	RowBuffer  *buffer = ZbxhistCreateRowBuffer(insert->table->layout);
 	RunRows		rows;
@@ -218,10 +218,10 @@ StoreRuns(RunInsert *insert)
 }
 
 /*
- * RaiseTaken raises 23505 for a row's key.
+ * RaiseRowTaken raises 23505 for a row's key.
  */
 static void
-RaiseTaken(const RunInsert *insert, int row)
+RaiseRowTaken(const RunInsert *insert, int row)
 {
 	Oid			key = ZbxhistFindKeyIndex(insert->parent);
 	FoundKey	found = {.key = key,.index = key};
@@ -230,17 +230,17 @@ RaiseTaken(const RunInsert *insert, int row)
 }
 
 /*
- * CheckKeys raises 23505 if a key is in another run.
+ * CheckRunKeys raises 23505 if a key is in another run.
  */
 static void
-CheckKeys(RunInsert *insert)
+CheckRunKeys(RunInsert *insert)
 {
 	int			row = ZbxhistFindInRuns(insert->rel, insert->table,
 										&insert->keys, insert->runs,
 										insert->nruns);
 
 	if (row >= 0)
-		RaiseTaken(insert, row);
+		RaiseRowTaken(insert, row);
 	for (int i = 0; i < insert->nruns; i++)
 		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());
@@ -248,18 +248,18 @@ CheckKeys(RunInsert *insert)
 }
 
 /*
- * InsertRows stores the rows, in order of their keys, and looks for these;
+ * InsertAsRuns stores the rows, in order of their keys, and looks for these;
  * returns false if they have to be stored in the parent.  Allocates in the
  * current context.
  */
 static bool
-InsertRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
+InsertAsRuns(RunInsert *insert, TupleTableSlot **slots, int nslots)
 {
 	int			twin;
 
 	insert->table = ZbxhistGetRunTable(insert->parent, insert->rel);
 	if (!insert->table->takes_rows ||
-		!ReadRows(insert, slots, nslots) ||
+		!ReadKeyedRows(insert, slots, nslots) ||
 		!TakesClock(insert->parent, RelationGetRelid(insert->rel),
 					insert->keys.first_clock) ||
 		!TakesClock(insert->parent, RelationGetRelid(insert->rel),
@@ -267,10 +267,10 @@ InsertRows(RunInsert *insert, TupleTableSlot **slots, int nslots)
 		return false;
 	twin = FindTwin(insert);
 	if (twin >= 0)
-		RaiseTaken(insert, twin);
+		RaiseRowTaken(insert, twin);
 	ZbxhistFlushDayChanges(RelationGetRelid(insert->rel));
-	StoreRuns(insert);
-	CheckKeys(insert);
+	StoreAsRuns(insert);
+	CheckRunKeys(insert);
 	return true;
 }
 
@@ -293,7 +293,7 @@ ZbxhistInsertRuns(Relation parent, Oid runs, TupleTableSlot **slots,
 	insert.rel = OpenRuns(runs);
 	if (insert.rel != NULL)
 	{
-		result = InsertRows(&insert, slots, nslots);
+		result = InsertAsRuns(&insert, slots, nslots);
 		table_close(insert.rel, NoLock);
 	}
 	MemoryContextSwitchTo(old);

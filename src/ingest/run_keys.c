@@ -111,12 +111,12 @@ DecodeKeys(void *arg)
 }
 
 /*
- * ReadKeys reads the keys of a run.  One that is damaged must not fail an INSERT:
+ * ReadRunKeys reads the keys of a run.  One that is damaged must not fail an INSERT:
  * what cannot be read does not have the key.  Fetching what is out of line
  * raises an error then.
  */
 static void
-ReadKeys(const KeyLook *look, Datum payload, RunKeys *keys)
+ReadRunKeys(const KeyLook *look, Datum payload, RunKeys *keys)
 {
 	KeyDecode	decode = {.layout = look->table->layout,.payload = payload};
 	ErrorData  *error = NULL;
@@ -174,11 +174,11 @@ FindCommon(const RunKeys *keys, const RunKeys *others)
 }
 
 /*
- * NextRow returns the first row from one on that is of an item from one on, and
+ * NextNotLater returns the first row from one on that is of an item from one on, and
  * not later than a clock; the number of rows if there is none.
  */
 static int
-NextRow(const RunKeys *keys, int64 itemid, int32 last_clock)
+NextNotLater(const RunKeys *keys, int64 itemid, int32 last_clock)
 {
 	int			i;
 
@@ -189,10 +189,10 @@ NextRow(const RunKeys *keys, int64 itemid, int32 last_clock)
 }
 
 /*
- * HasRow says whether one of the keys is where those of a run are.
+ * HasKeyWithin says whether one of the keys is where those of a run are.
  */
 static bool
-HasRow(const RunKeys *keys, const DayGroup *place)
+HasKeyWithin(const RunKeys *keys, const DayGroup *place)
 {
 	int			i;
 
@@ -224,7 +224,7 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 							  &slot->tts_tid))
 			return false;
 	}
-	return ZbxhistReadPlace(slot, &place) && HasRow(look->keys, &place);
+	return ZbxhistReadPlace(slot, &place) && HasKeyWithin(look->keys, &place);
 }
 
 /*
@@ -248,7 +248,7 @@ GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 													 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(look->decode_context);
 	slot_getallattrs(slot);
-	ReadKeys(look, slot->tts_values[DAY_ATTNUM_PAYLOAD - 1], &keys);
+	ReadRunKeys(look, slot->tts_values[DAY_ATTNUM_PAYLOAD - 1], &keys);
 	MemoryContextSwitchTo(old);
 	look->nkept += keys.nrows;
 	if (look->nkept <= MAX_LOOK_KEYS)
@@ -323,7 +323,7 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 		  int64 batch, Snapshot snapshot)
 {
 	const RunKeys *keys = look->keys;
-	int			row = NextRow(keys, PG_INT64_MIN, batch_clock(batch));
+	int			row = NextNotLater(keys, PG_INT64_MIN, batch_clock(batch));
 	int			asked = -1;
 
 	for (; row < keys->nrows && slot != NULL;
@@ -347,8 +347,8 @@ NoteBatch(KeyLook *look, RunIndexScan *scan, TupleTableSlot *slot,
 		else if (NoteRun(look, slot, snapshot))
 			return true;
 		else
-			row = Max(row, NextRow(keys, place.last_itemid,
-								   batch_clock(batch)));
+			row = Max(row, NextNotLater(keys, place.last_itemid,
+										batch_clock(batch)));
 	}
 	return false;
 }
@@ -419,11 +419,11 @@ NoteRuns(KeyLook *look, Snapshot snapshot)
 }
 
 /*
- * FindRow looks for a key in the runs that are near, and says whether it is in
+ * FindInNear looks for a key in the runs that are near, and says whether it is in
  * one.
  */
 static bool
-FindRow(KeyLook *look, int row)
+FindInNear(KeyLook *look, int row)
 {
 	int64		itemid = look->keys->itemids[row];
 	int64		position = look->keys->positions[row];
@@ -457,7 +457,7 @@ LookOnce(KeyLook *look, Snapshot snapshot)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (ZbxhistMayHaveKey(look->cache, look->keys->itemids[i],
-							  look->keys->positions[i]) && FindRow(look, i))
+							  look->keys->positions[i]) && FindInNear(look, i))
 			return true;
 	}
 	return false;

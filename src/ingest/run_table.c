@@ -111,12 +111,12 @@ IsNewColumn(const PartitionSet *set, const char *name)
 }
 
 /*
- * FindLayoutColumn returns the number of the layout's column that has the
+ * FindRunColumn returns the number of the layout's column that has the
  * values of the parent's, or -1.
  */
 static int
-FindLayoutColumn(const DayLayout *layout, const PartitionSet *set,
-				 Form_pg_attribute att)
+FindRunColumn(const DayLayout *layout, const PartitionSet *set,
+			  Form_pg_attribute att)
 {
 	const char *name = ZbxhistNameInDays(set, NameStr(att->attname));
 
@@ -148,7 +148,7 @@ MapColumns(RunTable *table, Relation parent, const PartitionSet *set)
 
 		if (att->attisdropped)
 			continue;
-		column = FindLayoutColumn(table->layout, set, att);
+		column = FindRunColumn(table->layout, set, att);
 		if (column < 0)
 			return false;
 		table->attnums[column] = att->attnum;
@@ -177,11 +177,11 @@ KeysAreNotNull(Relation parent, const PartitionSet *set, bool has_ns)
 /* ---- the table of runs ---- */
 
 /*
- * IsPlain says whether rows can be stored in the table of runs as they are: its
+ * TakesPlainRows says whether rows can be stored in the table of runs as they are: its
  * range is the only constraint.
  */
 static bool
-IsPlain(Relation runs)
+TakesPlainRows(Relation runs)
 {
 	const TupleConstr *constr = RelationGetDescr(runs)->constr;
 
@@ -200,7 +200,7 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	const TupleConstr *constr = RelationGetDescr(parent)->constr;
 	bool		has_ns = table->layout->ns >= 0;
 
-	return table->has_indexes && IsPlain(runs) &&
+	return table->has_indexes && TakesPlainRows(runs) &&
 		(constr == NULL || (constr->num_check == 0 &&
 							!constr->has_generated_stored)) &&
 		!ZbxhistHasOtherTriggers(parent) &&

@@ -62,12 +62,12 @@ typedef struct TableKeys
 /* ---- what to search by ---- */
 
 /*
- * FindColumn returns which of the key's columns the column number of an index
+ * FindKeyColumn returns which of the key's columns the column number of an index
  * of the table is, or -1.
  */
 static int
-FindColumn(const TableKeys *place, const TableKey *key, Relation index,
-		   int number)
+FindKeyColumn(const TableKeys *place, const TableKey *key, Relation index,
+			  int number)
 {
 	for (int i = 0; i < key->info->ii_NumIndexKeyAttrs; i++)
 	{
@@ -111,7 +111,7 @@ CountKeys(const TableKeys *place, KeySearch *search, Relation index)
 		return 0;
 	while (n < index->rd_index->indnkeyatts)
 	{
-		int			column = FindColumn(place, search->key, index, n);
+		int			column = FindKeyColumn(place, search->key, index, n);
 
 		if (column < 0)
 			break;
@@ -193,12 +193,12 @@ BeginSearch(TableKeys *place, KeySearch *search, TableKey *key)
 /* ---- looking ---- */
 
 /*
- * StartScan has the search's scan find rows with the values of a key; returns
+ * StartSearch has the search's scan find rows with the values of a key; returns
  * false if a null among them keeps it from being a duplicate of anything.
  */
 static bool
-StartScan(TableKeys *place, KeySearch *search, Snapshot snapshot,
-		  const Datum *values, const bool *isnull)
+StartSearch(TableKeys *place, KeySearch *search, Snapshot snapshot,
+			const Datum *values, const bool *isnull)
 {
 	TableKey   *key = search->key;
 	ScanKeyData keys[INDEX_MAX_KEYS];
@@ -227,11 +227,11 @@ StartScan(TableKeys *place, KeySearch *search, Snapshot snapshot,
 }
 
 /*
- * FindRow looks for one key of the row among the rows that a snapshot sees, and
+ * SearchKey looks for one key of the row among the rows that a snapshot sees, and
  * leaves what it finds in other.
  */
 static bool
-FindRow(TableKeys *place, KeySearch *search, Snapshot snapshot)
+SearchKey(TableKeys *place, KeySearch *search, Snapshot snapshot)
 {
 	ExprContext *context = GetPerTupleExprContext(place->estate);
 	Datum		values[INDEX_MAX_KEYS];
@@ -242,7 +242,7 @@ FindRow(TableKeys *place, KeySearch *search, Snapshot snapshot)
 		return false;
 	FormIndexDatum(search->key->info, place->row, place->estate, values,
 				   isnull);
-	if (!StartScan(place, search, snapshot, values, isnull))
+	if (!StartSearch(place, search, snapshot, values, isnull))
 		return false;
 	while (index_next(search->scan, ForwardScanDirection, place->other))
 	{
@@ -278,11 +278,11 @@ NoteFound(const TableKeys *place, const KeySearch *search, Snapshot snapshot,
 }
 
 /*
- * LookForRow looks for all keys of one row.  A snapshot of the caller's may see
+ * SearchAllKeys looks for all keys of one row.  A snapshot of the caller's may see
  * what cannot be looked for.
  */
 static KeyState
-LookForRow(TableKeys *place, Snapshot snapshot, FoundKey *found)
+SearchAllKeys(TableKeys *place, Snapshot snapshot, FoundKey *found)
 {
 	for (int i = 0; i < place->nsearches; i++)
 	{
@@ -293,7 +293,7 @@ LookForRow(TableKeys *place, Snapshot snapshot, FoundKey *found)
 			if (snapshot->snapshot_type != SNAPSHOT_DIRTY)
 				return KEY_TAKEN;
 		}
-		else if (FindRow(place, search, snapshot))
+		else if (SearchKey(place, search, snapshot))
 			return NoteFound(place, search, snapshot, found);
 	}
 	return KEY_FREE;
@@ -314,7 +314,7 @@ LookInTable(KeyHolder *base, Snapshot snapshot, FoundKey *found)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ExecStoreHeapTuple(place->rows->tuples[found->row], place->row, false);
-		result = LookForRow(place, snapshot == NULL ? &dirty : snapshot, found);
+		result = SearchAllKeys(place, snapshot == NULL ? &dirty : snapshot, found);
 		ResetPerTupleExprContext(place->estate);
 		if (result != KEY_FREE)
 			break;

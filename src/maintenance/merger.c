@@ -92,10 +92,10 @@ extern PGDLLEXPORT void zbxhist_merger_main(Datum arg);
 /* ---- the tables ---- */
 
 /*
- * FindTable returns what is known of a table, or NULL.
+ * FindMergeTable returns what is known of a table, or NULL.
  */
 static MergedTable *
-FindTable(Oid relid)
+FindMergeTable(Oid relid)
 {
 	ListCell   *lc;
 
@@ -110,15 +110,15 @@ FindTable(Oid relid)
 }
 
 /*
- * AddTable notes a table, unless it is known.
+ * AddMergeTable notes a table, unless it is known.
  */
 static void
-AddTable(Oid relid)
+AddMergeTable(Oid relid)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 	MergedTable *table;
 
-	if (FindTable(relid) == NULL)
+	if (FindMergeTable(relid) == NULL)
 	{
 		table = palloc0(sizeof(MergedTable));
 		table->relid = relid;
@@ -159,7 +159,7 @@ ListTables(void)
 	for (int i = 0; i < ndays; i++)
 	{
 		if (days[i].has_runs && BelongsToUs(days[i].relid))
-			AddTable(days[i].relid);
+			AddMergeTable(days[i].relid);
 	}
 	PopActiveSnapshot();
 	CommitTransactionCommand();
@@ -481,7 +481,7 @@ TryMerger(Oid relid)
 	result = ZbxhistTryMerger(GetUserId());
 	CommitTransactionCommand();
 	if (result)
-		AddTable(relid);
+		AddMergeTable(relid);
 	return result;
 }
 

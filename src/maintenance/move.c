@@ -115,11 +115,11 @@ SameRow(MoveState *state, TupleTableSlot *slot, ItemPointer tid)
 }
 
 /*
- * TakeRow takes one row out of the source; returns true if it is to be
+ * TakeMovedRow takes one row out of the source; returns true if it is to be
  * inserted into the target.
  */
 static bool
-TakeRow(MoveState *state, TupleTableSlot *slot)
+TakeMovedRow(MoveState *state, TupleTableSlot *slot)
 {
 	ItemPointerData tid = slot->tts_tid;
 	FoundKey	found;
@@ -154,7 +154,7 @@ MoveChunk(MoveState *state)
 	for (int i = 0; i < state->nchunk; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (TakeRow(state, state->chunk[i]))
+		if (TakeMovedRow(state, state->chunk[i]))
 			state->ready[nready++] = state->chunk[i];
 	}
 	if (nready > 0)
@@ -167,10 +167,10 @@ MoveChunk(MoveState *state)
 }
 
 /*
- * ReadRow adds a row to the chunk, moving the chunk when it is full.
+ * AddToChunk adds a row to the chunk, moving the chunk when it is full.
  */
 static void
-ReadRow(MoveState *state, TupleTableSlot *slot)
+AddToChunk(MoveState *state, TupleTableSlot *slot)
 {
 	TupleTableSlot **place = &state->chunk[state->nchunk];
 
@@ -197,14 +197,14 @@ HasEnough(MoveState *state)
 }
 
 /*
- * VisitRow adds a row to the chunk, unless there are enough.
+ * VisitMovedRow adds a row to the chunk, unless there are enough.
  */
 static bool
-VisitRow(void *state, TupleTableSlot *slot)
+VisitMovedRow(void *state, TupleTableSlot *slot)
 {
 	if (HasEnough(state))
 		return false;
-	ReadRow(state, slot);
+	AddToChunk(state, slot);
 	return true;
 }
 
@@ -277,7 +277,7 @@ WalkSource(MoveState *state, Relation *index, bool is_first, int64 *itemid)
 	*index = state->walk.is_of_all ? NULL : ZbxhistFindItemIndex(state->source);
 	state->walk.source = state->source;
 	state->walk.snapshot = state->snapshot;
-	state->walk.visit = VisitRow;
+	state->walk.visit = VisitMovedRow;
 	state->walk.state = state;
 	done = ZbxhistWalkRows(&state->walk, *index, is_first, itemid);
 	MoveChunk(state);

@@ -68,11 +68,11 @@ GetClockColumn(Relation rel)
 }
 
 /*
- * CountRows returns the number of rows, or of those with from_clock <= clock <
+ * CountOwnRows returns the number of rows, or of those with from_clock <= clock <
  * to_clock where there is a column of clocks.
  */
 static int64
-CountRows(Relation rel, AttrNumber clock, int64 from_clock, int64 to_clock)
+CountOwnRows(Relation rel, AttrNumber clock, int64 from_clock, int64 to_clock)
 {
 	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
@@ -108,10 +108,10 @@ zbxhist_count_own_rows(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	rel = OpenReadable(PG_GETARG_OID(0));
-	result = CountRows(rel,
-					   has_bounds ? GetClockColumn(rel) : InvalidAttrNumber,
-					   PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
-					   PG_ARGISNULL(2) ? ZBXHIST_CLOCK_END : PG_GETARG_INT64(2));
+	result = CountOwnRows(rel,
+						  has_bounds ? GetClockColumn(rel) : InvalidAttrNumber,
+						  PG_ARGISNULL(1) ? ZBXHIST_CLOCK_MIN : PG_GETARG_INT64(1),
+						  PG_ARGISNULL(2) ? ZBXHIST_CLOCK_END : PG_GETARG_INT64(2));
 	table_close(rel, NoLock);
 	PG_RETURN_INT64(result);
 }

@@ -40,10 +40,10 @@ ZbxhistInitItemList(ItemList *list, bool is_descending)
 }
 
 /*
- * compare_items orders them by their numbers.
+ * compare_listed_items orders them by their numbers.
  */
 static int
-compare_items(const void *a, const void *b)
+compare_listed_items(const void *a, const void *b)
 {
 	int64		left = ((const ListedItem *) a)->itemid;
 	int64		right = ((const ListedItem *) b)->itemid;
@@ -75,7 +75,7 @@ ZbxhistSortItemList(ItemList *list)
 	ListedItem *items = list->items;
 	int			nunique = 0;
 
-	qsort(items, list->nitems, sizeof(ListedItem), compare_items);
+	qsort(items, list->nitems, sizeof(ListedItem), compare_listed_items);
 	for (int i = 0; i < list->nitems; i++)
 	{
 		ListedItem *previous = &items[nunique - 1];

@@ -91,11 +91,11 @@ WalkItem(const RowWalk *walk, IndexScanDesc scan, TupleTableSlot *slot,
 }
 
 /*
- * WalkItems visits rows item by item, beginning after *itemid unless is_first.
+ * WalkByItems visits rows item by item, beginning after *itemid unless is_first.
  * Returns true at the end of the items; else *itemid is where to go on.
  */
 static bool
-WalkItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
+WalkByItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
 {
 	IndexScanDesc items = index_beginscan_compat(walk->source, index,
 												 walk->snapshot, 1);
@@ -126,10 +126,10 @@ WalkItems(const RowWalk *walk, Relation index, bool is_first, int64 *itemid)
 }
 
 /*
- * IsWanted says whether the row in slot has one of the wanted clocks.
+ * IsToBeMoved says whether the row in slot has one of the wanted clocks.
  */
 static bool
-IsWanted(const RowWalk *walk, TupleTableSlot *slot, AttrNumber attnum)
+IsToBeMoved(const RowWalk *walk, TupleTableSlot *slot, AttrNumber attnum)
 {
 	bool		isnull;
 	int32		clock;
@@ -156,7 +156,7 @@ WalkTable(const RowWalk *walk)
 	while (done && table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (IsWanted(walk, slot, attnum))
+		if (IsToBeMoved(walk, slot, attnum))
 			done = walk->visit(walk->state, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -173,6 +173,6 @@ bool
 ZbxhistWalkRows(const RowWalk *walk, Relation index, bool is_first,
 				int64 *itemid)
 {
-	return index != NULL ? WalkItems(walk, index, is_first, itemid) :
+	return index != NULL ? WalkByItems(walk, index, is_first, itemid) :
 		WalkTable(walk);
 }

@@ -74,10 +74,10 @@ FindNextOf(const PartitionWalk *walk, bool is_day)
 }
 
 /*
- * FindNext finds what follows the place where the walk is in the present set.
+ * FindNextStep finds what follows the place where the walk is in the present set.
  */
 static void
-FindNext(PartitionWalk *walk)
+FindNextStep(PartitionWalk *walk)
 {
 	PartitionSet *set = ZbxhistGetPartitions(walk->parent);
 
@@ -119,7 +119,7 @@ ZbxhistBeginWalk(PartitionWalk *walk, Relation parent, const ItemRange *range)
 {
 	ZbxhistBeginDayWalk(walk, NULL, 0, range);
 	walk->parent = parent;
-	FindNext(walk);
+	FindNextStep(walk);
 }
 
 /*
@@ -153,7 +153,7 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 	if (walk->parent != NULL &&
 		(!ZbxhistPartitionSetIsValid(walk->set) ||
 		 walk->generation != walk->set->generation))
-		FindNext(walk);
+		FindNextStep(walk);
 	while (ChooseNext(walk, step))
 	{
 		if (step->is_day)

@@ -19,11 +19,11 @@
 #include "rows/row_type.h"
 
 /*
- * FindColumn returns the number of the column of that name, or
+ * FindSameColumn returns the number of the column of that name, or
  * InvalidAttrNumber.  It is tried first at its place in the other table.
  */
 static AttrNumber
-FindColumn(TupleDesc desc, const char *name, int place)
+FindSameColumn(TupleDesc desc, const char *name, int place)
 {
 	if (place < desc->natts)
 	{
@@ -47,7 +47,7 @@ ZbxhistRowsFit(TupleDesc source, TupleDesc target)
 		Form_pg_attribute column = TupleDescAttr(target, i);
 
 		if (!column->attisdropped &&
-			FindColumn(source, NameStr(column->attname), i) == InvalidAttrNumber)
+			FindSameColumn(source, NameStr(column->attname), i) == InvalidAttrNumber)
 			return false;
 	}
 	return true;
@@ -86,7 +86,7 @@ ZbxhistMapColumns(TupleDesc source, TupleDesc target)
 		Form_pg_attribute column = TupleDescAttr(target, i);
 
 		if (!column->attisdropped)
-			map->attnums[i] = FindColumn(source, NameStr(column->attname), i);
+			map->attnums[i] = FindSameColumn(source, NameStr(column->attname), i);
 		if (!SamePlace(source, column, map->attnums[i]))
 			is_same = false;
 	}

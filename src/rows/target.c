@@ -305,11 +305,11 @@ FillIndexes(InsertTarget *target, TupleTableSlot **slots, int nslots)
 }
 
 /*
- * StoreRows puts rows into the heap and the indexes.
+ * StoreInTarget puts rows into the heap and the indexes.
  */
 static void
-StoreRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
-		  CommandId cid)
+StoreInTarget(InsertTarget *target, TupleTableSlot **slots, int nslots,
+			  CommandId cid)
 {
 	if (nslots == 1)
 		table_tuple_insert(target->rel, slots[0], cid, 0, NULL);
@@ -342,14 +342,14 @@ ZbxhistInsertRows(InsertTarget *target, TupleTableSlot **slots, int nslots,
 		for (int i = 0; i < nslots; i++)
 		{
 			if (PrepareRows(target, &slots[i], 1) == 1)
-				StoreRows(target, &slots[i], 1, cid);
+				StoreInTarget(target, &slots[i], 1, cid);
 		}
 	}
 	else
 	{
 		nslots = PrepareRows(target, slots, nslots);
 		if (nslots > 0)
-			StoreRows(target, slots, nslots, cid);
+			StoreInTarget(target, slots, nslots, cid);
 	}
 
 	MemoryContextSwitchTo(old);

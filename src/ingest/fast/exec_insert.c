@@ -163,10 +163,10 @@ EvalRow(InsertState *state, const List *row)
 }
 
 /*
- * ReadKey fills in what is asked of the row being formed.
+ * ReadLiteralKey fills in what is asked of the row being formed.
  */
 static void
-ReadKey(const InsertState *state, NewRow *row)
+ReadLiteralKey(const InsertState *state, NewRow *row)
 {
 	AttrNumber	clock = state->set->clock_attnum;
 	AttrNumber	itemid = state->set->itemid_attnum;
@@ -178,17 +178,17 @@ ReadKey(const InsertState *state, NewRow *row)
 }
 
 /*
- * PutRow forms the row's tuple in the batch's memory and hands it over.
+ * PutLiteral forms the row's tuple in the batch's memory and hands it over.
  */
 static void
-PutRow(InsertState *state)
+PutLiteral(InsertState *state)
 {
 	Relation	parent = state->css.ss.ss_currentRelation;
 	MemoryContext old = MemoryContextSwitchTo(state->memory);
 	NewRow		row = {.is_owned = true};
 	Oid			relid;
 
-	ReadKey(state, &row);
+	ReadLiteralKey(state, &row);
 	row.tuple = ZbxhistFormRow(state->layout, state->values, state->nulls);
 	MemoryContextSwitchTo(old);
 	row.tuple->t_tableOid = RelationGetRelid(parent);
@@ -200,10 +200,10 @@ PutRow(InsertState *state)
 }
 
 /*
- * InsertRows puts all rows into the open batch.
+ * RouteLiterals puts all rows into the open batch.
  */
 static void
-InsertRows(InsertState *state, const List *rows)
+RouteLiterals(InsertState *state, const List *rows)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	ListCell   *lc;
@@ -216,7 +216,7 @@ InsertRows(InsertState *state, const List *rows)
 		CHECK_FOR_INTERRUPTS();
 		EvalRow(state, lfirst_node(List, lc));
 		MemoryContextSwitchTo(old);
-		PutRow(state);
+		PutLiteral(state);
 		ResetExprContext(econtext);
 	}
 }
@@ -243,7 +243,7 @@ ExecInsertRows(CustomScanState *node)
 	state->set = ZbxhistGetPartitionSet(parent);
 	state->layout = ZbxhistDescribeRow(RelationGetDescr(parent),
 									   list_length(rows));
-	InsertRows(state, rows);
+	RouteLiterals(state, rows);
 	state->stats = ZbxhistCloseBatch(state->batch);
 	state->batch = NULL;
 
