@@ -52,51 +52,11 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_extend(regclass) IS
 'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
 
--- The shorter partitions are made before the lock is asked for, so that it is
--- held for the moment of a drop.  Who stores a row meanwhile stores it in the
--- day's partition, which then stays, or in the parent.
-CREATE FUNCTION zbxhist_internal.step_split(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
-    label   CONSTANT text := partition::text;
-    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
-    covered CONSTANT record := zbxhist.partition_bounds(partition);
-    piece   record;
-    made    integer := 0;
-    waited  interval;
-BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
-    -- another run may have done it, or its time has come
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.partitions_to_split(parent) p WHERE p = partition) THEN
-        RETURN 'done';
-    END IF;
-    PERFORM zbxhist_internal.wait_for_readers(partition, allowed);
-    FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) LOOP
-        PERFORM zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
-        made := made + 1;
-    END LOOP;
-    waited := zbxhist_internal.lock_exclusively(partition, allowed);
-    IF zbxhist_internal.own_pages(partition) > 0 THEN
-        RAISE EXCEPTION 'rows have just been stored in partition %: it stays as it is', partition
-            USING ERRCODE = 'object_in_use';
-    END IF;
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
-    PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'split', label, NULL, NULL, started, waited, NULL,
-                                        format('%s partitions in its place', made));
-    RETURN 'done';
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_split(regclass, regclass) IS
-'Puts shorter partitions in the place of an empty one of a day to come (internal)';
-
--- A table of runs is read as packed days are: who reads one may come to it next.
-CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass)
+-- What comes is made before the lock is asked for, so that it is held for the
+-- moment of a drop.  Who stores a row meanwhile stores it in what is there, which then
+-- stays, or in the parent.  A table of runs is read as packed days are: who reads
+-- one may come to it next.
+CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -105,34 +65,41 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := place::text;
     covered record;
-    made    regclass;
+    piece   record;
+    made    regclass[] := '{}';
     waited  interval;
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have done it, or its time has come
-    IF NOT EXISTS (SELECT FROM zbxhist_internal.places_to_replace(parent) p WHERE p = place) THEN
+    IF place NOT IN (SELECT zbxhist_internal.partitions_to_split(parent) WHERE action = 'split'
+                      UNION ALL SELECT zbxhist_internal.places_to_replace(parent) WHERE action = 'replace') THEN
         RETURN 'done';
     END IF;
     SELECT * INTO STRICT covered FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place;
     PERFORM zbxhist_internal.wait_for_readers(place, zbxhist_internal.short_lock_timeout());
-    made := zbxhist_internal.create_place(parent, covered.from_clock, covered.to_clock);
+    FOR piece IN SELECT * FROM zbxhist_internal.split_ranges(parent, covered.from_clock, covered.to_clock) WHERE action = 'split'
+                  UNION ALL SELECT covered.from_clock, covered.to_clock WHERE action = 'replace'
+    LOOP
+        made := made || zbxhist_internal.create_place(parent, piece.piece_from, piece.piece_to);
+    END LOOP;
     waited := zbxhist_internal.lock_with_patience(VARIADIC CASE WHEN covered.is_packed
         THEN ARRAY[zbxhist_internal.packed_table(parent), place] ELSE ARRAY[place] END);
     IF zbxhist_internal.own_pages(place) > 0 THEN
-        RAISE EXCEPTION 'rows have just been stored in %: it stays as it is', place
+        RAISE EXCEPTION 'rows have just been stored in partition %: it stays as it is', place
             USING ERRCODE = 'object_in_use';
     END IF;
     DELETE FROM zbxhist.packed_day d WHERE d.day = place;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));
     PERFORM zbxhist_internal.invalidate(parent);
-    PERFORM zbxhist_internal.log_action(parent, 'replace', label, NULL, NULL, started, waited, NULL,
-                                        format('%s in its place', made));
+    PERFORM zbxhist_internal.log_action(parent, action, label, NULL, NULL, started, waited, NULL,
+                                        CASE action WHEN 'split' THEN format('%s partitions in its place', cardinality(made))
+                                             ELSE format('%s in its place', made[1]) END);
     RETURN 'done';
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_replace(regclass, regclass) IS
-'Maintenance: puts a table of runs in the place of an empty partition to come, or the other way round (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_replace(regclass, regclass, text) IS
+'Maintenance: puts shorter partitions in the place of an empty one of a day to come (split), or a table of runs in that of a partition, or the other way round (replace) (internal)';
 
 -- A dump does not hold the dependencies.  What a new column contains in packed
 -- rows is noted by an event trigger, which may be disabled.  Who deletes packed
