@@ -92,6 +92,7 @@ OBJS = \
 	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
+	src/packed/day/group_lock.o \
 	src/packed/day/item_runs.o \
 	src/packed/day/known_batches.o \
 	src/packed/day/layout.o \

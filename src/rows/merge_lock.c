@@ -8,7 +8,8 @@
  * ends.  Who looks takes it for the time of the look; if he cannot have it at
  * once, he looks a second time, see ingest/run_keys.c.  So INSERTs never wait for a
  * merge, and a merge waits for looks only, which wait for nobody.  Who changes rows
- * writes runs anew as well, and has the lock until he commits.
+ * writes runs anew as well, and has the lock until he commits, in a mode that others who
+ * change rows may have, too.
  *
  * Who merges and who changes rows keep each other away by another lock, taken before
  * that: a merge is left for later while somebody changes rows.
@@ -70,8 +71,8 @@ ZbxhistTryMerge(Oid runs)
 void
 ZbxhistLockChange(Oid runs)
 {
-	(void) lock_object(runs, CHANGE_LOCK, ExclusiveLock);
-	ZbxhistLockMerge(runs);
+	(void) lock_object(runs, CHANGE_LOCK, RowExclusiveLock);
+	(void) lock_object(runs, MERGE_LOCK, RowExclusiveLock);
 }
 
 /* ---- workers ---- */

@@ -4,7 +4,7 @@
 # one, which three other sessions change by the same schedule, every statement waits, fails
 # and succeeds alike.
 #
-# Three differences are none.  Whoever deletes or updates rows of runs locks their table, so
+# Three differences are none.  Whoever deletes or updates rows of runs locks their runs, so
 # that others wait who would not in a plain table; after that the two may go different
 # ways.  And at REPEATABLE READ and above a change of a run that was written anew since the
 # snapshot is refused (40001), while ON CONFLICT DO NOTHING skips a key that the snapshot
@@ -494,13 +494,15 @@ cmp_ok($seen{23505}, '>', $schedules / 5, 'with duplicates');
 
 # ---- counters ----
 
-# Sessions count in rows of a run, of a packed hour and of a plain table, by locking
-# them first or at once: no count is lost.
+# Sessions count in rows of a run, of a packed hour and of a plain table, the same ones
+# and neighbours, by locking them first or at once: no count is lost.
 my $rounds = 100;
 
 $admin->query($_)
   for q{SELECT zbxhist_internal.create_range('history', 82800, 86400)},
-  map ({ "INSERT INTO $_ VALUES (1, 82801, 0, 0), (1, 86401, 0, 0)" } @sides),
+  map (
+	{ "INSERT INTO $_ VALUES (1, 82801, 0, 0), (1, 86401, 0, 0), (2, 82801, 0, 0), (2, 86401, 0, 0)"
+	} @sides),
   q{CALL zbxhist_internal.repeat_by_hand('history', 'pack', 'history_p19700101_2300')};
 is( $admin->query('SELECT count(*) FROM history_packed WHERE itemid = 1')
 	  ->{rows}[0][0],
@@ -511,6 +513,7 @@ $_->send_message(
 	'Q', qq{DO \$\$
 DECLARE
 	is_first boolean;
+	item int;
 	c int;
 	side text;
 	was float8;
@@ -518,13 +521,14 @@ BEGIN
 	FOR round IN 1 .. $rounds LOOP
 		FOR c IN VALUES (82801), (86401) LOOP
 			is_first := random() < 0.5;
+			item := 1 + (random() < 0.5)::int;
 			-- who has one table's row would be alone in the other
 			FOREACH side IN ARRAY ARRAY['history', 'plain'] LOOP
 				IF is_first THEN
-					EXECUTE format('SELECT value FROM %I WHERE itemid = 1 AND clock = %s FOR UPDATE', side, c) INTO was;
-					EXECUTE format('UPDATE %I SET value = %s + 1 WHERE itemid = 1 AND clock = %s', side, was, c);
+					EXECUTE format('SELECT value FROM %I WHERE itemid = %s AND clock = %s FOR UPDATE', side, item, c) INTO was;
+					EXECUTE format('UPDATE %I SET value = %s + 1 WHERE itemid = %s AND clock = %s', side, was, item, c);
 				ELSE
-					EXECUTE format('UPDATE %I SET value = value + 1 WHERE itemid = 1 AND clock = %s', side, c);
+					EXECUTE format('UPDATE %I SET value = value + 1 WHERE itemid = %s AND clock = %s', side, item, c);
 				END IF;
 			END LOOP;
 			COMMIT;
@@ -536,11 +540,16 @@ for my $side (@sides)
 {
 	is_deeply(
 		$admin->query(
-			"SELECT clock, value FROM $side WHERE itemid = 1 ORDER BY 1")
-		  ->{rows},
+			"SELECT clock, sum(value) FROM $side WHERE itemid < 3 GROUP BY 1 ORDER BY 1"
+		)->{rows},
 		[ map { [ $_, $rounds * @counters ] } 82801, 86401 ],
 		"$side: no count is lost");
 }
+is( $admin->query(
+		'SELECT count(*) FROM (TABLE plain EXCEPT TABLE history) h WHERE itemid < 3'
+	)->{rows}[0][0],
+	0,
+	'of each as many');
 is( $node->safe_psql(
 		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
 	0,

@@ -74,6 +74,7 @@ extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
+extern TransactionId ZbxhistDeletedBy(TupleTableSlot *slot);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
 extern void ZbxhistEndDayScan(DayScan *scan);

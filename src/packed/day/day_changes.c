@@ -7,9 +7,10 @@
  * that has been open longest is written when another is needed.
  *
  * Locks: the caller has locked the parent, and the foreign table that stands
- * for its days; each day is locked when it is reached (day_modify.c says how)
- * until the transaction ends.  Memory is below the context that is current at
- * the beginning.
+ * for its days; a row, its day and its group are locked when they are reached, until
+ * the transaction ends (row_lock.c, day_modify.c, group_lock.c).  Who has changed another
+ * row of the group may want this one next, so his end is waited for without a lock
+ * on the row.  Memory is below the context that is current at the beginning.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,7 @@
 #include "catalog/partition_set.h"
 #include "packed/day/day_changes.h"
 #include "packed/day/day_conflicts.h"
+#include "packed/day/group_lock.h"
 #include "packed/day/open_days.h"
 #include "packed/day/row_lock.h"
 
@@ -93,8 +95,7 @@ static DayModify *
 OpenDay(DayChanges *changes, const PackedDay *found)
 {
 	Relation	rel = ZbxhistOpenDay(found->relid, changes->user,
-									 found->has_runs ? RowExclusiveLock :
-									 ShareRowExclusiveLock, changes->privilege);
+									 RowExclusiveLock, changes->privilege);
 	ChangedDay *day;
 	MemoryContext old;
 
@@ -115,6 +116,32 @@ OpenDay(DayChanges *changes, const PackedDay *found)
 }
 
 /*
+ * FindDay finds the day of a clock, whose changes are set if it is open; returns
+ * false if there is no such day any more.
+ */
+static bool
+FindDay(DayChanges *changes, int32 clock, PackedDay *day, DayModify **modify)
+{
+	const PackedDay *found;
+
+	for (int i = changes->nopen - 1; i >= 0; i--)
+	{
+		*day = changes->open[i].day;
+		*modify = changes->open[i].modify;
+		if (clock >= day->from_clock && clock < day->to_clock)
+			return true;
+	}
+	*modify = NULL;
+	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
+								 clock);
+	if (found == NULL)
+		return false;
+	/* the set may change when the day is locked */
+	*day = *found;
+	return true;
+}
+
+/*
  * ZbxhistChangesOfRow locks a row and returns the changes of the day that has it;
  * NULL if there is no such day any more.
  */
@@ -123,27 +150,44 @@ ZbxhistChangesOfRow(DayChanges *changes, int64 itemid, int64 position,
 					LOCKMODE mode)
 {
 	int32		clock = position_clock(position);
-	const PackedDay *found;
 	PackedDay	day;
+	DayModify  *modify;
 
-	for (int i = changes->nopen - 1; i >= 0; i--)
+	while (FindDay(changes, clock, &day, &modify))
 	{
-		if (clock >= changes->open[i].day.from_clock &&
-			clock < changes->open[i].day.to_clock)
-		{
-			ZbxhistLockChangedRow(changes->open[i].day.relid, itemid,
-								  position, mode);
-			return changes->open[i].modify;
-		}
+		RowLock		lock;
+
+		ZbxhistLockChangedRow(day.relid, itemid, position, mode, &lock);
+		if (modify == NULL)
+			modify = OpenDay(changes, &day);
+		if (modify == NULL || ZbxhistTryRow(modify, itemid, clock))
+			return modify;
+		ZbxhistUnlockRow(&lock);
+		ZbxhistAwaitGroup(modify);
 	}
-	found = ZbxhistFindPackedDay(ZbxhistGetPartitions(changes->parent),
-								 clock);
-	if (found == NULL)
-		return NULL;
-	/* the set may change when the day is locked */
-	day = *found;
-	ZbxhistLockChangedRow(day.relid, itemid, position, mode);
-	return OpenDay(changes, &day);
+	return NULL;
+}
+
+/*
+ * ChangesOfRange locks the rows of a range in a day, which is opened unless modify
+ * is its changes, and returns these; NULL if there is no such day any more.
+ */
+static DayModify *
+ChangesOfRange(DayChanges *changes, const PackedDay *day, DayModify *modify,
+			   const ItemRange *range)
+{
+	for (;;)
+	{
+		RowLock		lock;
+
+		ZbxhistLockChangedRows(day->relid, &lock);
+		if (modify == NULL)
+			modify = OpenDay(changes, day);
+		if (modify == NULL || ZbxhistTryRange(modify, range))
+			return modify;
+		ZbxhistUnlockRow(&lock);
+		ZbxhistAwaitGroup(modify);
+	}
 }
 
 /*
@@ -162,11 +206,7 @@ DeleteFromDay(DayChanges *changes, const PackedDay *day,
 			day->from_clock > position_clock(ranges[i].last))
 			continue;
 		CHECK_FOR_INTERRUPTS();
-		if (modify == NULL)
-		{
-			ZbxhistLockChangedRows(day->relid);
-			modify = OpenDay(changes, day);
-		}
+		modify = ChangesOfRange(changes, day, modify, &ranges[i]);
 		if (modify == NULL)
 			break;
 		deleted += ZbxhistDayDeleteRange(modify, &ranges[i]);

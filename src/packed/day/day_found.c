@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/sysattr.h"
 
 #include "packed/day/day_private.h"
@@ -34,24 +35,30 @@ ZbxhistDayScanTimes(const DayScan *scan)
 }
 
 /*
- * GetTransaction returns a system column of the group found last.
- */
-static TransactionId
-GetTransaction(DayScan *scan, int attnum)
-{
-	bool		isnull;
-
-	return DatumGetTransactionId(slot_getsysattr(scan->slot, attnum, &isnull));
-}
-
-/*
  * ZbxhistDayScanXmin returns the transaction that has stored the group found
  * last.
  */
 TransactionId
 ZbxhistDayScanXmin(DayScan *scan)
 {
-	return GetTransaction(scan, MinTransactionIdAttributeNumber);
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MinTransactionIdAttributeNumber,
+												 &isnull));
+}
+
+/*
+ * ZbxhistDeletedBy returns the transaction that has deleted the row of a day's
+ * table in slot, or is about to; who has only locked it does not count.
+ */
+TransactionId
+ZbxhistDeletedBy(TupleTableSlot *slot)
+{
+	const HeapTupleHeader header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
+
+	return HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) ?
+		InvalidTransactionId : HeapTupleHeaderGetUpdateXid(header);
 }
 
 /*
@@ -61,7 +68,7 @@ ZbxhistDayScanXmin(DayScan *scan)
 TransactionId
 ZbxhistDayScanXmax(DayScan *scan)
 {
-	return GetTransaction(scan, MaxTransactionIdAttributeNumber);
+	return ZbxhistDeletedBy(scan->slot);
 }
 
 /*

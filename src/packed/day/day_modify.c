@@ -5,16 +5,17 @@
  *
  * Rows are named by item, clock and what tells those of a clock apart in what the
  * statement's snapshot sees.  What is changed is the newest
- * version of the day (day_newest.c), which nobody else changes once we hold
- * its lock.  Changes are collected and written group by group (day_apply.c).
+ * version of their group (day_newest.c), which nobody else changes once we hold
+ * its lock (group_lock.c).  Changes are collected and written group by group
+ * (day_apply.c).
  *
  * Several parts of a statement, or a function that it calls, may change the
  * same day.  Only one of them has changes that are not written yet: another
  * one, and who looks for a key, has those written first.  What one has changed
  * is gone for the others.
  *
- * Locks: SHARE ROW EXCLUSIVE on the day's table until the transaction ends; on a table
- * of runs, ROW EXCLUSIVE, which is in no INSERT's way, and that of merge_lock.c.
+ * Locks: ROW EXCLUSIVE on the day's table until the transaction ends, which maintenance that
+ * writes groups anew waits for; on a table of runs that of merge_lock.c, too.
  * Memory: everything is in a context of its own.
  *
  *-------------------------------------------------------------------------
@@ -180,6 +181,7 @@ ZbxhistCloseNewest(DayModify *modify)
 	modify->newest = NULL;
 	modify->current = NULL;
 	modify->has_group = false;
+	modify->has_locked = false;
 }
 
 /*

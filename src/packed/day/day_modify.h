@@ -35,6 +35,12 @@ struct DayModify
 	Snapshot	newest;			/* NULL: is yet to be taken */
 	DayScan    *current;		/* by the newest */
 
+	/* the group of the newest version that was locked last (group_lock.c) */
+	bool		has_locked;
+	DayGroup	locked;
+	TransactionId holder;		/* who was in the way; or a multixact */
+	uint16		holder_mask;	/* which of both, as in the group's row */
+
 	/* the group in which rows were named last */
 	bool		has_group;
 	bool		is_same;		/* the newest version is the same group */

@@ -421,13 +421,11 @@ ZbxhistRunXmax(const DayRuns *runs, int row)
 	TupleTableSlot *slot = table_slot_create(runs->source.day, NULL);
 	TransactionId result = InvalidTransactionId;
 	RunPlace	place;
-	bool		isnull;
 
 	ZbxhistRunOfRow(runs, row, &place);
 	if (table_tuple_fetch_row_version(runs->source.day, &place.tid,
 									  runs->source.snapshot, slot))
-		result = DatumGetTransactionId(slot_getsysattr(slot, MaxTransactionIdAttributeNumber,
-													   &isnull));
+		result = ZbxhistDeletedBy(slot);
 	ExecDropSingleTupleTableSlot(slot);
 	return result;
 }

@@ -52,12 +52,22 @@ SetRowTag(LOCKTAG *tag, Oid day, int64 itemid, int64 position)
  * be waited for and cannot be had.
  */
 static bool
-Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits, bool is_row)
+Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits)
 {
-	LockAcquireResult result = LockAcquire(tag, mode, false, !waits);
+	return LockAcquire(tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
+}
 
-	if (is_row && result == LOCKACQUIRE_OK)
-		nlocks++;
+/*
+ * AcquireRow locks a row so.
+ */
+static bool
+AcquireRow(RowLock * lock, LOCKMODE mode, bool waits)
+{
+	LockAcquireResult result = LockAcquire(&lock->row, mode, false, !waits);
+
+	lock->mode = mode;
+	lock->is_new = result == LOCKACQUIRE_OK;
+	nlocks += lock->is_new;
 	return result != LOCKACQUIRE_NOT_AVAIL;
 }
 
@@ -67,17 +77,14 @@ Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits, bool is_row)
  */
 static bool
 LockOne(Oid day, int64 itemid, int64 position, LOCKMODE mode,
-		LOCKMODE one_by_one, LOCKMODE all, bool waits)
+		LOCKMODE one_by_one, LOCKMODE all, bool waits, RowLock * lock)
 {
-	LOCKTAG		tag;
-	LOCKTAG		row_tag;
-
-	set_object_tag(&tag, day, ROWS_LOCK);
-	if (nlocks >= MAX_ROW_LOCKS)
-		return Acquire(&tag, all, waits, false);
-	SetRowTag(&row_tag, day, itemid, position);
-	return Acquire(&tag, one_by_one, waits, false) &&
-		Acquire(&row_tag, mode, waits, true);
+	lock->has_row = nlocks < MAX_ROW_LOCKS;
+	lock->day_mode = lock->has_row ? one_by_one : all;
+	set_object_tag(&lock->day, day, ROWS_LOCK);
+	SetRowTag(&lock->row, day, itemid, position);
+	return Acquire(&lock->day, lock->day_mode, waits) &&
+		(!lock->has_row || AcquireRow(lock, mode, waits));
 }
 
 /*
@@ -88,17 +95,21 @@ bool
 ZbxhistLockRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
 			   bool waits)
 {
+	RowLock		lock;
+
 	return LockOne(day, itemid, position, mode, RowExclusiveLock,
-				   ExclusiveLock, waits);
+				   ExclusiveLock, waits, &lock);
 }
 
 /*
  * ZbxhistLockChangedRow locks a row that is to be changed.
  */
 void
-ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode)
+ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
+					  RowLock * lock)
 {
-	(void) LockOne(day, itemid, position, mode, RowShareLock, ShareLock, true);
+	(void) LockOne(day, itemid, position, mode, RowShareLock, ShareLock, true,
+				   lock);
 }
 
 /*
@@ -106,12 +117,26 @@ ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode)
  * for those who have locked some.
  */
 void
-ZbxhistLockChangedRows(Oid day)
+ZbxhistLockChangedRows(Oid day, RowLock * lock)
 {
-	LOCKTAG		tag;
+	lock->has_row = false;
+	lock->day_mode = ShareLock;
+	set_object_tag(&lock->day, day, ROWS_LOCK);
+	(void) Acquire(&lock->day, lock->day_mode, true);
+}
 
-	set_object_tag(&tag, day, ROWS_LOCK);
-	(void) Acquire(&tag, ShareLock, true, false);
+/*
+ * ZbxhistUnlockRow gives back what has just been locked, but for what was before.
+ */
+void
+ZbxhistUnlockRow(const RowLock * lock)
+{
+	if (lock->has_row)
+	{
+		(void) LockRelease(&lock->row, lock->mode, false);
+		nlocks -= lock->is_new;
+	}
+	(void) LockRelease(&lock->day, lock->day_mode, false);
 }
 
 /*

@@ -16,11 +16,23 @@
 #define ROW_LOCK_NO_KEY_UPDATE ExclusiveLock
 #define ROW_LOCK_UPDATE AccessExclusiveLock
 
+/* a lock that has been taken for a row, or for all rows of a day */
+typedef struct RowLock
+{
+	LOCKTAG		day;
+	LOCKMODE	day_mode;
+	bool		has_row;
+	LOCKTAG		row;
+	LOCKMODE	mode;
+	bool		is_new;			/* the row was not locked before */
+}			RowLock;
+
 extern void ZbxhistRowLockInit(void);
 extern bool ZbxhistLockRow(Oid day, int64 itemid, int64 position,
 						   LOCKMODE mode, bool waits);
 extern void ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position,
-								  LOCKMODE mode);
-extern void ZbxhistLockChangedRows(Oid day);
+								  LOCKMODE mode, RowLock * lock);
+extern void ZbxhistLockChangedRows(Oid day, RowLock * lock);
+extern void ZbxhistUnlockRow(const RowLock * lock);
 
 #endif							/* ZBXHIST_ROW_LOCK_H */

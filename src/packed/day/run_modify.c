@@ -5,7 +5,7 @@
  *
  * A run is deleted, and what the changes leave of its rows is written as a new
  * one.  As in other days, what is changed is the newest version, whose runs
- * nobody else changes once we hold the table's lock.
+ * nobody else changes once we have locked them.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,13 +80,14 @@ compare_edits(const void *a, const void *b)
 }
 
 /*
- * IsOwn says whether the transaction in a system column of a slot is ours.
+ * IsOwn says whether the run in a slot has been stored by our own transaction.
  */
 static bool
-IsOwn(TupleTableSlot *slot, AttrNumber attnum)
+IsOwn(TupleTableSlot *slot)
 {
 	bool		isnull;
-	Datum		xid = slot_getsysattr(slot, attnum, &isnull);
+	Datum		xid = slot_getsysattr(slot, MinTransactionIdAttributeNumber,
+									  &isnull);
 
 	return TransactionIdIsCurrentTransactionId(DatumGetTransactionId(xid));
 }
@@ -109,13 +110,12 @@ ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 									   slot) ||
 		!ZbxhistReadPlace(slot, &place))
 		elog(ERROR, "run of a row to be changed is not there");
-	if (IsOwn(slot, MaxTransactionIdAttributeNumber))
+	if (TransactionIdIsCurrentTransactionId(ZbxhistDeletedBy(slot)))
 		ZbxhistRaiseSecondChange(modify);
 	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, rows);
 	batch = ZbxhistRunBatch(slot);
 	crosscheck = IsolationUsesXactSnapshot() &&
-		!IsOwn(slot, MinTransactionIdAttributeNumber) ? modify->snapshot :
-		InvalidSnapshot;
+		!IsOwn(slot) ? modify->snapshot : InvalidSnapshot;
 	ExecDropSingleTupleTableSlot(slot);
 	ZbxhistDeleteGroup(modify->day, tid, crosscheck);
 	return batch;
