@@ -98,7 +98,7 @@ SELECT code FROM zbxhist.check() WHERE object ~ 'history_p';
 -- as it was packed
 SELECT d.heap_bytes > 1000000 AS heap, d.packed_at = h.packed_at AS packed_at, d.packed_rows = d.nrows AS rows,
        d.packed_bytes = zbxhist_internal.day_bytes(d.day) AS bytes, d.packed_bytes < h.bytes AS smaller, d.not_compacted
-  FROM zbxhist.packed_day d, hours h WHERE d.parent = 'history'::regclass;
+  FROM zbxhist.packed_day d, hours h WHERE d.parent = 'history'::regclass AND d.to_clock < 1000000;
 SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint
  WHERE conrelid = 'zbxhist_packed.history_p19700102'::regclass AND contype <> 'n' ORDER BY 1;
 SELECT refobjid::regclass FROM pg_depend
