@@ -158,13 +158,16 @@ class ReportError(Exception):
 
 
 class Database:
-    """Asks by psql, a session for each question."""
+    """Asks by psql, a session for each question, with the options of a session."""
 
-    def __init__(self, name):
+    def __init__(self, name, options=SESSION):
         self.name = name
         self.unreadable = {}
-        self.environment = dict(os.environ, PGCLIENTENCODING="UTF8", LC_MESSAGES="C")
-        self.environment["PGOPTIONS"] = f"{os.environ.get('PGOPTIONS', '')} {SESSION}".strip()
+        # a name, whatever it looks like
+        self.environment = dict(
+            os.environ, PGDATABASE=name, PGCLIENTENCODING="UTF8", LC_MESSAGES="C"
+        )
+        self.environment["PGOPTIONS"] = f"{os.environ.get('PGOPTIONS', '')} {options}".strip()
         user = system_user(name)
         self.psql = ["runuser", "-u", user, "--", "psql"] if user else ["psql"]
         # which that user may enter
@@ -175,7 +178,7 @@ class Database:
         command = ["-X", "-q", "-A", "-t", "-w", "-v", "ON_ERROR_STOP=1", "-f", "-"]
         try:
             run = subprocess.run(
-                self.psql + command + ["-d", self.name],
+                self.psql + command,
                 input=sql.encode(),
                 env=self.environment,
                 cwd=self.directory,
