@@ -156,6 +156,45 @@ def progress(report):
     )
 
 
+def span_of(pair, form):
+    """A range."""
+    return "–" if pair is None else f"{form(pair[0])} to {form(pair[1])}"
+
+
+def promised(report):
+    """What scripts/compare has said before, beside what it is."""
+    found = report.get("promised")
+    if found is None:
+        return ""
+    heads = (
+        ("values a second", "n"),
+        ("now", "n"),
+        ("bytes a packed value", "n"),
+        ("really", "n"),
+        ("disk before", "n"),
+        ("at retention, promised", "n"),
+        ("as it grows now", "n"),
+    )
+    lines = [
+        [
+            name(short(t["table"])),
+            decimal(t["values_per_second"]),
+            decimal(t["values_per_second_now"]),
+            span_of(t["bytes_per_value"], decimal),
+            decimal(t["bytes_per_value_now"]),
+            size(t["bytes_before"]),
+            span_of(t["bytes"], size),
+            size(t["bytes_at_end"]),
+        ]
+        for t in found["tables"]
+    ]
+    return (
+        f'<h2 id="promised">Promised on {day(found["time"])}, and real</h2><div class="card">'
+        + rows([("table", "name"), *heads], lines)
+        + "</div>"
+    )
+
+
 # ---- a table ----
 
 
@@ -496,7 +535,7 @@ def render(report):
         "style-src 'unsafe-inline'\">"
         f'<title>{escape(report["server"]["database"])}: zbxhist {day(report["server"]["time"])}</title>'
         f"<style>{CSS}</style></head><body><main>"
-        f"{header(report)}{tiles(report)}{check(report)}{progress(report)}{tables}"
+        f"{header(report)}{tiles(report)}{check(report)}{progress(report)}{promised(report)}{tables}"
         f"{maintenance(report)}{damage(report)}{settings(report)}{footer(report)}"
         "</main></body></html>\n"
     )

@@ -219,4 +219,58 @@ SKIP:
 			"@$row is in bench/results");
 	}
 }
+
+# ---- figures a value, and what is computed of them ----
+
+my @constants =
+  @{ JSON::PP->new->decode(slurp("$top/scripts/zbxcompare/figures.json")) };
+cmp_ok(scalar @constants, '>', 50, 'figures a value');
+
+SKIP:
+{
+	skip 'without bench/results', 1 if !$has_results;
+	my %results;
+	my @wrong;
+
+	for my $constant (@constants)
+	{
+		my $file = $constant->{result};
+		my $found = $results{$file} //=
+		  JSON::PP->new->decode(slurp("$top/bench/results/$file.json"));
+
+		for my $step (@{ $constant->{path} })
+		{
+			$found =
+			  ref $found eq 'HASH'
+			  ? $found->{$step}
+			  : ref $step eq 'HASH' ? (
+				grep {
+					my $line = $_;
+					!grep { $line->{$_} != $step->{$_} } keys %$step
+				} @$found)[0]
+			  : $found->[$step];
+		}
+		push @wrong, $constant->{name} if $found != $constant->{value};
+	}
+	is_deeply(\@wrong, [], '... are those of bench/results');
+}
+
+my $scale = slurp("$top/docs/scale.md");
+my ($computed) =
+  $scale =~ s/<!-- table begin -->\n(.*?)<!-- table end -->\n//s ? $1 : '';
+is(scalar `$top/scripts/compare --scale`,
+	$computed, 'docs/scale.md has the table that is computed of them');
+
+# in its sentences every greater number is one of them, or a rate of the table
+my %said = map { $_ => 1 } $computed =~ /^\| ([\d,]+)/gm;
+for my $number ($scale =~ /(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?![\w.]*\w)/g)
+{
+	my $plain = $number =~ tr/,//dr;
+	my $digits = $plain =~ /\.(\d+)/ ? length $1 : 0;
+
+	# rows a statement, and a gigabit
+	next if $said{$number}++ || $plain < 200 || $number eq '1000';
+	ok( (grep { sprintf("%.${digits}f", $_->{value}) eq $plain } @constants),
+		"docs/scale.md: $number has been measured");
+}
 done_testing();

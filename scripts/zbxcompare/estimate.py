@@ -1,0 +1,109 @@
+"""What is to be expected of zbxhist, beside what there is.
+
+Disk is told from the sampled values; WAL, pages and CPU from measured figures a
+value, for ordinary tables as well, because what a server writes now is for more
+than history.
+"""
+
+from . import figures
+
+DAY = 86400
+
+# seconds between two values of an item in trends
+TREND = 3600
+
+
+def rate_of(table):
+    """Values a second.  Trends come once an hour, all at once: of these what the
+    items say, not what was seen."""
+    if table["kind"] == "trends":
+        return table["items"] / TREND if table["items"] is not None else None
+    return table["values_per_second"]
+
+
+def kept(table):
+    """Seconds that values are kept for, and who says so.  What the data say is right
+    where old values are deleted already."""
+    if table["retention"]:
+        return table["retention"], "Zabbix's settings"
+    rate = rate_of(table)
+    if rate and table["rows"]:
+        return table["rows"] / rate, "rows by their rate"
+    return None, None
+
+
+def rows_kept(table):
+    """Rows when retention is reached; those that there are where that is not known."""
+    rate = rate_of(table)
+    if table["retention"] and rate:
+        return table["retention"] * rate
+    return table["rows"]
+
+
+def disk(table):
+    """Bytes when retention is reached: as now, and a range with zbxhist."""
+    rows, rate = rows_kept(table), rate_of(table) or 0
+    now = rows * table["bytes_per_value"] if table["bytes_per_value"] is not None else 0
+    if table["sample"] is None:
+        return {"plain": now, "heap": None, "runs": None}
+    found = {"plain": now}
+    for kind in ("heap", "runs"):
+        fresh = 0 if table["kind"] == "trends" else rate * DAY * figures.unpacked(kind)
+        found[kind] = [rows * size + fresh for size in table["sample"]["bytes_per_value"]]
+    return found
+
+
+def rows_a_statement(tables):
+    """Rows a statement of all INSERTs into history, by their rows; None if nobody
+    counts them."""
+    known = [t for t in tables if t["kind"] == "history" and t["statements"]]
+    calls = sum(t["values_per_second"] / t["statements"]["rows_per_statement"] for t in known)
+    rows = sum(t["values_per_second"] for t in known)
+    return rows / calls if calls else None
+
+
+def writing(tables, checkpoint_timeout):
+    """CPU, WAL and pages a second that history takes, each as a range: with the
+    statements that there are, or with any from 10 to 1000 rows."""
+    rate = sum(t["values_per_second"] for t in tables if t["kind"] == "history")
+    known = rows_a_statement(tables)
+    rows = (known, known) if known else (figures.ROWS[-1], figures.ROWS[0])
+    found = {}
+    for kind in figures.KINDS:
+        found[kind] = {
+            "cores": [rate * figures.cpu(kind, n) / 1e6 for n in rows],
+            "log_per_second": [rate * figures.log(kind, n, checkpoint_timeout) for n in rows],
+            "pages_per_second": [rate * figures.pages(kind, checkpoint_timeout)] * 2,
+        }
+    return found
+
+
+def together(tables, kind):
+    """The disk of all tables; of those without a sample what they have now."""
+    low = high = 0
+    for table in tables:
+        size = table["disk"][kind] or table["disk"]["plain"]
+        low += size if kind == "plain" else (size[0] if isinstance(size, list) else size)
+        high += size if kind == "plain" else (size[1] if isinstance(size, list) else size)
+    return [low, high]
+
+
+def expect(found):
+    """Adds to a sample what is to be expected; all of it in whole numbers but cores."""
+    tables = found["tables"]
+    for table in tables:
+        table["values_per_second_expected"] = rate_of(table)
+        table["kept"], table["kept_source"] = kept(table)
+        table["rows_kept"] = round(rows_kept(table))
+        table["disk"] = {
+            kind: [round(n) for n in size] if isinstance(size, list) else size and round(size)
+            for kind, size in disk(table).items()
+        }
+    found["rows_per_statement"] = rows_a_statement(tables)
+    found["expected"] = writing(tables, found["server"]["checkpoint_timeout"])
+    for kind, numbers in found["expected"].items():
+        numbers["disk"] = together(tables, kind)
+        for name, pair in numbers.items():
+            digits = 5 if name == "cores" else 0
+            numbers[name] = [round(n, digits) if digits else round(n) for n in sorted(pair)]
+    return found

@@ -1,0 +1,34 @@
+"""Files that are written as a whole or not at all."""
+
+import os
+import sys
+import tempfile
+
+from . import collect
+
+
+def check_directory(path):
+    """The directory of a file that will be written must be there."""
+    directory = os.path.dirname(path or "")
+    if directory and not os.path.isdir(directory):
+        raise collect.ReportError(
+            f"there is no directory {directory}", f"mkdir -p {collect.shell(directory)}"
+        )
+
+
+def write(path, text):
+    """Writes a file; None is standard output."""
+    if path is None:
+        sys.stdout.buffer.write(text.encode())
+        return
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".report.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

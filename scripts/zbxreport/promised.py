@@ -1,0 +1,74 @@
+"""What scripts/compare has said before the set-up, beside what came of it."""
+
+import json
+
+from .collect import ReportError
+
+# of scripts/compare's JSON
+FORMAT = 1
+
+
+def read(path):
+    """What was said; None if no file is named."""
+    if path is None:
+        return None
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        if document["format"] != FORMAT or not isinstance(document["tables"], list):
+            raise ValueError
+        for table in document["tables"]:
+            promise_of(table)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ReportError(
+            f"{path} is not what scripts/compare --output writes",
+            "scripts/compare --database NAME --output FILE, before the set-up",
+        ) from None
+    return document
+
+
+def promise_of(table):
+    """A table's figures of then."""
+    sample = table["sample"]
+    return {
+        "name": str(table["table"]),
+        "values_per_second": number(table["values_per_second_expected"]),
+        "bytes_before": number(table["bytes"]),
+        "bytes_per_value_before": number(table["bytes_per_value"]),
+        "bytes_per_value": pair(sample and sample["bytes_per_value"]),
+        "bytes": pair(table["disk"]["heap"]),
+    }
+
+
+def number(value):
+    """A number, or None."""
+    return None if value is None else float(value)
+
+
+def pair(value):
+    """A range, or None."""
+    return None if value is None else [float(value[0]), float(value[1])]
+
+
+def beside(document, report):
+    """What was said of each table, and what it is now; of packed days those that are
+    there, of the disk what the retention leads to."""
+    lines = []
+    for table in report["tables"]:
+        name = table["table"].rpartition(".")[2].strip('"')
+        promises = [p for p in map(promise_of, document["tables"]) if p["name"] == name]
+        if not promises:
+            continue
+        packed = sum(d["packed_bytes"] for d in table["days"])
+        values = sum(d["packed_values"] for d in table["days"])
+        lines.append(
+            promises[0]
+            | {
+                "table": table["table"],
+                "values_per_second_now": table["forecast"]["values_per_second"],
+                "bytes_per_value_now": round(packed / values, 2) if values else None,
+                "bytes_now": table["bytes"],
+                "bytes_at_end": table["forecast"]["bytes_at_end"],
+            }
+        )
+    return {"time": int(document["time"]), "tables": lines}
