@@ -125,6 +125,7 @@ sub write_something
 	if (@{ $result->{errors} })
 	{
 		$counts->{ $result->{errors}[0] }++;
+		$client->query('ROLLBACK');
 		return;
 	}
 	append_to_file(told_file($n), join '', map { "@$_[0 .. 3] $n\n" } @told);
@@ -208,7 +209,9 @@ sub end_somehow
 	$other //= PgWire->new($node, 'zabbix');
 	eval {
 		$other->query(
-			"SET lock_timeout = '1s'; SET zbxhist.allow_packed_drop = on");
+			# much shorter than a writer would wait
+			"SET lock_timeout = '1s'; SET statement_timeout = '10s'; SET zbxhist.allow_packed_drop = on"
+		);
 		$other->send_message('Q', "$statement\0");
 		if ($way ne 'whole')
 		{
@@ -337,7 +340,8 @@ sub rows_are_there
 }
 
 rows_are_there($_, 'after the run') for sort keys %clocks;
-$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+$node->safe_psql('zabbix',
+	'SET statement_timeout = 0; CALL zbxhist.run_maintenance()');
 rows_are_there($_, 'after maintenance') for sort keys %clocks;
 log_is_clean($node);
 $node->stop;
