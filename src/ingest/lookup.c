@@ -40,6 +40,7 @@
 #include "ingest/key_number.h"
 #include "ingest/lookup.h"
 #include "ingest/table_keys.h"
+#include "rows/item_range.h"
 #include "rows/stray.h"
 #include "rows/work_lock.h"
 
@@ -95,7 +96,6 @@ typedef struct Place
 	Oid			relid;
 	bool		is_day;
 	PackedDay	day;			/* if it is one */
-	int64		from_clock;
 	int64		to_clock;
 } Place;
 
@@ -159,15 +159,14 @@ FindIn(Relation parent, const Place *place, const KeyRows *rows,
 }
 
 /*
- * RaiseTaken raises the unique violation for the row whose key was found.
+ * RaiseTaken raises the unique violation for a row whose key was found.
  */
 static void
-RaiseTaken(const KeyRows *rows, const FoundKey *found)
+RaiseTaken(TupleDesc desc, HeapTuple row, const FoundKey *found)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
-													&TTSOpsHeapTuple);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 
-	ExecStoreHeapTuple(rows->tuples[found->row], slot, false);
+	ExecStoreHeapTuple(row, slot, false);
 	ZbxhistRaiseKeyTaken(found, slot);
 }
 
@@ -181,7 +180,7 @@ ZbxhistCheckParent(Relation parent, const KeyRows *rows)
 	FoundKey	found;
 
 	if (ZbxhistFindKeys(place, &found))
-		RaiseTaken(rows, &found);
+		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
 	place->close(place);
 }
 
@@ -197,7 +196,7 @@ ZbxhistCheckPartition(Relation parent, Oid partition, const KeyRows *rows)
 	bool		is_gone;
 
 	if (FindIn(parent, &place, rows, &found, &is_gone))
-		RaiseTaken(rows, &found);
+		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
 	return !is_gone;
 }
 
@@ -263,18 +262,18 @@ ZbxhistCheckOthers(Relation parent, const KeyRows *rows)
 	FoundKey	found;
 
 	if (FindInOthers(parent, rows, &found))
-		RaiseTaken(rows, &found);
+		RaiseTaken(rows->desc, rows->tuples[found.row], &found);
 }
 
 /* ---- by the rows' clocks ---- */
 
-/* rows that the parent has, with places that may have their keys */
-typedef struct PlacedRows
+/* a row with a place that may have its key */
+typedef struct PlacedRow
 {
-	KeyRows		rows;
-	int32	   *clocks;
-	KeyRows		chosen;			/* those that are looked for next */
-} PlacedRows;
+	int32		clock;
+	int			number;			/* keeps those of a clock in order */
+	HeapTuple	tuple;
+} PlacedRow;
 
 /*
  * FindClockPlace finds the partition or packed day that a clock has by now; returns
@@ -291,7 +290,6 @@ FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
 	if (partition != NULL)
 	{
 		place->relid = partition->relid;
-		place->from_clock = partition->from_clock;
 		place->to_clock = partition->to_clock;
 	}
 	else if (day != NULL)
@@ -299,126 +297,110 @@ FindClockPlace(const PartitionSet *set, int32 clock, Place *place)
 		place->relid = day->relid;
 		place->is_day = true;
 		place->day = *day;
-		place->from_clock = day->from_clock;
 		place->to_clock = day->to_clock;
 	}
 	return OidIsValid(place->relid);
 }
 
 /*
- * ReadClocks takes those of the rows that have a place.
+ * compare_placed_rows orders rows by clock.
  */
-static void
-ReadClocks(PlacedRows *placed, const PartitionSet *set, const KeyRows *rows)
+static int
+compare_placed_rows(const void *a, const void *b)
+{
+	const PlacedRow *left = a;
+	const PlacedRow *right = b;
+
+	return compare_places(left->clock, left->number, right->clock,
+						  right->number);
+}
+
+/*
+ * PlaceRows fills in those of the rows that have a place, in the order of their
+ * clocks; returns their number.
+ */
+static int
+PlaceRows(const PartitionSet *set, const KeyRows *rows, PlacedRow *placed)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(rows->desc,
 													&TTSOpsHeapTuple);
-	KeyRows		empty = {.desc = rows->desc};
 	Place		place;
-	int32		clock;
+	int			n = 0;
 
-	placed->rows = placed->chosen = empty;
-	placed->rows.tuples = palloc(sizeof(HeapTuple) * rows->ntuples);
-	placed->chosen.tuples = palloc(sizeof(HeapTuple) * rows->ntuples);
-	placed->clocks = palloc(sizeof(int32) * rows->ntuples);
 	for (int i = 0; i < rows->ntuples; i++)
 	{
 		ExecStoreHeapTuple(rows->tuples[i], slot, false);
-		if (!ZbxhistGetKeyClock(set, slot, &clock) ||
-			!FindClockPlace(set, clock, &place))
+		if (!ZbxhistGetKeyClock(set, slot, &placed[n].clock) ||
+			!FindClockPlace(set, placed[n].clock, &place))
 			continue;
-		placed->clocks[placed->rows.ntuples] = clock;
-		placed->rows.tuples[placed->rows.ntuples++] = rows->tuples[i];
+		placed[n].number = n;
+		placed[n++].tuple = rows->tuples[i];
 	}
 	ExecDropSingleTupleTableSlot(slot);
+	qsort(placed, n, sizeof(PlacedRow), compare_placed_rows);
+	return n;
 }
 
 /*
- * FreePlaced frees what ReadClocks has allocated.
- */
-static void
-FreePlaced(PlacedRows *placed)
-{
-	pfree(placed->rows.tuples);
-	pfree(placed->chosen.tuples);
-	pfree(placed->clocks);
-}
-
-/*
- * ChooseRows chooses the rows of a place.
- */
-static void
-ChooseRows(PlacedRows *placed, const Place *place)
-{
-	placed->chosen.ntuples = 0;
-	for (int i = 0; i < placed->rows.ntuples; i++)
-	{
-		if (placed->clocks[i] >= place->from_clock &&
-			placed->clocks[i] < place->to_clock)
-			placed->chosen.tuples[placed->chosen.ntuples++] =
-				placed->rows.tuples[i];
-	}
-}
-
-/*
- * DropRows lets go of the rows of a place.
- */
-static void
-DropRows(PlacedRows *placed, const Place *place)
-{
-	int			n = 0;
-
-	for (int i = 0; i < placed->rows.ntuples; i++)
-	{
-		if (placed->clocks[i] >= place->from_clock &&
-			placed->clocks[i] < place->to_clock)
-			continue;
-		placed->clocks[n] = placed->clocks[i];
-		placed->rows.tuples[n++] = placed->rows.tuples[i];
-	}
-	placed->rows.ntuples = n;
-}
-
-/*
- * FindByClocks says whether the key of one of the rows, then among those that
- * are chosen, is in the partition or packed day that its clock has by now, and
- * sets relid to that.  Either may be changed for the other meanwhile; then its
- * successor is looked at.  If has_strays is not NULL, the rows are in the
- * parent, and others are told of those that may be strays.
+ * FindPlaced says whether the key of one of the first of some rows, those of one
+ * place, is there by now, and sets nlooked to how many these are, or 0 if the
+ * place has become another one.  If has_strays is not NULL, the rows are in the parent,
+ * and others are told of those that may be strays.
  */
 static bool
-FindByClocks(Relation parent, PlacedRows *placed, const KeyRows *rows,
-			 bool *has_strays, FoundKey *found, Oid *relid)
+FindPlaced(Relation parent, TupleDesc desc, const PlacedRow *placed, int nplaced,
+		   bool *has_strays, FoundKey *found, Place *place, int *nlooked)
 {
-	ReadClocks(placed, ZbxhistGetPartitionSet(parent), rows);
-	while (placed->rows.ntuples > 0)
+	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
+	KeyRows		rows = {.desc = desc};
+	bool		is_gone;
+	bool		result;
+
+	*nlooked = 1;
+	if (!FindClockPlace(set, placed[0].clock, place))
+		return false;
+	/* it may be a new partition, or a day that will have one */
+	if (has_strays != NULL && (!place->is_day || place->day.has_runs ||
+							   OidIsValid(place->day.partition)))
+		ZbxhistNoteStrayOnce(parent, has_strays);
+	rows.tuples = palloc(sizeof(HeapTuple) * nplaced);
+	for (int i = 0; i < nplaced && placed[i].clock < place->to_clock; i++)
+		rows.tuples[rows.ntuples++] = placed[i].tuple;
+	result = FindIn(parent, place, &rows, found, &is_gone);
+	pfree(rows.tuples);
+	*nlooked = is_gone && !ZbxhistPartitionSetIsValid(set) ? 0 : rows.ntuples;
+	return result;
+}
+
+/*
+ * FindByClocks says whether the key of one of the rows is in the partition or
+ * packed day that its clock has by now, and sets relid to that and row to the
+ * row.  Either may be changed for the other meanwhile; then its successor is
+ * looked at.
+ */
+static bool
+FindByClocks(Relation parent, const KeyRows *rows, bool *has_strays,
+			 FoundKey *found, Oid *relid, HeapTuple *row)
+{
+	PlacedRow  *placed = palloc(sizeof(PlacedRow) * rows->ntuples);
+	int			nplaced = PlaceRows(ZbxhistGetPartitionSet(parent), rows,
+									placed);
+	bool		result = false;
+	int			nlooked;
+
+	for (int i = 0; i < nplaced && !result; i += nlooked)
 	{
-		const PartitionSet *set = ZbxhistGetPartitionSet(parent);
 		Place		place;
-		bool		is_gone = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (FindClockPlace(set, placed->clocks[0], &place))
-		{
-			/* it may be a new partition, or a day that will have one */
-			if (has_strays != NULL &&
-				(!place.is_day || OidIsValid(place.day.partition) ||
-				 place.day.has_runs))
-				ZbxhistNoteStrayOnce(parent, has_strays);
-			ChooseRows(placed, &place);
-			*relid = place.relid;
-			if (FindIn(parent, &place, &placed->chosen, found, &is_gone))
-				return true;
-		}
-		else
-		{
-			place.from_clock = placed->clocks[0];
-			place.to_clock = place.from_clock + 1;
-		}
-		if (!is_gone || ZbxhistPartitionSetIsValid(set))
-			DropRows(placed, &place);
+		result = FindPlaced(parent, rows->desc, &placed[i], nplaced - i,
+							has_strays, found, &place, &nlooked);
+		*relid = place.relid;
+		if (result)
+			*row = placed[i + found->row].tuple;
 	}
-	return false;
+	pfree(placed);
+	return result;
 }
 
 /*
@@ -431,14 +413,13 @@ FindByClocks(Relation parent, PlacedRows *placed, const KeyRows *rows,
 void
 ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows, bool *has_strays)
 {
-	PlacedRows	placed;
 	FoundKey	found;
 	Oid			relid;
+	HeapTuple	row;
 
 	AcceptInvalidationMessages();
-	if (FindByClocks(parent, &placed, rows, has_strays, &found, &relid))
-		RaiseTaken(&placed.chosen, &found);
-	FreePlaced(&placed);
+	if (FindByClocks(parent, rows, has_strays, &found, &relid, &row))
+		RaiseTaken(rows->desc, row, &found);
 }
 
 /*
@@ -448,13 +429,10 @@ ZbxhistCheckKeptRows(Relation parent, const KeyRows *rows, bool *has_strays)
 bool
 ZbxhistKeyIsElsewhere(Relation parent, const KeyRows *row, Oid *relid)
 {
-	PlacedRows	placed;
 	FoundKey	found;
-	bool		result = FindByClocks(parent, &placed, row, NULL, &found,
-									  relid);
+	HeapTuple	tuple;
 
-	FreePlaced(&placed);
-	if (result)
+	if (FindByClocks(parent, row, NULL, &found, relid, &tuple))
 		return true;
 	*relid = InvalidOid;
 	return FindInOthers(parent, row, &found);
@@ -502,14 +480,12 @@ IsKeySeen(Relation parent, const KeyRows *row, Snapshot snapshot)
 {
 	const PartitionSet *set = ZbxhistGetPartitionSet(parent);
 	List	   *tables = lcons_oid(RelationGetRelid(parent), ListOthers(set));
-	PlacedRows	placed;
+	PlacedRow	placed;
 	Place		place = {.relid = InvalidOid};
 	ListCell   *lc;
 
-	ReadClocks(&placed, set, row);
-	if (placed.rows.ntuples > 0)
-		(void) FindClockPlace(set, placed.clocks[0], &place);
-	FreePlaced(&placed);
+	if (PlaceRows(set, row, &placed) > 0)
+		(void) FindClockPlace(set, placed.clock, &place);
 	if (OidIsValid(place.day.partition))
 		tables = lappend_oid(tables, place.day.partition);
 	foreach(lc, tables)
