@@ -31,74 +31,44 @@
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 
 #include "catalog/own_tables.h"
 #include "catalog/packed_days.h"
 
 /* ---- the days ---- */
 
-/* where a row's values are */
-typedef struct PackedDayColumns
-{
-	AttrNumber	parent;
-	AttrNumber	day;
-	AttrNumber	from_clock;
-	AttrNumber	to_clock;
-	AttrNumber	partition;
-	AttrNumber	unpacked;
-	AttrNumber	nrows;
-	AttrNumber	runs;
-	AttrNumber	packed_at;
-} PackedDayColumns;
+/* columns of zbxhist.packed_day, in the order of ReadDay */
+static const char *const column_names[] = {
+	"day", "parent", "from_clock", "to_clock", "partition", "unpacked",
+	"nrows", "runs", "packed_at"
+};
 
-/*
- * FindDayColumns finds the columns of zbxhist.packed_day.
- */
-static void
-FindDayColumns(Relation rel, PackedDayColumns *columns)
-{
-	columns->parent = ZbxhistOwnColumn(rel, "parent");
-	columns->day = ZbxhistOwnColumn(rel, "day");
-	columns->from_clock = ZbxhistOwnColumn(rel, "from_clock");
-	columns->to_clock = ZbxhistOwnColumn(rel, "to_clock");
-	columns->partition = ZbxhistOwnColumn(rel, "partition");
-	columns->unpacked = ZbxhistOwnColumn(rel, "unpacked");
-	columns->nrows = ZbxhistOwnColumn(rel, "nrows");
-	columns->runs = ZbxhistOwnColumn(rel, "runs");
-	columns->packed_at = ZbxhistOwnColumn(rel, "packed_at");
-}
+#define NCOLUMNS lengthof(column_names)
 
 /*
  * ReadDay takes a row into day.  What is null is 0, which is InvalidOid.
  */
 static void
-ReadDay(Relation rel, const PackedDayColumns *columns, HeapTuple tuple,
+ReadDay(Relation rel, const AttrNumber *attnums, HeapTuple tuple,
 		PackedDay *day)
 {
+	Datum		values[NCOLUMNS];
 	bool		isnull;
-	Datum		partition;
 
-	day->relid = DatumGetObjectId(get_own_value(rel, tuple, columns->day,
-												&isnull));
-	day->from_clock = DatumGetInt64(get_own_value(rel, tuple,
-												  columns->from_clock,
-												  &isnull));
-	day->to_clock = DatumGetInt64(get_own_value(rel, tuple, columns->to_clock,
-												&isnull));
-	partition = get_own_value(rel, tuple, columns->partition, &isnull);
-	day->partition = isnull ? InvalidOid : DatumGetObjectId(partition);
-	day->is_unpacked = DatumGetBool(get_own_value(rel, tuple,
-												  columns->unpacked,
-												  &isnull));
-	day->nrows = DatumGetInt64(get_own_value(rel, tuple, columns->nrows,
-											 &isnull));
-	day->has_runs = DatumGetBool(get_own_value(rel, tuple, columns->runs,
-											   &isnull));
+	for (int i = 0; i < NCOLUMNS; i++)
+		values[i] = get_own_value(rel, tuple, attnums[i], &isnull);
+	day->relid = DatumGetObjectId(values[0]);
+	day->parent = DatumGetObjectId(values[1]);
+	day->from_clock = DatumGetInt64(values[2]);
+	day->to_clock = DatumGetInt64(values[3]);
+	day->partition = DatumGetObjectId(values[4]);
+	day->is_unpacked = DatumGetBool(values[5]);
+	day->nrows = DatumGetInt64(values[6]);
+	day->has_runs = DatumGetBool(values[7]);
+	day->packed_at = DatumGetTimestampTz(values[8]);
 	day->is_verified = false;
 }
 
@@ -117,24 +87,26 @@ compare_days(const void *a, const void *b)
 }
 
 /*
- * ZbxhistReadPackedDays returns the packed days of parent as committed now,
- * sorted by clock, in an array palloc'd in the current context.
+ * ReadDays returns the packed days whose column "parent" or "day" is value, or
+ * all if that is InvalidOid, as a snapshot sees them, or as committed now if it
+ * is NULL, in an array palloc'd in the current context.
  */
-PackedDay *
-ZbxhistReadPackedDays(Oid parent, int *ndays)
+static PackedDay *
+ReadDays(const char *column, Oid value, Snapshot snapshot, int *ndays)
 {
 	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
 	int			capacity = 32;
 	PackedDay  *days = palloc(sizeof(PackedDay) * capacity);
-	PackedDayColumns columns;
+	AttrNumber	attnums[NCOLUMNS];
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
 	*ndays = 0;
 	if (rel == NULL)
 		return days;
-	FindDayColumns(rel, &columns);
-	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
+	for (int i = 0; i < NCOLUMNS; i++)
+		attnums[i] = ZbxhistOwnColumn(rel, column_names[i]);
+	scan = ZbxhistBeginOwnScan(rel, column, value, snapshot);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		if (*ndays == capacity)
@@ -142,69 +114,40 @@ ZbxhistReadPackedDays(Oid parent, int *ndays)
 			capacity *= 2;
 			days = repalloc(days, sizeof(PackedDay) * capacity);
 		}
-		ReadDay(rel, &columns, tuple, &days[(*ndays)++]);
+		ReadDay(rel, attnums, tuple, &days[(*ndays)++]);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
+	return days;
+}
+
+/*
+ * ZbxhistReadPackedDays returns the packed days of parent as committed now,
+ * sorted by clock, in an array palloc'd in the current context.
+ */
+PackedDay *
+ZbxhistReadPackedDays(Oid parent, int *ndays)
+{
+	PackedDay  *days = ReadDays("parent", parent, NULL, ndays);
+
 	qsort(days, *ndays, sizeof(PackedDay), compare_days);
 	return days;
 }
 
 /*
- * ZbxhistReadPackedDay says whether a day is known to a snapshot, NULL for the
- * newest, and has been unpacked.
+ * ZbxhistReadPackedDay fills in day by its table, as a snapshot sees it, or as
+ * committed now if that is NULL; returns false if there is none.
  */
 bool
-ZbxhistReadPackedDay(Oid day, Snapshot snapshot, bool *is_unpacked)
+ZbxhistReadPackedDay(Oid relid, Snapshot snapshot, PackedDay *day)
 {
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	bool		found;
+	int			n;
+	PackedDay  *days = ReadDays("day", relid, snapshot, &n);
 
-	if (rel == NULL)
-		return false;
-	scan = ZbxhistBeginOwnScan(rel, "day", day, snapshot);
-	tuple = systable_getnext(scan);
-	found = HeapTupleIsValid(tuple);
-	if (found)
-	{
-		bool		isnull;
-
-		*is_unpacked =
-			DatumGetBool(get_own_value(rel, tuple,
-									   ZbxhistOwnColumn(rel, "unpacked"),
-									   &isnull));
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
-}
-
-/*
- * ReadDayRow finds the row of a day, as committed now, and when it was packed;
- * returns false if there is none.
- */
-static bool
-ReadDayRow(Relation rel, const PackedDayColumns *columns, Oid relid,
-		   PackedDay *day, Oid *parent, TimestampTz *packed_at)
-{
-	SysScanDesc scan = ZbxhistBeginOwnScan(rel, "day", relid, NULL);
-	HeapTuple	tuple = systable_getnext(scan);
-	bool		found = HeapTupleIsValid(tuple);
-	bool		isnull;
-
-	if (found)
-	{
-		ReadDay(rel, columns, tuple, day);
-		*parent = DatumGetObjectId(get_own_value(rel, tuple, columns->parent,
-												 &isnull));
-		*packed_at =
-			DatumGetTimestampTz(get_own_value(rel, tuple, columns->packed_at,
-											  &isnull));
-	}
-	systable_endscan(scan);
-	return found;
+	if (n > 0)
+		*day = days[0];
+	pfree(days);
+	return n > 0;
 }
 
 /*
@@ -213,59 +156,22 @@ ReadDayRow(Relation rel, const PackedDayColumns *columns, Oid relid,
  * several, which have been compacted: then the one that was packed last counts.
  */
 bool
-ZbxhistWasPacked(Oid day, Snapshot snapshot)
+ZbxhistWasPacked(Oid relid, Snapshot snapshot)
 {
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	bool		found = false;
-	PackedDayColumns columns;
-	PackedDay	bounds;
-	TimestampTz packed_at;
-	Oid			parent;
+	PackedDay	day;
+	PackedDay  *days;
+	int			n;
+	bool		result = false;
 
-	if (rel == NULL)
+	if (!ZbxhistReadPackedDay(relid, NULL, &day))
 		return false;
-	FindDayColumns(rel, &columns);
-	if (ReadDayRow(rel, &columns, day, &bounds, &parent, &packed_at))
-	{
-		ScanKeyData keys[4];
-		SysScanDesc scan;
-
-		ScanKeyInit(&keys[0], columns.parent, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(parent));
-		ScanKeyInit(&keys[1], columns.from_clock,
-					BTGreaterEqualStrategyNumber, F_INT8GE,
-					Int64GetDatum(bounds.from_clock));
-		ScanKeyInit(&keys[2], columns.to_clock, BTLessEqualStrategyNumber,
-					F_INT8LE, Int64GetDatum(bounds.to_clock));
-		ScanKeyInit(&keys[3], columns.packed_at, BTEqualStrategyNumber,
-					F_TIMESTAMPTZ_EQ, TimestampTzGetDatum(packed_at));
-		scan = systable_beginscan(rel, InvalidOid, false, snapshot, 4, keys);
-		found = HeapTupleIsValid(systable_getnext(scan));
-		systable_endscan(scan);
-	}
-	table_close(rel, AccessShareLock);
-	return found;
-}
-
-/*
- * ZbxhistFindDayEntry fills in day by its table and returns the one whose
- * packed day it is; InvalidOid if it is none's.
- */
-Oid
-ZbxhistFindDayEntry(Oid relid, PackedDay *day)
-{
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	PackedDayColumns columns;
-	TimestampTz packed_at;
-	Oid			parent;
-	bool		found;
-
-	if (rel == NULL)
-		return InvalidOid;
-	FindDayColumns(rel, &columns);
-	found = ReadDayRow(rel, &columns, relid, day, &parent, &packed_at);
-	table_close(rel, AccessShareLock);
-	return found ? parent : InvalidOid;
+	days = ReadDays("parent", day.parent, snapshot, &n);
+	for (int i = 0; i < n && !result; i++)
+		result = days[i].from_clock >= day.from_clock &&
+			days[i].to_clock <= day.to_clock &&
+			days[i].packed_at == day.packed_at;
+	pfree(days);
+	return result;
 }
 
 /*
@@ -273,11 +179,11 @@ ZbxhistFindDayEntry(Oid relid, PackedDay *day)
  * partition by now, and in the day only for older snapshots.
  */
 bool
-ZbxhistDayIsUnpacked(Oid day)
+ZbxhistDayIsUnpacked(Oid relid)
 {
-	bool		is_unpacked;
+	PackedDay	day;
 
-	return ZbxhistReadPackedDay(day, NULL, &is_unpacked) && is_unpacked;
+	return ZbxhistReadPackedDay(relid, NULL, &day) && day.is_unpacked;
 }
 
 /*
@@ -288,27 +194,17 @@ ZbxhistDayIsUnpacked(Oid day)
 int
 ZbxhistCountPackedDays(Oid parent)
 {
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
-	PackedDayColumns columns;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	int			n;
+	PackedDay  *days = ReadDays("parent", parent, NULL, &n);
 	int			result = 0;
 
-	if (rel == NULL)
-		return 0;
-	FindDayColumns(rel, &columns);
-	scan = ZbxhistBeginOwnScan(rel, "parent", parent, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	for (int i = 0; i < n; i++)
 	{
-		PackedDay	day;
-
-		ReadDay(rel, &columns, tuple, &day);
-		if (!day.is_unpacked &&
-			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(day.relid)))
+		if (!days[i].is_unpacked &&
+			SearchSysCacheExists1(RELOID, ObjectIdGetDatum(days[i].relid)))
 			result++;
 	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	pfree(days);
 	return result;
 }
 
@@ -319,25 +215,13 @@ ZbxhistCountPackedDays(Oid parent)
 List *
 ZbxhistReadPackedParents(void)
 {
-	Relation	rel = ZbxhistOpenOwnTable("packed_day", AccessShareLock);
+	int			n;
+	PackedDay  *days = ReadDays("parent", InvalidOid, NULL, &n);
 	List	   *result = NIL;
-	AttrNumber	column;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 
-	if (rel == NULL)
-		return NIL;
-	column = ZbxhistOwnColumn(rel, "parent");
-	scan = ZbxhistBeginOwnScan(rel, "parent", InvalidOid, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		parent = get_own_value(rel, tuple, column, &isnull);
-
-		result = list_append_unique_oid(result, DatumGetObjectId(parent));
-	}
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
+	for (int i = 0; i < n; i++)
+		result = list_append_unique_oid(result, days[i].parent);
+	pfree(days);
 	return result;
 }
 

@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_PACKED_DAYS_H
 #define ZBXHIST_PACKED_DAYS_H
 
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
 #include "utils/snapshot.h"
 
@@ -25,11 +26,13 @@ typedef struct PackedDay
 {
 	Oid			relid;			/* its table, which may have been dropped:
 								 * open it with try_table_open */
+	Oid			parent;
 	int64		from_clock;		/* first clock it holds */
 	int64		to_clock;		/* first clock after it */
 	Oid			partition;		/* that it is being unpacked to, or InvalidOid */
 	bool		is_unpacked;	/* its rows are there by now */
 	int64		nrows;			/* about so many */
+	TimestampTz packed_at;
 	bool		has_runs;		/* INSERTs store values there, as runs */
 	bool		is_verified;	/* ... and none of its rows is in the parent */
 } PackedDay;
@@ -44,11 +47,10 @@ typedef struct RenamedColumn
 extern PackedDay *ZbxhistReadPackedDays(Oid parent, int *ndays);
 extern int	ZbxhistCountPackedDays(Oid parent);
 extern List *ZbxhistReadPackedParents(void);
-extern bool ZbxhistReadPackedDay(Oid day, Snapshot snapshot,
-								 bool *is_unpacked);
-extern bool ZbxhistWasPacked(Oid day, Snapshot snapshot);
-extern Oid	ZbxhistFindDayEntry(Oid relid, PackedDay *day);
-extern bool ZbxhistDayIsUnpacked(Oid day);
+extern bool ZbxhistReadPackedDay(Oid relid, Snapshot snapshot,
+								 PackedDay *day);
+extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);
+extern bool ZbxhistDayIsUnpacked(Oid relid);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
 extern List *ZbxhistReadNewColumns(Oid foreign);

@@ -151,16 +151,15 @@ HasPages(Oid relid)
 static void
 CountDay(Oid relid)
 {
-	bool		is_unpacked;
 	PackedDay	day;
 
 	if (get_rel_namespace(relid) !=
 		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) ||
-		!ZbxhistReadPackedDay(relid, NULL, &is_unpacked) || is_unpacked ||
+		!ZbxhistReadPackedDay(relid, NULL, &day) || day.is_unpacked ||
 		!HasPages(relid))
 		return;
 	dropped_days++;
-	dropped_from = ZbxhistFindDayEntry(relid, &day);
+	dropped_from = day.parent;
 	dropped_clock = day.from_clock;
 }
 

@@ -122,11 +122,11 @@ RefuseUnpacked(Relation parent, Snapshot snapshot)
 
 	for (int i = 0; i < set->npacked_days; i++)
 	{
-		bool		is_unpacked;
+		PackedDay	seen;
 
 		if (set->packed_days[i].is_unpacked &&
 			(!ZbxhistReadPackedDay(set->packed_days[i].relid, snapshot,
-								   &is_unpacked) || !is_unpacked))
+								   &seen) || !seen.is_unpacked))
 			RaiseConflict("A day has been unpacked meanwhile.");
 	}
 }

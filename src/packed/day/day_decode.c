@@ -36,14 +36,14 @@ static int
 hint_verify(Relation day)
 {
 	PackedDay	entry;
-	Oid			parent = ZbxhistFindDayEntry(RelationGetRelid(day), &entry);
-	const char *name = get_rel_name(parent);
+	const char *name;
 
-	if (name == NULL)
+	if (!ZbxhistReadPackedDay(RelationGetRelid(day), NULL, &entry) ||
+		(name = get_rel_name(entry.parent)) == NULL)
 		return 0;
 	ZbxhistNoteDamage(RelationGetRelid(day));
 	return errhint("SELECT * FROM zbxhist.verify(%s);",
-				   quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(parent)),
+				   quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry.parent)),
 																 name)));
 }
 

@@ -614,7 +614,7 @@ OpenState(VerifyState *state, Oid day)
 	state->snapshot = GetActiveSnapshot();
 	state->from_clock = ZBXHIST_CLOCK_MIN;
 	state->to_clock = ZBXHIST_CLOCK_END;
-	if (OidIsValid(ZbxhistFindDayEntry(day, &entry)))
+	if (ZbxhistReadPackedDay(day, NULL, &entry))
 	{
 		state->from_clock = entry.from_clock;
 		state->to_clock = entry.to_clock;
