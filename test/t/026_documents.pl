@@ -381,6 +381,8 @@ for my $file (@documents)
 	for my $command (@{ $commands{$file}[1] })
 	{
 		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
+		$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist_migrate')
+		  if ($command->{sql} // '') =~ /DROP EXTENSION zbxhist_migrate/;
 		run_and_look('zabbix', $command, $file);
 		$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 	}
