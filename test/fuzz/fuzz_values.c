@@ -179,17 +179,6 @@ try_value(const ValueCheck *check, const uint8 *data, size_t size)
 		touch_value(check, copy, size);
 }
 
-/* Is text what PostgreSQL takes for it? */
-static void
-try_text(const uint8 *data, size_t size)
-{
-	bool		is_text =
-		pg_encoding_verifymbstr(PG_UTF8, (const char *) data, size) == size;
-
-	if (ZbxhistIsValidText((const char *) data, size) != is_text)
-		fail("text is something else");
-}
-
 /* ---- a column ---- */
 
 /* Can values of that kind be of a type? */
@@ -260,8 +249,6 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 	if (size < 1)
 		return 0;
 	check = checks[data[0] % 64 % lengthof(checks)];
-	if (check->kind == CHECK_TEXT)
-		try_text(data + 1, size - 1);
 	if (data[0] < 128)
 		try_value(check, data + 1, size - 1);
 	else

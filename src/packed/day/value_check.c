@@ -10,8 +10,8 @@
  * What is looked at is what a type's receive function would refuse.  Only the
  * order of a range's bounds is not: that is another value, but no bad one.
  *
- * Text is checked in the way of the server's encoding, eight bytes at a time and
- * many values at once where they are what most texts are.
+ * Text is checked in the way of the server's encoding, many values at once where
+ * they follow one another.
  *
  *-------------------------------------------------------------------------
  */
@@ -95,158 +95,14 @@ FindInvalidNumber(const ValueCheck *check, const int64 *values, int first,
 
 /* ---- text ---- */
 
-#define ONES				UINT64CONST(0x0101010101010101)
-#define HIGHEST				(ONES << 7)
-
-/* the highest bit of each byte of a word that is not zero, but for that bit */
-#define nonzero_bytes(word) ((((word) & ~HIGHEST) + ~HIGHEST) & HIGHEST)
-
-/*
- * is_ascii_word says whether eight bytes are ASCII without zeros: then no byte
- * has its highest bit set, nor has what it is less one.
- */
-static inline bool
-is_ascii_word(uint64 word)
-{
-	return ((word | (word - ONES)) & HIGHEST) == 0;
-}
-
-/*
- * count_ascii_text returns how many bytes, by eights, ASCII without zeros
- * begins with; all encodings of a server have that.
- */
-static inline size_t
-count_ascii_text(const char *data, size_t length)
-{
-	const uint8 *next = (const uint8 *) data;
-	const uint8 *end = next + length;
-
-	while (end - next >= 16)
-	{
-		uint64		one = codec_load64(next);
-		uint64		other = codec_load64(next + 8);
-
-		if (((one | (one - ONES) | other | (other - ONES)) & HIGHEST) != 0)
-			break;
-		next += 16;
-	}
-	while (end - next >= 8 && is_ascii_word(codec_load64(next)))
-		next += 8;
-	return next - (const uint8 *) data;
-}
-
-/*
- * load_rest returns a word of less than eight bytes, filled up with spaces.
- */
-static inline uint64
-load_rest(const char *data, size_t length)
-{
-	uint8		rest[sizeof(uint64)];
-
-	memset(rest, ' ', sizeof(rest));
-	if (length > 0)
-		memcpy(rest, data, length);
-	return codec_load64(rest);
-}
-
-/*
- * is_ascii_text says whether bytes are ASCII without zeros.
- */
-static inline bool
-is_ascii_text(const char *data, size_t length)
-{
-	size_t		count;
-
-	if (length == 0)
-		return true;
-	count = count_ascii_text(data, length);
-	return length - count < sizeof(uint64) &&
-		is_ascii_word(load_rest(data + count, length - count));
-}
-
-/*
- * is_usual_word says whether eight bytes are UTF-8 of the usual characters.
- * *expected has the highest bit of each byte that must go on with the character
- * of the word before; it is set to that of the next.
- */
-static inline bool
-is_usual_word(uint64 word, uint64 *expected)
-{
-	uint64		high = word & HIGHEST;
-	uint64		first = high & word << 1;	/* 11...... begins a character */
-	uint64		first3 = first & word << 2; /* 111..... of three bytes */
-	uint64		next = first << 8 | *expected;
-
-	*expected = first >> 56;
-	/* zeros, C0 and C1 */
-	if ((((word - ONES) & ~word & HIGHEST) |
-		 (first & ~first3 & ~nonzero_bytes(word & ONES * 0x1E))) != 0)
-		return false;
-	if (first3 != 0)
-	{
-		/* four bytes; E0 and ED, whose second byte is limited */
-		if (((first3 & word << 3) |
-			 (first3 & ~nonzero_bytes(word & ONES * 0x0F)) |
-			 (first3 & ~nonzero_bytes((word & ONES * 0x0F) ^ ONES * 0x0D))) != 0)
-			return false;
-		next |= first3 << 16;
-		*expected |= first3 >> 48;
-	}
-	return (high & ~first) == next;
-}
-
-/*
- * is_usual_utf8 says whether bytes are UTF-8 of the usual characters, which are
- * those of up to three bytes but for a few scripts.  PostgreSQL has to be asked
- * about others; that takes longer.
- */
-static inline bool
-is_usual_utf8(const char *data, size_t length)
-{
-	uint64		expected = 0;
-
-	if (length == 0)
-		return true;
-	while (length >= sizeof(uint64))
-	{
-		uint64		word = codec_load64((const uint8 *) data);
-
-		if (is_ascii_word(word) && expected == 0)
-		{
-			size_t		count = count_ascii_text(data, length);
-
-			data += count;
-			length -= count;
-			continue;
-		}
-		if (!is_usual_word(word, &expected))
-			return false;
-		data += sizeof(uint64);
-		length -= sizeof(uint64);
-	}
-	return is_usual_word(load_rest(data, length), &expected);
-}
-
-/*
- * is_usual_text says whether bytes are text, as far as can be told quickly.
- */
-static inline bool
-is_usual_text(int encoding, const char *data, size_t length)
-{
-	return encoding == PG_UTF8 ? is_usual_utf8(data, length) :
-		is_ascii_text(data, length);
-}
-
 /*
  * ZbxhistIsValidText says whether bytes are text in the database's encoding.
  */
 bool
 ZbxhistIsValidText(const char *data, size_t length)
 {
-	int			encoding = GetDatabaseEncoding();
-
-	return is_usual_text(encoding, data, length) ||
-		pg_verify_mbstr(encoding, data, (int) length, true);
+	return length == 0 ||
+		pg_verify_mbstr(GetDatabaseEncoding(), data, (int) length, true);
 }
 
 /*
@@ -462,11 +318,8 @@ FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
 static bool
 IsTextRun(const PackedBytes *bytes, int nrows, size_t length)
 {
-	int			encoding = GetDatabaseEncoding();
-
-	if (encoding != PG_UTF8)
-		return is_ascii_text(bytes[0].data, length);
-	if (!ZbxhistIsValidText(bytes[0].data, length))
+	if (GetDatabaseEncoding() != PG_UTF8 ||
+		!ZbxhistIsValidText(bytes[0].data, length))
 		return false;
 	/* no character begins in one row and ends in the next */
 	for (int i = 1; i < nrows; i++)
