@@ -140,7 +140,6 @@ OBJS = \
 	src/packed/format/codec_double.o \
 	src/packed/format/codec_frame.o \
 	src/packed/format/codec_integer.o \
-	src/packed/format/codec_line.o \
 	src/packed/format/column_values.o \
 	src/packed/format/run.o \
 	src/packed/format/run_itemids.o \

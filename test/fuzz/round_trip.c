@@ -177,46 +177,6 @@ test_integers(void)
 	}
 }
 
-/*
- * Values that scatter about a line of any slope, by less than they grow, take
- * the bits by which they scatter, and not one more; clocks, too.
- */
-static void
-test_lines(void)
-{
-	static const int64 slopes[] = {1, 7, 300, -300, 12345, -65536, 1000000};
-	PackedKind	kinds[] = {PACKED_INT, PACKED_UNSIGNED, PACKED_INT};
-	int			s,
-				width,
-				i;
-
-	for (s = 0; s < lengthof(slopes); s++)
-	{
-		for (width = 1; width <= 16; width++)
-		{
-			int			n = 1000;
-			SegmentRows rows = {s, n, 3, make_columns(kinds, 3, n)};
-			uint64		mask = (UINT64CONST(1) << width) - 1;
-			PackedSize	size;
-
-			for (i = 0; i < n; i++)
-			{
-				rows.columns[0].ints[i] = 1700000000 + i * 300 +
-					random_number() % 2;
-				rows.columns[1].unsigneds[i] = UINT64CONST(1) << 40;
-				rows.columns[1].unsigneds[i] += i * slopes[s] +
-					(random_number() & mask);
-				rows.columns[2].ints[i] = i * slopes[s] + (random_number() & mask);
-			}
-			report(round_trip(&rows, 1, 1, PAGE, &size), "lines", width, n);
-			if (mask <= (uint64) (slopes[s] < 0 ? -slopes[s] : slopes[s]) * n / 2 &&
-				size.bytes > 150 + (size_t) n * (1 + 2 * width) / 8)
-				report("more than what is not on a line", "lines", width, n);
-			shim_reset();
-		}
-	}
-}
-
 /* ------------------------------------------------------------------ doubles */
 
 /* Doubles that are easily got wrong. */
@@ -577,7 +537,6 @@ int
 main(void)
 {
 	test_integers();
-	test_lines();
 	test_doubles();
 	test_strings();
 	test_nulls();

@@ -3,8 +3,7 @@
  * codec_integer.c
  *	  Integers of 64 bits as a stream.
  *
- * The values, their differences, the differences of those or the distances
- * from a line (codec_line.c), whichever is smallest, become a frame
+ * The values or their differences, whichever are smaller, become a frame
  * (codec_frame.c); values that have a common factor are divided by it first;
  * a few distinct values become a dictionary.
  *
@@ -15,38 +14,26 @@
  * STREAM_ bits, and continues:
  *		dictionary: number of values, their stream, the stream of indexes;
  *		else: width (one byte, not if flat), scale and first value if scaled,
- *		slope of the line if there is one, as many first values as differences
- *		are taken (not the very first if it is zero), the frame.
+ *		the first value if differences are taken and it is not zero, the frame.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "packed/format/codec_frame.h"
-#include "packed/format/codec_line.h"
 
-#define STREAM_ORDER 0x03		/* how often differences are taken: 0, 1, 2 */
-#define STREAM_DICTIONARY 0x03	/* instead of an order */
+#define STREAM_DIFFERENCES 0x01
+#define STREAM_DICTIONARY 0x03	/* instead of all others */
 #define STREAM_CENTRED 0x04		/* the base is in the middle */
 #define STREAM_SCALED 0x08		/* values have a common factor */
 #define STREAM_EXCEPTIONS 0x10
 #define STREAM_FLAT 0x20		/* all differ from the base by nothing */
-#define STREAM_LINE 0x40		/* distances from a line; of order 0 */
-#define STREAM_FROM_ZERO 0x80	/* the first value is zero; not of order 0 */
+#define STREAM_FROM_ZERO 0x80	/* the first value is zero; of differences */
+#define STREAM_ALL 0xBD
 
 /* distinct values that are worth a dictionary */
 #define MAX_DICTIONARY 256
 #define HASH_SIZE 1024
-
-/* how a stream is written */
-typedef struct Plan
-{
-	Frame		frame;
-	int			order;
-	bool		has_line;
-	uint64		slope;			/* of the line */
-	const uint64 *framed;		/* what the frame is of */
-} Plan;
 
 /* ---------------------------------------------------------------- writing */
 
@@ -141,24 +128,22 @@ divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
 }
 
 /*
- * The stream of n values, but for a dictionary; differences[k] are those of
- * order k.
+ * The stream of n values, but for a dictionary, of the values as they are or of
+ * their differences; the frame is that of either.
  */
 static void
-put_stream(ByteBuffer *buffer, const Plan *plan, uint64 *const *differences,
-		   int n, uint64 scale, uint64 first, uint64 *work)
+put_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
+		   const uint64 *differences, int n, uint64 scale, uint64 first,
+		   uint64 *work)
 {
-	const Frame *frame = &plan->frame;
 	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
-	bool		is_from_zero = plan->order > 0 && differences[0][0] == 0;
-	int			i;
+	bool		is_from_zero = differences != NULL && values[0] == 0;
 
-	codec_put_byte(buffer, plan->order |
+	codec_put_byte(buffer, (differences != NULL ? STREAM_DIFFERENCES : 0) |
 				   (frame->is_centred ? STREAM_CENTRED : 0) |
 				   (scale > 1 ? STREAM_SCALED : 0) |
 				   (frame->nexceptions > 0 ? STREAM_EXCEPTIONS : 0) |
 				   (is_flat ? STREAM_FLAT : 0) |
-				   (plan->has_line ? STREAM_LINE : 0) |
 				   (is_from_zero ? STREAM_FROM_ZERO : 0));
 	if (!is_flat)
 		codec_put_byte(buffer, frame->width);
@@ -167,11 +152,14 @@ put_stream(ByteBuffer *buffer, const Plan *plan, uint64 *const *differences,
 		ZbxhistPutVarint(buffer, scale);
 		codec_put_signed(buffer, first);
 	}
-	if (plan->has_line)
-		codec_put_signed(buffer, plan->slope);
-	for (i = is_from_zero; i < plan->order; i++)
-		codec_put_signed(buffer, differences[i][0]);
-	ZbxhistPutFrame(buffer, frame, plan->framed, n - plan->order, work);
+	if (differences == NULL)
+		ZbxhistPutFrame(buffer, frame, values, n, work);
+	else
+	{
+		if (!is_from_zero)
+			codec_put_signed(buffer, values[0]);
+		ZbxhistPutFrame(buffer, frame, differences, n - 1, work);
+	}
 }
 
 /*
@@ -202,60 +190,6 @@ find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
 		indexes[i] = table[slot] - 1;
 	}
 	return count;
-}
-
-/*
- * Chooses how often to take differences, and the frame of what they are.
- * Those of orders 0 and 1 are there, those of order 2 are filled in.
- */
-static void
-choose_order(Plan *plan, uint64 *const *differences, int n)
-{
-	Frame		frame;
-	int			order;
-
-	memset(plan, 0, sizeof(*plan));
-	ZbxhistChooseFrame(&plan->frame, differences[0], n);
-	/* what differences do not help, those of theirs will not */
-	for (order = 1; order < 3 && order < n && plan->order == order - 1; order++)
-	{
-		if (order == 2)
-			(void) take_differences(differences[2], differences[1], n - 1);
-		ZbxhistChooseFrame(&frame, differences[order], n - order);
-		if (frame.size < plan->frame.size)
-		{
-			plan->frame = frame;
-			plan->order = order;
-		}
-	}
-	plan->framed = differences[plan->order];
-}
-
-/*
- * Plans for distances from a line instead of differences, if that is smaller;
- * distances has room for n.
- */
-static void
-try_line(Plan *plan, const uint64 *values, uint64 *distances, int n)
-{
-	Frame		frame;
-	uint64		slope;
-
-	/* what differences do not help does not follow a line either */
-	if (plan->order == 0 ||
-		plan->frame.width + plan->frame.nexceptions == 0 ||
-		!ZbxhistFindLine(values, n, plan->frame.size * 8 / n, &slope))
-		return;
-	ZbxhistSubtractLine(distances, values, n, slope);
-	ZbxhistChooseFrame(&frame, distances, n);
-	frame.size += codec_varint_length(codec_zigzag(slope));
-	if (frame.size >= plan->frame.size)
-		return;
-	plan->frame = frame;
-	plan->order = 0;
-	plan->has_line = true;
-	plan->slope = slope;
-	plan->framed = distances;
 }
 
 static void encode(ByteBuffer *buffer, const uint64 *values, int n,
@@ -296,28 +230,32 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 {
 	size_t		start = buffer->length;
 	uint64	   *work;
-	uint64	   *differences[3];
+	uint64	   *scaled;
+	uint64	   *differences;
 	uint64		scale = 1;
-	Plan		plan;
+	Frame		frame;
+	Frame		other;
 
 	if (n == 0)
 		return;
-	work = palloc(6 * (size_t) n * sizeof(uint64));
-	differences[0] = work + 2 * n;
-	differences[1] = work + 3 * n;
-	differences[2] = work + 4 * n;
-
-	if (take_differences(differences[1], values, n))
-		scale = find_scale(differences[1], n - 1);
+	work = palloc(4 * (size_t) n * sizeof(uint64));
+	scaled = work + 2 * n;
+	differences = work + 3 * n;
+	if (take_differences(differences, values, n))
+		scale = find_scale(differences, n - 1);
 	if (scale > 1)
-		divide_by_scale(differences[0], differences[1], n, scale);
+		divide_by_scale(scaled, differences, n, scale);
 	else
-		memcpy(differences[0], values, n * sizeof(uint64));
-
-	choose_order(&plan, differences, n);
-	try_line(&plan, differences[0], work + 5 * n, n);
-	put_stream(buffer, &plan, differences, n, scale, values[0], work);
-	if (allow_dictionary && plan.frame.width + plan.frame.nexceptions > 0)
+		memcpy(scaled, values, n * sizeof(uint64));
+	ZbxhistChooseFrame(&frame, scaled, n);
+	if (n > 1)
+		ZbxhistChooseFrame(&other, differences, n - 1);
+	if (n > 1 && other.size < frame.size)
+		frame = other;
+	else
+		differences = NULL;
+	put_stream(buffer, &frame, scaled, differences, n, scale, values[0], work);
+	if (allow_dictionary && frame.width + frame.nexceptions > 0)
 		try_dictionary(buffer, start, values, n, work);
 	pfree(work);
 }
@@ -331,36 +269,24 @@ ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 
 /* ---------------------------------------------------------------- reading */
 
-/* Sums up differences; the first value, if any, is there. */
-static void
-add_up(uint64 *values, int n)
-{
-	uint64		sum = n > 0 ? values[0] : 0;
-	int			i;
-
-	for (i = 1; i < n; i++)
-		values[i] = sum += values[i];
-}
-
 /*
- * Takes the frame of differences, and sums them up from the very first value
- * on; firsts are those that the differences of each order begin with.
+ * Takes the frame of differences, and sums them up from the very first value on.
  */
 static bool
-get_differences(ByteReader *reader, uint64 *values, Slice slice, int order,
-				const uint64 *firsts, bool has_exceptions, Frame *frame)
+get_differences(ByteReader *reader, uint64 *values, Slice slice, uint64 first,
+				bool has_exceptions, Frame *frame)
 {
 	uint64	   *sums = slice.from == 0 ? values :
 		palloc(slice.to * sizeof(uint64));
-	Slice		rest = {slice.n - order, 0, Max(slice.to - order, 0)};
+	Slice		rest = {slice.n - 1, 0, Max(slice.to - 1, 0)};
 	bool		result;
 	int			i;
 
-	for (i = 0; i < Min(order, slice.to); i++)
-		sums[i] = firsts[i];
-	result = ZbxhistGetFrame(reader, sums + i, rest, has_exceptions, frame);
-	for (i = order; result && i > 0; i--)
-		add_up(sums + i - 1, slice.to - i + 1);
+	if (slice.to > 0)
+		sums[0] = first;
+	result = ZbxhistGetFrame(reader, sums + 1, rest, has_exceptions, frame);
+	for (i = 1; result && i < slice.to; i++)
+		sums[i] = first += sums[i];
 	if (sums != values)
 	{
 		memcpy(values, sums + slice.from, codec_count(slice) * sizeof(uint64));
@@ -369,31 +295,22 @@ get_differences(ByteReader *reader, uint64 *values, Slice slice, int order,
 	return result;
 }
 
-/* Do the bits of a stream that is no dictionary suit each other? */
-static bool
-are_flags_right(uint8 flags, int n)
-{
-	int			order = flags & STREAM_ORDER;
-
-	return order < n && (order > 0 ? (flags & STREAM_LINE) == 0 :
-						 (flags & STREAM_FROM_ZERO) == 0);
-}
-
 /* Takes a stream that is not a dictionary. */
 static bool
 get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
 {
 	Frame		frame = {0};
-	uint64		firsts[2] = {0};
 	bool		has_exceptions = (flags & STREAM_EXCEPTIONS) != 0;
+	bool		is_from_zero = (flags & STREAM_FROM_ZERO) != 0;
+	bool		has_differences = (flags & STREAM_DIFFERENCES) != 0;
 	uint64		scale = 1;
 	uint64		first = 0;
-	uint64		slope = 0;
+	uint64		first_scaled = 0;
 	uint8		width = 0;
-	int			order = flags & STREAM_ORDER;
 	int			i;
 
-	if (!are_flags_right(flags, slice.n))
+	if ((flags & ~STREAM_ALL) != 0 ||
+		(has_differences ? slice.n < 2 : is_from_zero))
 		return false;
 	if ((flags & STREAM_FLAT) == 0 && !codec_get_byte(reader, &width))
 		return false;
@@ -405,18 +322,14 @@ get_stream(ByteReader *reader, uint64 *values, Slice slice, uint8 flags)
 		(!ZbxhistGetVarint(reader, &scale) ||
 		 !codec_get_signed(reader, &first)))
 		return false;
-	if ((flags & STREAM_LINE) != 0 && !codec_get_signed(reader, &slope))
+	if (has_differences && !is_from_zero &&
+		!codec_get_signed(reader, &first_scaled))
 		return false;
-	for (i = (flags & STREAM_FROM_ZERO) != 0; i < order; i++)
-		if (!codec_get_signed(reader, &firsts[i]))
-			return false;
-	if (order == 0 ?
-		!ZbxhistGetFrame(reader, values, slice, has_exceptions, &frame) :
-		!get_differences(reader, values, slice, order, firsts, has_exceptions,
-						 &frame))
+	if (has_differences ?
+		!get_differences(reader, values, slice, first_scaled, has_exceptions,
+						 &frame) :
+		!ZbxhistGetFrame(reader, values, slice, has_exceptions, &frame))
 		return false;
-	if ((flags & STREAM_LINE) != 0)
-		ZbxhistAddLine(values, slice, slope);
 	if ((flags & STREAM_SCALED) != 0)
 		for (i = 0; i < codec_count(slice); i++)
 			values[i] = values[i] * scale + first;
@@ -458,10 +371,9 @@ decode(ByteReader *reader, uint64 *values, Slice slice, bool allow_dictionary)
 		return true;
 	if (!codec_get_byte(reader, &flags))
 		return false;
-	if ((flags & STREAM_ORDER) != STREAM_DICTIONARY)
+	if (flags != STREAM_DICTIONARY)
 		return get_stream(reader, values, slice, flags);
-	return flags == STREAM_DICTIONARY && allow_dictionary &&
-		get_dictionary(reader, values, slice);
+	return allow_dictionary && get_dictionary(reader, values, slice);
 }
 
 /* Takes values that ZbxhistEncodeIntegers added. */
