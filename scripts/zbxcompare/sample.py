@@ -530,7 +530,7 @@ def watch(database, wanted_schema, seconds):
     server.update(look.server_rates(server, before, after))
     return {
         "time": int(after["clock"]),
-        "seconds": round(passed, 1),
+        "seconds": round(passed, 3),
         "schema": schema,
         "server": server,
         "tables": tables,

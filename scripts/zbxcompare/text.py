@@ -2,6 +2,8 @@
 
 from zbxreport.text import count, decimal, moment, size, span
 
+from . import figures
+
 HEADS = ("as it is stored now", "with zbxhist", "with its runs")
 KINDS = ("plain", "heap", "runs")
 
@@ -157,6 +159,11 @@ def notes(found):
         )
     elif rows < 10:
         text += f"Statements of {decimal(rows)} rows were not measured, those of 10 were: WAL and CPU are extrapolated.\n"
+    interval = found["server"]["checkpoint_timeout"]
+    if figures.checkpoint("runs", interval) != figures.checkpoint("heap", interval):
+        text += (
+            "Checkpoints are frequent here, and runs were measured with one every 15 minutes only: what they write will be more.\n"
+        )
     for section, problem in found["unreadable"].items():
         text += f"Left out: {clean(section)}: {clean(problem)}\n"
     return text

@@ -250,6 +250,10 @@ for my $what (qw(disk log_per_second pages_per_second cores))
 		"$what: less with zbxhist, the least with runs");
 }
 cmp_ok($found->{server}{log_per_second}, '>', 0, 'WAL of the server');
+like(
+	$found->{text},
+	qr/^Checkpoints are frequent here, and runs were measured with one every 15/m,
+	'what was not measured is said');
 like($found->{text}, qr/^  history +[\d.]+ +20\.0 +28 /m, 'the text says so');
 
 # ---- other settings, no statistics, no rights ----
