@@ -18,8 +18,8 @@ my $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 is($?, 0, 'scripts/extension-image') or diag($output);
 ok(-e "$image/$_", "it has $_")
   for 'Containerfile', 'lib/zbxhist.so', 'licenses/zbxhist',
-  map { "share/extension/zbxhist$_" }
-  '.control', '--1.0.sql', '_migrate.control', '_migrate--1.0.sql';
+  map { "share/extension/zbxhist$_" } '.control', '--1.0.sql',
+  '_migrate.control', '_migrate--1.0.sql';
 $output = `"$top/scripts/extension-image" "$image" "$ENV{PG_CONFIG}" 2>&1`;
 isnt($?, 0, 'not into a directory that has files');
 like($output, qr/is not empty/, '... and it says so');

@@ -209,6 +209,7 @@ sub end_somehow
 	$other //= PgWire->new($node, 'zabbix');
 	eval {
 		$other->query(
+
 			# much shorter than a writer would wait
 			"SET lock_timeout = '1s'; SET statement_timeout = '10s'; SET zbxhist.allow_packed_drop = on"
 		);

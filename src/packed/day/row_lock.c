@@ -61,7 +61,7 @@ Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits)
  * AcquireRow locks a row so.
  */
 static bool
-AcquireRow(RowLock * lock, LOCKMODE mode, bool waits)
+AcquireRow(RowLock *lock, LOCKMODE mode, bool waits)
 {
 	LockAcquireResult result = LockAcquire(&lock->row, mode, false, !waits);
 
@@ -77,7 +77,7 @@ AcquireRow(RowLock * lock, LOCKMODE mode, bool waits)
  */
 static bool
 LockOne(Oid day, int64 itemid, int64 position, LOCKMODE mode,
-		LOCKMODE one_by_one, LOCKMODE all, bool waits, RowLock * lock)
+		LOCKMODE one_by_one, LOCKMODE all, bool waits, RowLock *lock)
 {
 	lock->has_row = nlocks < MAX_ROW_LOCKS;
 	lock->day_mode = lock->has_row ? one_by_one : all;
@@ -106,7 +106,7 @@ ZbxhistLockRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
  */
 void
 ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
-					  RowLock * lock)
+					  RowLock *lock)
 {
 	(void) LockOne(day, itemid, position, mode, RowShareLock, ShareLock, true,
 				   lock);
@@ -117,7 +117,7 @@ ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
  * for those who have locked some.
  */
 void
-ZbxhistLockChangedRows(Oid day, RowLock * lock)
+ZbxhistLockChangedRows(Oid day, RowLock *lock)
 {
 	lock->has_row = false;
 	lock->day_mode = ShareLock;
@@ -129,7 +129,7 @@ ZbxhistLockChangedRows(Oid day, RowLock * lock)
  * ZbxhistUnlockRow gives back what has just been locked, but for what was before.
  */
 void
-ZbxhistUnlockRow(const RowLock * lock)
+ZbxhistUnlockRow(const RowLock *lock)
 {
 	if (lock->has_row)
 	{

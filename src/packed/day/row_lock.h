@@ -25,14 +25,14 @@ typedef struct RowLock
 	LOCKTAG		row;
 	LOCKMODE	mode;
 	bool		is_new;			/* the row was not locked before */
-}			RowLock;
+} RowLock;
 
 extern void ZbxhistRowLockInit(void);
 extern bool ZbxhistLockRow(Oid day, int64 itemid, int64 position,
 						   LOCKMODE mode, bool waits);
 extern void ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position,
-								  LOCKMODE mode, RowLock * lock);
-extern void ZbxhistLockChangedRows(Oid day, RowLock * lock);
-extern void ZbxhistUnlockRow(const RowLock * lock);
+								  LOCKMODE mode, RowLock *lock);
+extern void ZbxhistLockChangedRows(Oid day, RowLock *lock);
+extern void ZbxhistUnlockRow(const RowLock *lock);
 
 #endif							/* ZBXHIST_ROW_LOCK_H */
