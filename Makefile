@@ -168,6 +168,7 @@ OBJS = \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
+	src/plan/divide.o \
 	src/plan/exclude.o \
 	src/plan/fresh_snapshot.o \
 	src/plan/implied.o \

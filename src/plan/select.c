@@ -49,6 +49,7 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
+#include "plan/divide.h"
 #include "plan/implied.h"
 #include "plan/item_scan.h"
 #include "plan/ordered_append.h"
@@ -68,6 +69,7 @@ typedef struct Narrowing
 	Index		rti;
 	List	   *tables;			/* Oids */
 	List	   *left_out;		/* others, which are empty; Oids */
+	List	   *parts;			/* WHERE of each, or NIL (divide.c) */
 	bool		has_parent;		/* tables begin with the parent itself */
 	TableOrder	order;			/* of the other tables' clocks */
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
@@ -295,6 +297,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 		left_out = lappend_oid(left_out, RelationGetRelid(parent));
 	result->left_out = left_out;
 	result->tables = tables;
+	result->parts = ZbxhistDivideConditions(query, set, tables);
 	return result;
 }
 
@@ -385,11 +388,13 @@ MakeColumns(TupleDesc desc)
 }
 
 /*
- * AddMember adds SELECT of columns FROM ONLY a table to a union.  The planner
- * copies members when it makes them part of the query, so they share lists.
+ * AddMember adds SELECT of columns FROM ONLY a table to a union, with conditions if
+ * these are not NULL.  The planner copies members when it makes them part of the
+ * query, so they share lists.
  */
 static void
-AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
+AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns,
+		  Node *quals)
 {
 	Query	   *member = makeNode(Query);
 	RangeTblEntry *table = makeNode(RangeTblEntry);
@@ -400,7 +405,7 @@ AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
 	table->relid = relid;
 	table->relkind = get_rel_relkind(relid);
 	table->rellockmode = model->rellockmode;
-	table->eref = makeAlias(model->eref->aliasname, NIL);
+	table->eref = makeAlias(model->eref->aliasname, model->eref->colnames);
 	table->inFromCl = true;
 
 	member->commandType = CMD_SELECT;
@@ -408,7 +413,7 @@ AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
 	member->rtable = list_make1(table);
 	read_as_owner(member, table);
 	ref->rtindex = 1;
-	member->jointree = makeFromExpr(list_make1(ref), NULL);
+	member->jointree = makeFromExpr(list_make1(ref), quals);
 	member->targetList = columns;
 
 	entry->rtekind = RTE_SUBQUERY;
@@ -450,10 +455,11 @@ AddSetOperation(Query *whole, List *columns)
 }
 
 /*
- * MakeUnion returns a query of all rows of some tables.
+ * MakeUnion returns a query of all rows of some tables, or of those that satisfy
+ * parts, one for each.
  */
 static Query *
-MakeUnion(RangeTblEntry *model, List *tables)
+MakeUnion(RangeTblEntry *model, List *tables, List *parts)
 {
 	Query	   *result = makeNode(Query);
 	Relation	parent = table_open(model->relid, NoLock);
@@ -464,7 +470,8 @@ MakeUnion(RangeTblEntry *model, List *tables)
 	result->canSetTag = true;
 	foreach(lc, tables)
 	{
-		AddMember(result, model, lfirst_oid(lc), columns);
+		AddMember(result, model, lfirst_oid(lc), columns, parts == NIL ? NULL :
+				  list_nth(parts, foreach_current_index(lc)));
 		if (list_length(result->rtable) > 1)
 			AddSetOperation(result, columns);
 	}
@@ -490,8 +497,11 @@ Narrow(Narrowing *narrowing)
 	else if (list_length(narrowing->tables) > 1)
 	{
 		substitute_subquery(narrowing->query, narrowing->rti,
-							MakeUnion(rte, narrowing->tables));
-		if (narrowing->order.clock_attnum != InvalidAttrNumber)
+							MakeUnion(rte, narrowing->tables,
+									  narrowing->parts));
+		if (narrowing->parts != NIL)
+			narrowing->query->jointree->quals = NULL;
+		else if (narrowing->order.clock_attnum != InvalidAttrNumber)
 			ZbxhistMarkOrdered(rte, narrowing->tables, narrowing->has_parent,
 							   &narrowing->order);
 	}
