@@ -23,7 +23,6 @@ bool		zbxhist_enable_packed_scan_pruning = true;
 bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
-bool		zbxhist_enable_shared_times = true;
 bool		zbxhist_enable_update_pruning = true;
 bool		zbxhist_trust_packed_types = false;
 char	   *zbxhist_databases = NULL;
@@ -132,15 +131,6 @@ DefineEnableSettings(void)
 				 gettext_noop("Routes new rows to the partition of their clock."),
 				 gettext_noop("When off, new rows stay in the parent until maintenance moves them."),
 				 &zbxhist_enable_routing);
-
-	DefineCustomBoolVariable("zbxhist.enable_shared_times",
-							 gettext_noop("Stores the times of items that have the same ones once, when a day is packed."),
-							 gettext_noop("When off, each item has times of its own, and sums of doubles have no rest."),
-							 &zbxhist_enable_shared_times,
-							 true,	/* boot value */
-							 PGC_USERSET,
-							 0, /* flags */
-							 NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("zbxhist.enable_update_pruning",
 							 gettext_noop("Plans an UPDATE or DELETE by clock for the one partition concerned."),

@@ -17,7 +17,6 @@ extern bool zbxhist_enable_packed_scan_pruning;
 extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_range_scan;
 extern bool zbxhist_enable_routing;
-extern bool zbxhist_enable_shared_times;
 extern bool zbxhist_enable_update_pruning;
 extern bool zbxhist_trust_packed_types;
 extern char *zbxhist_databases;

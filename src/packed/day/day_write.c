@@ -33,7 +33,6 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "guc.h"
 #include "packed/day/day.h"
 #include "packed/day/day_pages.h"
 #include "packed/day/day_write.h"
@@ -161,7 +160,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->day = day;
 	writer->layout = layout;
 	writer->buffer = ZbxhistCreateRowBuffer(layout);
-	if (is_frozen && zbxhist_enable_shared_times)
+	if (is_frozen)
 		writer->items = ZbxhistBeginSharedItems(layout);
 	writer->times = ZbxhistCreateTimesWriter();
 	writer->min_rows = writer->items != NULL ? SHARED_MAX_ROWS : BUFFER_ROWS;
@@ -169,7 +168,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
 											 ZbxhistStatsColumn(layout),
-											 zbxhist_enable_shared_times);
+											 true);
 	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
