@@ -44,7 +44,6 @@
 #include "compat.h"
 #include "guc.h"
 #include "plan/range_scan.h"
-#include "read/arguments.h"
 #include "read/parent.h"
 #include "read/range.h"
 #include "read/row_set.h"
@@ -349,7 +348,7 @@ OpenRange(RangeScanState *state)
 	}
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	state->get_range(fcinfo, &state->range);
-	max_rows = ZbxhistGetMaxRows(fcinfo, RANGE_MAX_ROWS_ARGUMENT);
+	max_rows = ZbxhistRangeMaxRows(fcinfo);
 
 	MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
 	ZbxhistOpenRowSet(&state->set, ZbxhistRowTypeParent(fcinfo),

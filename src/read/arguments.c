@@ -67,22 +67,19 @@ ZbxhistGetSort(FunctionCallInfo fcinfo, int argument)
 }
 
 /*
- * ZbxhistGetMaxRows returns the highest number of rows, where null means as
- * many as there are.
+ * ZbxhistToLimit returns the highest number of rows, or whatever the argument
+ * called name limits, where null means as many as there are.
  */
 uint64
-ZbxhistGetMaxRows(FunctionCallInfo fcinfo, int argument)
+ZbxhistToLimit(const char *name, bool isnull, int64 value)
 {
-	int64		result;
-
-	if (PG_ARGISNULL(argument))
+	if (isnull)
 		return PG_UINT64_MAX;
-	result = PG_GETARG_INT64(argument);
-	if (result < 0)
+	if (value < 0)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("argument \"%s\" must not be negative", "max_rows"));
-	return (uint64) result;
+				errmsg("argument \"%s\" must not be negative", name));
+	return (uint64) value;
 }
 
 /*

@@ -16,7 +16,7 @@
 extern int	ZbxhistGetWord(FunctionCallInfo fcinfo, int argument,
 						   const char *name, const char *const *words);
 extern bool ZbxhistGetSort(FunctionCallInfo fcinfo, int argument);
-extern uint64 ZbxhistGetMaxRows(FunctionCallInfo fcinfo, int argument);
+extern uint64 ZbxhistToLimit(const char *name, bool isnull, int64 value);
 extern void ZbxhistLimitByTimes(ItemRange *range, TimestampTz from,
 								TimestampTz to);
 

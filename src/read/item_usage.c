@@ -30,6 +30,7 @@
 #include "catalog/partition_set.h"
 #include "packed/day/day_conflicts.h"
 #include "packed/day/scan.h"
+#include "read/arguments.h"
 #include "read/parent.h"
 #include "read/usage_tables.h"
 #include "rows/partition_walk.h"
@@ -162,21 +163,6 @@ GetClock(FunctionCallInfo fcinfo, int argument, int64 outer)
 }
 
 /*
- * GetMaxItems returns the highest number of items; null means all.
- */
-static uint64
-GetMaxItems(FunctionCallInfo fcinfo, int argument)
-{
-	if (PG_ARGISNULL(argument))
-		return PG_UINT64_MAX;
-	if (PG_GETARG_INT32(argument) < 0)
-		ereport(ERROR,
-				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("argument \"%s\" must not be negative", "max_items"));
-	return (uint64) PG_GETARG_INT32(argument);
-}
-
-/*
  * zbxhist_item_usage(parent, from_clock, to_clock, max_items) returns what the
  * largest items take; see sql/operate/usage.sql.
  */
@@ -185,7 +171,8 @@ zbxhist_item_usage(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	UsageSums	sums;
-	uint64		max_items = GetMaxItems(fcinfo, 3);
+	uint64		max_items = ZbxhistToLimit("max_items", PG_ARGISNULL(3),
+										   PG_GETARG_INT32(3));
 	Relation	parent;
 	Snapshot	snapshot;
 

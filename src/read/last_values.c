@@ -73,24 +73,6 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 }
 
 /*
- * GetMaxRows returns the argument max_rows, an integer here.
- */
-static uint64
-GetMaxRows(FunctionCallInfo fcinfo, int argument)
-{
-	int32		result;
-
-	if (PG_ARGISNULL(argument))
-		return PG_UINT64_MAX;
-	result = PG_GETARG_INT32(argument);
-	if (result < 0)
-		ereport(ERROR,
-				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("argument \"%s\" must not be negative", "max_rows"));
-	return (uint64) result;
-}
-
-/*
  * ReturnLast returns the newest rows of the items from position first on.
  */
 static Datum
@@ -102,7 +84,9 @@ ReturnLast(FunctionCallInfo fcinfo, int64 first)
 	ZbxhistCheckSetContext(fcinfo);
 	if (SRF_IS_FIRSTCALL() && !PG_ARGISNULL(1))
 		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
-	return ZbxhistReturnRows(fcinfo, ranges, nranges, GetMaxRows(fcinfo, 2));
+	return ZbxhistReturnRows(fcinfo, ranges, nranges,
+							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
+											PG_GETARG_INT32(2)));
 }
 
 /*

@@ -69,6 +69,18 @@ GetRangeOfTimes(FunctionCallInfo fcinfo, ItemRange *range)
 }
 
 /*
+ * ZbxhistRangeMaxRows returns how many rows a call of either function may give.
+ */
+uint64
+ZbxhistRangeMaxRows(FunctionCallInfo fcinfo)
+{
+	bool		isnull = PG_ARGISNULL(RANGE_MAX_ROWS_ARGUMENT);
+
+	return ZbxhistToLimit("max_rows", isnull,
+						  isnull ? 0 : PG_GETARG_INT64(RANGE_MAX_ROWS_ARGUMENT));
+}
+
+/*
  * ReturnRange returns the rows of the range that the arguments say.
  */
 static Datum
@@ -78,9 +90,7 @@ ReturnRange(FunctionCallInfo fcinfo, RangeGetter get_range)
 
 	ZbxhistCheckSetContext(fcinfo);
 	get_range(fcinfo, &range);
-	return ZbxhistReturnRows(fcinfo, &range, 1,
-							 ZbxhistGetMaxRows(fcinfo,
-											   RANGE_MAX_ROWS_ARGUMENT));
+	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
 }
 
 /*

@@ -19,5 +19,6 @@
 typedef void (*RangeGetter) (FunctionCallInfo fcinfo, ItemRange *range);
 
 extern RangeGetter ZbxhistFindRangeGetter(Oid funcid);
+extern uint64 ZbxhistRangeMaxRows(FunctionCallInfo fcinfo);
 
 #endif							/* ZBXHIST_RANGE_H */
