@@ -46,11 +46,6 @@ def patched(numbers):
     )
 
 
-def differences(numbers):
-    """Each number less the one before."""
-    return [b - a for a, b in zip(numbers, numbers[1:])]
-
-
 def without_factor(numbers):
     """What numbers are more than the first of them, without their common factor."""
     rests = [n - numbers[0] for n in numbers]
@@ -64,8 +59,7 @@ def stream_bits(numbers, wider=0):
     if len(numbers) < 2:
         return (width([0, *numbers]),) * 2
     numbers = without_factor(numbers)
-    orders = [numbers, differences(numbers), differences(differences(numbers))]
-    orders = [order for order in orders if order]
+    orders = [numbers, [b - a for a, b in zip(numbers, numbers[1:])]]
     distinct = len(set(numbers))
     index = (distinct - 1).bit_length()
     table = distinct * width(numbers) / len(numbers)
