@@ -122,7 +122,7 @@ $$;
 CREATE TABLE groups AS SELECT count(*) FROM day;
 CALL merge_item();
 SELECT (SELECT count(*) FROM day) - count <= 3 AS few FROM groups;
-SELECT avg(length(payload)) > 7000 AS filled FROM day WHERE first_itemid BETWEEN 100 AND 200;
+SELECT avg(length(payload)) > 6500 AS filled FROM day WHERE first_itemid BETWEEN 100 AND 200;
 CALL check_day();
 
 -- a day that is empty
