@@ -161,9 +161,7 @@ def notes(found):
         text += f"Statements of {decimal(rows)} rows were not measured, those of 10 were: WAL and CPU are extrapolated.\n"
     interval = found["server"]["checkpoint_timeout"]
     if figures.checkpoint("runs", interval) != figures.checkpoint("heap", interval):
-        text += (
-            "Checkpoints are frequent here, and runs were measured with one every 15 minutes only: what they write will be more.\n"
-        )
+        text += "Checkpoints are frequent here, and runs were measured with one every 15 minutes only: what they write will be more.\n"
     for section, problem in found["unreadable"].items():
         text += f"Left out: {clean(section)}: {clean(problem)}\n"
     return text
