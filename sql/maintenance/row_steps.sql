@@ -34,7 +34,7 @@ DECLARE
 BEGIN
     PERFORM zbxhist_internal.require_parent(parent);
     SELECT * INTO entry FROM zbxhist.packed_day d
-     WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL
+     WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL AND NOT d.runs
        FOR UPDATE;
     IF NOT FOUND OR NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = day) THEN
         RETURN 'done';

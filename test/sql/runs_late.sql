@@ -68,6 +68,13 @@ CALL compare(150, '{1,2,10,1000}', NULL, NULL, NULL);
 SELECT count(*) FROM ((TABLE history EXCEPT TABLE plain) UNION ALL (TABLE plain EXCEPT TABLE history)) d;
 SELECT count(*) FROM ONLY history;
 
+-- rows of the parent are not merged into runs
+SELECT zbxhist_internal.step_merge('history', :'runs');
+INSERT INTO history VALUES (1, 864000, 1, 1) RETURNING itemid;
+SELECT zbxhist_internal.merge_rows('history', :'runs', 864000, 867600, 10);
+SELECT zbxhist_internal.step_merge('history', :'runs');
+SELECT count(*) FROM ONLY history;
+
 SET zbxhist.allow_packed_drop = on;
 DROP TABLE history, plain CASCADE;
 DROP PROCEDURE fill, compare;

@@ -427,9 +427,10 @@ for my $name (sort keys %rows)
 		$real{$name}{bytes_per_value}[0] * 0.9,
 		'... nor much less');
 }
+my (undef, $page) =
+  run_script('report', '--database', 'zabbix', '--promised', $promised);
 like(
-	(run_script('report', '--database', 'zabbix', '--promised', $promised))
-	[1],
+	$page,
 	qr/<h2 id="promised">Promised on \d{4}-\d\d-\d\d, and real</,
 	'... on the page');
 unlike(

@@ -256,12 +256,18 @@ FindAttributes(MergeState *state)
 }
 
 /*
- * RequireSameColumns raises an error unless rows of the parent can be rows of
- * the day.
+ * RequireGroups raises an error unless rows of the parent can be rows of the
+ * day's groups.
  */
 static void
-RequireSameColumns(MergeState *state)
+RequireGroups(MergeState *state)
 {
+	if (state->layout->has_runs)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("rows cannot be merged into \"%s\", because it is a table of runs",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
 	if (!FindAttributes(state))
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -305,7 +311,7 @@ BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 	ZbxhistTakeOwnerRights(before, state->day->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistMarkReplaced(state->layout, state->parent);
-	RequireSameColumns(state);
+	RequireGroups(state);
 	state->has_key = HasUniqueIndex(state->parent);
 	state->rows = palloc(sizeof(LateRow) *
 						 Min(state->max_rows, MAX_BATCH_ROWS));
