@@ -2,7 +2,7 @@
 EXTENSION  = zbxhist zbxhist_migrate
 EXTVERSION = 1.0
 MODULE_big = zbxhist
-PGFILEDESC = "zbxhist - fast ingest, daily partitions and retention for Zabbix history"
+PGFILEDESC = "zbxhist - fast ingest, hourly partitions and retention for Zabbix history"
 
 # explicit and sorted: a new file is a decision
 OBJS = \
