@@ -102,15 +102,17 @@ def shown(module, result):
 def blocks_of_lines(lines):
     """Paragraphs and tables of what an experiment printed."""
     blocks = []
+    in_table = False
     for line in lines:
-        if not line.startswith("|"):
+        was_table, in_table = in_table, line.startswith("|")
+        if not in_table:
             if line.strip():
                 blocks.append(("p", line.strip()))
             continue
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if all(re.fullmatch("-+:?", cell) for cell in cells):
             continue
-        if not blocks or blocks[-1][0] != "table":
+        if not was_table:
             blocks.append(("table", []))
         blocks[-1][1].append(cells)
     return blocks
