@@ -26,34 +26,6 @@
 /* ---- the arrays ---- */
 
 /*
- * ValueSize returns the bytes of one element of a kind's array.
- */
-static Size
-ValueSize(PackedKind kind)
-{
-	return kind == PACKED_BYTES ? sizeof(PackedBytes) : sizeof(int64);
-}
-
-/*
- * GetArray returns a pointer to the column's member that belongs to a kind.
- */
-static void **
-GetArray(PackedColumn *column, PackedKind kind)
-{
-	switch (kind)
-	{
-		case PACKED_INT:
-			return (void **) &column->ints;
-		case PACKED_DOUBLE:
-			return (void **) &column->doubles;
-		case PACKED_UNSIGNED:
-			return (void **) &column->unsigneds;
-		default:
-			return (void **) &column->bytes;
-	}
-}
-
-/*
  * GrowArray makes an array of the buffer's, which may be NULL, one of
  * max_rows elements.
  */
@@ -74,9 +46,9 @@ GrowBuffer(RowBuffer *buffer, int max_rows)
 	for (int i = 0; i < buffer->rows.ncolumns; i++)
 	{
 		PackedColumn *column = &buffer->rows.columns[i];
-		void	  **array = GetArray(column, column->kind);
 
-		*array = GrowArray(buffer, *array, ValueSize(column->kind), max_rows);
+		column->values = GrowArray(buffer, column->values,
+								   packed_value_size(column->kind), max_rows);
 		if (column->nulls != NULL)
 			column->nulls = repalloc_huge(column->nulls,
 										  sizeof(bool) * max_rows);
@@ -93,13 +65,13 @@ ResetKinds(RowBuffer *buffer)
 	for (int i = 0; i < buffer->rows.ncolumns; i++)
 	{
 		PackedColumn *column = &buffer->rows.columns[i];
-		void	  **array;
 
 		column->kind = buffer->layout->packed[i]->kind;
-		array = GetArray(column, column->kind);
-		if (*array == NULL)
-			*array = GrowArray(buffer, NULL, ValueSize(column->kind),
-							   buffer->max_rows);
+		/* what was made room for images has room for numbers */
+		if (column->values == NULL)
+			column->values = GrowArray(buffer, NULL,
+									   packed_value_size(column->kind),
+									   buffer->max_rows);
 		if (column->nulls != NULL)
 			pfree(column->nulls);
 		column->nulls = NULL;
@@ -212,7 +184,7 @@ void
 ZbxhistSetNull(RowBuffer *buffer, int row, int number)
 {
 	PackedColumn *column = &buffer->rows.columns[number];
-	char	   *array = *GetArray(column, column->kind);
+	char	   *array = column->values;
 
 	if (column->nulls == NULL)
 	{
@@ -221,7 +193,7 @@ ZbxhistSetNull(RowBuffer *buffer, int row, int number)
 		memset(column->nulls, 0, sizeof(bool) * buffer->rows.nrows);
 	}
 	column->nulls[row] = true;
-	memset(array + ValueSize(column->kind) * row, 0, ValueSize(column->kind));
+	memset(array + packed_value_size(column->kind) * row, 0, packed_value_size(column->kind));
 }
 
 /*
@@ -234,10 +206,7 @@ ZbxhistSetInt(RowBuffer *buffer, int row, int number, int64 value)
 	PackedColumn *column = &buffer->rows.columns[number];
 
 	HasValue(column, row);
-	if (column->kind == PACKED_INT)
-		column->ints[row] = value;
-	else
-		memcpy(&column->doubles[row], &value, sizeof(double));
+	column->ints[row] = value;
 }
 
 /*
@@ -265,8 +234,8 @@ KeepBytes(RowBuffer *buffer, PackedBytes *value, const char *data,
 static void
 TurnIntoBytes(RowBuffer *buffer, PackedColumn *column)
 {
-	if (column->bytes != NULL)
-		pfree(column->bytes);
+	uint64	   *numbers = column->unsigneds;
+
 	column->bytes = GrowArray(buffer, NULL, sizeof(PackedBytes),
 							  buffer->max_rows);
 	for (int i = 0; i < buffer->rows.nrows; i++)
@@ -275,11 +244,10 @@ TurnIntoBytes(RowBuffer *buffer, PackedColumn *column)
 		int			length = 0;
 
 		if (column->nulls == NULL || !column->nulls[i])
-			length = ZbxhistUnsignedToImage(column->unsigneds[i], image);
+			length = ZbxhistUnsignedToImage(numbers[i], image);
 		KeepBytes(buffer, &column->bytes[i], image, length);
 	}
-	pfree(column->unsigneds);
-	column->unsigneds = NULL;
+	pfree(numbers);
 	column->kind = PACKED_BYTES;
 }
 
@@ -409,10 +377,7 @@ CopyValue(RowBuffer *buffer, int row, int number, const PackedColumn *from,
 	else
 	{
 		HasValue(column, row);
-		if (from->kind == PACKED_INT)
-			column->ints[row] = from->ints[from_row];
-		else
-			column->doubles[row] = from->doubles[from_row];
+		column->ints[row] = from->ints[from_row];
 	}
 }
 
@@ -447,8 +412,8 @@ MoveBytes(RowBuffer *buffer, PackedColumn *column)
 static void
 RemoveValues(RowBuffer *buffer, PackedColumn *column, int count)
 {
-	char	   *array = *GetArray(column, column->kind);
-	Size		size = ValueSize(column->kind);
+	char	   *array = column->values;
+	Size		size = packed_value_size(column->kind);
 
 	memmove(array, array + size * count, size * (buffer->rows.nrows - count));
 	if (column->nulls != NULL)

@@ -46,16 +46,8 @@ SameValue(const PackedColumn *a, int row_a, const PackedColumn *b, int row_b)
 
 	if (null_a || null_b)
 		return null_a && null_b;
-	if (a->kind == b->kind)
-	{
-		if (a->kind == PACKED_INT)
-			return a->ints[row_a] == b->ints[row_b];
-		if (a->kind == PACKED_UNSIGNED)
-			return a->unsigneds[row_a] == b->unsigneds[row_b];
-		if (a->kind == PACKED_DOUBLE)
-			return memcmp(&a->doubles[row_a], &b->doubles[row_b],
-						  sizeof(double)) == 0;
-	}
+	if (a->kind == b->kind && a->kind != PACKED_BYTES)
+		return a->ints[row_a] == b->ints[row_b];
 	bytes_a = ZbxhistValueBytes(a, row_a, image_a);
 	bytes_b = ZbxhistValueBytes(b, row_b, image_b);
 	return bytes_a.len == bytes_b.len &&

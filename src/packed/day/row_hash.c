@@ -30,12 +30,7 @@ HashNumbers(const PackedColumn *column, int nrows, uint64 *hashes)
 		uint64		value = NULL_VALUE;
 
 		if (column->nulls == NULL || !column->nulls[i])
-		{
-			if (column->kind == PACKED_INT)
-				value = (uint64) column->ints[i];
-			else
-				memcpy(&value, &column->doubles[i], sizeof(value));
-		}
+			value = (uint64) column->ints[i];
 		hashes[i] = mix_hash(hashes[i], value);
 	}
 }

@@ -213,26 +213,14 @@ CopyColumn(PackedColumn *target, const RunRow *rows, int nrows, int column)
 {
 	target->kind = KindOf(rows, nrows, column);
 	CopyNulls(target, rows, nrows, column);
-	switch (target->kind)
+	if (target->kind == PACKED_BYTES)
+		CopyBytes(target, rows, nrows, column);
+	else
 	{
-		case PACKED_BYTES:
-			CopyBytes(target, rows, nrows, column);
-			break;
-		case PACKED_DOUBLE:
-			target->doubles = palloc(nrows * sizeof(double));
-			for (int i = 0; i < nrows; i++)
-				target->doubles[i] = rows[i].rows->columns[column].doubles[rows[i].row];
-			break;
-		case PACKED_UNSIGNED:
-			target->unsigneds = palloc(nrows * sizeof(uint64));
-			for (int i = 0; i < nrows; i++)
-				target->unsigneds[i] = rows[i].rows->columns[column].unsigneds[rows[i].row];
-			break;
-		case PACKED_INT:
-			target->ints = palloc(nrows * sizeof(int64));
-			for (int i = 0; i < nrows; i++)
-				target->ints[i] = rows[i].rows->columns[column].ints[rows[i].row];
-			break;
+		/* numbers of any kind: their bits */
+		target->ints = palloc(nrows * sizeof(int64));
+		for (int i = 0; i < nrows; i++)
+			target->ints[i] = rows[i].rows->columns[column].ints[rows[i].row];
 	}
 }
 

@@ -13,38 +13,14 @@
 
 #include "packed/format/column_values.h"
 
-/* The size of a value in the array of a kind. */
-static size_t
-size_of_kind(PackedKind kind)
-{
-	return kind == PACKED_BYTES ? sizeof(PackedBytes) : sizeof(uint64);
-}
-
 /* ---------------------------------------------------------------- writing */
-
-/* The array that belongs to a column's kind. */
-static const char *
-array_of(const PackedColumn *column)
-{
-	switch (column->kind)
-	{
-		case PACKED_INT:
-			return (const char *) column->ints;
-		case PACKED_DOUBLE:
-			return (const char *) column->doubles;
-		case PACKED_UNSIGNED:
-			return (const char *) column->unsigneds;
-		case PACKED_BYTES:
-			return (const char *) column->bytes;
-	}
-	return NULL;
-}
 
 /* A column's values from a row on. */
 const void *
 ZbxhistColumnValues(const PackedColumn *column, int from)
 {
-	return array_of(column) + from * size_of_kind(column->kind);
+	return (const char *) column->values +
+		from * packed_value_size(column->kind);
 }
 
 /* Adds an array of values of a kind. */
@@ -95,7 +71,7 @@ static void
 put_others(ByteBuffer *buffer, PackedKind kind, const char *values,
 		   const bool *nulls, int n)
 {
-	size_t		size = size_of_kind(kind);
+	size_t		size = packed_value_size(kind);
 	char	   *others = palloc(n * size);
 	int			count = 0;
 	int			i;
@@ -136,30 +112,6 @@ get_values(ByteReader *reader, PackedKind kind, void *values, Slice slice)
 	if (kind == PACKED_DOUBLE)
 		return ZbxhistDecodeDoubles(reader, values, slice);
 	return ZbxhistDecodeIntegers(reader, values, slice);
-}
-
-/* Makes the array of a column. */
-static void *
-make_array(PackedColumn *column, int n)
-{
-	void	   *array = palloc(n * size_of_kind(column->kind));
-
-	switch (column->kind)
-	{
-		case PACKED_INT:
-			column->ints = array;
-			break;
-		case PACKED_DOUBLE:
-			column->doubles = array;
-			break;
-		case PACKED_UNSIGNED:
-			column->unsigneds = array;
-			break;
-		case PACKED_BYTES:
-			column->bytes = array;
-			break;
-	}
-	return array;
 }
 
 /* How many of the first n bits are set. */
@@ -278,14 +230,14 @@ ZbxhistGetColumn(ByteReader *reader, PackedColumn *column, uint8 flags,
 	slice.n -= nulls.all;
 	slice.from -= nulls.before;
 	slice.to -= nulls.before + nulls.within;
-	values = make_array(column, n);
+	values = column->values = palloc(n * packed_value_size(column->kind));
 	if (!get_values(reader, column->kind, values, slice) ||
 		codec_left(reader) != 0)
 		return false;
 	if (smallest != 0)
 		add_smallest(values, codec_count(slice), smallest);
 	if (nulls.within > 0)
-		spread(values, size_of_kind(column->kind), column->nulls, n,
+		spread(values, packed_value_size(column->kind), column->nulls, n,
 			   codec_count(slice));
 	return true;
 }

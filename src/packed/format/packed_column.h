@@ -23,15 +23,26 @@ typedef struct PackedBytes
 	uint32		len;
 } PackedBytes;
 
-/* a column of a segment; the array that belongs to kind is set */
+/* a column of a segment, and the array of its kind */
 typedef struct PackedColumn
 {
 	PackedKind	kind;			/* of each segment its own */
 	bool	   *nulls;			/* NULL: no value is null */
-	int64	   *ints;
-	double	   *doubles;
-	uint64	   *unsigneds;
-	PackedBytes *bytes;
+	union
+	{
+		void	   *values;
+		int64	   *ints;
+		double	   *doubles;
+		uint64	   *unsigneds;
+		PackedBytes *bytes;
+	};
 } PackedColumn;
+
+/* The size of a value in the array of a kind. */
+static inline size_t
+packed_value_size(PackedKind kind)
+{
+	return kind == PACKED_BYTES ? sizeof(PackedBytes) : sizeof(uint64);
+}
 
 #endif							/* ZBXHIST_PACKED_COLUMN_H */
