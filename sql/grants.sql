@@ -41,7 +41,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     current_clock, cut_range, cutoff_clock, day_bytes, day_clock, day_constraint, day_name,
     days_to_compact, days_to_unpack, days_to_verify, default_pack_after, deletion, deletion_clock,
     dependent_object, describe_deletion, describe_grants, describe_index, describe_planned_policy,
-    describe_policy, earlier_name, effective_retention, estimated_rows, expired_days, expired_partitions,
+    describe_policy, due_precision, earlier_name, effective_retention, estimated_rows, expired_days, expired_partitions,
     extension_table, find_tables, fine_until, foreign_children, format_day, format_options, format_time,
     free_name, harmless_days, has_own_rows, has_same_columns, hypertables, import_columns, insert_paths,
     is_overdue, is_preloaded, is_searchable, is_settled, is_shared, is_transient, item_names, item_usage,
@@ -62,7 +62,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     stored_values, takes_runs, trusts_owner, unaligned_partitions, unfinished_indexes,
     unindexed_partitions, unlike, usage_by_item, verify_columns, verify_deleted_items, verify_ingest,
     verify_interval, verify_not_in_other_care, verify_options, verify_policy, verify_retention,
-    verify_retention_action, verify_table, version, waiting_clock, waiting_days, waiting_partitions,
+    verify_retention_action, verify_table, verify_time_precision, version, waiting_clock, waiting_days, waiting_partitions,
     waiting_rows, wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit, with_library,
     zabbix_setting, zabbix_table, zabbix_tables}');
 

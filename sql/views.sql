@@ -14,7 +14,9 @@ SELECT c.parent,
        c.deleted_items,
        c.ingest,
        c.retention_action,
-       c.retention_schema
+       c.retention_schema,
+       c.time_precision,
+       c.time_precision_after
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -36,6 +38,8 @@ COMMENT ON COLUMN zbxhist.parents.deleted_items IS 'What becomes of values of it
 COMMENT ON COLUMN zbxhist.parents.ingest IS 'What takes new values: heap, ordinary partitions, or runs';
 COMMENT ON COLUMN zbxhist.parents.retention_action IS 'What becomes of partitions past retention: drop, or detach, which makes tables of their own of them';
 COMMENT ON COLUMN zbxhist.parents.retention_schema IS 'The schema to which these are moved; NULL: they stay in that of their parent';
+COMMENT ON COLUMN zbxhist.parents.time_precision IS 'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
+COMMENT ON COLUMN zbxhist.parents.time_precision_after IS 'Age at which that is done';
 
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,

@@ -21,6 +21,7 @@ COLOURS = {
     "zbxhist-nokey": "#F4A582",
     "zbxhist-functions": "#8C3D00",
     "zbxhist-packed": "#E7298A",
+    "zbxhist-packed-ms": "#F781BF",
     "zbxhist-day": "#E69F00",
     "zbxhist-hour": "#D55E00",
     "zbxhist-hour-compacted": "#7A0177",

@@ -41,6 +41,8 @@ SELECT jsonb_agg(jsonb_build_object(
            'detach', p.retention_action = 'detach',
            'retention_schema', p.retention_schema,
            'pack_after', extract(epoch FROM p.pack_after)::bigint,
+           'time_precision', nullif(p.time_precision, '1 ns'),
+           'time_precision_after', extract(epoch FROM p.time_precision_after)::bigint,
            'premake', p.premake,
            'is_undone', NOT p.routing,
            'partitions', s.partitions,

@@ -231,6 +231,11 @@ def policy(table):
         parts.append("never packed")
     else:
         parts.append(f'packed {span(table["pack_after"])} after their end')
+    if table.get("time_precision"):
+        parts.append(
+            f'times rounded to {escape(table["time_precision"])} '
+            f'after {span(table["time_precision_after"])}'
+        )
     return "; ".join(parts)
 
 

@@ -24,6 +24,7 @@ CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
 AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
@@ -116,6 +117,16 @@ BEGIN
            AND (policy.pack_after IS NULL OR zbxhist_internal.why_not_packable(check_packed.parent) IS NOT NULL)
            AND NOT zbxhist_internal.has_same_columns(check_packed.parent, d.day)
         HAVING count(*) > 0;
+    RETURN QUERY
+        SELECT 'info', 'rounded_times', check_packed.parent::text,
+               format('exact nanoseconds are gone in %s of its packed days%s', count(d.day),
+                      CASE WHEN policy.time_precision <> '1 ns'
+                           THEN format(': times are rounded to %s once they are %s old', policy.time_precision, policy.time_precision_after)
+                           ELSE '' END),
+               NULL
+          FROM zbxhist.packed_day d
+         WHERE d.parent = check_packed.parent AND d.time_precision IS NOT NULL
+        HAVING count(d.day) > 0 OR policy.time_precision <> '1 ns';
     IF policy.pack_after IS NOT NULL AND policy.routing THEN
         RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
     END IF;

@@ -105,7 +105,8 @@ BEGIN
             answer := 'postponed';
         WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-            UPDATE zbxhist.packed_day d SET packed_bytes = bytes, packed_rows = d.nrows
+            UPDATE zbxhist.packed_day d
+               SET packed_bytes = bytes, packed_rows = d.nrows, repacked_at = clock_timestamp()
              WHERE d.day = step_repack.day;
             PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
                                                 state, problem);

@@ -32,6 +32,7 @@ CREATE FUNCTION zbxhist_internal.repack_rows(
     days regclass[],
     new_day regclass,
     kept_items bigint[] DEFAULT '{}',
+    time_precision integer DEFAULT 0,
     OUT rows bigint,
     OUT bytes bigint,
     OUT versions bigint[],
@@ -39,8 +40,24 @@ CREATE FUNCTION zbxhist_internal.repack_rows(
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
 AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass, bigint[]) IS
-'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
+COMMENT ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass, bigint[], integer) IS
+'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, with times rounded to so many nanoseconds, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
+
+-- What is in the range of a packed day is written once more a week later, when
+-- nobody asks any more whether a value has been stored already.
+CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint)
+RETURNS integer
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
+      FROM zbxhist.parent_config c
+     WHERE c.parent = due_precision.parent
+       AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.due_precision(regclass, bigint) IS
+'What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at all (internal)';
 
 CREATE FUNCTION zbxhist_internal.repack_limit()
 RETURNS bigint
@@ -79,7 +96,8 @@ COMMENT ON FUNCTION zbxhist_internal.may_repack(regclass) IS
 -- What a day needs is judged, without a look into it, by what its values took
 -- when it was written last.  Of one that was written by an older version, or
 -- has twice the values by now, that says nothing: it is judged by other days.
--- A guess that is wrong costs one repack, after which it is right.
+-- A guess that is wrong costs one repack, after which it is right.  Of a day whose
+-- times are to be rounded a third is taken to be noise.
 CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
 RETURNS TABLE (day regclass, bytes bigint, wasted bigint)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
@@ -87,6 +105,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     WITH days AS (
         SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
+               d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
                d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                d.packed_rows >= d.nrows / 2 AS is_known
           FROM zbxhist.packed_day d
@@ -94,21 +113,21 @@ AS $$
     usual AS (
         SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
           FROM days d WHERE d.nrows > 0)
-    SELECT d.day, d.bytes, d.bytes - n.needed
+    SELECT d.day, d.bytes, n.wasted
       FROM days d
      CROSS JOIN usual u
      CROSS JOIN LATERAL (
-           SELECT CASE WHEN d.nrows = 0 THEN 0
-                       ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
-                                            ELSE least(d.row_bytes, u.row_bytes) END)::bigint
-                  END AS needed) n
-     WHERE d.bytes - n.needed >= greatest(d.bytes / 4, 131072)
+           SELECT d.bytes - CASE WHEN d.nrows = 0 THEN 0
+                                 ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
+                                                      ELSE least(d.row_bytes, u.row_bytes) END)::bigint
+                            END + CASE WHEN d.is_due THEN d.bytes / 3 ELSE 0 END AS wasted) n
+     WHERE (n.wasted >= greatest(d.bytes / 4, 131072) OR d.is_due)
        AND (d.repacked_at IS NULL OR d.repacked_at < clock_timestamp() - interval '6 hours')
-     ORDER BY d.bytes - n.needed DESC
+     ORDER BY n.wasted DESC
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.wasteful_days(regclass) IS
-'The packed days that take a third more than they need, with their bytes and those wasted, worst first (internal)';
+'The packed days that take a third more than they need, or whose times are to be rounded, with their bytes and those wasted, worst first (internal)';
 
 -- An error names the table that it is about.  Its SQLSTATE tells check() of
 -- damage, of which there is a line of its own.
@@ -243,6 +262,7 @@ DECLARE
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     entries zbxhist.packed_day[];
     covered record;
+    precision integer;
     new_day regclass;
     kept    record;
     written record;
@@ -269,8 +289,10 @@ BEGIN
     END IF;
     SELECT min(e.from_clock) AS from_clock, max(e.to_clock) AS to_clock, sum(e.heap_bytes)::bigint AS heap_bytes,
            max(e.packed_at) AS packed_at, max(e.merged_at) AS merged_at,
+           nullif(min(coalesce(e.time_precision, 0)), 0) AS time_precision,
            sum(pg_total_relation_size(e.day))::bigint AS bytes
       INTO covered FROM unnest(entries) e;
+    precision := zbxhist_internal.due_precision(parent, covered.to_clock);
     IF entries[1].runs THEN
         -- from now on its values stay as they are, and new ones are kept in the parent
         PERFORM zbxhist_internal.lock_patiently(days[1]);
@@ -287,7 +309,7 @@ BEGIN
                 new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
         END IF;
         kept := zbxhist_internal.kept_items(parent);
-        written := zbxhist_internal.repack_rows(days, new_day, kept.items);
+        written := zbxhist_internal.repack_rows(days, new_day, kept.items, coalesce(precision, 0));
     EXCEPTION WHEN object_in_use THEN
         -- some transactions do not see their newest rows yet
         RETURN 'wait';
@@ -300,7 +322,8 @@ BEGIN
            nrows = written.rows, runs = false, heap_bytes = coalesce(covered.heap_bytes, covered.bytes),
            packed_at = CASE WHEN d.runs THEN clock_timestamp() ELSE covered.packed_at END,
            packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
-           merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL
+           merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL,
+           time_precision = greatest(precision, covered.time_precision)
      WHERE d.day = days[1];
     waited := zbxhist_internal.lock_unchanged_days(days, written.versions, packed);
     PERFORM zbxhist_internal.replace_tables(days, new_day);

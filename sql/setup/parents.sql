@@ -80,7 +80,10 @@ CREATE FUNCTION zbxhist.alter_parent(
     deleted_items text DEFAULT NULL,
     ingest text DEFAULT NULL,
     retention_action text DEFAULT NULL,
-    retention_schema name DEFAULT NULL)
+    retention_schema name DEFAULT NULL,
+    time_precision text DEFAULT NULL,
+    time_precision_after interval DEFAULT NULL,
+    accept_rounding boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -115,10 +118,13 @@ BEGIN
     -- what is dropped needs none
     policy.retention_schema := CASE WHEN retention_action = 'drop' THEN retention_schema
                                     ELSE coalesce(retention_schema, policy.retention_schema) END;
+    PERFORM zbxhist_internal.verify_time_precision(policy, time_precision, time_precision_after, accept_rounding);
+    policy.time_precision := coalesce(time_precision, policy.time_precision);
+    policy.time_precision_after := coalesce(time_precision_after, policy.time_precision_after);
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so';

@@ -189,7 +189,10 @@ AS $$
                   coalesce('packed after ' || policy.pack_after, 'never packed'),
                   CASE WHEN policy.move_existing THEN '; existing rows moved to partitions' ELSE '' END,
                   CASE WHEN policy.deleted_items = 'drop' THEN '; values of deleted items left out' ELSE '' END,
-                  CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END,
+                  CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END
+                  || CASE WHEN policy.time_precision <> '1 ns'
+                          THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
+                          ELSE '' END,
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
                   CASE WHEN policy.retention_action = 'detach'
                        THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
@@ -213,7 +216,9 @@ BEGIN
            deleted_items = coalesce(policy.deleted_items, c.deleted_items),
            ingest = coalesce(policy.ingest, c.ingest),
            retention_action = coalesce(policy.retention_action, c.retention_action),
-           retention_schema = policy.retention_schema
+           retention_schema = policy.retention_schema,
+           time_precision = coalesce(policy.time_precision, c.time_precision),
+           time_precision_after = coalesce(policy.time_precision_after, c.time_precision_after)
      WHERE c.parent = policy.parent;
 END
 $$;

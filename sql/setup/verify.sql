@@ -380,6 +380,51 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_retention_action(regclass, text, name) IS
 'Raises an error unless retention can do that with the partitions of a table (internal)';
 
+-- What has been rounded stays so: nobody gets it by accident.
+CREATE FUNCTION zbxhist_internal.verify_time_precision(
+    policy zbxhist.parent_config,
+    time_precision text,
+    time_precision_after interval,
+    accept_rounding boolean)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+DECLARE
+    precisions CONSTANT text[] := '{1 ns,1 us,1 ms,1 s}';
+BEGIN
+    IF time_precision <> ALL (precisions) THEN
+        RAISE EXCEPTION 'unrecognized value for argument "time_precision": "%"', time_precision
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "1 ns", "1 us", "1 ms", "1 s".';
+    END IF;
+    IF NOT time_precision_after BETWEEN interval '1 day' AND interval '200 years' THEN
+        RAISE EXCEPTION 'time_precision_after must be between 1 day and 200 years'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF time_precision <> '1 ns'
+       AND NOT EXISTS (SELECT FROM pg_attribute a
+                        WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype) THEN
+        RAISE EXCEPTION 'table % has no column "ns" of type integer', policy.parent
+            USING ERRCODE = 'undefined_column';
+    END IF;
+    IF accept_rounding IS NOT TRUE
+       AND (array_position(precisions, time_precision) > array_position(precisions, policy.time_precision)
+            OR policy.time_precision <> '1 ns' AND time_precision_after < policy.time_precision_after) THEN
+        RAISE EXCEPTION 'rounded times cannot be restored'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
+                                  policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
+                  HINT = format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
+                                policy.parent, coalesce(time_precision, policy.time_precision),
+                                coalesce(time_precision_after, policy.time_precision_after));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_time_precision(zbxhist.parent_config, text, interval, boolean) IS
+'Raises an error unless a policy may get this precision of times, NULL: that which it has (internal)';
+
 CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE

@@ -21,7 +21,8 @@ CREATE TABLE zbxhist.packed_day (
     merged_at  timestamptz,
     repacked_at timestamptz,
     not_compacted text,
-    runs boolean NOT NULL DEFAULT false
+    runs boolean NOT NULL DEFAULT false,
+    time_precision integer
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -46,6 +47,7 @@ COMMENT ON COLUMN zbxhist.packed_day.merged_at IS 'When late values were last me
 COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked or compacted, or that was tried in vain';
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
 COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
+COMMENT ON COLUMN zbxhist.packed_day.time_precision IS 'Nanoseconds that times have been rounded to; NULL: they are as they came';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

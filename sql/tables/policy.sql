@@ -15,7 +15,9 @@ CREATE TABLE zbxhist.parent_config (
     deleted_items      text NOT NULL DEFAULT 'keep' CHECK (deleted_items IN ('keep', 'drop')),
     ingest             text NOT NULL DEFAULT 'heap' CHECK (ingest IN ('heap', 'runs')),
     retention_action   text NOT NULL DEFAULT 'drop' CHECK (retention_action IN ('drop', 'detach')),
-    retention_schema   name
+    retention_schema   name,
+    time_precision     text NOT NULL DEFAULT '1 ns' CHECK (time_precision IN ('1 ns', '1 us', '1 ms', '1 s')),
+    time_precision_after interval NOT NULL DEFAULT '7 days'
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -44,6 +46,10 @@ COMMENT ON COLUMN zbxhist.parent_config.retention_action IS
 'What becomes of partitions past retention: they are dropped (drop), or become tables of their own (detach)';
 COMMENT ON COLUMN zbxhist.parent_config.retention_schema IS
 'The schema to which those are moved; NULL: they stay in that of their parent';
+COMMENT ON COLUMN zbxhist.parent_config.time_precision IS
+'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
+COMMENT ON COLUMN zbxhist.parent_config.time_precision_after IS
+'Age at which that is done';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

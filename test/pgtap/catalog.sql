@@ -31,7 +31,7 @@ INSERT INTO wanted VALUES
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -86,12 +86,12 @@ SELECT bag_eq(
         buckets,buckets,last_values,last_values,minimum_time,nearest,nearest,range,range,range_support,
         statistics,statistics,item_usage,item_usage,
         clock_range,count_waiting,counters,current_clock,cutoff_clock,describe_grants,
-        describe_policy,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
+        describe_policy,due_precision,effective_retention,estimated_rows,expired_partitions,find_tables,format_options,is_preloaded,
         format_time,insert_paths,stored_paths,has_own_rows,list_partitions,lock_class,may_wait,missing_ranges,new_policy,
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,version,waiting_clock,
+        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
         check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
@@ -193,7 +193,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema,time_precision,time_precision_after}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

@@ -44,6 +44,7 @@ class Store(abc.ABC):
     keeps_rows:  False for Null Write: then no rows are expected
     in_order:    a day is filled in the order of time, through the table itself
     is_postgres: False for stores in another database system
+    is_exact:    False if rows are other ones after their period has been closed
     ways:        how values can be read, by name: the addition to the label.  The
                  first is the plain one
     unreadable:  why the read experiment leaves the store out, if it does
@@ -54,6 +55,7 @@ class Store(abc.ABC):
     keeps_rows = True
     in_order = False
     is_postgres = True
+    is_exact = True
     ways = {}
     unreadable = ""
 

@@ -135,6 +135,26 @@ class ZbxhistPacked(Zbxhist):
         self.execute("CALL zbxhist.pack('%s', '%s')" % (table, period.date))
 
 
+class ZbxhistRounded(ZbxhistPacked):
+    """Packed days whose times are rounded, which the policy does when they are a week old."""
+
+    name = "zbxhist-packed-ms"
+    label = "zbxhist, packed, times to 1 ms"
+    is_exact = False
+
+    def create_table(self, table, periods, interval):
+        super().create_table(table, periods, interval)
+        # younger than alter_parent allows
+        self.execute(
+            "UPDATE zbxhist.parent_config SET time_precision = '1 ms', "
+            "time_precision_after = '1 second' WHERE parent = '%s'::regclass" % table
+        )
+
+    def close_period(self, table, period):
+        super().close_period(table, period)
+        self.execute("CALL zbxhist.repack('%s', '%s')" % (table, period.date))
+
+
 class ZbxhistTrigger(Zbxhist):
     """Every row through the C trigger, buffered and multi-inserted."""
 

@@ -14,6 +14,10 @@
  * it and items cannot share their times; all others are encoded anew, so that an
  * item has as few as can be.
  *
+ * Nanoseconds may be rounded on the way (policy time_precision), as noise takes
+ * more space than values do.  An item's rows keep their order, and their keys
+ * differ as before.
+ *
  * The new groups are written frozen, so every snapshot must see the same groups
  * in the old days (settled.c).  These are not locked against changes, which
  * would have to wait; the caller does that in the end, for a moment, and makes
@@ -90,8 +94,10 @@ typedef struct RepackState
 	int32		last_clock;
 
 	KeptItems	kept;
+	int64		precision;		/* ns that times are rounded to, 0: as they
+								 * are */
 
-	/* what has been read, of items that are kept */
+	/* what has been read, of items that are kept, and rounded */
 	uint64		nrows;
 	uint64		checksum;
 
@@ -188,15 +194,50 @@ IsOnly(const RepackState *state, const OldDay *day)
 }
 
 /*
- * DecodeSegment decodes the segment in hand of a stream and counts its rows.
- * Allocates in the current context.
+ * RoundTimes rounds the nanoseconds of an item's rows, which are in the order of
+ * time, down to multiples of precision.  A row that would get another one's time,
+ * or an earlier one, gets the next nanosecond instead: that is never later than its
+ * own, for what comes before it was earlier and has not become later.
  */
 static void
-DecodeSegment(const DayStream *stream, SegmentRows *rows, uint64 *nrows,
-			  uint64 *checksum)
+RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
+{
+	const PackedColumn *column = &rows->columns[layout->columns[layout->ns].packed];
+	const int64 *clocks = rows->columns[0].ints;
+	int64	   *ns = column->ints;
+	int64		before = 0;		/* the last row's as it was */
+
+	/* such rows have no key */
+	if (column->nulls != NULL)
+		return;
+
+	for (int i = 0; i < rows->nrows; i++)
+	{
+		int64		exact = ns[i];
+		bool		follows = i > 0 && clocks[i] == clocks[i - 1] &&
+			exact > before;
+
+		if (exact > 0)
+			ns[i] -= exact % precision;
+		if (follows && ns[i] <= ns[i - 1])
+			ns[i] = ns[i - 1] + 1;
+		before = exact;
+	}
+}
+
+/*
+ * DecodeSegment decodes the segment in hand of a stream, rounds its times to
+ * precision, if that is not 0, and counts its rows.  Allocates in the current
+ * context.
+ */
+static void
+DecodeSegment(const DayStream *stream, int64 precision, SegmentRows *rows,
+			  uint64 *nrows, uint64 *checksum)
 {
 	ZbxhistDecodeDaySegment(stream->day, stream->layout,
 							&stream->group.reader, stream->segment, NULL, rows);
+	if (precision > 0)
+		RoundTimes(stream->layout, precision, rows);
 	*nrows += rows->nrows;
 	*checksum += ZbxhistHashRows(rows);
 }
@@ -212,7 +253,8 @@ MayCopy(const RepackState *state, const OldDay *day)
 	const DayStream *stream = day->stream;
 	uint64		number;
 
-	return !ZbxhistDaySharesTimes(state->writer) && IsOnly(state, day) &&
+	return state->precision == 0 &&
+		!ZbxhistDaySharesTimes(state->writer) && IsOnly(state, day) &&
 		day_stream_segment(stream)->length <= state->page_limit &&
 		!ZbxhistHasSharedTimes(&stream->group.reader, stream->segment,
 							   &number);
@@ -232,7 +274,8 @@ RepackSegment(RepackState *state, OldDay *day)
 	if (state->has_last && state->last_itemid == info->itemid &&
 		state->last_clock >= info->first_clock)
 		ZbxhistRaiseCorrupt(day->rel, info->itemid);
-	DecodeSegment(stream, &rows, &state->nrows, &state->checksum);
+	DecodeSegment(stream, state->precision, &rows, &state->nrows,
+				  &state->checksum);
 	if (!MayCopy(state, day) ||
 		!ZbxhistDayTrySegment(state->writer, &stream->group.reader,
 							  stream->segment))
@@ -298,7 +341,7 @@ VerifyNewDay(RepackState *state)
 		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
 		SegmentRows rows;
 
-		DecodeSegment(stream, &rows, &nrows, &checksum);
+		DecodeSegment(stream, 0, &rows, &nrows, &checksum);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->segment_context);
 		ZbxhistDayStreamNext(stream);
@@ -337,6 +380,21 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 				errtable(day->rel));
 	ZbxhistReadDayVersion(day->rel, &day->version);
 	*nbytes += day->version.nbytes;
+}
+
+/*
+ * GetPrecision returns what times are to be rounded to, 0 for not at all.
+ */
+static int64
+GetPrecision(const DayLayout *layout, int64 precision)
+{
+	if (precision <= 1)
+		return 0;
+	if (layout->ns < 0 || layout->columns[layout->ns].kind != PACKED_INT)
+		ereport(ERROR,
+				errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("there is no column \"ns\" of type integer to be rounded"));
+	return precision;
 }
 
 /*
@@ -460,7 +518,7 @@ GetVersions(const RepackState *state)
 }
 
 /*
- * zbxhist_repack_rows(days, new_day, items) writes the rows of days into the
+ * zbxhist_repack_rows(days, new_day, items, precision) writes the rows of days into the
  * table of another one; see sql/packed/repack.sql.
  */
 Datum
@@ -476,6 +534,7 @@ zbxhist_repack_rows(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenSources(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
+	state->precision = GetPrecision(state->layout, PG_GETARG_INT32(3));
 	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);
