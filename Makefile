@@ -70,6 +70,7 @@ OBJS = \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
 	src/maintenance/own_transactions.o \
+	src/maintenance/refuse.o \
 	src/maintenance/merger.o \
 	src/maintenance/worker.o \
 	src/packed/day/day_groups.o \

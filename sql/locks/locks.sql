@@ -156,10 +156,9 @@ BEGIN
            AND l.pid <> pg_backend_pid()
          LIMIT 1;
         IF FOUND THEN
-            RAISE EXCEPTION 'table % is in use by a transaction that waits for this one', relation
-                USING ERRCODE = 'lock_not_available',
-                      DETAIL = 'Repeat the call when that has ended.',
-                      HINT = zbxhist_internal.long_transactions();
+            PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by a transaction that waits for this one', relation),
+                detail => 'Repeat the call when that has ended.',
+                hint => zbxhist_internal.long_transactions());
         END IF;
         BEGIN
             FOR relation IN SELECT r FROM unnest(relations) r ORDER BY r::oid LOOP
@@ -168,10 +167,9 @@ BEGIN
             EXIT;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             IF attempt = 5 THEN
-                RAISE EXCEPTION 'could not lock table % within % ms, five times', relation, allowed
-                    USING ERRCODE = 'lock_not_available',
-                          DETAIL = 'A transaction is using it.  Repeat the call when that has ended.',
-                          HINT = zbxhist_internal.long_transactions();
+                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', relation, allowed),
+                    detail => 'A transaction is using it.  Repeat the call when that has ended.',
+                    hint => zbxhist_internal.long_transactions());
             END IF;
         END;
         PERFORM pg_sleep(0.25 * attempt);

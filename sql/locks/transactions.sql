@@ -121,10 +121,9 @@ BEGIN
         EXIT WHEN NOT coalesce(holders, present) && present;
         holders := coalesce(holders, present);
         IF clock_timestamp() >= deadline THEN
-            RAISE EXCEPTION 'table % is in use by another transaction', relation
-                USING ERRCODE = 'lock_not_available',
-                      DETAIL = 'Repeat the call when that has ended.',
-                      HINT = zbxhist_internal.long_transactions();
+            PERFORM zbxhist_internal.refuse('55P03', format('table %s is in use by another transaction', relation),
+                detail => 'Repeat the call when that has ended.',
+                hint => zbxhist_internal.long_transactions());
         END IF;
         PERFORM pg_sleep(0.02);
     END LOOP;
@@ -200,10 +199,9 @@ BEGIN
     IF tries < zbxhist_internal.most_tries(20) THEN
         RETURN;
     END IF;
-    RAISE EXCEPTION 'transactions that began earlier may still need rows of table % where they are', parent
-        USING ERRCODE = 'object_not_in_prerequisite_state',
-              DETAIL = 'Repeat the call when they have ended.  All rows can be read at any time.',
-              HINT = zbxhist_internal.long_transactions();
+    PERFORM zbxhist_internal.refuse('55000', format('transactions that began earlier may still need rows of table %s where they are', parent),
+        detail => 'Repeat the call when they have ended.  All rows can be read at any time.',
+        hint => zbxhist_internal.long_transactions());
 END
 $$;
 

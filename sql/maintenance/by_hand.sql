@@ -11,10 +11,9 @@ BEGIN
     BEGIN
         PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'maintenance is at work on table %', parent
-            USING ERRCODE = 'lock_not_available',
-                  DETAIL = 'Repeat the call when that is done.',
-                  HINT = 'SELECT * FROM zbxhist.progress;';
+        PERFORM zbxhist_internal.refuse('55P03', format('maintenance is at work on table %s', parent),
+            detail => 'Repeat the call when that is done.',
+            hint => 'SELECT * FROM zbxhist.progress;');
     END;
     PERFORM zbxhist_internal.require_parent(parent);
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);

@@ -128,7 +128,8 @@ BEGIN
                  CASE step WHEN 'undo_move' THEN 'moving rows' WHEN 'move' THEN 'moving rows' WHEN 'extend' THEN 'making partitions'
                            WHEN 'unpack' THEN 'unpacking' WHEN 'undo_drop' THEN 'dropping partitions'
                            ELSE 'waiting for older transactions' END,
-                 coalesce(relation, parent)
+                 -- what a step has dropped has no name any more
+                 coalesce((SELECT k.oid::regclass FROM pg_class k WHERE k.oid = relation), parent)
                  || CASE WHEN state.action_percent IS NULL OR state.relation IS DISTINCT FROM relation::text THEN ''
                          ELSE format(', %s %%, %s rows', state.action_percent, state.action_rows) END;
 END

@@ -136,9 +136,8 @@ BEGIN
     END IF;
     waited := zbxhist_internal.attach_triggers(ARRAY[parent]);
     IF EXISTS (SELECT FROM zbxhist_internal.missing_route_triggers(parent)) THEN
-        RAISE EXCEPTION 'table % has triggers of its own named as those of zbxhist: %', parent,
-                        array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')
-            USING ERRCODE = 'duplicate_object';
+        PERFORM zbxhist_internal.refuse('42710', format('table %s has triggers of its own named as those of zbxhist: %s', parent,
+            array_to_string(ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent)), ', ')));
     END IF;
     PERFORM zbxhist_internal.log_action(parent, 'trigger', NULL, NULL, NULL, started, waited, NULL,
                                         array_to_string(missing, ', '));
@@ -182,9 +181,8 @@ BEGIN
         PERFORM zbxhist_internal.clone_triggers(parent, partition);
     END IF;
     IF zbxhist_internal.unlike(parent, partition) <> '{}' THEN
-        RAISE EXCEPTION '% of partition % cannot be made those of its parent',
-                        array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        PERFORM zbxhist_internal.refuse('55000', format('%s of partition %s cannot be made those of its parent',
+            array_to_string(zbxhist_internal.unlike(parent, partition), ', '), partition));
     END IF;
     PERFORM zbxhist_internal.invalidate(parent);
     PERFORM zbxhist_internal.log_action(parent, 'align', partition::text, NULL, NULL, started, NULL, NULL,

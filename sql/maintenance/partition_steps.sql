@@ -85,8 +85,7 @@ BEGIN
     waited := zbxhist_internal.lock_with_patience(VARIADIC CASE WHEN covered.is_packed
         THEN ARRAY[zbxhist_internal.packed_table(parent), place] ELSE ARRAY[place] END);
     IF zbxhist_internal.own_pages(place) > 0 THEN
-        RAISE EXCEPTION 'rows have just been stored in partition %: it stays as it is', place
-            USING ERRCODE = 'object_in_use';
+        PERFORM zbxhist_internal.refuse('55006', format('rows have just been stored in partition %s: it stays as it is', place));
     END IF;
     DELETE FROM zbxhist.packed_day d WHERE d.day = place;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', place));

@@ -121,9 +121,8 @@ BEGIN
     END IF;
     batch := zbxhist_internal.delete_expired(parent, cutoff, state.position_itemid, 5000);
     IF NOT batch.done AND batch.deleted = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
-        RAISE EXCEPTION 'deleting rows of % does not get on', parent
-            USING ERRCODE = 'program_limit_exceeded',
-                  DETAIL = format('No row was deleted after item %s.', state.position_itemid);
+        PERFORM zbxhist_internal.refuse('54000', format('deleting rows of %s does not get on', parent),
+            detail => format('No row was deleted after item %s.', state.position_itemid));
     END IF;
     UPDATE zbxhist.parent_state s
        SET position_itemid = batch.last_itemid, action_rows = s.action_rows + batch.deleted,

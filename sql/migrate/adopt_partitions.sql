@@ -138,8 +138,7 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF dry_run IS NULL OR accept_deletion IS NULL THEN
-        RAISE EXCEPTION 'dry_run and accept_deletion must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'dry_run and accept_deletion must not be null');
     END IF;
     PERFORM zbxhist_internal.verify_native(parent);
     SELECT array_agg(l.line), array_agg(l.line) FILTER (WHERE l.is_lost) INTO found, lost

@@ -53,10 +53,9 @@ BEGIN
             RETURN clock_timestamp() - started;
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             IF try = tries THEN
-                RAISE EXCEPTION 'could not lock table % within % ms, % times', locked, budget, tries
-                    USING ERRCODE = 'lock_not_available',
-                          DETAIL = 'A long transaction is using it.  Repeat the call when that has ended.',
-                          HINT = zbxhist_internal.long_transactions();
+                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', locked, budget, tries),
+                    detail => 'A long transaction is using it.  Repeat the call when that has ended.',
+                    hint => zbxhist_internal.long_transactions());
             END IF;
         END;
         PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));
@@ -124,9 +123,9 @@ BEGIN
           LEFT JOIN pg_attrdef d ON d.adrelid = native AND d.adnum = n.attnum AND n.attgenerated = ''
     LOOP
         IF item.is_same IS NOT TRUE THEN
-            RAISE EXCEPTION 'default partition % has its columns in another order than table %', partition, native
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                      DETAIL = 'It would become the table itself, because it has rows.  Move them to partitions first.';
+            PERFORM zbxhist_internal.refuse('55000', format('default partition %s has its columns in another order than table %s',
+                partition, native),
+                detail => 'It would become the table itself, because it has rows.  Move them to partitions first.');
         END IF;
         PERFORM zbxhist_internal.execute_as_owner(partition, format(
             'ALTER TABLE %s ALTER COLUMN %I %s DEFAULT %s', partition, item.attname,
@@ -237,14 +236,12 @@ BEGIN
             native, format('ALTER TABLE %s INHERIT %s%s', item.partition, result, item.needless));
     END LOOP;
     IF EXISTS (SELECT FROM zbxhist_internal.missing_indexes(native, result)) THEN
-        RAISE EXCEPTION 'default partition % has not all indexes of table %', result, native
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        PERFORM zbxhist_internal.refuse('55000', format('default partition %s has not all indexes of table %s', result, native));
     END IF;
     PERFORM zbxhist_internal.take_place(native, result);
     PERFORM zbxhist_internal.verify_table(result);
     IF taken <> ARRAY(SELECT p.partition FROM zbxhist.list_partitions(result) p ORDER BY p.from_clock) THEN
-        RAISE EXCEPTION 'the bounds of the partitions of table % cannot be read', result
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        PERFORM zbxhist_internal.refuse('55000', format('the bounds of the partitions of table %s cannot be read', result));
     END IF;
     policy.parent := result;
     PERFORM zbxhist_internal.write_new_policy(policy);

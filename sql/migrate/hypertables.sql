@@ -38,24 +38,21 @@ DECLARE
     others CONSTANT regclass := (SELECT k.oid FROM pg_class k WHERE k.relnamespace = schema AND k.relname = former);
 BEGIN
     IF parent IS NULL THEN
-        RAISE EXCEPTION 'table must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
     END IF;
     IF parent NOT IN (SELECT zbxhist_internal.hypertables()) THEN
-        RAISE EXCEPTION 'table % is not a hypertable of TimescaleDB', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = CASE WHEN others IN (SELECT zbxhist_internal.hypertables())
-                              THEN format('CALL zbxhist.import(%L, %L);', others, parent)
-                              WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_hypertable.parent)
-                              THEN 'SELECT * FROM zbxhist.status;'
-                              ELSE format('SELECT zbxhist.create_parent(%L);', parent) END;
+        PERFORM zbxhist_internal.refuse('42809', format('table %s is not a hypertable of TimescaleDB', parent),
+            hint => CASE WHEN others IN (SELECT zbxhist_internal.hypertables())
+                         THEN format('CALL zbxhist.import(%L, %L);', others, parent)
+                         WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_hypertable.parent)
+                         THEN 'SELECT * FROM zbxhist.status;'
+                         ELSE format('SELECT zbxhist.create_parent(%L);', parent) END);
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_replaceable(parent);
     IF others IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot rename table % to %: that is there already', parent, others
-            USING ERRCODE = 'duplicate_table',
-                  HINT = format('ALTER TABLE %s RENAME TO %I;', others, zbxhist_internal.free_name(schema, former));
+        PERFORM zbxhist_internal.refuse('42P07', format('cannot rename table %s to %s: that is there already', parent, others),
+            hint => format('ALTER TABLE %s RENAME TO %I;', others, zbxhist_internal.free_name(schema, former)));
     END IF;
 END
 $$;
@@ -89,8 +86,7 @@ BEGIN
         PERFORM zbxhist_internal.execute_as_owner(result, format('INSERT INTO %s (%s) %s', result, columns, format(query, hypertable)));
         IF zbxhist_internal.checksum_rows(result, format(query, hypertable))
            IS DISTINCT FROM zbxhist_internal.checksum_rows(result, format(query, result)) THEN
-            RAISE EXCEPTION 'the copy of table % has other rows', hypertable
-                USING ERRCODE = 'data_corrupted';
+            PERFORM zbxhist_internal.refuse('XX001', format('the copy of table %s has other rows', hypertable));
         END IF;
     END IF;
     PERFORM zbxhist_internal.take_place(hypertable, result, former_name);
@@ -166,8 +162,7 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF dry_run IS NULL THEN
-        RAISE EXCEPTION 'dry_run must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null');
     END IF;
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     PERFORM zbxhist_internal.verify_columns(hypertable);

@@ -168,12 +168,10 @@ DECLARE
 BEGIN
     CALL zbxhist_internal.next_transaction();
     IF dry_run IS NULL THEN
-        RAISE EXCEPTION 'dry_run must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'dry_run must not be null');
     END IF;
     IF rows_a_second <= 0 THEN
-        RAISE EXCEPTION 'rows_a_second must be greater than zero'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'rows_a_second must be greater than zero');
     END IF;
     PERFORM zbxhist_internal.require_parent(parent);
     PERFORM zbxhist_internal.verify_source(source, parent);

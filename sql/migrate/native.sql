@@ -238,14 +238,12 @@ DECLARE
     schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
 BEGIN
     IF NOT has_schema_privilege(schema, 'USAGE') THEN
-        RAISE EXCEPTION 'permission denied for schema % of pg_partman', schema
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user);
+        PERFORM zbxhist_internal.refuse('42501', format('permission denied for schema %s of pg_partman', schema),
+            hint => format('GRANT USAGE ON SCHEMA %s TO %I;', schema, current_user));
     END IF;
     IF NOT (has_table_privilege(config, 'SELECT') AND has_table_privilege(config, 'DELETE')) THEN
-        RAISE EXCEPTION 'permission denied for table % of pg_partman', config
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user);
+        PERFORM zbxhist_internal.refuse('42501', format('permission denied for table %s of pg_partman', config),
+            hint => format('GRANT SELECT, DELETE ON %s TO %I;', config, current_user));
     END IF;
 END
 $$;
@@ -267,9 +265,8 @@ BEGIN
       JOIN pg_constraint c ON c.conrelid = p.partition AND c.conname = 'zbxhist_clock'
      WHERE NOT p.is_bounded OR p.is_default;
     IF FOUND THEN
-        RAISE EXCEPTION 'table % has a constraint of its own named "zbxhist_clock"', found_at.partition
-            USING ERRCODE = 'duplicate_object',
-                  HINT = format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', found_at.partition);
+        PERFORM zbxhist_internal.refuse('42710', format('table %s has a constraint of its own named "zbxhist_clock"', found_at.partition),
+            hint => format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock;', found_at.partition));
     END IF;
     SELECT p.partition, EXISTS (SELECT FROM zbxhist_internal.native_partitions(parent) d WHERE d.is_default) AS has_default
       INTO found_at
@@ -277,26 +274,23 @@ BEGIN
      WHERE p.to_clock > zbxhist_internal.current_clock() AND p.to_clock - p.from_clock > 366 * 86400
      LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'partition % covers more than a year, and rows to come', found_at.partition
-            USING ERRCODE = 'feature_not_supported',
-                  DETAIL = 'It would take them all, and never be packed or dropped.',
-                  HINT = format('BEGIN; ALTER TABLE %s DETACH PARTITION %s;%s COMMIT;', parent, found_at.partition,
-                                CASE WHEN found_at.has_default THEN ''
-                                     ELSE format(' ALTER TABLE %s ATTACH PARTITION %s DEFAULT;', parent, found_at.partition) END);
+        PERFORM zbxhist_internal.refuse('0A000', format('partition %s covers more than a year, and rows to come', found_at.partition),
+            detail => 'It would take them all, and never be packed or dropped.',
+            hint => format('BEGIN; ALTER TABLE %s DETACH PARTITION %s;%s COMMIT;', parent, found_at.partition,
+                           CASE WHEN found_at.has_default THEN ''
+                                ELSE format(' ALTER TABLE %s ATTACH PARTITION %s DEFAULT;', parent, found_at.partition) END));
     END IF;
     counted := (SELECT count(*) FROM zbxhist_internal.native_partitions(parent));
     IF counted = 0 THEN
-        RAISE EXCEPTION 'table % has no partitions', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'An empty table is better created as a plain one, and given to zbxhist.setup().';
+        PERFORM zbxhist_internal.refuse('55000', format('table %s has no partitions', parent),
+            hint => 'An empty table is better created as a plain one, and given to zbxhist.setup().');
     END IF;
     IF counted > 2 * zbxhist_internal.most_partitions() THEN
-        RAISE EXCEPTION 'table % has % partitions, too many to be locked at once', parent, counted
-            USING ERRCODE = 'program_limit_exceeded',
-                  DETAIL = 'PostgreSQL has to be restarted after this.',
-                  HINT = format('ALTER SYSTEM SET max_locks_per_transaction = %s;',
-                                ceil(current_setting('max_locks_per_transaction')::numeric * counted
-                                     / zbxhist_internal.most_partitions()));
+        PERFORM zbxhist_internal.refuse('54000', format('table %s has %s partitions, too many to be locked at once', parent, counted),
+            detail => 'PostgreSQL has to be restarted after this.',
+            hint => format('ALTER SYSTEM SET max_locks_per_transaction = %s;',
+                           ceil(current_setting('max_locks_per_transaction')::numeric * counted
+                                / zbxhist_internal.most_partitions())));
     END IF;
 END
 $$;
@@ -316,13 +310,13 @@ BEGIN
     SELECT * INTO STRICT relation FROM pg_class k WHERE k.oid = parent;
     SELECT * INTO obstacle FROM zbxhist_internal.native_obstacle(parent);
     IF obstacle.problem IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot take over the partitions of table %: %', parent, obstacle.problem
-            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = obstacle.remedy;
+        PERFORM zbxhist_internal.refuse('55000', format('cannot take over the partitions of table %s: %s', parent, obstacle.problem),
+            hint => obstacle.remedy);
     END IF;
     IF NOT has_schema_privilege(relation.relowner, relation.relnamespace, 'CREATE') THEN
-        RAISE EXCEPTION 'role % may not create tables in schema %', pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner));
+        PERFORM zbxhist_internal.refuse('42501', format('role %s may not create tables in schema %s',
+            pg_get_userbyid(relation.relowner), relation.relnamespace::regnamespace),
+            hint => format('GRANT CREATE ON SCHEMA %s TO %I;', relation.relnamespace::regnamespace, pg_get_userbyid(relation.relowner)));
     END IF;
 END
 $$;
@@ -339,21 +333,18 @@ DECLARE
     relation pg_class;
 BEGIN
     IF parent IS NULL THEN
-        RAISE EXCEPTION 'table must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
     END IF;
     SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
     IF relation.relkind IS DISTINCT FROM 'p' THEN
-        RAISE EXCEPTION 'table % is not a natively partitioned one', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
-                              THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
-                              ELSE format('SELECT zbxhist.create_parent(%L);', parent) END;
+        PERFORM zbxhist_internal.refuse('42809', format('table %s is not a natively partitioned one', parent),
+            hint => CASE WHEN EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = verify_native.parent)
+                         THEN 'zbxhist manages it already: SELECT * FROM zbxhist.status;'
+                         ELSE format('SELECT zbxhist.create_parent(%L);', parent) END);
     END IF;
     IF relation.relispartition THEN
-        RAISE EXCEPTION 'cannot manage %: it is a partition itself', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = 'Name the table at the top.';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition itself', parent),
+            hint => 'Name the table at the top.');
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.verify_columns(parent);

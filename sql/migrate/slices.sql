@@ -231,10 +231,10 @@ BEGIN
         SELECT (c.nrows, c.checksum) = (import_rest.rows_read, import_rest.checksum) INTO is_same
           FROM zbxhist_internal.checksum_rows(target, query) c;
         IF is_same THEN
-            RAISE EXCEPTION 'table % does not answer with the rows of table % that have been inserted', target, slice.source
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                      DETAIL = format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
-                      HINT = 'SELECT * FROM zbxhist.check();';
+            PERFORM zbxhist_internal.refuse('55000', format('table %s does not answer with the rows of table %s that have been inserted',
+                target, slice.source),
+                detail => format('Those with clocks from %s to %s have been compared.  Nothing of them has been kept.', from_clock, to_clock - 1),
+                hint => 'SELECT * FROM zbxhist.check();');
         END IF;
     END IF;
     PERFORM zbxhist_internal.log_action(target, 'import', slice.source::text, rows_stored, NULL, started, NULL, NULL,

@@ -57,37 +57,31 @@ DECLARE
     item record;
 BEGIN
     IF kind IS NULL THEN
-        RAISE EXCEPTION 'source must be a table that exists'
-            USING ERRCODE = 'undefined_table';
+        PERFORM zbxhist_internal.refuse('42P01', 'source must be a table that exists');
     END IF;
     IF kind NOT IN ('r', 'p', 'f') THEN
-        RAISE EXCEPTION 'cannot import %: it is no table', source
-            USING ERRCODE = 'wrong_object_type';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is no table', source));
     END IF;
     IF source = parent OR source IN (SELECT zbxhist_internal.own_children(parent))
        OR EXISTS (SELECT FROM zbxhist.parent_config c
                    WHERE c.parent = source OR zbxhist_internal.packed_table(c.parent) = source)
        OR EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = source) THEN
-        RAISE EXCEPTION 'cannot import %: it is managed by zbxhist', source
-            USING ERRCODE = 'wrong_object_type';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: it is managed by zbxhist', source));
     END IF;
     IF EXISTS (WITH RECURSIVE ancestor AS (
                    SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = parent
                     UNION
                    SELECT i.inhparent FROM pg_inherits i JOIN ancestor a ON i.inhrelid = a.inhparent)
                SELECT FROM ancestor a WHERE a.inhparent = source) THEN
-        RAISE EXCEPTION 'cannot import %: table % inherits from it', source, parent
-            USING ERRCODE = 'wrong_object_type';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot import %s: table %s inherits from it', source, parent));
     END IF;
     IF NOT has_table_privilege(owner, source, 'SELECT') THEN
-        RAISE EXCEPTION 'the owner of table % may not read table %', parent, source
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('GRANT SELECT ON %s TO %I;', source, pg_get_userbyid(owner));
+        PERFORM zbxhist_internal.refuse('42501', format('the owner of table %s may not read table %s', parent, source),
+            hint => format('GRANT SELECT ON %s TO %I;', source, pg_get_userbyid(owner)));
     END IF;
     IF row_security_active(source) OR EXISTS (SELECT FROM pg_class k WHERE k.oid = source AND k.relrowsecurity) THEN
-        RAISE EXCEPTION 'cannot import %: it has row security', source
-            USING ERRCODE = 'feature_not_supported',
-                  HINT = format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source);
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot import %s: it has row security', source),
+            hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', source));
     END IF;
     FOR item IN
         SELECT p.attname, format_type(p.atttypid, p.atttypmod) AS type, s.atttypid IS NULL AS is_missing,
@@ -98,12 +92,11 @@ BEGIN
          ORDER BY p.attnum
     LOOP
         IF item.is_missing THEN
-            RAISE EXCEPTION 'table % has no column "%"', source, item.attname
-                USING ERRCODE = 'undefined_column';
+            PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "%s"', source, item.attname));
         ELSIF item.is_other THEN
-            RAISE EXCEPTION 'column "%" of table % is of type %, not %', item.attname, source, item.its, item.type
-                USING ERRCODE = 'datatype_mismatch',
-                      HINT = format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', source, item.attname, item.type);
+            PERFORM zbxhist_internal.refuse('42804', format('column "%s" of table %s is of type %s, not %s',
+                item.attname, source, item.its, item.type),
+                hint => format('ALTER TABLE %s ALTER COLUMN %I TYPE %s;', source, item.attname, item.type));
         END IF;
     END LOOP;
 END

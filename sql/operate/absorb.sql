@@ -13,9 +13,8 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_inherits i
                      JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r'
                     WHERE i.inhparent = parent AND i.inhrelid = child) THEN
-        RAISE EXCEPTION 'table % does not inherit from table %', child, parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent);
+        PERFORM zbxhist_internal.refuse('42809', format('table %s does not inherit from table %s', child, parent),
+            hint => format('SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = %L::regclass;', parent));
     END IF;
     -- neither would be moved
     SELECT a.attname INTO other_column FROM pg_attribute a
@@ -23,17 +22,15 @@ BEGIN
        AND NOT EXISTS (SELECT FROM pg_attribute p WHERE p.attrelid = parent AND p.attname = a.attname AND NOT p.attisdropped)
      ORDER BY a.attnum LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'table % has column "%", which table % does not have', child, other_column, parent
-            USING ERRCODE = 'wrong_object_type',
-                  DETAIL = 'Its values would be lost.',
-                  HINT = format('ALTER TABLE %s DROP COLUMN %I;', child, other_column);
+        PERFORM zbxhist_internal.refuse('42809', format('table %s has column "%s", which table %s does not have', child, other_column, parent),
+            detail => 'Its values would be lost.',
+            hint => format('ALTER TABLE %s DROP COLUMN %I;', child, other_column));
     END IF;
     SELECT i.inhrelid INTO grandchild FROM pg_inherits i WHERE i.inhparent = child ORDER BY i.inhrelid LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'table % inherits from table %', grandchild, child
-            USING ERRCODE = 'wrong_object_type',
-                  DETAIL = format('Its rows would not be read in table %s any more.', parent),
-                  HINT = format('ALTER TABLE %1$s NO INHERIT %2$s, INHERIT %3$s;', grandchild, child, parent);
+        PERFORM zbxhist_internal.refuse('42809', format('table %s inherits from table %s', grandchild, child),
+            detail => format('Its rows would not be read in table %s any more.', parent),
+            hint => format('ALTER TABLE %1$s NO INHERIT %2$s, INHERIT %3$s;', grandchild, child, parent));
     END IF;
     IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p WHERE p.partition = child) THEN
         RETURN;
@@ -42,9 +39,8 @@ BEGIN
                      JOIN zbxhist_internal.list_ranges(parent) o
                        ON o.relation <> b.relation AND o.from_clock < b.to_clock AND o.to_clock > b.from_clock
                     WHERE b.relation = child) THEN
-        RAISE EXCEPTION 'table % is a partition of table %, and no other is for its time', child, parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+        PERFORM zbxhist_internal.refuse('55000', format('table %s is a partition of table %s, and no other is for its time', child, parent),
+            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
     END IF;
     PERFORM zbxhist_internal.lock_exclusively(child, zbxhist_internal.short_lock_timeout());
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s DROP CONSTRAINT zbxhist_clock', child));
@@ -63,7 +59,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
-    keys    CONSTANT name[] := zbxhist_internal.key_columns(parent);
+    alike   CONSTANT text := (SELECT string_agg(format('p.%1$I = c.%1$I', k), ' AND ')
+                                FROM unnest(zbxhist_internal.key_columns(parent)) k);
     -- the next maintenance would delete what is past retention
     blocks  CONSTANT text := format('c.ctid >= ''(%s,0)'' AND c.ctid < ''(%s,0)'' AND c.clock >= %s', first_block, end_block,
                                     coalesce(zbxhist_internal.deletion_clock(parent), -2147483648));
@@ -72,6 +69,7 @@ DECLARE
                                     columns, parent);
     clocks  text;
     twin    text;
+    earlier text;
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
     BEGIN
@@ -83,14 +81,15 @@ BEGIN
     END;
     clocks := zbxhist_internal.execute_as_owner(parent, format(
         'SELECT format(''p.clock BETWEEN %%s AND %%s'', min(c.clock), max(c.clock)) FROM ONLY %s c WHERE %s', child, blocks));
-    SELECT format('SELECT FROM %s p WHERE p.tableoid <> %s AND %s AND %s', parent, child::oid, clocks,
-                  string_agg(format('p.%1$I = c.%1$I', k), ' AND '))
-      INTO twin FROM unnest(keys) k;
+    twin := format('SELECT FROM %s p WHERE p.tableoid <> %s AND %s AND %s', parent, child::oid, clocks, alike);
+    -- of a key that the child has twice, one row
+    earlier := format('SELECT FROM ONLY %s p WHERE p.ctid < c.ctid AND %s AND %s', child, replace(blocks, 'c.', 'p.'), alike);
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(
+        move, format(' AND NOT EXISTS (%s) AND NOT EXISTS (%s)', twin, earlier)));
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
         'DELETE FROM ONLY %s c WHERE %s AND EXISTS (%s AND %s)', child, blocks, twin,
         (SELECT string_agg(format('p.%1$I::text IS NOT DISTINCT FROM c.%1$I::text', a.attname), ' AND ')
            FROM pg_attribute a WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped)));
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(move, format(' AND NOT EXISTS (%s)', twin)));
 END
 $$;
 

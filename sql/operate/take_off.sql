@@ -12,17 +12,11 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    policy   CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
     found    record;
     own      bigint;
 BEGIN
-    IF NOT policy.routing THEN
-        RAISE EXCEPTION 'table % is being turned back into a plain table', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
-                  HINT = format('CALL zbxhist.undo(%L);', parent);
-    END IF;
+    PERFORM zbxhist_internal.require_routed(parent);
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock, r.is_packed), '{}') AS relations,
            least(min(r.from_clock), midnight) AS from_clock, greatest(max(r.to_clock), midnight + 86400) AS to_clock,
            count(*) FILTER (WHERE NOT r.is_packed) AS partitions, count(*) FILTER (WHERE r.is_packed) AS packed,
@@ -35,16 +29,14 @@ BEGIN
       LEFT JOIN zbxhist.packed_day d ON d.day = r.relation
       JOIN pg_class k ON k.oid = r.relation;
     IF found.to_clock > zbxhist_internal.current_clock() THEN
-        RAISE EXCEPTION '% of table % is not over yet', to_char(day, 'YYYY-MM-DD'), parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Values up to %s are stored in its partitions.',
-                                  zbxhist_internal.format_time(to_timestamp(found.to_clock)));
+        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not over yet', to_char(day, 'YYYY-MM-DD'), parent),
+            detail => format('Values up to %s are stored in its partitions.',
+                             zbxhist_internal.format_time(to_timestamp(found.to_clock))));
     END IF;
     own := zbxhist_internal.count_waiting(parent, found.from_clock, found.to_clock);
     IF found.relations = '{}' AND own = 0 THEN
-        RAISE EXCEPTION 'table % has nothing of %', parent, to_char(day, 'YYYY-MM-DD')
-            USING ERRCODE = 'undefined_table',
-                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+        PERFORM zbxhist_internal.refuse('42P01', format('table %s has nothing of %s', parent, to_char(day, 'YYYY-MM-DD')),
+            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
     END IF;
     relations := found.relations;
     from_clock := found.from_clock;
@@ -71,9 +63,8 @@ BEGIN
         PERFORM zbxhist_internal.lock_for_hand(parent);
         -- maintenance may have packed or dropped it meanwhile
         IF NOT EXISTS (SELECT FROM zbxhist_internal.list_ranges(parent) r WHERE r.relation = place) THEN
-            RAISE EXCEPTION 'partition % has been packed or dropped meanwhile', place
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                      HINT = 'Repeat the call.';
+            PERFORM zbxhist_internal.refuse('55000', format('partition %s has been packed or dropped meanwhile', place),
+                hint => 'Repeat the call.');
         END IF;
         PERFORM zbxhist_internal.take_off(parent, place, action, schema_name, 'by hand');
         CALL zbxhist_internal.next_transaction();
@@ -95,10 +86,9 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     place := zbxhist_internal.days_to_take_off(parent, day);
     IF place.is_wider AND accept_deletion IS NOT TRUE THEN
-        RAISE EXCEPTION 'values of other days would be deleted, too'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Table %s would lose its values %s.', parent, place.detail),
-                  HINT = format('CALL zbxhist.drop_day(%L, %L, accept_deletion => true);', parent, to_char(day, 'YYYY-MM-DD'));
+        PERFORM zbxhist_internal.refuse('55000', 'values of other days would be deleted, too',
+            detail => format('Table %s would lose its values %s.', parent, place.detail),
+            hint => format('CALL zbxhist.drop_day(%L, %L, accept_deletion => true);', parent, to_char(day, 'YYYY-MM-DD')));
     END IF;
     RAISE NOTICE 'dropping values of table % %', parent, place.detail;
     CALL zbxhist_internal.take_off_by_hand(parent, place.relations, 'drop', NULL);
@@ -136,10 +126,9 @@ BEGIN
     place := zbxhist_internal.days_to_take_off(parent, day);
     PERFORM zbxhist_internal.verify_retention_action(parent, 'detach', schema_name);
     IF place.relations = '{}' THEN
-        RAISE EXCEPTION 'table % has no partition for %', parent, to_char(day, 'YYYY-MM-DD')
-            USING ERRCODE = 'undefined_table',
-                  DETAIL = 'Its rows of that day are in the table itself.',
-                  HINT = format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD'));
+        PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
+            detail => 'Its rows of that day are in the table itself.',
+            hint => format('SELECT zbxhist.create_partition(%L, %L);', parent, to_char(day, 'YYYY-MM-DD')));
     END IF;
     RAISE NOTICE 'detaching values of table % %', parent, place.detail;
     -- runs are packed before they are unpacked
@@ -150,13 +139,14 @@ BEGIN
     CALL zbxhist_internal.unpack_together(parent, days, true, answer);
     CALL zbxhist_internal.next_transaction();
     days := ARRAY(SELECT r.relation FROM zbxhist_internal.ranges_of_day(parent, day) r WHERE NOT r.is_packed);
+    -- maintenance may never have been run
+    INSERT INTO zbxhist.parent_state (parent) VALUES (detach_day.parent) ON CONFLICT DO NOTHING;
     FOREACH partition IN ARRAY days LOOP
         CALL zbxhist_internal.repeat_step(parent, 'move', partition, answer);
         IF answer <> 'done' THEN
-            RAISE EXCEPTION 'rows of % that wait in table % could not be moved there', partition, parent
-                USING ERRCODE = 'object_in_use',
-                      DETAIL = 'Nothing is lost.  Repeat the call.',
-                      HINT = 'SELECT * FROM zbxhist.maintenance_log ORDER BY id DESC LIMIT 10;';
+            PERFORM zbxhist_internal.refuse('55006', format('rows of %s that wait in table %s could not be moved there', partition, parent),
+                detail => 'Nothing is lost.  Repeat the call.',
+                hint => 'SELECT * FROM zbxhist.maintenance_log ORDER BY id DESC LIMIT 10;');
         END IF;
     END LOOP;
     CALL zbxhist_internal.take_off_by_hand(parent, days, 'detach', schema_name);

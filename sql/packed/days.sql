@@ -23,13 +23,11 @@ DECLARE
     moment numeric;
 BEGIN
     IF day IS NULL THEN
-        RAISE EXCEPTION 'day must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'day must not be null');
     END IF;
     moment := extract(epoch FROM day::timestamp);
     IF moment NOT BETWEEN -2147483648 AND 2147483647 THEN
-        RAISE EXCEPTION 'date is out of the range of a clock: %', day
-            USING ERRCODE = 'datetime_field_overflow';
+        PERFORM zbxhist_internal.refuse('22008', format('date is out of the range of a clock: %s', day));
     END IF;
     RETURN moment;
 END

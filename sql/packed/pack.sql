@@ -119,19 +119,13 @@ LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     runs    CONSTANT regclass[] := ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                           WHERE d.parent = partitions_to_pack.parent AND d.runs);
     covered record;
     problem text;
     result  regclass[] := '{}';
 BEGIN
-    IF NOT policy.routing THEN
-        RAISE EXCEPTION 'table % is being turned back into a plain table', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'To stay with zbxhist, call zbxhist.create_parent instead.',
-                  HINT = format('CALL zbxhist.undo(%L);', parent);
-    END IF;
+    PERFORM zbxhist_internal.require_routed(parent);
     SELECT coalesce(array_agg(r.relation ORDER BY r.from_clock), '{}') INTO result
       FROM zbxhist_internal.ranges_of_day(parent, day) r
      WHERE (NOT r.is_packed OR r.relation = ANY (runs)) AND r.to_clock <= zbxhist_internal.current_clock()
@@ -146,24 +140,20 @@ BEGIN
     SELECT * INTO covered FROM zbxhist_internal.ranges_of_day(parent, day) r
      ORDER BY r.is_packed DESC, r.from_clock LIMIT 1;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'table % has no partition for %', parent, to_char(day, 'YYYY-MM-DD')
-            USING ERRCODE = 'undefined_table',
-                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+        PERFORM zbxhist_internal.refuse('42P01', format('table %s has no partition for %s', parent, to_char(day, 'YYYY-MM-DD')),
+            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
     END IF;
     IF covered.is_packed AND covered.relation <> ALL (runs) THEN
-        RAISE EXCEPTION '% of table % is packed already', to_char(day, 'YYYY-MM-DD'), parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Its table is %s.', covered.relation);
+        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is packed already', to_char(day, 'YYYY-MM-DD'), parent),
+            detail => format('Its table is %s.', covered.relation));
     END IF;
     IF covered.to_clock > zbxhist_internal.current_clock() THEN
-        RAISE EXCEPTION 'partition % is not closed yet', covered.relation
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
-                  HINT = 'Only a partition whose time has gone by can be packed.';
+        PERFORM zbxhist_internal.refuse('55000', format('partition %s is not closed yet', covered.relation),
+            detail => format('Its time ends at %s.', zbxhist_internal.format_time(to_timestamp(covered.to_clock))),
+            hint => 'Only a partition whose time has gone by can be packed.');
     END IF;
-    RAISE EXCEPTION 'partition % cannot be packed', covered.relation
-        USING ERRCODE = 'feature_not_supported',
-              DETAIL = zbxhist_internal.not_packable(parent, covered.relation);
+    PERFORM zbxhist_internal.refuse('0A000', format('partition %s cannot be packed', covered.relation),
+        detail => zbxhist_internal.not_packable(parent, covered.relation));
 END
 $$;
 
@@ -199,10 +189,9 @@ BEGIN
        AND r.from_clock < covered.to_clock AND covered.from_clock < r.to_clock
      ORDER BY r.from_clock LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'partition % is for the same time as %', partition, other.relation
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'No day is packed of which rows may be in two tables.',
-                  HINT = $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$;
+        PERFORM zbxhist_internal.refuse('55000', format('partition %s is for the same time as %s', partition, other.relation),
+            detail => 'No day is packed of which rows may be in two tables.',
+            hint => $hint$SELECT object, message, hint FROM zbxhist.check() WHERE code = 'overlap';$hint$);
     END IF;
 END
 $$;

@@ -61,10 +61,9 @@ BEGIN
         EXECUTE format('CREATE FOREIGN TABLE %s.%I () INHERITS (%s) SERVER zbxhist',
                        source.relnamespace::regnamespace, new_name, parent);
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
-            USING ERRCODE = 'lock_not_available',
-                  DETAIL = 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
-                  HINT = zbxhist_internal.long_transactions();
+        PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms', parent, zbxhist_internal.patient_lock_timeout()),
+            detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+            hint => zbxhist_internal.long_transactions());
     END;
     -- not by its name alone: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result

@@ -191,15 +191,13 @@ BEGIN
             EXIT;
         EXCEPTION
             WHEN object_in_use THEN
-                RAISE EXCEPTION 'packed day % has been changed meanwhile', changed
-                    USING ERRCODE = 'serialization_failure',
-                          HINT = 'Repeat the call.';
+                PERFORM zbxhist_internal.refuse('40001', format('packed day %s has been changed meanwhile', changed),
+                    hint => 'Repeat the call.');
             WHEN lock_not_available OR deadlock_detected THEN
                 IF attempt = 5 THEN
-                    RAISE EXCEPTION 'could not lock table % within % ms, five times', packed, allowed
-                        USING ERRCODE = 'lock_not_available',
-                              DETAIL = 'A transaction is using it.  Repeat the call when that has ended.',
-                              HINT = zbxhist_internal.long_transactions();
+                    PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, five times', packed, allowed),
+                        detail => 'A transaction is using it.  Repeat the call when that has ended.',
+                        hint => zbxhist_internal.long_transactions());
                 END IF;
         END;
         PERFORM pg_sleep(0.25 * attempt);

@@ -117,9 +117,8 @@ BEGIN
     CALL zbxhist_internal.next_transaction();
     SELECT d.parent INTO parent FROM zbxhist.packed_day d WHERE d.day = salvage.day;
     IF NOT FOUND THEN
-        RAISE EXCEPTION '% is not the table of a packed day', day
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'SELECT * FROM zbxhist.partitions WHERE kind = ''packed'';';
+        PERFORM zbxhist_internal.refuse('55000', format('%s is not the table of a packed day', day),
+            hint => 'SELECT * FROM zbxhist.partitions WHERE kind = ''packed'';');
     END IF;
     CALL zbxhist_internal.repeat_by_hand(parent, 'salvage', day);
 END

@@ -23,9 +23,8 @@ BEGIN
        AND (with_runs
             OR NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = r.relation AND d.runs));
     IF result IS NULL THEN
-        RAISE EXCEPTION '% of table % is not packed', to_char(day, 'YYYY-MM-DD'), parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
+        PERFORM zbxhist_internal.refuse('55000', format('%s of table %s is not packed', to_char(day, 'YYYY-MM-DD'), parent),
+            hint => format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent));
     END IF;
     RETURN result;
 END

@@ -50,9 +50,8 @@ BEGIN
     batch := zbxhist_internal.move_rows(source, target, from_clock, to_clock, state.position_itemid,
                                          CASE WHEN from_clock IS NULL THEN 50000 ELSE 5000 END);
     IF NOT batch.done AND batch.moved = 0 AND batch.last_itemid IS NOT DISTINCT FROM state.position_itemid THEN
-        RAISE EXCEPTION 'moving rows of % does not get on', relation
-            USING ERRCODE = 'program_limit_exceeded',
-                  DETAIL = format('No row was moved after item %s.', state.position_itemid);
+        PERFORM zbxhist_internal.refuse('54000', format('moving rows of %s does not get on', relation),
+            detail => format('No row was moved after item %s.', state.position_itemid));
     END IF;
     UPDATE zbxhist.parent_state s
        SET first_itemid = state.first_itemid, final_itemid = state.final_itemid,

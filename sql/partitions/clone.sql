@@ -233,9 +233,8 @@ BEGIN
                              CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
                              item.relname, parent);
             IF NOT starts_with(item.definition, prefix) THEN
-                RAISE EXCEPTION 'cannot copy index "%" of table %', item.relname, parent
-                    USING ERRCODE = 'feature_not_supported',
-                          DETAIL = item.definition;
+                PERFORM zbxhist_internal.refuse('0A000', format('cannot copy index "%s" of table %s', item.relname, parent),
+                    detail => item.definition);
             END IF;
             EXECUTE format('CREATE %sINDEX ON %s %s',
                            CASE WHEN item.indisunique THEN 'UNIQUE ' ELSE '' END,
@@ -287,9 +286,8 @@ BEGIN
         place := strpos(definition, separator);
         rest := substr(definition, place + length(separator));
         IF place = 0 OR rest !~ '^(FROM|NOT DEFERRABLE|DEFERRABLE|INITIALLY|FOR EACH ROW) ' THEN
-            RAISE EXCEPTION 'cannot copy trigger "%" of table %', item.tgname, parent
-                USING ERRCODE = 'feature_not_supported',
-                      DETAIL = item.definition;
+            PERFORM zbxhist_internal.refuse('0A000', format('cannot copy trigger "%s" of table %s', item.tgname, parent),
+                detail => item.definition);
         END IF;
         definition := left(definition, place) || format('ON %s ', partition) || rest;
         -- where it was renamed at the parent it must not fire twice

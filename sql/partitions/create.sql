@@ -4,9 +4,13 @@
 -- but its name must not be taken a second time.  So who takes a name locks it,
 -- and one that is locked is not free: nobody waits.  What its last holder has
 -- committed is seen, whatever the transaction's snapshot is.
-CREATE FUNCTION zbxhist_internal.free_name(schema regnamespace, stem text, ending text DEFAULT '')
+CREATE FUNCTION zbxhist_internal.free_name(
+    schema regnamespace,
+    stem text,
+    ending text DEFAULT '',
+    other_schema regnamespace DEFAULT NULL)
 RETURNS name
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -18,8 +22,10 @@ BEGIN
             stem := left(stem, -1);
         END LOOP;
         IF pg_try_advisory_xact_lock(hashtextextended(stem || tail, schema::oid::bigint)) THEN
-            EXIT WHEN to_regclass(format('%s.%I', schema, stem || tail)) IS NULL
-                  AND to_regtype(format('%s.%I', schema, stem || tail)) IS NULL;
+            EXIT WHEN NOT EXISTS (
+                SELECT FROM unnest(ARRAY[schema, coalesce(other_schema, schema)]) s
+                 WHERE to_regclass(format('%s.%I', s, stem || tail)) IS NOT NULL
+                    OR to_regtype(format('%s.%I', s, stem || tail)) IS NOT NULL);
         END IF;
         attempt := attempt + 1;
         tail := ending || '_' || attempt;
@@ -28,8 +34,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text) IS
-'A name that is free in a schema, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
+COMMENT ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text, regnamespace) IS
+'A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
 
 CREATE FUNCTION zbxhist_internal.partition_name(
     parent regclass,
@@ -132,10 +138,9 @@ DECLARE
 BEGIN
     unfit := zbxhist_internal.why_unfit(parent);
     IF unfit.problem IS NOT NULL THEN
-        RAISE EXCEPTION 'table % cannot have partitions as it is now', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = unfit.problem,
-                  HINT = unfit.remedy;
+        PERFORM zbxhist_internal.refuse('55000', format('table %s cannot have partitions as it is now', parent),
+            detail => unfit.problem,
+            hint => unfit.remedy);
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     SELECT k.relpersistence, k.relowner, k.relnamespace, n.nspname, a.amname, t.spcname,
@@ -171,10 +176,9 @@ BEGIN
     BEGIN
         EXECUTE statement;
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'could not lock table % within % ms', parent, zbxhist_internal.patient_lock_timeout()
-            USING ERRCODE = 'lock_not_available',
-                  DETAIL = 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
-                  HINT = zbxhist_internal.long_transactions();
+        PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms', parent, zbxhist_internal.patient_lock_timeout()),
+            detail => 'VACUUM, ANALYZE, or the building of an index is at work on it.  Repeat the call when that has ended.',
+            hint => zbxhist_internal.long_transactions());
     END;
     -- not by its name alone: the schema may have been renamed meanwhile
     SELECT k.oid INTO STRICT result
@@ -194,11 +198,10 @@ BEGIN
     IF NOT EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
                     WHERE p.partition = result
                       AND p.from_clock = create_range.from_clock AND p.to_clock = create_range.to_clock) THEN
-        RAISE EXCEPTION 'the bounds of a new partition of table % cannot be read', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = format('Its constraint is %s.',
-                                  (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
-                                    WHERE c.conrelid = result AND c.conname = 'zbxhist_clock'));
+        PERFORM zbxhist_internal.refuse('55000', format('the bounds of a new partition of table %s cannot be read', parent),
+            detail => format('Its constraint is %s.',
+                             (SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
+                               WHERE c.conrelid = result AND c.conname = 'zbxhist_clock')));
     END IF;
     RETURN result;
 END

@@ -26,7 +26,7 @@ AS $$
 DECLARE
     waited  CONSTANT interval := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
     present CONSTANT name := (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = partition);
-    target  CONSTANT oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
+    target  CONSTANT regnamespace := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = schema_name);
     item    record;
 BEGIN
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s NO INHERIT %s', partition, parent));
@@ -34,18 +34,12 @@ BEGIN
     DELETE FROM zbxhist.partition_state s WHERE s.partition = detach_partition.partition;
     IF schema_name <> present THEN
         FOR item IN
-            SELECT k.oid::regclass AS relation, k.relkind, free.name
+            SELECT k.oid::regclass AS relation, k.relkind,
+                   zbxhist_internal.free_name(target, k.relname, '', k.relnamespace::regnamespace) AS name
               FROM pg_class k
-             CROSS JOIN LATERAL (
-                   SELECT left(k.relname, 58) || '_' || i AS name
-                     FROM generate_series(1, 9999) i
-                    WHERE NOT EXISTS (SELECT FROM pg_class o
-                                       WHERE o.relname = (left(k.relname, 58) || '_' || i)::name
-                                         AND o.relnamespace IN (k.relnamespace, target))
-                    ORDER BY i LIMIT 1) free
              WHERE (k.oid = partition OR k.oid IN (SELECT x.indexrelid FROM pg_index x WHERE x.indrelid = partition))
-               AND EXISTS (SELECT FROM pg_class o
-                            WHERE o.relname = k.relname AND o.relnamespace = target)
+               AND (EXISTS (SELECT FROM pg_class o WHERE o.relname = k.relname AND o.relnamespace = target)
+                    OR EXISTS (SELECT FROM pg_type y WHERE y.typname = k.relname AND y.typnamespace = target))
         LOOP
             PERFORM zbxhist_internal.execute_as_owner(parent, format(
                 'ALTER %s %s RENAME TO %I', CASE item.relkind WHEN 'r' THEN 'TABLE' ELSE 'INDEX' END, item.relation, item.name));

@@ -111,11 +111,10 @@ BEGIN
         RETURN;
     END IF;
     IF NOT dry_run THEN
-        RAISE EXCEPTION 'values that are kept now would be deleted'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
-                                                     ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
-                  HINT = command;
+        PERFORM zbxhist_internal.refuse('55000', 'values that are kept now would be deleted',
+            detail => array_to_string(losses || 'To keep more, set longer periods in Zabbix first:'
+                                                ' Administration, Housekeeping.  Nothing has been changed.'::text, E'\n'),
+            hint => command);
     END IF;
     action := 'accept_deletion';
     detail := command;

@@ -113,15 +113,12 @@ BEGIN
         RETURN;
     END IF;
     IF asked IS NULL THEN
-        RAISE EXCEPTION 'found no Zabbix history table in this database'
-            USING ERRCODE = 'undefined_table',
-                  HINT = 'Connect to the database of Zabbix, or give setup the name of its schema.';
+        PERFORM zbxhist_internal.refuse('42P01', 'found no Zabbix history table in this database',
+            hint => 'Connect to the database of Zabbix, or give setup the name of its schema.');
     ELSIF NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = asked) THEN
-        RAISE EXCEPTION 'schema "%" does not exist', asked
-            USING ERRCODE = 'invalid_schema_name';
+        PERFORM zbxhist_internal.refuse('3F000', format('schema "%s" does not exist', asked));
     ELSE
-        RAISE EXCEPTION 'found no Zabbix history table in schema "%"', asked
-            USING ERRCODE = 'undefined_table';
+        PERFORM zbxhist_internal.refuse('42P01', format('found no Zabbix history table in schema "%s"', asked));
     END IF;
 END
 $$;
@@ -222,10 +219,9 @@ DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
 BEGIN
     IF NOT pg_has_role(owner, 'USAGE') THEN
-        RAISE EXCEPTION 'must be owner of table %', parent
-            USING ERRCODE = 'insufficient_privilege',
-                  HINT = format('Do this as role %I, as a member of it, or as a superuser.',
-                                pg_get_userbyid(owner));
+        PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', parent),
+            hint => format('Do this as role %I, as a member of it, or as a superuser.',
+                           pg_get_userbyid(owner)));
     END IF;
 END
 $$;
@@ -243,8 +239,7 @@ DECLARE
     owner  regclass;
 BEGIN
     IF parent IS NULL THEN
-        RAISE EXCEPTION 'table must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
     END IF;
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = require_parent.parent;
     IF NOT FOUND THEN
@@ -253,14 +248,13 @@ BEGIN
          WHERE c.parent IN (SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = require_parent.parent
                              UNION ALL
                             SELECT d.parent FROM zbxhist.packed_day d WHERE d.day = require_parent.parent);
-        RAISE EXCEPTION 'table % is not managed by zbxhist', parent
-            USING ERRCODE = 'invalid_object_definition',
-                  HINT = CASE WHEN owner IS NOT NULL
-                              THEN format('It is a part of %1$s: call the function with %1$L.', owner)
-                              WHEN (zbxhist_internal.column_problem(parent)).problem IS NULL
-                                   AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_parent.parent AND k.relkind = 'r')
-                              THEN format('SELECT zbxhist.create_parent(%L);', parent)
-                              ELSE 'SELECT parent FROM zbxhist.parents;' END;
+        PERFORM zbxhist_internal.refuse('42P17', format('table %s is not managed by zbxhist', parent),
+            hint => CASE WHEN owner IS NOT NULL
+                         THEN format('It is a part of %1$s: call the function with %1$L.', owner)
+                         WHEN (zbxhist_internal.column_problem(parent)).problem IS NULL
+                              AND EXISTS (SELECT FROM pg_class k WHERE k.oid = require_parent.parent AND k.relkind = 'r')
+                         THEN format('SELECT zbxhist.create_parent(%L);', parent)
+                         ELSE 'SELECT parent FROM zbxhist.parents;' END);
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     RETURN policy;
@@ -269,3 +263,20 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.require_parent(regclass) IS
 'The policy of a managed table that the caller owns; raises an error otherwise (internal)';
+
+CREATE FUNCTION zbxhist_internal.require_routed(parent regclass)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT (zbxhist_internal.require_parent(parent)).routing THEN
+        PERFORM zbxhist_internal.refuse('55000', format('table %s is being turned back into a plain table', parent),
+            detail => 'To stay with zbxhist, call zbxhist.create_parent instead.',
+            hint => format('CALL zbxhist.undo(%L);', parent));
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_routed(regclass) IS
+'Raises an error unless the table is a managed one of the caller''s, and no undo of it has begun (internal)';

@@ -47,6 +47,7 @@ CREATE FUNCTION zbxhist.create_parent(
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
 AS $$
 DECLARE
     policy zbxhist.parent_config;
@@ -60,6 +61,11 @@ BEGIN
     policy.ingest := ingest;
     PERFORM zbxhist_internal.adopt(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
+    IF pack_after IS NULL AND zbxhist_internal.why_not_packable(parent) IS NULL THEN
+        RAISE NOTICE 'partitions of table % will not be packed', parent
+            USING HINT = format('SELECT zbxhist.alter_parent(%L, pack_after => %L);', parent,
+                                zbxhist_internal.default_pack_after(partition_interval));
+    END IF;
     -- last: its lock stops writers until the end of the transaction
     PERFORM zbxhist_internal.attach_triggers(ARRAY[parent]);
 END
@@ -95,14 +101,12 @@ BEGIN
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
     policy := zbxhist_internal.require_parent(parent);
     IF follow_zabbix AND retention IS NOT NULL THEN
-        RAISE EXCEPTION 'retention and follow_zabbix cannot be given together'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'follow_zabbix sets the retention back to the storage period set in Zabbix.';
+        PERFORM zbxhist_internal.refuse('22023', 'retention and follow_zabbix cannot be given together',
+            hint => 'follow_zabbix sets the retention back to the storage period set in Zabbix.');
     END IF;
     IF never_pack AND pack_after IS NOT NULL THEN
-        RAISE EXCEPTION 'pack_after and never_pack cannot be given together'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'never_pack leaves partitions as they are from now on.';
+        PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
+            hint => 'never_pack leaves partitions as they are from now on.');
     END IF;
     policy.partition_interval := coalesce(partition_interval, policy.partition_interval);
     policy.premake := coalesce(premake, policy.premake);

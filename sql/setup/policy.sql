@@ -248,9 +248,8 @@ BEGIN
            routing = true
      WHERE NOT c.routing;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'table % is already managed by zbxhist', policy.parent
-            USING ERRCODE = 'duplicate_object',
-                  HINT = 'To change its policy, call zbxhist.alter_parent.';
+        PERFORM zbxhist_internal.refuse('42710', format('table %s is already managed by zbxhist', policy.parent),
+            hint => 'To change its policy, call zbxhist.alter_parent.');
     END IF;
 END
 $$;

@@ -163,8 +163,7 @@ DECLARE
     losses   text[] := '{}';
 BEGIN
     IF configure_zabbix IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR never_pack IS NULL THEN
-        RAISE EXCEPTION 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'configure_zabbix, dry_run, accept_deletion and never_pack must not be null');
     END IF;
     PERFORM zbxhist_internal.verify_options(given, never_pack);
     FOR step IN SELECT * FROM zbxhist_internal.plan_setup(given, never_pack, configure_zabbix) LOOP

@@ -61,11 +61,9 @@ BEGIN
         EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
             waited := waited + (clock_timestamp() - started);
             IF try = tries THEN
-                RAISE EXCEPTION 'could not lock table % within % ms, % times',
-                                parent, budget, tries
-                    USING ERRCODE = 'lock_not_available',
-                          DETAIL = 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
-                          HINT = zbxhist_internal.long_transactions();
+                PERFORM zbxhist_internal.refuse('55P03', format('could not lock table %s within %s ms, %s times', parent, budget, tries),
+                    detail => 'A long transaction is writing to it.  Nothing has been changed: repeat the call when that has ended.',
+                    hint => zbxhist_internal.long_transactions());
             END IF;
         END;
         PERFORM pg_sleep(least(0.05 * 2 ^ try, 2));

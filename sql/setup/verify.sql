@@ -24,13 +24,11 @@ DECLARE
     kind     text;
 BEGIN
     IF parent IS NULL THEN
-        RAISE EXCEPTION 'table must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'table must not be null');
     END IF;
     SELECT * INTO relation FROM pg_class k WHERE k.oid = parent;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'table with OID % does not exist', parent::oid
-            USING ERRCODE = 'undefined_table';
+        PERFORM zbxhist_internal.refuse('42P01', format('table with OID %s does not exist', parent::oid));
     END IF;
     IF relation.relkind <> 'r' THEN
         kind := CASE relation.relkind
@@ -39,39 +37,33 @@ BEGIN
             WHEN 'm' THEN 'a materialized view'
             WHEN 'f' THEN 'a foreign table'
             ELSE 'not a table' END;
-        RAISE EXCEPTION 'cannot manage %: it is %', parent, kind
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = CASE relation.relkind
-                      WHEN 'p' THEN zbxhist_internal.migrate_command(
-                          format('CALL zbxhist.adopt_partitions(%L);', parent))
-                      ELSE 'zbxhist manages plain tables.' END;
+        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is %s', parent, kind),
+            hint => CASE relation.relkind
+                 WHEN 'p' THEN zbxhist_internal.migrate_command(
+                     format('CALL zbxhist.adopt_partitions(%L);', parent))
+                 ELSE 'zbxhist manages plain tables.' END);
     END IF;
     IF relation.relpersistence = 't' THEN
-        RAISE EXCEPTION 'cannot manage %: it is a temporary table', parent
-            USING ERRCODE = 'feature_not_supported';
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a temporary table', parent));
     END IF;
     IF relation.relispartition
        OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = parent) THEN
-        RAISE EXCEPTION 'cannot manage %: it is a partition or inherits from another table', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = 'Name the table at the top.';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a partition or inherits from another table', parent),
+            hint => 'Name the table at the top.');
     END IF;
     IF relation.reloftype <> 0 THEN
-        RAISE EXCEPTION 'cannot manage %: it is a typed table', parent
-            USING ERRCODE = 'feature_not_supported';
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: it is a typed table', parent));
     END IF;
     PERFORM zbxhist_internal.verify_not_in_other_care(parent);
     IF (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = parent)
        <> (SELECT count(*) FROM zbxhist.list_partitions(parent))
           + (zbxhist_internal.packed_table(parent) IS NOT NULL)::integer THEN
-        RAISE EXCEPTION 'cannot manage %: other tables inherit from it', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.';
+        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: other tables inherit from it', parent),
+            hint => 'If these are partitions of an older scheme, move their rows into the table and drop them, and the trigger of that scheme.');
     END IF;
     IF EXISTS (SELECT FROM pg_constraint c WHERE c.confrelid = parent) THEN
-        RAISE EXCEPTION 'cannot manage %: a foreign key refers to it', parent
-            USING ERRCODE = 'feature_not_supported',
-                  HINT = 'A foreign key sees only the rows of the table itself, not those of partitions.';
+        PERFORM zbxhist_internal.refuse('0A000', format('cannot manage %s: a foreign key refers to it', parent),
+            hint => 'A foreign key sees only the rows of the table itself, not those of partitions.');
     END IF;
     PERFORM zbxhist_internal.verify_columns(parent);
     PERFORM zbxhist_internal.require_owner(parent);
@@ -98,17 +90,15 @@ BEGIN
       FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
      WHERE k.oid = parent;
     IF parent IN (SELECT zbxhist_internal.hypertables()) THEN
-        RAISE EXCEPTION 'cannot manage %: it is a TimescaleDB hypertable', parent
-            USING ERRCODE = 'wrong_object_type',
-                  HINT = zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent));
+        PERFORM zbxhist_internal.refuse('42809', format('cannot manage %s: it is a TimescaleDB hypertable', parent),
+            hint => zbxhist_internal.migrate_command(format('CALL zbxhist.adopt_hypertable(%L);', parent)));
     END IF;
     catalog := zbxhist_internal.catalog_of('pg_partman', 'part_config');
     IF zbxhist_internal.stored_setting(catalog, 'parent_table', 'parent_table',
                                        table_schema || '.' || table_name) IS NOT NULL THEN
-        RAISE EXCEPTION 'cannot manage %: it is in the care of pg_partman', parent
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'Take it out first.  Its partitions, if there are any, have to become one table again.',
-                  HINT = format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name);
+        PERFORM zbxhist_internal.refuse('55000', format('cannot manage %s: it is in the care of pg_partman', parent),
+            detail => 'Take it out first.  Its partitions, if there are any, have to become one table again.',
+            hint => format('DELETE FROM %s WHERE parent_table = %L;', catalog, table_schema || '.' || table_name));
     END IF;
 END
 $$;
@@ -177,7 +167,8 @@ DECLARE
     found CONSTANT record := zbxhist_internal.column_problem(parent);
 BEGIN
     IF found.problem IS NOT NULL THEN
-        RAISE EXCEPTION '%', found.problem USING ERRCODE = found.state, HINT = found.remedy;
+        PERFORM zbxhist_internal.refuse(found.state, found.problem,
+            hint => found.remedy);
     END IF;
 END
 $$;
@@ -198,8 +189,8 @@ DECLARE
     problem text;
 BEGIN
     IF policy.ingest NOT IN ('heap', 'runs') THEN
-        RAISE EXCEPTION 'unrecognized value for argument "ingest": "%"', policy.ingest
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "heap", "runs".';
+        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "ingest": "%s"', policy.ingest),
+            hint => 'Valid values are "heap", "runs".');
     END IF;
     IF policy.ingest IS DISTINCT FROM 'runs' THEN
         RETURN;
@@ -212,13 +203,11 @@ BEGIN
         WHEN is_new
         THEN zbxhist_internal.why_no_runs(policy.parent) END;
     IF problem IS NOT NULL AND is_new THEN
-        RAISE EXCEPTION 'new values of % cannot be stored as runs: %',
-                        coalesce('table ' || policy.parent, 'history tables'), problem
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        PERFORM zbxhist_internal.refuse('55000', format('new values of %s cannot be stored as runs: %s',
+            coalesce('table ' || policy.parent, 'history tables'), problem));
     ELSIF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'new values of table % are stored as runs, and %', policy.parent, problem
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', policy.parent);
+        PERFORM zbxhist_internal.refuse('55000', format('new values of table %s are stored as runs, and %s', policy.parent, problem),
+            hint => format('SELECT zbxhist.alter_parent(%L, ingest => ''heap'');', policy.parent));
     END IF;
 END
 $$;
@@ -239,26 +228,21 @@ DECLARE
 BEGIN
     IF partition_interval IS NULL OR months < 0 OR seconds < 0
        OR (months = 0 AND seconds = 0) THEN
-        RAISE EXCEPTION 'partition interval must be greater than zero'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'partition interval must be greater than zero');
     END IF;
     IF months > 0 AND seconds > 0 THEN
-        RAISE EXCEPTION 'partition interval cannot mix months with days or hours'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Use for example ''1 day'' or ''1 month''.';
+        PERFORM zbxhist_internal.refuse('22023', 'partition interval cannot mix months with days or hours',
+            hint => 'Use for example ''1 day'' or ''1 month''.');
     END IF;
     IF seconds % 60 <> 0 THEN
-        RAISE EXCEPTION 'partition interval must be a whole number of minutes'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'partition interval must be a whole number of minutes');
     END IF;
     IF seconds > 0 AND (86400 % seconds <> 0 AND seconds % 86400 <> 0) THEN
-        RAISE EXCEPTION 'partition interval must divide a day, or be a number of days'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.';
+        PERFORM zbxhist_internal.refuse('22023', 'partition interval must divide a day, or be a number of days',
+            hint => 'Use for example ''1 hour'', ''6 hours'', ''1 day'' or ''1 month''.');
     END IF;
     IF months > 1200 OR seconds > 86400::bigint * 36525 THEN
-        RAISE EXCEPTION 'partition interval is too long'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'partition interval is too long');
     END IF;
 END
 $$;
@@ -275,9 +259,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF never_pack AND options.pack_after IS NOT NULL THEN
-        RAISE EXCEPTION 'pack_after and never_pack cannot be given together'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'never_pack leaves partitions as they are from now on.';
+        PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
+            hint => 'never_pack leaves partitions as they are from now on.');
     END IF;
     PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
     PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
@@ -290,8 +273,7 @@ BEGIN
        FROM unnest('{false,true}'::boolean[]) AS is_trends;
     -- fewer are made of months
     IF options.premake NOT BETWEEN 0 AND 1000 THEN
-        RAISE EXCEPTION 'premake must be between 0 and 1000'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000');
     END IF;
 END
 $$;
@@ -308,20 +290,16 @@ BEGIN
     PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
     PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
     IF policy.pack_after <= interval '0' THEN
-        RAISE EXCEPTION 'pack_after must be greater than zero'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'pack_after must be greater than zero');
     END IF;
     IF policy.pack_after > interval '200 years' THEN
-        RAISE EXCEPTION 'pack_after must not be longer than 200 years'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'pack_after must not be longer than 200 years');
     END IF;
     IF policy.premake IS NULL OR policy.premake NOT BETWEEN 0 AND 1000 THEN
-        RAISE EXCEPTION 'premake must be between 0 and 1000'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'premake must be between 0 and 1000');
     END IF;
     IF policy.move_existing IS NULL THEN
-        RAISE EXCEPTION 'move_existing must not be null'
-            USING ERRCODE = 'null_value_not_allowed';
+        PERFORM zbxhist_internal.refuse('22004', 'move_existing must not be null');
     END IF;
     PERFORM zbxhist_internal.verify_ingest(policy);
     PERFORM zbxhist_internal.verify_retention_action(policy.parent, policy.retention_action, policy.retention_schema);
@@ -338,13 +316,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF retention <= interval '0' THEN
-        RAISE EXCEPTION '% must be greater than zero', name
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'NULL follows the storage period set in Zabbix.';
+        PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero', name),
+            hint => 'NULL follows the storage period set in Zabbix.');
     END IF;
     IF retention > interval '200 years' THEN
-        RAISE EXCEPTION '% must not be longer than 200 years', name
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', format('%s must not be longer than 200 years', name));
     END IF;
 END
 $$;
@@ -361,18 +337,17 @@ DECLARE
     found_problem CONSTANT record := zbxhist_internal.schema_problem(parent, schema_name);
 BEGIN
     IF action NOT IN ('drop', 'detach') THEN
-        RAISE EXCEPTION 'unrecognized value for argument "retention_action": "%"', action
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "drop", "detach".';
+        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "retention_action": "%s"', action),
+            hint => 'Valid values are "drop", "detach".');
     END IF;
     IF schema_name IS NOT NULL AND action IS DISTINCT FROM 'detach' THEN
-        RAISE EXCEPTION 'retention_schema is only for retention_action "detach"'
-            USING ERRCODE = 'invalid_parameter_value',
-                  HINT = format('SELECT zbxhist.alter_parent(%L, retention_action => ''detach'', retention_schema => %L);',
-                                parent, schema_name);
+        PERFORM zbxhist_internal.refuse('22023', 'retention_schema is only for retention_action "detach"',
+            hint => format('SELECT zbxhist.alter_parent(%L, retention_action => ''detach'', retention_schema => %L);',
+                           parent, schema_name));
     END IF;
     IF found_problem.problem IS NOT NULL THEN
-        RAISE EXCEPTION '%', found_problem.problem
-            USING ERRCODE = found_problem.sqlstate, HINT = found_problem.remedy;
+        PERFORM zbxhist_internal.refuse(found_problem.sqlstate, found_problem.problem,
+            hint => found_problem.remedy);
     END IF;
 END
 $$;
@@ -395,29 +370,26 @@ DECLARE
     precisions CONSTANT text[] := '{1 ns,1 us,1 ms,1 s}';
 BEGIN
     IF time_precision <> ALL (precisions) THEN
-        RAISE EXCEPTION 'unrecognized value for argument "time_precision": "%"', time_precision
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "1 ns", "1 us", "1 ms", "1 s".';
+        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "time_precision": "%s"', time_precision),
+            hint => 'Valid values are "1 ns", "1 us", "1 ms", "1 s".');
     END IF;
     IF NOT time_precision_after BETWEEN interval '1 day' AND interval '200 years' THEN
-        RAISE EXCEPTION 'time_precision_after must be between 1 day and 200 years'
-            USING ERRCODE = 'invalid_parameter_value';
+        PERFORM zbxhist_internal.refuse('22023', 'time_precision_after must be between 1 day and 200 years');
     END IF;
     IF time_precision <> '1 ns'
        AND NOT EXISTS (SELECT FROM pg_attribute a
                         WHERE a.attrelid = policy.parent AND a.attname = 'ns' AND a.atttypid = 'integer'::regtype) THEN
-        RAISE EXCEPTION 'table % has no column "ns" of type integer', policy.parent
-            USING ERRCODE = 'undefined_column';
+        PERFORM zbxhist_internal.refuse('42703', format('table %s has no column "ns" of type integer', policy.parent));
     END IF;
     IF accept_rounding IS NOT TRUE
        AND (array_position(precisions, time_precision) > array_position(precisions, policy.time_precision)
             OR policy.time_precision <> '1 ns' AND time_precision_after < policy.time_precision_after) THEN
-        RAISE EXCEPTION 'rounded times cannot be restored'
-            USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
-                                  policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
-                  HINT = format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
-                                policy.parent, coalesce(time_precision, policy.time_precision),
-                                coalesce(time_precision_after, policy.time_precision_after));
+        PERFORM zbxhist_internal.refuse('22023', 'rounded times cannot be restored',
+            detail => format('Packed values of table %s that are older than %s would lose their exact nanoseconds.',
+                             policy.parent, coalesce(time_precision_after, policy.time_precision_after)),
+            hint => format('SELECT zbxhist.alter_parent(%L, time_precision => %L, time_precision_after => %L, accept_rounding => true);',
+                           policy.parent, coalesce(time_precision, policy.time_precision),
+                           coalesce(time_precision_after, policy.time_precision_after)));
     END IF;
 END
 $$;
@@ -432,18 +404,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     IF deleted_items NOT IN ('keep', 'drop') THEN
-        RAISE EXCEPTION 'unrecognized value for argument "deleted_items": "%"', deleted_items
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Valid values are "keep", "drop".';
+        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "deleted_items": "%s"', deleted_items),
+            hint => 'Valid values are "keep", "drop".');
     END IF;
     -- items of another table are not Zabbix's
     IF deleted_items = 'drop'
        AND NOT EXISTS (SELECT FROM pg_class k
                          JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
                         WHERE k.oid = parent) THEN
-        RAISE EXCEPTION 'table % is no table of Zabbix', parent
-            USING ERRCODE = 'wrong_object_type',
-                  DETAIL = 'What its items are is not told by the table "items".',
-                  HINT = format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent);
+        PERFORM zbxhist_internal.refuse('42809', format('table %s is no table of Zabbix', parent),
+            detail => 'What its items are is not told by the table "items".',
+            hint => format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent));
     END IF;
 END
 $$;

@@ -21,8 +21,7 @@ BEGIN
      WHERE k.oid = ANY (relations) AND NOT pg_has_role(k.relowner, 'USAGE')
      LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'must be owner of table %', missing::regclass
-            USING ERRCODE = 'insufficient_privilege';
+        PERFORM zbxhist_internal.refuse('42501', format('must be owner of table %s', missing::regclass));
     END IF;
     RETURN new;
 END

@@ -14,6 +14,8 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 
+#include "maintenance/refuse.h"
+
 PG_FUNCTION_INFO_V1(zbxhist_require_own_transactions);
 
 /*
@@ -26,10 +28,13 @@ zbxhist_require_own_transactions(PG_FUNCTION_ARGS)
 {
 	if (IsTransactionBlock() || IsSubTransaction() ||
 		!SPI_inside_nonatomic_context())
+	{
+		ZbxhistLeaveOutOwnContext();
 		ereport(ERROR,
 				errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				errmsg("this procedure cannot run inside a transaction block or a function"),
 				errdetail("It works in many short transactions of its own."),
 				errhint("End the transaction with COMMIT or ROLLBACK, then send the CALL alone, as one statement."));
+	}
 	PG_RETURN_VOID();
 }

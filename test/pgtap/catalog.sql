@@ -71,7 +71,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
+        refuse,require_routed,check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
         describe_planned_policy,foreign_children,planned_retention,verify_retention,
@@ -104,6 +104,10 @@ SELECT bag_eq(
         partman_entry,verify_native,verify_native_partitions,verify_partman,
         add_checksums,check_timescaledb,describe_import_triggers,former_name,insert_triggers,timescaledb_command,verify_hypertable,verify_replaceable}'::text[])$$,
     '... and of migrations');
+-- this one is called when the library is missing
+SELECT is_empty(
+    $$SELECT signature FROM member_functions WHERE prosrc ~ 'RAISE EXCEPTION' AND proname <> 'before_change'$$,
+    'errors are raised by refuse(), which leaves out lines of context');
 SELECT is_empty(
     $$SELECT signature FROM member_functions WHERE proacl IS NULL$$,
     'every function has explicit privileges');

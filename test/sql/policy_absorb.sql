@@ -66,6 +66,15 @@ SELECT differences();
 SELECT count(*) FROM apart;
 CALL zbxhist.run_maintenance('history');
 SELECT differences();
+-- keys that the child itself has twice: the same row, and others
+CREATE TABLE twice () INHERITS (history);
+INSERT INTO twice VALUES (400, 90000, 1, 0), (400, 90000, 1, 0), (401, 90000, 1, 0), (401, 90000, 2, 0), (402, 90000, 1, 0);
+INSERT INTO plain SELECT DISTINCT * FROM twice WHERE value < 2;
+SET client_min_messages = notice;
+CALL zbxhist.absorb('history', 'twice');
+SET client_min_messages = warning;
+SELECT differences();
+TABLE twice;
 -- what is not absorbed
 CALL zbxhist.absorb('history', 'apart');
 CALL zbxhist.absorb('plain', 'apart');

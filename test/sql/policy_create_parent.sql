@@ -33,6 +33,25 @@ SELECT zbxhist.create_parent('typed');
 SELECT zbxhist.create_parent(NULL);
 SELECT zbxhist.create_parent('no_such_table');
 SELECT zbxhist.create_parent('1');
+-- errors have no lines of context but those of the caller's own functions
+CREATE FUNCTION own_function() RETURNS void LANGUAGE plpgsql AS $$ BEGIN PERFORM zbxhist.create_parent('parents.a_view'); END $$;
+\set SHOW_CONTEXT always
+SELECT zbxhist.create_parent('a_view');
+CALL zbxhist.pack('plain', '2020-01-01');
+BEGIN;
+CALL zbxhist.undo('plain');
+ROLLBACK;
+SELECT own_function();
+DO $$ BEGIN
+    BEGIN
+        PERFORM zbxhist.create_parent('parents.a_view');
+    EXCEPTION WHEN wrong_object_type THEN
+        RAISE NOTICE 'caught';
+    END;
+    RAISE EXCEPTION 'another one';
+END $$;
+\set SHOW_CONTEXT never
+DROP FUNCTION own_function();
 
 -- in somebody else's care
 CREATE TABLE older (LIKE plain INCLUDING ALL);

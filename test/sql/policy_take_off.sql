@@ -94,6 +94,17 @@ INSERT INTO plain VALUES (77, :today - 3 * 86400 + 5, 1, 0);
 CALL zbxhist.detach_day('history', ago(3), 'archive');
 SELECT differences();
 SELECT count(*) FROM pg_class WHERE relnamespace = 'archive'::regnamespace AND relname ~ '^history_p\d{8}(_pkey)?_1$';
+-- also where there is no room for it, in bytes; before maintenance was ever run
+SELECT repeat(chr(228), 26) || 'h' AS long \gset
+SELECT :'long' || '_p20200101' AS day \gset
+CREATE TABLE :"long" (LIKE plain INCLUDING ALL);
+CREATE TABLE archive.:"day" (LIKE plain INCLUDING ALL);
+SELECT zbxhist.create_parent(quote_ident(:'long')::regclass, '1 day', premake => 0);
+SELECT zbxhist.create_partition(quote_ident(:'long')::regclass, '2020-01-01')::text = quote_ident(:'day') AS named;
+CALL zbxhist.detach_day(quote_ident(:'long')::regclass, '2020-01-01', 'archive');
+SELECT count(DISTINCT relname), max(octet_length(relname)) <= 63 AS fit FROM pg_class
+ WHERE relnamespace = 'archive'::regnamespace AND relkind = 'r' AND relname LIKE repeat(chr(228), 24) || '%';
+DROP TABLE :"long" CASCADE;
 -- dropped: packed, and what is in the table itself
 CALL zbxhist.drop_day('history', ago(5));
 CALL zbxhist.drop_day('history', ago(6));

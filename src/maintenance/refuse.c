@@ -1,0 +1,85 @@
+/*-------------------------------------------------------------------------
+ *
+ * refuse.c
+ *	  Errors of the extension's PL/pgSQL functions, as those of C functions are.
+ *
+ * What RAISE says is followed by a line of context for each function and
+ * statement between it and the caller's: names and lines of ours that tell
+ * nothing to who has given a wrong argument.  refuse() leaves those out, and
+ * none of the caller's own.  Errors that nobody has foreseen keep all of theirs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+
+#include "maintenance/refuse.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_refuse);
+
+/*
+ * IsOwnContext says whether a callback's line of context, made in the current
+ * memory context, names something of the extension's schemas.  Functions are
+ * named with these, as they run without them in their search_path.
+ */
+static bool
+IsOwnContext(const ErrorContextCallback * callback)
+{
+	ErrorContextCallback *const whole = error_context_stack;
+	ErrorContextCallback alone = *callback;
+	char	   *line;
+
+	alone.previous = NULL;
+	error_context_stack = &alone;
+	line = GetErrorContextStack();
+	error_context_stack = whole;
+	return line != NULL &&
+		(strstr(line, "zbxhist.") != NULL || strstr(line, "zbxhist_internal.") != NULL);
+}
+
+/*
+ * ZbxhistLeaveOutOwnContext has the error that the caller raises begin its context behind the outermost
+ * line of ours.  Who catches the error gets back the callbacks that he had.
+ */
+void
+ZbxhistLeaveOutOwnContext(void)
+{
+	ErrorContextCallback *callback;
+	ErrorContextCallback *behind = error_context_stack;
+
+	for (callback = error_context_stack; callback != NULL; callback = callback->previous)
+	{
+		if (IsOwnContext(callback))
+			behind = callback->previous;
+	}
+	error_context_stack = behind;
+}
+
+/*
+ * zbxhist_refuse(code text, message text, detail text, hint text) raises an
+ * error with that SQLSTATE.
+ */
+Datum
+zbxhist_refuse(PG_FUNCTION_ARGS)
+{
+	char	   *code;
+	char	   *message;
+	char	   *detail = PG_ARGISNULL(2) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(2));
+	char	   *hint = PG_ARGISNULL(3) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(3));
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		elog(ERROR, "an error needs a code and a message");
+	code = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	message = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	if (strlen(code) != 5 || strspn(code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5)
+		elog(ERROR, "invalid SQLSTATE code \"%s\"", code);
+	ZbxhistLeaveOutOwnContext();
+	ereport(ERROR,
+			errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
+			errmsg_internal("%s", message),
+			detail != NULL ? errdetail_internal("%s", detail) : 0,
+			hint != NULL ? errhint("%s", hint) : 0);
+	PG_RETURN_VOID();
+}
