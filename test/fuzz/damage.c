@@ -18,7 +18,7 @@ static uint8 *
 make_group(size_t *length)
 {
 	PackedKind	kinds[] = {PACKED_INT, PACKED_INT, PACKED_DOUBLE, PACKED_BYTES};
-	GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
 	int			k,
 				i;
 
@@ -162,7 +162,7 @@ test_directory(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
 		size_t		changed_length;
 		uint8	   *changed;
 
@@ -189,7 +189,7 @@ test_order(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2, true);
+		GroupWriter *writer = ZbxhistCreateGroupWriter(4, 2);
 		size_t		changed_length;
 		uint8	   *changed;
 

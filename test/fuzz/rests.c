@@ -224,96 +224,10 @@ test_bytes(void)
 	shim_reset();
 }
 
-/* A group of one item with statistics of 288 values. */
-static uint8 *
-make_group(bool has_rests, size_t *length)
-{
-	PackedKind	kinds[] = {PACKED_INT, PACKED_DOUBLE};
-	GroupWriter *writer = ZbxhistCreateGroupWriter(2, 1, has_rests);
-	SegmentRows rows = {1, 288, 2, make_columns(kinds, 2, 288)};
-	int			i;
-
-	for (i = 0; i < 288; i++)
-	{
-		rows.columns[0].ints[i] = i * 300;
-		rows.columns[1].doubles[i] = i / 10.0;
-	}
-	(void) ZbxhistGroupAdd(writer, &rows, 0, 100000);
-	return ZbxhistGroupFinish(writer, length);
-}
-
-/* Does a group of a format have a rest? */
-static bool
-has_rest(const uint8 *data, size_t length, int version)
-{
-	GroupReader reader;
-	SegmentStats stats;
-
-	return data[2] == version && ZbxhistOpenGroup(&reader, data, length, 2) &&
-		ZbxhistReadStats(&reader, 0, &stats) && stats.has_rest;
-}
-
-/* The group with its segments copied by a writer. */
-static uint8 *
-copy_group(const uint8 *data, bool has_rests, size_t *length)
-{
-	GroupWriter *writer = ZbxhistCreateGroupWriter(2, 1, has_rests);
-	GroupReader reader;
-
-	if (!ZbxhistOpenGroup(&reader, data, *length, 2) ||
-		!ZbxhistGroupCopy(writer, &reader, 0, 100000))
-		return NULL;
-	return ZbxhistGroupFinish(writer, length);
-}
-
-/* The format before has no rests, whoever writes it. */
-static void
-test_format(void)
-{
-	size_t		length;
-	size_t		plain_length;
-	size_t		copied_length;
-	uint8	   *data = make_group(true, &length);
-	uint8	   *plain = make_group(false, &plain_length);
-	uint8	   *copied;
-	GroupReader reader;
-	SegmentStats stats;
-
-	report(has_rest(data, length, GROUP_VERSION) ? NULL : "no rest", "format", 0,
-		   288);
-	report(plain[2] == GROUP_VERSION_PLAIN && plain_length < length &&
-		   plain_length + 8 > length ? NULL : "a rest in a format without",
-		   "format", 1, 288);
-	copied_length = length;
-	copied = copy_group(data, false, &copied_length);
-	report(copied_length == plain_length &&
-		   memcmp(copied, plain, plain_length) == 0 ? NULL :
-		   "a rest is copied to where there is none", "format", 2, 288);
-	copied_length = plain_length;
-	copied = copy_group(plain, true, &copied_length);
-	report(copied_length == plain_length &&
-		   memcmp(copied, plain, plain_length) == 0 ? NULL :
-		   "a copied segment is another one", "format", 3, 288);
-
-	if (!ZbxhistOpenGroup(&reader, data, length, 2))
-		report("a group cannot be opened", "format", 4, 288);
-	data[2] = GROUP_VERSION_PLAIN;
-	codec_store32(data + GROUP_CRC_OFFSET,
-				  ZbxhistGroupChecksum(data, reader.segments[0].offset));
-	report(ZbxhistOpenGroup(&reader, data, length, 2) &&
-		   !ZbxhistReadStats(&reader, 0, &stats) ? NULL :
-		   "a rest in a format without", "format", 5, 288);
-	copied_length = length;
-	report(copy_group(data, true, &copied_length) == NULL ? NULL :
-		   "a rest is copied from a format without", "format", 6, 288);
-	shim_reset();
-}
-
 void
 test_rests(void)
 {
 	test_values();
 	test_forms();
 	test_bytes();
-	test_format();
 }

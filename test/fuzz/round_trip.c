@@ -516,7 +516,7 @@ test_limits(void)
 		report("rows of one clock are split", "one clock", 0, n);
 
 	rows.nrows = n + 1;
-	writer = ZbxhistCreateGroupWriter(3, -1, true);
+	writer = ZbxhistCreateGroupWriter(3, -1);
 	if (ZbxhistGroupAdd(writer, &rows, 0, PAGE) != -1)
 		report("too many rows are not refused", "one clock", 0, n + 1);
 

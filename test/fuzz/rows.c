@@ -222,7 +222,7 @@ check_copy(const GroupReader *reader, int stats_column, const uint8 *data,
 		   size_t length)
 {
 	GroupWriter *writer = ZbxhistCreateGroupWriter(reader->ncolumns,
-												   stats_column, true);
+												   stats_column);
 	size_t		copied_length;
 	uint8	   *copied;
 	bool		is_same;
@@ -300,7 +300,7 @@ round_trip(const SegmentRows *items, int nitems, int stats_column,
 		   size_t max_size, PackedSize *size)
 {
 	GroupWriter *writer = ZbxhistCreateGroupWriter(items[0].ncolumns,
-												   stats_column, true);
+												   stats_column);
 	Cursor		cursor = {items, nitems, 0, 0, stats_column};
 	const char *error = NULL;
 	int			i;

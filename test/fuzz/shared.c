@@ -132,7 +132,7 @@ test_items(void)
 static uint8 *
 make_group(int pattern, size_t *length)
 {
-	GroupWriter *writer = ZbxhistCreateGroupWriter(lengthof(kinds), 1, true);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(lengthof(kinds), 1);
 	SegmentRows rows;
 
 	make_item(&rows, 1, pattern);
@@ -226,29 +226,6 @@ test_vectors(void)
 	}
 }
 
-/* The format of groups without shared times has none. */
-static void
-test_format(void)
-{
-	GroupReader reader;
-	size_t		length;
-	uint8	   *data;
-
-	make_vector(100);
-	data = make_group(0, &length);
-	report(data[2] == GROUP_VERSION &&
-		   ZbxhistOpenGroup(&reader, data, length, lengthof(kinds)) ? NULL :
-		   "wrong format", "format", 0, 100);
-	data[2] = GROUP_VERSION_PLAIN;
-	codec_store32(data + GROUP_CRC_OFFSET,
-				  ZbxhistGroupChecksum(data, reader.segments[0].offset));
-	report(ZbxhistOpenGroup(&reader, data, length, lengthof(kinds)) &&
-		   !is_good(data, length, &the_source, 7) &&
-		   is_good(data, length, &the_source, 2) ? NULL :
-		   "shared times in a format without", "format", 1, 100);
-	shim_reset();
-}
-
 /* Groups of vectors are no groups of values, nor the other way round. */
 static void
 test_kinds(void)
@@ -296,6 +273,5 @@ test_shared(void)
 {
 	test_items();
 	test_vectors();
-	test_format();
 	test_kinds();
 }

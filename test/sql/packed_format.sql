@@ -1,5 +1,5 @@
--- Packed bytes are read for ever: those below are of the formats 2 and 3, as version 1.0
--- has written them from the rows below.  They hold each form that a column, a stream
+-- Packed bytes are read for ever: those below are of the formats 2 and 3, as drafts of version 1.0 and
+-- it have written them from the rows below.  They hold each form that a column, a stream
 -- of integers, a string, statistics and the rest of a sum have (docs/on-disk-format.md).  Never change
 -- them; another format gets bytes of its own, besides these.
 \set VERBOSITY terse

@@ -167,8 +167,7 @@ ZbxhistBeginDayWrite(Relation day, const DayLayout *layout, bool is_frozen)
 	writer->enough_rows = writer->min_rows;
 	writer->enough_bytes = BUFFER_BYTES;
 	writer->group = ZbxhistCreateGroupWriter(layout->npacked,
-											 ZbxhistStatsColumn(layout),
-											 true);
+											 ZbxhistStatsColumn(layout));
 	writer->limit = writer->page_limit = ZbxhistPageLimit(day);
 	writer->row_bytes = 8.0;
 	OpenStorage(writer, is_frozen);
@@ -384,12 +383,9 @@ RefuseInvalid(DayWriter *writer, const SegmentRows *rows, int first, int count)
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
 		const LayoutColumn *column = writer->layout->packed[i];
-		int			row;
+		int			row = ZbxhistFindInvalid(&column->check, &rows->columns[i],
+											 first, first + count);
 
-		if (column->check.kind == CHECK_UNKNOWN)
-			continue;
-		row = ZbxhistFindInvalid(&column->check, &rows->columns[i], first,
-								 first + count);
 		if (row < first + count)
 			ereport(ERROR,
 					errcode(ERRCODE_DATA_CORRUPTED),

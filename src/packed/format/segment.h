@@ -121,8 +121,7 @@ typedef struct GroupReader
 #define ZBXHIST_MAX_CLOCK_ROWS 65535
 
 /* segment_writer.c */
-extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column,
-											 bool has_rests);
+extern GroupWriter *ZbxhistCreateGroupWriter(int ncolumns, int stats_column);
 extern GroupWriter *ZbxhistCreateTimesWriter(void);
 extern int	ZbxhistGroupAdd(GroupWriter *writer, const SegmentRows *rows,
 							int from, size_t max_size);

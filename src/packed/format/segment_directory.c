@@ -419,34 +419,23 @@ ZbxhistReadStats(const GroupReader *reader, int segment, SegmentStats *stats)
 		return true;
 	}
 	return find_stats(reader, segment, &bytes) &&
-		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows) &&
-		!(stats->has_rest && reader->data[2] == GROUP_VERSION_PLAIN);
+		ZbxhistGetStats(&bytes, stats, reader->segments[segment].nrows);
 }
 
 /*
- * Appends the statistics of a segment as they are, but without the rest of the
- * sum unless *has_rest, which says then whether there is one; returns false
- * likewise.
+ * Appends the statistics of a segment as they are; returns false likewise.
  */
 bool
-ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader, int segment,
-				 bool *has_rest)
+ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader, int segment)
 {
 	ByteReader	bytes;
-	ByteReader	stats;
-	ScaledRest	rest;
 	const uint8 *first;
 
 	if (!find_stats(reader, segment, &bytes))
 		return false;
-	stats = bytes;
 	first = bytes.next;
-	if (!ZbxhistGetRest(&stats, &rest) || !ZbxhistSkipStats(&bytes) ||
-		(rest.form != 0 && reader->data[2] == GROUP_VERSION_PLAIN))
+	if (!ZbxhistSkipStats(&bytes))
 		return false;
-	if (!*has_rest)
-		first = stats.next;
-	*has_rest &= rest.form != 0;
 	ZbxhistPutBytes(buffer, first, bytes.next - first);
 	return true;
 }

@@ -33,8 +33,6 @@
  *
  * Statistics of doubles may begin with the rest of the sum (segment_rest.c).
  *
- * Groups without any of that have version 2, which older readers know.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_SEGMENT_FORMAT_H
@@ -49,7 +47,7 @@
 #define GROUP_MAGIC_0 'z'
 #define GROUP_MAGIC_1 'h'
 #define GROUP_VERSION 3
-#define GROUP_VERSION_PLAIN 2	/* without shared times and rests of sums */
+#define GROUP_VERSION_OLDEST 2	/* that is read: nothing in it is different */
 #define GROUP_VALUES 0			/* the kind */
 #define GROUP_TIMES 1
 #define GROUP_CRC_OFFSET 4
@@ -138,7 +136,7 @@ extern void ZbxhistPutDirectory(ByteBuffer *buffer,
 extern bool ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader,
 								uint32 offset, const int64 *item);
 extern bool ZbxhistCopyStats(ByteBuffer *buffer, const GroupReader *reader,
-							 int segment, bool *has_rest);
+							 int segment);
 
 /* segment_stats.c */
 extern void ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats,

@@ -51,8 +51,7 @@ is_group(const uint8 *data, size_t length, uint8 kind)
 {
 	return length >= GROUP_FIXED_LENGTH && data[0] == GROUP_MAGIC_0 &&
 		data[1] == GROUP_MAGIC_1 && data[3] == kind &&
-		(data[2] == GROUP_VERSION ||
-		 (data[2] == GROUP_VERSION_PLAIN && kind == GROUP_VALUES));
+		data[2] >= GROUP_VERSION_OLDEST && data[2] <= GROUP_VERSION;
 }
 
 /* Takes the numbers before the directory, and the directory's bytes. */

@@ -141,7 +141,7 @@ ZbxhistGetTimes(TimesReader *times, const GroupReader *reader, int segment)
 
 	if (times->rows[0] != NULL)
 		return true;
-	if (reader->times == NULL || reader->data[2] == GROUP_VERSION_PLAIN ||
+	if (reader->times == NULL ||
 		!codec_get_byte(&bytes, &flag) || flag != CLOCKS_SHARED ||
 		!ZbxhistGetVarint(&bytes, &number) ||
 		!reader->times->find(reader->times, number, &shared))

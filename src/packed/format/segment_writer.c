@@ -44,7 +44,6 @@ typedef struct Trial
 	ByteBuffer	bytes;
 	ByteBuffer	stats;
 	size_t		growth;			/* of the directory's numbers */
-	bool		is_new;			/* older readers do not know it */
 } Trial;
 
 struct GroupWriter
@@ -52,28 +51,21 @@ struct GroupWriter
 	int			ncolumns;
 	int			stats_column;	/* -1: none */
 	uint8		kind;			/* GROUP_ */
-	bool		has_rests;		/* statistics may */
-	uint8		version;		/* that the segments need */
 	Directory	directory;
 	ByteBuffer	segments;
 	Trial		trials[2];
 	double		row_size;		/* what a row more took lately */
 };
 
-/*
- * Makes an empty writer for rows of so many columns besides itemid; without
- * rests of sums, older readers know the groups.
- */
+/* Makes an empty writer for rows of so many columns besides itemid. */
 GroupWriter *
-ZbxhistCreateGroupWriter(int ncolumns, int stats_column, bool has_rests)
+ZbxhistCreateGroupWriter(int ncolumns, int stats_column)
 {
 	GroupWriter *writer = palloc0(sizeof(GroupWriter));
 	int			i;
 
 	writer->ncolumns = ncolumns;
 	writer->stats_column = stats_column;
-	writer->has_rests = has_rests;
-	writer->version = GROUP_VERSION_PLAIN;
 	writer->row_size = 8;
 	ZbxhistInitDirectory(&writer->directory);
 	ZbxhistInitBuffer(&writer->segments, 8192);
@@ -89,7 +81,7 @@ ZbxhistCreateGroupWriter(int ncolumns, int stats_column, bool has_rests)
 GroupWriter *
 ZbxhistCreateTimesWriter(void)
 {
-	GroupWriter *writer = ZbxhistCreateGroupWriter(TIMES_COLUMNS, -1, false);
+	GroupWriter *writer = ZbxhistCreateGroupWriter(TIMES_COLUMNS, -1);
 
 	writer->kind = GROUP_TIMES;
 	return writer;
@@ -133,8 +125,6 @@ try_rows(const GroupWriter *writer, Trial *trial, const SegmentRows *rows,
 	if (writer->stats_column >= 0)
 		ZbxhistComputeStats(&rows->columns[writer->stats_column], from, n,
 							&stats);
-	stats.has_rest &= writer->has_rests;
-	trial->is_new = stats.has_rest || rows->shared != NULL;
 	trial->bytes.length = 0;
 	ZbxhistEncodeRows(&trial->bytes, rows, from, n, writer->stats_column,
 					  &stats);
@@ -158,8 +148,6 @@ add_trial(GroupWriter *writer, const Trial *trial)
 	ZbxhistPutBytes(&writer->segments, trial->bytes.data,
 					trial->bytes.length);
 	ZbxhistDirectoryAdd(&writer->directory, &trial->info, &trial->stats);
-	if (trial->is_new)
-		writer->version = GROUP_VERSION;
 }
 
 /* Is the row before `row` the last one of its clock? */
@@ -363,8 +351,6 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 				 size_t max_size)
 {
 	Trial	   *trial = &writer->trials[0];
-	bool		has_rest = writer->has_rests;
-	uint64		number;
 
 	Assert(reader->ncolumns == writer->ncolumns);
 	trial->info = reader->segments[segment];
@@ -372,10 +358,8 @@ ZbxhistGroupCopy(GroupWriter *writer, const GroupReader *reader, int segment,
 	ZbxhistPutBytes(&trial->bytes, reader->data + trial->info.offset,
 					trial->info.length);
 	trial->stats.length = 0;
-	if (!ZbxhistCopyStats(&trial->stats, reader, segment, &has_rest))
+	if (!ZbxhistCopyStats(&trial->stats, reader, segment))
 		return false;
-	trial->is_new = has_rest ||
-		ZbxhistHasSharedTimes(reader, segment, &number);
 	trial->growth = ZbxhistDirectoryGrowth(&writer->directory, &trial->info);
 	if (writer->directory.nsegments > 0 &&
 		ZbxhistGroupSize(writer) + size_of(trial) > max_size)
@@ -399,8 +383,7 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 		   GROUP_FIXED_LENGTH);
 	group.data[0] = GROUP_MAGIC_0;
 	group.data[1] = GROUP_MAGIC_1;
-	group.data[2] = writer->kind == GROUP_VALUES ? writer->version :
-		GROUP_VERSION;
+	group.data[2] = GROUP_VERSION;
 	group.data[3] = writer->kind;
 	ZbxhistPutVarint(&group, writer->ncolumns);
 	ZbxhistPutVarint(&group, writer->directory.nsegments);
@@ -412,7 +395,6 @@ ZbxhistGroupFinish(GroupWriter *writer, size_t *length)
 
 	ZbxhistResetDirectory(&writer->directory);
 	writer->segments.length = 0;
-	writer->version = GROUP_VERSION_PLAIN;
 	*length = group.length;
 	return group.data;
 }
