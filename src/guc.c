@@ -24,7 +24,6 @@ bool		zbxhist_enable_partition_pruning = true;
 bool		zbxhist_enable_range_scan = true;
 bool		zbxhist_enable_routing = true;
 bool		zbxhist_enable_update_pruning = true;
-bool		zbxhist_trust_packed_types = false;
 char	   *zbxhist_databases = NULL;
 int			zbxhist_maintenance_compact_limit = 8192;
 int			zbxhist_maintenance_interval = 900;
@@ -210,22 +209,6 @@ DefineMaintenanceSettings(void)
 }
 
 /*
- * DefineTrustSettings registers what only a superuser may set.
- */
-static void
-DefineTrustSettings(void)
-{
-	DefineCustomBoolVariable("zbxhist.trust_packed_types",
-							 gettext_noop("Reads packed values of types that cannot be checked."),
-							 gettext_noop("Bytes that are no value of such a type can crash the server.  No day is packed with them any more."),
-							 &zbxhist_trust_packed_types,
-							 false, /* boot value */
-							 PGC_SUSET,
-							 0, /* flags */
-							 NULL, NULL, NULL);
-}
-
-/*
  * ZbxhistGucInit registers all settings; called once, by _PG_init.
  */
 void
@@ -234,6 +217,5 @@ ZbxhistGucInit(void)
 	DefineDropSettings();
 	DefineEnableSettings();
 	DefineMaintenanceSettings();
-	DefineTrustSettings();
 	MarkGUCPrefixReserved("zbxhist");
 }

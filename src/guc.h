@@ -18,7 +18,6 @@ extern bool zbxhist_enable_partition_pruning;
 extern bool zbxhist_enable_range_scan;
 extern bool zbxhist_enable_routing;
 extern bool zbxhist_enable_update_pruning;
-extern bool zbxhist_trust_packed_types;
 extern char *zbxhist_databases;
 extern int	zbxhist_maintenance_interval;	/* seconds */
 extern int	zbxhist_maintenance_lock_timeout;	/* milliseconds */

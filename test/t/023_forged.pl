@@ -630,18 +630,6 @@ like(
 	$err,
 	qr/0A000: column "value" .* has type tsquery, whose packed values cannot be checked/,
 	'one that has been packed is not read');
-like($err, qr/SET zbxhist.trust_packed_types = on;/,
-	'... but it is said how');
-($code, $out, $err) = psql_script($node, 'zabbix',
-	'SET ROLE owner; SET zbxhist.trust_packed_types = on; SELECT value FROM old_queries;'
-);
-like(
-	$err,
-	qr/permission denied to set parameter.*cannot be checked/s,
-	'... which only a superuser may do');
-($code, $out, $err) = psql_script($node, 'zabbix',
-	'SET zbxhist.trust_packed_types = on; SELECT value FROM old_queries;');
-is($out, "SET\n'a' & 'b'", '... for whom it is read');
 
 # ---- what a partition has that is none of its types ----
 

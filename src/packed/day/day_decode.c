@@ -22,7 +22,6 @@
 
 #include "catalog/packed_days.h"
 #include "compat.h"
-#include "guc.h"
 #include "packed/day/damage_note.h"
 #include "packed/day/day.h"
 
@@ -138,8 +137,7 @@ RaiseUnknown(Relation day, const LayoutColumn *column)
 			errmsg("column \"%s\" of packed day \"%s\" has type %s, whose packed values cannot be checked",
 				   NameStr(column->name), RelationGetRelationName(day),
 				   format_type_be(column->type)),
-			errdetail("Bytes that are no value of the type would crash the server.  A superuser can allow them to be read unchecked."),
-			errhint("SET zbxhist.trust_packed_types = on;"),
+			errdetail("Bytes that are no value of the type would crash the server."),
 			errtable(day));
 }
 
@@ -288,12 +286,12 @@ ZbxhistGroupHasRightCount(const DayGroup *group)
 
 /*
  * ZbxhistRequireKnown raises an error if a column has a type whose values
- * nobody can check, unless they are trusted.
+ * nobody can check.
  */
 void
 ZbxhistRequireKnown(Relation day, const LayoutColumn *column)
 {
-	if (column->check.kind == CHECK_UNKNOWN && !zbxhist_trust_packed_types)
+	if (column->check.kind == CHECK_UNKNOWN)
 		RaiseUnknown(day, column);
 }
 
@@ -306,9 +304,8 @@ int
 ZbxhistFindWrong(const LayoutColumn *column, const SegmentRows *rows,
 				 int first)
 {
-	return column->check.kind == CHECK_UNKNOWN ? rows->nrows :
-		ZbxhistFindInvalid(&column->check, &rows->columns[column->packed],
-						   first, rows->nrows);
+	return ZbxhistFindInvalid(&column->check, &rows->columns[column->packed],
+							  first, rows->nrows);
 }
 
 /*
