@@ -59,6 +59,17 @@ ZbxhistIsDamage(int sqlerrcode)
 }
 
 /*
+ * ZbxhistIsIndexDamage says the same of one that may come from a damaged index,
+ * or say that it cannot be used.
+ */
+bool
+ZbxhistIsIndexDamage(int sqlerrcode)
+{
+	return ZbxhistIsDamage(sqlerrcode) ||
+		sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+}
+
+/*
  * ZbxhistTry runs a function in a subtransaction, in the current context.
  * Returns false and sets error to the message if it fails as expected.
  */
@@ -281,16 +292,6 @@ ReadIndex(void *arg)
 }
 
 /*
- * IsIndexDamage says whether an error says that the index cannot be used.
- */
-static bool
-IsIndexDamage(int sqlerrcode)
-{
-	return ZbxhistIsDamage(sqlerrcode) ||
-		sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-}
-
-/*
  * ZbxhistFindLostGroups finds the groups to which the index leads in vain;
  * returns false and sets error if it is damaged itself.
  */
@@ -305,7 +306,7 @@ ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
 	/* an index of runs says nothing of items */
 	if (ZbxhistHasRuns(day))
 		return true;
-	result = ZbxhistTry(ReadIndex, &read, IsIndexDamage, error);
+	result = ZbxhistTry(ReadIndex, &read, ZbxhistIsIndexDamage, error);
 
 	*groups = read.groups;
 	return result;

@@ -28,6 +28,7 @@ typedef struct StoredGroup
 extern bool ZbxhistTry(void (*run) (void *), void *arg,
 					   bool (*is_expected) (int sqlerrcode), char **error);
 extern bool ZbxhistIsDamage(int sqlerrcode);
+extern bool ZbxhistIsIndexDamage(int sqlerrcode);
 
 /* the rows (StoredGroup) of a block; false, and error, if it is damaged */
 extern bool ZbxhistReadDayBlock(Relation day, Snapshot snapshot,

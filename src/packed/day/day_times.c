@@ -47,6 +47,7 @@ struct DayTimes
 	TimesSource source;			/* must be the first */
 	Relation	day;
 	Snapshot	snapshot;
+	bool		is_careful;		/* no error is raised by what is damaged */
 
 	/* what finds groups lends it */
 	IndexScanDesc lent;			/* for its index, at least */
@@ -317,13 +318,52 @@ ReadVector(DayTimes *times, uint64 number)
 	return result;
 }
 
+/* the arguments and the result of ReadAndClose */
+typedef struct CarefulRead
+{
+	DayTimes   *times;
+	uint64		number;
+	bool		result;
+} CarefulRead;
+
 /*
- * Find finds a vector among those that are kept, or reads it; returns false if
- * it is damaged.
+ * ReadAndClose reads a vector and leaves nothing open.
+ */
+static void
+ReadAndClose(void *arg)
+{
+	CarefulRead *read = arg;
+
+	read->result = ReadVector(read->times, read->number);
+	Close(read->times);
+}
+
+/*
+ * ReadCarefully reads a vector; returns false if that raises an error.
  */
 static bool
-Find(TimesSource *source, uint64 number, SharedTimes *shared,
-	 bool (*read) (DayTimes *times, uint64 number))
+ReadCarefully(DayTimes *times, uint64 number)
+{
+	CarefulRead read = {times, number, false};
+	char	   *error;
+
+	if (!ZbxhistTry(ReadAndClose, &read, ZbxhistIsIndexDamage, &error))
+	{
+		/* the subtransaction has closed what was open */
+		times->scan = NULL;
+		times->index = NULL;
+		times->slot = NULL;
+		return false;
+	}
+	return read.result;
+}
+
+/*
+ * FindTimes finds a vector among those that are kept, or reads it; returns false
+ * if it is damaged.
+ */
+static bool
+FindTimes(TimesSource *source, uint64 number, SharedTimes *shared)
 {
 	DayTimes   *times = (DayTimes *) source;
 	KeptTimes  *kept = NULL;
@@ -347,7 +387,8 @@ Find(TimesSource *source, uint64 number, SharedTimes *shared,
 			kept->ns = MemoryContextAlloc(times->context, sizeof(int64));
 			kept->max_times = 1;
 		}
-		if (!read(times, number))
+		if (!(times->is_careful ? ReadCarefully(times, number) :
+			  ReadVector(times, number)))
 			return false;
 		kept->number = number;
 	}
@@ -358,75 +399,7 @@ Find(TimesSource *source, uint64 number, SharedTimes *shared,
 	return true;
 }
 
-/*
- * FindTimes finds a vector; errors that come from reading are raised.
- */
-static bool
-FindTimes(TimesSource *source, uint64 number, SharedTimes *shared)
-{
-	return Find(source, number, shared, ReadVector);
-}
-
 /* ---- a damaged day ---- */
-
-/* the arguments and the result of ReadAndClose */
-typedef struct CarefulRead
-{
-	DayTimes   *times;
-	uint64		number;
-	bool		result;
-} CarefulRead;
-
-/*
- * ReadAndClose reads a vector and leaves nothing open.
- */
-static void
-ReadAndClose(void *arg)
-{
-	CarefulRead *read = arg;
-
-	read->result = ReadVector(read->times, read->number);
-	Close(read->times);
-}
-
-/*
- * IsAnyDamage says whether an error comes from a damaged table or index.
- */
-static bool
-IsAnyDamage(int sqlerrcode)
-{
-	return ZbxhistIsDamage(sqlerrcode) ||
-		sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-}
-
-/*
- * ReadCarefully reads a vector; returns false if that raises an error.
- */
-static bool
-ReadCarefully(DayTimes *times, uint64 number)
-{
-	CarefulRead read = {times, number, false};
-	char	   *error;
-
-	if (!ZbxhistTry(ReadAndClose, &read, IsAnyDamage, &error))
-	{
-		/* the subtransaction has closed what was open */
-		times->scan = NULL;
-		times->index = NULL;
-		times->slot = NULL;
-		return false;
-	}
-	return read.result;
-}
-
-/*
- * FindCarefully finds a vector; what cannot be read is as good as damaged.
- */
-static bool
-FindCarefully(TimesSource *source, uint64 number, SharedTimes *shared)
-{
-	return Find(source, number, shared, ReadCarefully);
-}
 
 /*
  * WhyNotVector returns what is wrong with a segment of a group of vectors, NULL
@@ -500,7 +473,7 @@ ZbxhistBeginCarefulTimes(Relation day, Snapshot snapshot)
 {
 	DayTimes   *times = ZbxhistBeginDayTimes(day, snapshot);
 
-	times->source.find = FindCarefully;
+	times->is_careful = true;
 	return times;
 }
 
