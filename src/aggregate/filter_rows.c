@@ -330,21 +330,10 @@ LeaveColumn(const PackedColumn *packed, int n, const bool *mask,
 	result->kind = packed->kind;
 	if (packed->nulls != NULL)
 		leave_values(packed->nulls, n, mask, result->nulls);
-	switch (packed->kind)
-	{
-		case PACKED_INT:
-			leave_values(packed->ints, n, mask, result->ints);
-			break;
-		case PACKED_DOUBLE:
-			leave_values(packed->doubles, n, mask, result->doubles);
-			break;
-		case PACKED_UNSIGNED:
-			leave_values(packed->unsigneds, n, mask, result->unsigneds);
-			break;
-		case PACKED_BYTES:
-			leave_values(packed->bytes, n, mask, result->bytes);
-			break;
-	}
+	if (packed->kind == PACKED_BYTES)
+		leave_values(packed->bytes, n, mask, result->bytes);
+	else
+		leave_values(packed->ints, n, mask, result->ints);
 }
 
 /*
