@@ -318,10 +318,8 @@ static void
 ImplyFromResult(Query *query, const Var *column, Query *subquery,
 				AttrNumber result)
 {
-	const Var  *source;
+	const Var  *source = GetSource(subquery, result);
 
-	ZbxhistImplyConditions(subquery);
-	source = GetSource(subquery, result);
 	if (source != NULL)
 		ImplyFromColumn(query, column, subquery, source);
 }
@@ -419,6 +417,7 @@ ImplyFrom(Query *query, Node *condition)
 	}
 	if (!IsA(in, SubLink) || in->subLinkType != ANY_SUBLINK)
 		return;
+	ZbxhistImplyConditions((Query *) in->subselect);
 	foreach(lc, AddConjuncts(NIL, in->testexpr))
 	{
 		if (IsEquality(lfirst(lc)))
@@ -428,7 +427,9 @@ ImplyFrom(Query *query, Node *condition)
 
 /*
  * ZbxhistImplyConditions adds to WHERE of a query, and of subqueries that it is
- * joined with, what follows for parents in it.
+ * joined with, what follows for parents in it.  What a subquery is given is
+ * passed on, so each comes before the query that it is part of, and once: there
+ * may be many conditions on it.
  */
 void
 ZbxhistImplyConditions(Query *query)
@@ -439,6 +440,13 @@ ZbxhistImplyConditions(Query *query)
 	if (query->commandType != CMD_SELECT ||
 		(list_length(query->rtable) < 2 && !query->hasSubLinks))
 		return;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_SUBQUERY)
+			ZbxhistImplyConditions(rte->subquery);
+	}
 	foreach(lc, GetConjuncts(query))
 		ImplyFrom(query, lfirst(lc));
 }

@@ -146,5 +146,8 @@ SELECT compare(query) FROM unnest(ARRAY[
     'SELECT h.itemid, h.clock FROM T h JOIN (SELECT itemid FROM T WHERE itemid < 5 GROUP BY ROLLUP (itemid)) s ON h.itemid = s.itemid ORDER BY h.itemid, h.clock, h.ns',
     'SELECT h.itemid, h.clock FROM T h WHERE (h.itemid, h.clock) IN (SELECT itemid, min(clock) FROM T WHERE clock > 340000 AND itemid > 30 GROUP BY itemid) ORDER BY h.itemid, h.clock, h.ns',
     'SELECT (SELECT count(*) FROM T h JOIN (SELECT itemid, clock FROM T WHERE itemid = o.itemid AND clock > 400000) s ON h.itemid = s.itemid AND h.clock = s.clock) FROM (VALUES (1), (2)) o(itemid)']) query;
+-- of nested subqueries each is looked at once, not twice for each level
+SELECT compare(repeat('SELECT h.itemid, max(h.clock) AS clock FROM T h JOIN (', 30) || 'SELECT itemid, max(clock) AS clock FROM T WHERE itemid IN (1, 2) AND clock < 200000 GROUP BY itemid'
+    || repeat(') s ON h.itemid = s.itemid AND h.clock = s.clock GROUP BY h.itemid', 30) || ' ORDER BY 1, 2') AS nested;
 DROP TABLE history, trends CASCADE;
 DROP SCHEMA packed_keys CASCADE;
