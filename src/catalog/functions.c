@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -19,6 +18,7 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/partition_set.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_partition_bounds);
 PG_FUNCTION_INFO_V1(zbxhist_list_partitions);
@@ -34,12 +34,8 @@ zbxhist_partition_bounds(PG_FUNCTION_ARGS)
 {
 	Oid			relid = PG_GETARG_OID(0);
 	PartitionBounds bounds;
-	TupleDesc	desc;
 	Datum		values[2] = {0};
 	bool		nulls[2] = {true, true};
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 
 	if (get_rel_relkind(relid) == RELKIND_RELATION &&
 		ZbxhistReadBounds(relid, &bounds))
@@ -48,8 +44,7 @@ zbxhist_partition_bounds(PG_FUNCTION_ARGS)
 		values[1] = Int64GetDatum(bounds.to_clock);
 		nulls[0] = nulls[1] = false;
 	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	return result_row(fcinfo, values, nulls);
 }
 
 /*

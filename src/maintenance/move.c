@@ -31,7 +31,6 @@
 #include "catalog/pg_inherits.h"
 #include "executor/executor.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
 #include "utils/rel.h"
@@ -43,6 +42,7 @@
 #include "compat.h"
 #include "ingest/key_match.h"
 #include "ingest/table_keys.h"
+#include "result_row.h"
 #include "rows/item_index.h"
 #include "rows/move_lock.h"
 #include "rows/moving.h"
@@ -310,19 +310,15 @@ static Datum
 MoveResult(FunctionCallInfo fcinfo, const MoveState *state, bool has_itemid,
 		   int64 itemid, bool done)
 {
-	TupleDesc	desc;
 	Datum		values[4];
 	bool		nulls[4] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	values[0] = Int64GetDatum(state->moved);
 	values[1] = Int64GetDatum(state->duplicates);
 	values[2] = Int64GetDatum(itemid);
 	nulls[2] = done || !has_itemid;
 	values[3] = BoolGetDatum(done);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }
 
 /*

@@ -20,7 +20,6 @@
 #include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "parser/parser.h"
@@ -34,6 +33,7 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "compat.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_native_bounds);
 PG_FUNCTION_INFO_V1(zbxhist_add_bounds);
@@ -130,21 +130,17 @@ ReadNativeBounds(Oid relid, ClockRange *range)
 Datum
 zbxhist_native_bounds(PG_FUNCTION_ARGS)
 {
-	TupleDesc	tupdesc;
 	ClockRange	range;
 	Datum		values[2] = {0};
 	bool		nulls[2] = {true, true};
 
-	if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (ReadNativeBounds(PG_GETARG_OID(0), &range))
 	{
 		values[0] = Int64GetDatum(range.from_clock);
 		values[1] = Int64GetDatum(range.to_clock);
 		nulls[0] = nulls[1] = false;
 	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(tupdesc),
-													  values, nulls)));
+	return result_row(fcinfo, values, nulls);
 }
 
 /* ---- the constraint ---- */

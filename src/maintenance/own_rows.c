@@ -12,13 +12,11 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -28,6 +26,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/privileges.h"
 #include "compat.h"
+#include "result_row.h"
 #include "rows/index_next.h"
 #include "rows/item_index.h"
 
@@ -154,12 +153,9 @@ zbxhist_own_items(PG_FUNCTION_ARGS)
 	Relation	rel = OpenReadable(PG_GETARG_OID(0));
 	Relation	index = ZbxhistFindItemIndex(rel);
 	int64		items[2] = {0};
-	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {true, true};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (index != NULL)
 	{
 		nulls[0] = !GetOutermostItem(rel, index, ForwardScanDirection,
@@ -171,6 +167,5 @@ zbxhist_own_items(PG_FUNCTION_ARGS)
 	table_close(rel, NoLock);
 	values[0] = Int64GetDatum(items[0]);
 	values[1] = Int64GetDatum(items[1]);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

@@ -14,11 +14,14 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "packed/day/day_stream.h"
+#include "packed/day/row_hash.h"
 
 /*
  * IsAfterLast says whether the group in hand begins after the one before has
@@ -133,4 +136,53 @@ ZbxhistCloseDayStream(DayStream *stream)
 {
 	ZbxhistEndDayScan(stream->scan);
 	MemoryContextDelete(stream->context);
+}
+
+/*
+ * ZbxhistVerifyWritten reads a day that this command has written and makes sure
+ * that it has so many rows, of that checksum.  Where note is not NULL it is told
+ * how many bytes were read since it was called last.
+ */
+void
+ZbxhistVerifyWritten(Relation day, const DayLayout *layout, uint64 nrows,
+					 uint64 checksum, void (*note) (void *arg, uint64 nbytes),
+					 void *arg)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist verified segment",
+												  ALLOCSET_DEFAULT_SIZES);
+	Snapshot	snapshot;
+	DayStream  *stream;
+	uint64		nread = 0;
+	uint64		read_checksum = 0;
+	uint64		nbytes = 0;
+
+	CommandCounterIncrement();
+	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	stream = ZbxhistOpenDayStream(day, layout, snapshot);
+	while (day_stream_segment(stream) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+		SegmentRows rows;
+
+		ZbxhistDecodeDaySegment(day, layout, &stream->group.reader,
+								stream->segment, NULL, &rows);
+		nread += rows.nrows;
+		read_checksum += ZbxhistHashRows(&rows);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+		ZbxhistDayStreamNext(stream);
+		if (note != NULL)
+			note(arg, stream->nbytes - nbytes);
+		nbytes = stream->nbytes;
+	}
+	ZbxhistCloseDayStream(stream);
+	UnregisterSnapshot(snapshot);
+	MemoryContextDelete(context);
+	if (nread != nrows || read_checksum != checksum)
+		ereport(ERROR,
+				errcode(ERRCODE_DATA_CORRUPTED),
+				errmsg("packed day \"%s\" has been written wrongly: " UINT64_FORMAT " rows of " UINT64_FORMAT,
+					   RelationGetRelationName(day), nread, nrows),
+				errtable(day));
 }

@@ -31,6 +31,10 @@ extern DayStream *ZbxhistOpenDayStream(Relation day, const DayLayout *layout,
 									   Snapshot snapshot);
 extern void ZbxhistDayStreamNext(DayStream *stream);
 extern void ZbxhistCloseDayStream(DayStream *stream);
+extern void ZbxhistVerifyWritten(Relation day, const DayLayout *layout,
+								 uint64 nrows, uint64 checksum,
+								 void (*note) (void *arg, uint64 nbytes),
+								 void *arg);
 
 /* the segment in hand, NULL after the last one */
 static inline const SegmentInfo *

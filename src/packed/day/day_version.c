@@ -18,7 +18,6 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -28,6 +27,7 @@
 #include "packed/day/day_version.h"
 #include "packed/day/row_hash.h"
 #include "packed/day/settled.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_day_version);
 
@@ -107,13 +107,10 @@ Datum
 zbxhist_day_version(PG_FUNCTION_ARGS)
 {
 	Relation	day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
-	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 	DayVersion	version;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (day->rd_rel->relam != HEAP_TABLE_AM_OID)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -122,6 +119,5 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum((int64) version.number);
 	values[1] = GetNewest(&version, &nulls[1]);
 	table_close(day, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

@@ -21,7 +21,6 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "tcop/dest.h"
@@ -43,6 +42,7 @@
 #include "packed/jobs/query_rows.h"
 #include "packed/jobs/row_sort.h"
 #include "packed/jobs/sorted_row.h"
+#include "result_row.h"
 #include "rows/item_range.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_import_rows);
@@ -263,49 +263,6 @@ WriteDay(ImportState *state)
 	return nbytes;
 }
 
-/*
- * VerifyDay reads what has been written, and makes sure that it is what was to
- * be.
- */
-static void
-VerifyDay(ImportState *state)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "zbxhist imported segment",
-												  ALLOCSET_DEFAULT_SIZES);
-	Snapshot	snapshot;
-	DayStream  *stream;
-	uint64		nrows = 0;
-	uint64		checksum = 0;
-
-	CommandCounterIncrement();
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	stream = ZbxhistOpenDayStream(state->day, state->layout, snapshot);
-	while (day_stream_segment(stream) != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(context);
-		SegmentRows rows;
-
-		ZbxhistDecodeDaySegment(state->day, state->layout, &stream->group.reader,
-								stream->segment, NULL, &rows);
-		nrows += rows.nrows;
-		checksum += ZbxhistHashRows(&rows);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(context);
-		ZbxhistDayStreamNext(stream);
-	}
-	ZbxhistCloseDayStream(stream);
-	UnregisterSnapshot(snapshot);
-	MemoryContextDelete(context);
-	if (nrows != state->nwritten || checksum != state->checksum)
-		ereport(ERROR,
-				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("packed day \"%s\" has been written wrongly: " UINT64_FORMAT " rows of " UINT64_FORMAT,
-					   RelationGetRelationName(state->day), nrows,
-					   state->nwritten),
-				errtable(state->day));
-}
-
 /* ---- the function ---- */
 
 /*
@@ -316,13 +273,10 @@ Datum
 zbxhist_import_rows(PG_FUNCTION_ARGS)
 {
 	ImportState *state = palloc0(sizeof(ImportState));
-	TupleDesc	desc;
 	Datum		values[4];
 	bool		nulls[4] = {false};
 	OwnerRights before;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	state->day = ZbxhistOpenOwnedTable(PG_GETARG_OID(1), RowExclusiveLock);
 	if (RelationGetNumberOfBlocks(state->day) > 0)
 		ereport(ERROR,
@@ -344,13 +298,13 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
 	ReadQuery(state, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	values[2] = Int64GetDatum((int64) WriteDay(state));
-	VerifyDay(state);
+	ZbxhistVerifyWritten(state->day, state->layout, state->nwritten,
+						 state->checksum, NULL, NULL);
 	values[0] = Int64GetDatum((int64) state->nread);
 	values[1] = Int64GetDatum((int64) state->nwritten);
 	values[3] = Int64GetDatum((int64) (state->read_checksum & CHECKSUM_MASK));
 	ZbxhistEndRowSort(state->sort);
 	ZbxhistGiveBackRights(&before);
 	table_close(state->day, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

@@ -25,7 +25,6 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "utils/memutils.h"
@@ -37,6 +36,7 @@
 #include "compat.h"
 #include "packed/day/row_map.h"
 #include "packed/jobs/merge.h"
+#include "result_row.h"
 #include "rows/item_index.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_rows);
@@ -353,13 +353,10 @@ Datum
 zbxhist_merge_rows(PG_FUNCTION_ARGS)
 {
 	MergeState *state = palloc0(sizeof(MergeState));
-	TupleDesc	desc;
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	OwnerRights before;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	state->walk.from_clock = PG_GETARG_INT64(2);
 	state->walk.to_clock = PG_GETARG_INT64(3);
 	state->max_rows = Max(PG_GETARG_INT32(4), 1);
@@ -371,6 +368,5 @@ zbxhist_merge_rows(PG_FUNCTION_ARGS)
 	ZbxhistGiveBackRights(&before);
 	table_close(state->day, NoLock);
 	table_close(state->parent, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

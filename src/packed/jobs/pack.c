@@ -25,7 +25,6 @@
 #include "catalog/pg_class.h"
 #include "commands/progress.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -46,6 +45,7 @@
 #include "packed/jobs/kept_items.h"
 #include "packed/jobs/row_sort.h"
 #include "packed/jobs/sorted_row.h"
+#include "result_row.h"
 #include "rows/item_range.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_pack_rows);
@@ -305,13 +305,10 @@ Datum
 zbxhist_pack_rows(PG_FUNCTION_ARGS)
 {
 	PackState  *state = palloc0(sizeof(PackState));
-	TupleDesc	desc;
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	OwnerRights before;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenTables(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
@@ -331,6 +328,5 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 
 	table_close(state->day, NoLock);
 	table_close(state->partition, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

@@ -12,12 +12,10 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/builtins.h"
@@ -28,6 +26,7 @@
 #include "catalog/owner_rights.h"
 #include "packed/day/row_hash.h"
 #include "packed/jobs/query_rows.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_checksum_rows);
 
@@ -134,14 +133,11 @@ Datum
 zbxhist_checksum_rows(PG_FUNCTION_ARGS)
 {
 	ChecksumState state = {0};
-	TupleDesc	desc;
 	Datum		values[2];
 	bool		nulls[2] = {false};
 	OwnerRights before;
 	Relation	rel;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	rel = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
 	state.receiver.receiveSlot = AddRow;
 	state.receiver.rStartup = StartRows;
@@ -154,6 +150,5 @@ zbxhist_checksum_rows(PG_FUNCTION_ARGS)
 	relation_close(rel, NoLock);
 	values[0] = Int64GetDatum((int64) state.nrows);
 	values[1] = Int64GetDatum((int64) (state.checksum & CHECKSUM_MASK));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }

@@ -35,14 +35,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
@@ -64,6 +62,7 @@
 #include "packed/day/day_write.h"
 #include "packed/day/row_hash.h"
 #include "packed/jobs/kept_items.h"
+#include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);
 
@@ -135,8 +134,10 @@ Pause(RepackState *state)
  * NoteBytes counts bytes that have been read.
  */
 static void
-NoteBytes(RepackState *state, uint64 nbytes)
+NoteBytes(void *arg, uint64 nbytes)
 {
+	RepackState *state = arg;
+
 	state->nbytes += nbytes;
 	pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
 								 (int64) state->nbytes);
@@ -226,23 +227,6 @@ RoundTimes(const DayLayout *layout, int64 precision, SegmentRows *rows)
 }
 
 /*
- * DecodeSegment decodes the segment in hand of a stream, rounds its times to
- * precision, if that is not 0, and counts its rows.  Allocates in the current
- * context.
- */
-static void
-DecodeSegment(const DayStream *stream, int64 precision, SegmentRows *rows,
-			  uint64 *nrows, uint64 *checksum)
-{
-	ZbxhistDecodeDaySegment(stream->day, stream->layout,
-							&stream->group.reader, stream->segment, NULL, rows);
-	if (precision > 0)
-		RoundTimes(stream->layout, precision, rows);
-	*nrows += rows->nrows;
-	*checksum += ZbxhistHashRows(rows);
-}
-
-/*
  * MayCopy says whether a day's segment may be copied as it is.  Where items
  * share their times, rows have to be looked at; and what is shared is not in the
  * new day yet.
@@ -274,8 +258,12 @@ RepackSegment(RepackState *state, OldDay *day)
 	if (state->has_last && state->last_itemid == info->itemid &&
 		state->last_clock >= info->first_clock)
 		ZbxhistRaiseCorrupt(day->rel, info->itemid);
-	DecodeSegment(stream, state->precision, &rows, &state->nrows,
-				  &state->checksum);
+	ZbxhistDecodeDaySegment(day->rel, day->layout, &stream->group.reader,
+							stream->segment, NULL, &rows);
+	if (state->precision > 0)
+		RoundTimes(day->layout, state->precision, &rows);
+	state->nrows += rows.nrows;
+	state->checksum += ZbxhistHashRows(&rows);
 	if (!MayCopy(state, day) ||
 		!ZbxhistDayTrySegment(state->writer, &stream->group.reader,
 							  stream->segment))
@@ -318,45 +306,6 @@ WriteSegments(RepackState *state)
 	}
 	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
 	return nbytes;
-}
-
-/*
- * VerifyNewDay reads what has been written and makes sure that it is what has
- * been read.
- */
-static void
-VerifyNewDay(RepackState *state)
-{
-	Snapshot	snapshot;
-	DayStream  *stream;
-	uint64		nrows = 0;
-	uint64		checksum = 0;
-	uint64		nbytes = 0;
-
-	CommandCounterIncrement();
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	stream = ZbxhistOpenDayStream(state->new_day, state->layout, snapshot);
-	while (day_stream_segment(stream) != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(state->segment_context);
-		SegmentRows rows;
-
-		DecodeSegment(stream, 0, &rows, &nrows, &checksum);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(state->segment_context);
-		ZbxhistDayStreamNext(stream);
-		NoteBytes(state, stream->nbytes - nbytes);
-		nbytes = stream->nbytes;
-	}
-	ZbxhistCloseDayStream(stream);
-	UnregisterSnapshot(snapshot);
-	if (nrows != state->nrows || checksum != state->checksum)
-		ereport(ERROR,
-				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("packed day \"%s\" has been written wrongly: " UINT64_FORMAT " rows of " UINT64_FORMAT,
-					   RelationGetRelationName(state->new_day), nrows,
-					   state->nrows),
-				errtable(state->new_day));
 }
 
 /* ---- the function ---- */
@@ -498,7 +447,8 @@ RepackDays(RepackState *state)
 	for (int i = 0; i < state->ndays; i++)
 		CloseOldDay(&state->days[i]);
 	UnregisterSnapshot(snapshot);
-	VerifyNewDay(state);
+	ZbxhistVerifyWritten(state->new_day, state->layout, state->nrows,
+						 state->checksum, NoteBytes, state);
 	return nbytes;
 }
 
@@ -525,13 +475,10 @@ Datum
 zbxhist_repack_rows(PG_FUNCTION_ARGS)
 {
 	RepackState *state = palloc0(sizeof(RepackState));
-	TupleDesc	desc;
 	Datum		values[4];
 	bool		nulls[4] = {false};
 	OwnerRights before;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenSources(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
 	state->precision = GetPrecision(state->layout, PG_GETARG_INT32(3));
@@ -543,6 +490,5 @@ zbxhist_repack_rows(PG_FUNCTION_ARGS)
 	pgstat_progress_end_command();
 	ZbxhistGiveBackRights(&before);
 	table_close(state->new_day, NoLock);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values,
-											 nulls));
+	return result_row(fcinfo, values, nulls);
 }
