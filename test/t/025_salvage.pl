@@ -15,7 +15,7 @@ use Test::More;
 use ZbxhistTest;
 
 my $node = test_server('salvage', without_checksums());
-my $clock = day(-1);
+my $clock = day(-2);
 my $day = POSIX::strftime('%Y-%m-%d', gmtime($clock));
 my $page = 8192;
 
@@ -27,7 +27,7 @@ sub day_of
 {
 	my ($table) = @_;
 
-	return 'zbxhist_packed.' . partition($table, -1);
+	return 'zbxhist_packed.' . partition($table, -2);
 }
 
 # A table of that type with a packed day: 40 items with a value in five
