@@ -8,7 +8,7 @@
 # installation (the binaries copied, the rest symbolic links), never into the
 # system's own directories.
 
-readonly SUPPORTED_VERSIONS="18 17 16 15"
+readonly SUPPORTED_VERSIONS="19 18 17 16 15"
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly CREATECLUSTER=/etc/postgresql-common/createcluster.d
 readonly PACKAGES_LOCK=/run/lock/zbxhist-packages

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *	  Everything that differs between PostgreSQL 15, 16, 17 and 18.
+ *	  Everything that differs between PostgreSQL 15 to 19.
  *
  * A wrapper has the signature of the newest version, so that a body needs
  * no test of its own and dropping an old version means deleting lines here.
@@ -12,10 +12,11 @@
 #define ZBXHIST_COMPAT_H
 
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "fmgr.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
-#error "zbxhist supports PostgreSQL 15 to 18"
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "zbxhist supports PostgreSQL 15 to 19"
 #endif
 
 /* 16 took the macros for varlena out of postgres.h (d952373a9) */
@@ -53,6 +54,41 @@ extern PGDLLEXPORT void _PG_init(void);
 #define EXECUTOR_RUN_ARGS queryDesc, direction, count, execute_once
 #endif
 
+/* the planner is told by 19 for which EXPLAIN it plans (c83ac02ec) */
+#if PG_VERSION_NUM >= 190000
+#define PLANNER_PROTO \
+	Query *query, const char *query_string, int cursor_options, \
+	ParamListInfo params, struct ExplainState *es
+#define PLANNER_ARGS query, query_string, cursor_options, params, es
+#define pg_plan_query_compat(query, text, options, params) \
+	pg_plan_query((query), (text), (options), (params), NULL)
+#else
+#define PLANNER_PROTO \
+	Query *query, const char *query_string, int cursor_options, \
+	ParamListInfo params
+#define PLANNER_ARGS query, query_string, cursor_options, params
+#define pg_plan_query_compat(query, text, options, params) \
+	pg_plan_query((query), (text), (options), (params))
+#endif
+
+/*
+ * 19 has a hook for what the planner knows of an entry of FROM, table or not,
+ * in place of one for tables (91f33a2ae).
+ */
+#if PG_VERSION_NUM >= 190000
+#include "optimizer/pathnode.h"
+#define BUILD_SIMPLE_REL_PROTO \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define BUILD_SIMPLE_REL_ARGS root, rel, rte
+#else
+#include "optimizer/plancat.h"
+#define build_simple_rel_hook get_relation_info_hook
+#define build_simple_rel_hook_type get_relation_info_hook_type
+#define BUILD_SIMPLE_REL_PROTO \
+	PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel
+#define BUILD_SIMPLE_REL_ARGS root, relid, inhparent, rel
+#endif
+
 /*
  * add_processed adds rows to what the command tag will say; from 16 on
  * es_total_processed is what pg_stat_statements reads (cdf465cf3).
@@ -66,12 +102,17 @@ add_processed(EState *estate, uint64 rows)
 #endif
 }
 
-/* ExecInsertIndexTuples got onlySummarizing in 16 (19d8e2308) */
+/*
+ * ExecInsertIndexTuples got onlySummarizing in 16 (19d8e2308), and flags in
+ * place of all that is true or false in 19
+ */
 static inline List *
 ExecInsertIndexTuplesCompat(ResultRelInfo *rri, TupleTableSlot *slot,
 							EState *estate)
 {
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 190000
+	return ExecInsertIndexTuples(rri, estate, 0, slot, NIL, NULL);
+#elif PG_VERSION_NUM >= 160000
 	return ExecInsertIndexTuples(rri, slot, estate, false, false, NULL, NIL,
 								 false);
 #else
@@ -178,10 +219,10 @@ may_connect(Oid role)
 }
 
 /*
- * set_plan_relations gives a plan its query's range table, of which entry 1
- * is the only relation.  16 moved privileges to a list of their own
- * (a61b1f748); 18 wants to be told which relations are not pruned
- * (cbc127917).
+ * set_plan_relations gives the plan of an INSERT its query's range table, of
+ * which entry 1 is the only relation.  16 moved privileges to a list of their
+ * own (a61b1f748); 18 wants to be told which relations are not pruned
+ * (cbc127917); 19 has a set of those that are changed.
  */
 #include "nodes/plannodes.h"
 
@@ -194,6 +235,11 @@ set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
 #endif
 #if PG_VERSION_NUM >= 180000
 	stmt->unprunableRelids = bms_make_singleton(1);
+#endif
+#if PG_VERSION_NUM >= 190000
+	stmt->resultRelationRelids = bms_make_singleton(1);
+#else
+	stmt->resultRelations = list_make1_int(1);
 #endif
 }
 
@@ -242,13 +288,51 @@ shows_table_names(const ExplainState *es)
 #define WORKER_CONNECTION_FLAGS 0
 #endif
 
-/* index_beginscan got its instrumentation argument in 18 (0fbceae84) */
+/*
+ * index_beginscan got its instrumentation argument in 18 (0fbceae84); scans
+ * have flags in 19
+ */
+#if PG_VERSION_NUM >= 190000
+#include "access/tableam.h"
+#define index_beginscan_compat(heap, index, snapshot, nkeys) \
+	index_beginscan((heap), (index), (snapshot), NULL, (nkeys), 0, SO_NONE)
+#define table_beginscan_compat(rel, snapshot) \
+	table_beginscan((rel), (snapshot), 0, NULL, SO_NONE)
+#define table_beginscan_tidrange_compat(rel, snapshot, first, last) \
+	table_beginscan_tidrange((rel), (snapshot), (first), (last), SO_NONE)
+#else
+#define table_beginscan_compat(rel, snapshot) \
+	table_beginscan((rel), (snapshot), 0, NULL)
+#define table_beginscan_tidrange_compat(rel, snapshot, first, last) \
+	table_beginscan_tidrange((rel), (snapshot), (first), (last))
 #if PG_VERSION_NUM >= 180000
 #define index_beginscan_compat(heap, index, snapshot, nkeys) \
 	index_beginscan((heap), (index), (snapshot), NULL, (nkeys), 0)
 #else
 #define index_beginscan_compat(heap, index, snapshot, nkeys) \
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
+#endif
+#endif
+
+/*
+ * table_tuple_delete has flags in 19; here it waits for others who change the
+ * row, which is moved to another partition or not.
+ */
+#if PG_VERSION_NUM >= 190000
+#define table_tuple_delete_compat(rel, tid, snapshot, crosscheck, failure, moved) \
+	table_tuple_delete((rel), (tid), GetCurrentCommandId(true), \
+					   (moved) ? TABLE_DELETE_CHANGING_PARTITION : 0, \
+					   (snapshot), (crosscheck), true, (failure))
+#else
+#define table_tuple_delete_compat(rel, tid, snapshot, crosscheck, failure, moved) \
+	table_tuple_delete((rel), (tid), GetCurrentCommandId(true), (snapshot), \
+					   (crosscheck), true, (failure), (moved))
+#endif
+
+/* 19 renamed what is counted of a node, and how a page gets its checksum */
+#if PG_VERSION_NUM < 190000
+typedef Instrumentation NodeInstrumentation;
+#define PageSetChecksum(page, block) PageSetChecksumInplace((page), (block))
 #endif
 
 /*
@@ -277,6 +361,26 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 								   fdw_private);
 #endif
 }
+
+/*
+ * Append in an order, without partitions: 19 has its paths in a struct, and in
+ * MergeAppend too those of relations that it stands for.
+ */
+#if PG_VERSION_NUM >= 190000
+#define create_append_path_compat(root, rel, paths, pathkeys) \
+	((Path *) create_append_path((root), (rel), \
+								 (AppendPathInput) {.subpaths = (paths)}, \
+								 (pathkeys), NULL, 0, false, -1))
+#define create_merge_append_path_compat(root, rel, paths, pathkeys) \
+	((Path *) create_merge_append_path((root), (rel), (paths), NIL, (pathkeys), \
+									   NULL))
+#else
+#define create_append_path_compat(root, rel, paths, pathkeys) \
+	((Path *) create_append_path((root), (rel), (paths), NIL, (pathkeys), NULL, \
+								 0, false, -1))
+#define create_merge_append_path_compat(root, rel, paths, pathkeys) \
+	((Path *) create_merge_append_path((root), (rel), (paths), (pathkeys), NULL))
+#endif
 
 /* 16 renamed a relation's place and what log_newpage takes (b0a55e432) */
 #include "access/xloginsert.h"
@@ -320,19 +424,31 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
  * attach_counters_memory returns named shared memory of that size, which init
  * fills when it is new, or NULL if there can be none; request_counters_memory
  * is called from _PG_init.  17 brought the DSM registry (8b2bcf3f2); before,
- * memory must be asked for while the server starts.
+ * memory must be asked for while the server starts.  19 has an argument for
+ * init.
  */
+#if PG_VERSION_NUM >= 190000
+#define MEMORY_INIT_PROTO void *memory, void *arg
+#else
+#define MEMORY_INIT_PROTO void *memory
+#endif
+
 #if PG_VERSION_NUM >= 170000
 #include "storage/dsm_registry.h"
 
 #define request_counters_memory(size) ((void) (size))
 
 static inline void *
-attach_counters_memory(const char *name, Size size, void (*init) (void *))
+attach_counters_memory(const char *name, Size size,
+					   void (*init) (MEMORY_INIT_PROTO))
 {
 	bool		found;
 
+#if PG_VERSION_NUM >= 190000
+	return GetNamedDSMSegment(name, size, init, &found, NULL);
+#else
 	return GetNamedDSMSegment(name, size, init, &found);
+#endif
 }
 #else
 #include "miscadmin.h"
@@ -347,7 +463,8 @@ extern bool zbxhist_shmem_requested;
 
 /* as above, of the memory that was asked for when the server started */
 static inline void *
-attach_counters_memory(const char *name, Size size, void (*init) (void *))
+attach_counters_memory(const char *name, Size size,
+					   void (*init) (MEMORY_INIT_PROTO))
 {
 	void	   *memory;
 	bool		found;

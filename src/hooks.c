@@ -10,7 +10,7 @@
  *	planner				INSERT of literals first: such a plan needs nobody
  *						else, other libraries' planners included.  All else
  *						goes to the planner with fewer tables.
- *	get_relation_info	after the others, who may only add to what is known of
+ *	build_simple_rel	after the others, who may only add to what is known of
  *						a relation that is left out then
  *	set_rel_pathlist	after the others, since the item scan replaces the
  *						paths of the table that it is for
@@ -39,7 +39,6 @@
 #include "catalog/objectaccess.h"
 #include "executor/executor.h"
 #include "optimizer/paths.h"
-#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "tcop/utility.h"
 
@@ -60,7 +59,7 @@
 #include "plan/select.h"
 
 static planner_hook_type prev_planner = NULL;
-static get_relation_info_hook_type prev_get_relation_info = NULL;
+static build_simple_rel_hook_type prev_build_simple_rel = NULL;
 static set_rel_pathlist_hook_type prev_set_rel_pathlist = NULL;
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 static ExecutorStart_hook_type prev_executor_start = NULL;
@@ -75,40 +74,36 @@ static object_access_hook_type prev_object_access = NULL;
  * NextPlanner is the planner of whoever took the hook before, or PostgreSQL's.
  */
 static PlannedStmt *
-NextPlanner(Query *query, const char *query_string, int cursor_options,
-			ParamListInfo params)
+NextPlanner(PLANNER_PROTO)
 {
 	if (prev_planner)
-		return (*prev_planner) (query, query_string, cursor_options, params);
-	return standard_planner(query, query_string, cursor_options, params);
+		return (*prev_planner) (PLANNER_ARGS);
+	return standard_planner(PLANNER_ARGS);
 }
 
 /*
  * PlannerHook plans a query.
  */
 static PlannedStmt *
-PlannerHook(Query *query, const char *query_string, int cursor_options,
-			ParamListInfo params)
+PlannerHook(PLANNER_PROTO)
 {
 	PlannedStmt *insert = ZbxhistPlanFastInsert(query);
 
 	if (insert != NULL)
 		return insert;
-	return ZbxhistPlanPruned(query, query_string, cursor_options, params,
-							 NextPlanner);
+	return ZbxhistPlanPruned(NextPlanner, PLANNER_ARGS);
 }
 
 /*
- * GetRelationInfoHook is called when the planner has collected what it knows
+ * BuildSimpleRelHook is called when the planner has collected what it knows
  * of a relation.
  */
 static void
-GetRelationInfoHook(PlannerInfo *root, Oid relid, bool inhparent,
-					RelOptInfo *rel)
+BuildSimpleRelHook(BUILD_SIMPLE_REL_PROTO)
 {
-	if (prev_get_relation_info)
-		(*prev_get_relation_info) (root, relid, inhparent, rel);
-	ZbxhistExcludeRelation(root, relid, inhparent, rel);
+	if (prev_build_simple_rel)
+		(*prev_build_simple_rel) (BUILD_SIMPLE_REL_ARGS);
+	ZbxhistExcludeRelation(root, rel);
 }
 
 /*
@@ -281,8 +276,8 @@ ZbxhistHooksInit(void)
 {
 	prev_planner = planner_hook;
 	planner_hook = PlannerHook;
-	prev_get_relation_info = get_relation_info_hook;
-	get_relation_info_hook = GetRelationInfoHook;
+	prev_build_simple_rel = build_simple_rel_hook;
+	build_simple_rel_hook = BuildSimpleRelHook;
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = SetRelPathlistHook;
 	prev_create_upper_paths = create_upper_paths_hook;

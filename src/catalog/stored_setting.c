@@ -93,7 +93,7 @@ ZbxhistGetStoredText(TupleTableSlot *slot, AttrNumber attnum)
 static char *
 FindValue(Relation rel, AttrNumber value, AttrNumber key, const char *wanted)
 {
-	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	char	   *result = NULL;
 

@@ -59,7 +59,7 @@ static CountersTable *counters = NULL;
  * InitTable sets up new shared memory.
  */
 static void
-InitTable(void *memory)
+InitTable(MEMORY_INIT_PROTO)
 {
 	CountersTable *table = memory;
 

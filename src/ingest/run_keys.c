@@ -38,6 +38,7 @@
 #include "utils/snapmgr.h"
 
 #include "binary_search.h"
+#include "compat.h"
 #include "ingest/run_keys.h"
 #include "packed/day/day.h"
 #include "packed/day/run_index.h"
@@ -394,7 +395,7 @@ static bool
 NoteAll(KeyLook *look, Snapshot snapshot)
 {
 	TupleTableSlot *slot = table_slot_create(look->base.rel, NULL);
-	TableScanDesc scan = table_beginscan(look->base.rel, snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(look->base.rel, snapshot);
 	bool		found = false;
 
 	while (!found &&

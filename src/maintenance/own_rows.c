@@ -73,7 +73,7 @@ GetClockColumn(Relation rel)
 static int64
 CountOwnRows(Relation rel, AttrNumber clock, int64 from_clock, int64 to_clock)
 {
-	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	int64		result = 0;
 

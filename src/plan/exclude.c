@@ -102,12 +102,13 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
  * none of its rows, when the planner has collected what it knows of it.
  */
 void
-ZbxhistExcludeRelation(PlannerInfo *root, Oid relid, bool inhparent,
-					   RelOptInfo *rel)
+ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)
 {
-	if (zbxhist_enable_partition_pruning && !inhparent &&
+	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+
+	if (zbxhist_enable_partition_pruning && !rte->inh &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
-		IsExcluded(root, rel, relid))
+		IsExcluded(root, rel, rte->relid))
 		mark_dummy_rel(rel);
 }

@@ -10,7 +10,6 @@
 
 #include "nodes/pathnodes.h"
 
-extern void ZbxhistExcludeRelation(PlannerInfo *root, Oid relid,
-								   bool inhparent, RelOptInfo *rel);
+extern void ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel);
 
 #endif							/* ZBXHIST_EXCLUDE_H */

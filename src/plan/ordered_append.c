@@ -161,13 +161,11 @@ AddOrderedPath(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (list_length(paths) < 2 || (parent != NIL && parent_paths == NIL))
 		return;
-	path = (Path *) create_append_path(root, rel, paths, NIL,
-									   root->query_pathkeys, NULL, 0, false,
-									   -1);
+	path = create_append_path_compat(root, rel, paths, root->query_pathkeys);
 	if (parent_paths != NIL)
-		path = (Path *) create_merge_append_path(root, rel,
-												 lappend(parent_paths, path),
-												 root->query_pathkeys, NULL);
+		path = create_merge_append_path_compat(root, rel,
+											   lappend(parent_paths, path),
+											   root->query_pathkeys);
 	add_path(rel, path);
 }
 

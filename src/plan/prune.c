@@ -167,9 +167,7 @@ FindStandIn(Query *query)
  * of its tables, each of which would be read and simplified for nothing.
  */
 static PlannedStmt *
-PlanWithoutConstraints(Query *query, const char *query_string,
-					   int cursor_options, ParamListInfo params,
-					   planner_hook_type planner)
+PlanWithoutConstraints(planner_hook_type next_planner, PLANNER_PROTO)
 {
 	int			was = constraint_exclusion;
 	PlannedStmt *result;
@@ -177,7 +175,7 @@ PlanWithoutConstraints(Query *query, const char *query_string,
 	PG_TRY();
 	{
 		constraint_exclusion = CONSTRAINT_EXCLUSION_OFF;
-		result = (*planner) (query, query_string, cursor_options, params);
+		result = (*next_planner) (PLANNER_ARGS);
 	}
 	PG_FINALLY();
 	{
@@ -192,26 +190,23 @@ PlanWithoutConstraints(Query *query, const char *query_string,
  * and lets the plan carry the whole query.
  */
 static PlannedStmt *
-PlanOnePartition(Query *query, Oid partition, const char *query_string,
-				 int cursor_options, ParamListInfo params,
-				 planner_hook_type planner)
+PlanOnePartition(Oid partition, planner_hook_type next_planner, PLANNER_PROTO)
 {
 	Query	   *whole = copyObject(query);
 	PlannedStmt *result;
 
 	substitute_relation(query, 1, partition);
-	result = (*planner) (query, query_string, cursor_options, params);
+	result = (*next_planner) (PLANNER_ARGS);
 	ZbxhistKeepWhole(result, whole, NIL);
 	return result;
 }
 
 /*
- * ZbxhistPlanPruned has planner plan a query, with one partition or a few
+ * ZbxhistPlanPruned has next_planner plan a query, with one partition or a few
  * tables in a parent's place where that is right.
  */
 PlannedStmt *
-ZbxhistPlanPruned(Query *query, const char *query_string, int cursor_options,
-				  ParamListInfo params, planner_hook_type planner)
+ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 {
 	Oid			partition = InvalidOid;
 	NarrowedSelect narrowed;
@@ -220,14 +215,12 @@ ZbxhistPlanPruned(Query *query, const char *query_string, int cursor_options,
 	if (zbxhist_enable_update_pruning && IsSimple(query))
 		partition = FindStandIn(query);
 	if (OidIsValid(partition))
-		return PlanOnePartition(query, partition, query_string,
-								cursor_options, params, planner);
+		return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
 	ZbxhistNarrowSelect(query, &narrowed);
 	if (narrowed.has_no_constraints)
-		result = PlanWithoutConstraints(query, query_string, cursor_options,
-										params, planner);
+		result = PlanWithoutConstraints(next_planner, PLANNER_ARGS);
 	else
-		result = (*planner) (query, query_string, cursor_options, params);
+		result = (*next_planner) (PLANNER_ARGS);
 	if (narrowed.whole != NULL)
 		ZbxhistKeepWhole(result, narrowed.whole, narrowed.left_out);
 	return result;
@@ -281,8 +274,8 @@ IsEmpty(Oid relid)
 static uint64
 RunQuery(Query *query, QueryDesc *outer)
 {
-	PlannedStmt *stmt = pg_plan_query(query, outer->sourceText, 0,
-									  outer->params);
+	PlannedStmt *stmt = pg_plan_query_compat(query, outer->sourceText, 0,
+											 outer->params);
 	QueryDesc  *inner = CreateQueryDesc(stmt, outer->sourceText,
 										outer->snapshot,
 										outer->crosscheck_snapshot,

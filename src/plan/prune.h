@@ -11,9 +11,10 @@
 #include "executor/execdesc.h"
 #include "optimizer/planner.h"
 
-extern PlannedStmt *ZbxhistPlanPruned(Query *query, const char *query_string,
-									  int cursor_options, ParamListInfo params,
-									  planner_hook_type planner);
+#include "compat.h"
+
+extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
+									  PLANNER_PROTO);
 extern Oid	ZbxhistParentOfPlan(const PlannedStmt *stmt);
 extern void ZbxhistRunParentPart(QueryDesc *query);
 

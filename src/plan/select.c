@@ -583,9 +583,11 @@ PlanAgain(QueryDesc *query, Query *whole, int eflags)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 
-	query->plannedstmt = pg_plan_query(copyObject(whole), query->sourceText,
-									   (eflags & EXEC_FLAG_BACKWARD) ?
-									   CURSOR_OPT_SCROLL : 0, query->params);
+	query->plannedstmt = pg_plan_query_compat(copyObject(whole),
+											  query->sourceText,
+											  (eflags & EXEC_FLAG_BACKWARD) ?
+											  CURSOR_OPT_SCROLL : 0,
+											  query->params);
 	MemoryContextSwitchTo(old);
 	return context;
 }

@@ -399,8 +399,8 @@ StartHeapSource(ItemSource *base, const ItemRange *range)
 	else if (source->table_scan != NULL)
 		table_rescan(source->table_scan, NULL);
 	else
-		source->table_scan = table_beginscan(source->base.rel,
-											 source->snapshot, 0, NULL);
+		source->table_scan = table_beginscan_compat(source->base.rel,
+													source->snapshot);
 	MemoryContextSwitchTo(old);
 }
 
@@ -629,7 +629,7 @@ static void
 ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
 {
 	Relation	rel = source->base.rel;
-	TableScanDesc scan = table_beginscan(rel, source->snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(rel, source->snapshot);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))

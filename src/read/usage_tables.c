@@ -176,7 +176,7 @@ static void
 ReadAll(UsageSums *sums, const UsageColumns *columns, Relation rel,
 		Snapshot snapshot, TupleTableSlot *slot)
 {
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(rel, snapshot);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
@@ -207,7 +207,7 @@ ReadSample(UsageSums *sums, const UsageColumns *columns, Relation rel,
 		ItemPointerSet(&first, block, FirstOffsetNumber);
 		ItemPointerSet(&last, block, MaxOffsetNumber);
 		if (scan == NULL)
-			scan = table_beginscan_tidrange(rel, snapshot, &first, &last);
+			scan = table_beginscan_tidrange_compat(rel, snapshot, &first, &last);
 		else
 			table_rescan_tidrange(scan, &first, &last);
 		while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection,

@@ -220,7 +220,7 @@ SearchItems(ClockSearch *search, Relation rel, Relation index)
 static void
 SearchTable(ClockSearch *search, Relation rel)
 {
-	TableScanDesc scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), "clock");
 
@@ -318,7 +318,7 @@ HasAnyRow(Oid relid)
 	bool		result;
 
 	ZbxhistCheckPrivileges(rel, ACL_SELECT);
-	scan = table_beginscan(rel, GetActiveSnapshot(), 0, NULL);
+	scan = table_beginscan_compat(rel, GetActiveSnapshot());
 	slot = table_slot_create(rel, NULL);
 	result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
 	ExecDropSingleTupleTableSlot(slot);

@@ -59,12 +59,9 @@ bool
 ZbxhistDeleteMoved(Relation source, ItemPointer tid, Snapshot snapshot)
 {
 	TM_FailureData failure;
-	TM_Result	result;
 
-	result = table_tuple_delete(source, tid, GetCurrentCommandId(true),
-								snapshot, InvalidSnapshot, true /* wait */ ,
-								&failure, true /* changingPart */ );
-	return result == TM_Ok;
+	return table_tuple_delete_compat(source, tid, snapshot, InvalidSnapshot,
+									 &failure, true) == TM_Ok;
 }
 
 /* ---- finding the rows ---- */
@@ -148,8 +145,7 @@ static bool
 WalkTable(const RowWalk *walk)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(walk->source), "clock");
-	TableScanDesc scan = table_beginscan(walk->source, walk->snapshot, 0,
-										 NULL);
+	TableScanDesc scan = table_beginscan_compat(walk->source, walk->snapshot);
 	TupleTableSlot *slot = table_slot_create(walk->source, NULL);
 	bool		done = true;
 

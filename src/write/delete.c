@@ -118,10 +118,10 @@ DeleteNewest(Relation rel, ItemPointer tid, const ItemRange *range)
 							  LockWaitBlock, TUPLE_LOCK_FLAG_FIND_LAST_VERSION,
 							  &failure);
 	if (result == TM_Ok && StillBelongs(rel, slot, range))
-		is_deleted = table_tuple_delete(rel, &slot->tts_tid,
-										GetCurrentCommandId(true),
-										GetActiveSnapshot(), InvalidSnapshot,
-										true, &failure, false) == TM_Ok;
+		is_deleted = table_tuple_delete_compat(rel, &slot->tts_tid,
+											   GetActiveSnapshot(),
+											   InvalidSnapshot, &failure,
+											   false) == TM_Ok;
 	ExecDropSingleTupleTableSlot(slot);
 	return is_deleted;
 }
@@ -136,9 +136,8 @@ DeleteRow(ItemSource *source, const ItemRange *range)
 	ItemPointerData tid = source->slot->tts_tid;
 	TM_FailureData failure;
 
-	switch (table_tuple_delete(source->rel, &tid, GetCurrentCommandId(true),
-							   GetActiveSnapshot(), InvalidSnapshot, true,
-							   &failure, false))
+	switch (table_tuple_delete_compat(source->rel, &tid, GetActiveSnapshot(),
+									  InvalidSnapshot, &failure, false))
 	{
 		case TM_Ok:
 			return true;

@@ -257,7 +257,6 @@ MakePlan(const Query *query, const InsertParts *parts)
 	stmt->queryId = query->queryId;
 	stmt->canSetTag = query->canSetTag;
 	stmt->planTree = (Plan *) MakeScan(parts);
-	stmt->resultRelations = list_make1_int(1);
 	stmt->relationOids =
 		list_make1_oid(linitial_node(RangeTblEntry, query->rtable)->relid);
 	stmt->stmt_location = query->stmt_location;

@@ -74,7 +74,7 @@ ReadChanges(Snapshot snapshot)
 	if (rel == NULL)
 		return;
 	slot = table_slot_create(rel, NULL);
-	scan = table_beginscan(rel, snapshot, 0, NULL);
+	scan = table_beginscan_compat(rel, snapshot);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 		CHECK_FOR_INTERRUPTS();
 	table_endscan(scan);

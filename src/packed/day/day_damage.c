@@ -130,7 +130,7 @@ ReadBlock(void *arg)
 
 	ItemPointerSet(&first, read->block, FirstOffsetNumber);
 	ItemPointerSet(&last, read->block, MaxOffsetNumber);
-	scan = table_beginscan_tidrange(read->day, read->snapshot, &first, &last);
+	scan = table_beginscan_tidrange_compat(read->day, read->snapshot, &first, &last);
 	while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
 	{
 		MemoryContext old = MemoryContextSwitchTo(read->context);

@@ -200,7 +200,7 @@ StartHeap(DayScan *scan)
 	if (scan->table_scan != NULL)
 		table_rescan(scan->table_scan, NULL);
 	else
-		scan->table_scan = table_beginscan(scan->day, scan->snapshot, 0, NULL);
+		scan->table_scan = table_beginscan_compat(scan->day, scan->snapshot);
 }
 
 /*
@@ -244,8 +244,8 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 	if (scan->block_scan != NULL)
 		table_rescan_tidrange(scan->block_scan, &from, &to);
 	else
-		scan->block_scan = table_beginscan_tidrange(scan->day, scan->snapshot,
-													&from, &to);
+		scan->block_scan = table_beginscan_tidrange_compat(scan->day, scan->snapshot,
+														   &from, &to);
 	MemoryContextSwitchTo(old);
 }
 

@@ -71,7 +71,7 @@ WritePage(Relation day, ForkNumber fork, BlockNumber block, Page page,
 {
 	if (RelationNeedsWAL(day))
 		log_new_page(day, fork, block, page, is_standard);
-	PageSetChecksumInplace(page, block);
+	PageSetChecksum(page, block);
 	smgrextend(RelationGetSmgr(day), fork, block, page, false);
 }
 
@@ -182,7 +182,7 @@ PlaceRow(DayPages *pages, HeapTuple row)
 	if (!PageIsEmpty(pages->page) &&
 		PageGetHeapFreeSpace(pages->page) < length + pages->reserved)
 		FinishPage(pages);
-	offset = PageAddItem(pages->page, (Item) row->t_data, row->t_len,
+	offset = PageAddItem(pages->page, (char *) row->t_data, row->t_len,
 						 InvalidOffsetNumber, false, true);
 	if (offset == InvalidOffsetNumber)
 		elog(ERROR, "failed to add row to page");

@@ -283,8 +283,7 @@ ReadInPage(DayTimes *times, uint64 number)
 	if (times->page_scan != NULL)
 		table_rescan(times->page_scan, NULL);
 	else
-		times->page_scan = table_beginscan(times->day, times->snapshot, 0,
-										   NULL);
+		times->page_scan = table_beginscan_compat(times->day, times->snapshot);
 	MemoryContextSwitchTo(old);
 	while (table_scan_getnextslot(times->page_scan, ForwardScanDirection,
 								  times->slot))

@@ -348,9 +348,8 @@ ZbxhistDeleteGroup(Relation day, ItemPointer tid, Snapshot crosscheck)
 {
 	TM_FailureData failure;
 
-	if (table_tuple_delete(day, tid, GetCurrentCommandId(true),
-						   InvalidSnapshot, crosscheck, true /* wait */ ,
-						   &failure, false) != TM_Ok)
+	if (table_tuple_delete_compat(day, tid, InvalidSnapshot, crosscheck,
+								  &failure, false) != TM_Ok)
 		ereport(ERROR,
 				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg("could not serialize access due to concurrent update"));

@@ -17,6 +17,7 @@
 #include "utils/rel.h"
 
 #include "binary_search.h"
+#include "compat.h"
 #include "packed/day/run_read.h"
 
 /*
@@ -54,8 +55,7 @@ void
 ZbxhistListAllRuns(RunSource *source, Run **runs, int *nruns)
 {
 	TupleTableSlot *slot = table_slot_create(source->day, NULL);
-	TableScanDesc scan = table_beginscan(source->day, source->snapshot, 0,
-										 NULL);
+	TableScanDesc scan = table_beginscan_compat(source->day, source->snapshot);
 	int			size = 64;
 
 	*nruns = 0;

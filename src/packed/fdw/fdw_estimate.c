@@ -78,7 +78,7 @@ SampleRunRows(Relation rel, BlockNumber nblocks, BlockNumber npages)
 		ItemPointerSet(&first, block, FirstOffsetNumber);
 		ItemPointerSet(&last, block, MaxOffsetNumber);
 		if (scan == NULL)
-			scan = table_beginscan_tidrange(rel, SnapshotAny, &first, &last);
+			scan = table_beginscan_tidrange_compat(rel, SnapshotAny, &first, &last);
 		else
 			table_rescan_tidrange(scan, &first, &last);
 		while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))

@@ -128,7 +128,7 @@ ZbxhistAddSharedCounters(FdwScanState *state)
 static void
 ReportCounters(ForeignScanState *node, FdwScanState *state)
 {
-	Instrumentation *instrument = node->ss.ps.instrument;
+	NodeInstrumentation *instrument = node->ss.ps.instrument;
 	const ScanCounters *counters = &state->scan->open.counters;
 	ScanCounters *reported = &state->reported;
 
@@ -149,7 +149,7 @@ ReportCounters(ForeignScanState *node, FdwScanState *state)
 void
 ZbxhistAddReportedCounters(ForeignScanState *node, ScanCounters *counters)
 {
-	const Instrumentation *instrument = node->ss.ps.instrument;
+	const NodeInstrumentation *instrument = node->ss.ps.instrument;
 
 	if (instrument == NULL)
 		return;

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "packed/day/unsigned_numeric.h"
 #include "packed/jobs/sorted_row.h"
 #include "rows/item_range.h"
