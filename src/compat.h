@@ -89,6 +89,13 @@ extern PGDLLEXPORT void _PG_init(void);
 #define BUILD_SIMPLE_REL_ARGS root, relid, inhparent, rel
 #endif
 
+/* 19 has ON CONFLICT DO SELECT */
+#if PG_VERSION_NUM >= 190000
+#define is_conflict_select(action) ((action) == ONCONFLICT_SELECT)
+#else
+#define is_conflict_select(action) false
+#endif
+
 /*
  * add_processed adds rows to what the command tag will say; from 16 on
  * es_total_processed is what pg_stat_statements reads (cdf465cf3).

@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "compat.h"
 #include "guc.h"
 #include "ingest/batch_private.h"
 #include "ingest/frame.h"
@@ -141,8 +142,10 @@ ChooseTriggerAction(const TriggerData *trigdata, const StatementInfo *info)
 
 	if (info->on_conflict == ONCONFLICT_NOTHING)
 		return ROW_SKIP_EXISTING;
+	if (is_conflict_select(info->on_conflict))
+		return ROW_REFUSE_SELECT;
 	if (info->on_conflict == ONCONFLICT_UPDATE)
-		return ROW_REFUSE_EXISTING;
+		return ROW_REFUSE_UPDATE;
 	/* transition tables show what is stored in the parent */
 	if (!info->is_known || info->needs_row ||
 		trigdata->tg_relation->trigdesc->trig_insert_new_table ||

@@ -27,8 +27,10 @@ typedef enum RowAction
 	ROW_BUFFER,					/* buffer, then insert many at once */
 	ROW_INSERT,					/* insert each by itself, at once */
 	ROW_KEEP,					/* leave in the parent */
-	ROW_SKIP_EXISTING,			/* ON CONFLICT DO NOTHING */
-	ROW_REFUSE_EXISTING			/* ON CONFLICT DO UPDATE */
+	/* ON CONFLICT: these also look where the key is first */
+	ROW_SKIP_EXISTING,			/* ... DO NOTHING */
+	ROW_REFUSE_UPDATE,			/* ... DO UPDATE */
+	ROW_REFUSE_SELECT			/* ... DO SELECT */
 } RowAction;
 
 /* a row that waits; the slot owns its tuple, in the parent's row type */

@@ -109,19 +109,24 @@ FindRowRuns(InsertBatch *batch, const NewRow *row)
 /* ---- ON CONFLICT ---- */
 
 /*
- * RaiseNotUpdated raises the error for DO UPDATE of a row that is not in the
- * parent itself.
+ * RaiseElsewhere raises the error for DO UPDATE, or for DO SELECT, of a row that
+ * is not in the parent itself.
  */
 static void
-RaiseNotUpdated(Relation parent, Oid place)
+RaiseElsewhere(Relation parent, Oid place, bool is_select)
 {
 	ereport(ERROR,
 			errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			is_select ?
+			errmsg("ON CONFLICT DO SELECT cannot return a row in a partition of table \"%s\"",
+				   RelationGetRelationName(parent)) :
 			errmsg("ON CONFLICT DO UPDATE cannot update a row in a partition of table \"%s\"",
 				   RelationGetRelationName(parent)),
 			OidIsValid(place) ?
 			errdetail("The row with that key is in \"%s\".",
 					  get_rel_name(place)) : 0,
+			is_select ?
+			errhint("Use DO NOTHING, and SELECT for rows that exist.") :
 			errhint("Use UPDATE for rows that exist."),
 			errtable(parent));
 }
@@ -137,8 +142,8 @@ KeyIsTaken(InsertBatch *batch, Relation parent, HeapTuple tuple)
 	Oid			place;
 	bool		result = ZbxhistKeyIsElsewhere(parent, &row, &place);
 
-	if (result && batch->action == ROW_REFUSE_EXISTING)
-		RaiseNotUpdated(parent, place);
+	if (result && batch->action != ROW_SKIP_EXISTING)
+		RaiseElsewhere(parent, place, batch->action == ROW_REFUSE_SELECT);
 	if (result && IsolationUsesXactSnapshot())
 		ZbxhistRequireSeenKey(parent, &row);
 	return result;
@@ -220,8 +225,7 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 			return relid;
 		}
 	}
-	if ((batch->action == ROW_SKIP_EXISTING ||
-		 batch->action == ROW_REFUSE_EXISTING) &&
+	if (batch->action >= ROW_SKIP_EXISTING &&
 		KeyIsTaken(batch, parent, row->tuple))
 		return InvalidOid;
 

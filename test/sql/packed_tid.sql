@@ -26,8 +26,7 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-        line := regexp_replace(line, '\((InitPlan \d)\)\.col1', '$', 'g');
-        line := regexp_replace(line, '\$\d', '$', 'g');
+        line := regexp_replace(line, '\(InitPlan \w+\)\.col1|\$\d', '$', 'g');
         line := regexp_replace(line, ' \(never executed\)| \(actual.*\)', '');
         CONTINUE WHEN line ~ 'Buffers|Planning|Workers|InitPlan|Disabled';
         RETURN NEXT line;

@@ -121,8 +121,17 @@ INSERT INTO history SELECT 1, c, c, 0 FROM generate_series(86400, 259199, 3600) 
 CALL zbxhist.pack('history', '1970-01-02');
 EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 172799 AND clock <= 180000;
 EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock = 90000;
-EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 180000 AND clock < 90000;
-EXPLAIN (COSTS OFF) SELECT * FROM history h JOIN history g USING (itemid) WHERE h.clock = 90000 AND g.clock = 180000;
+-- the tables that a plan reads, however it does
+CREATE FUNCTION tables_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line ~ ' on history' AND line !~ 'Replaces:|_pkey' THEN RETURN NEXT regexp_replace(line, '.* on ', ''); END IF;
+    END LOOP;
+END $$;
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock > 180000 AND clock < 90000');
+SELECT tables_of('SELECT * FROM history h JOIN history g USING (itemid) WHERE h.clock = 90000 AND g.clock = 180000') AS t ORDER BY t;
 EXPLAIN (COSTS OFF) DELETE FROM history WHERE clock >= 259200;
 PREPARE p (integer) AS SELECT count(*) FROM history WHERE itemid = 1 AND clock >= $1 AND clock < $1 + 7200;
 EXECUTE p (90000);
@@ -147,3 +156,4 @@ EXPLAIN (COSTS OFF) SELECT * FROM history WHERE itemid = 1 AND clock > 172799 AN
 RESET constraint_exclusion;
 DEALLOCATE ALL;
 DROP TABLE history CASCADE;
+DROP FUNCTION tables_of(text);
