@@ -175,6 +175,9 @@ OBJS = \
 	src/plan/implied.o \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
+	src/plan/key_query.o \
+	src/plan/key_scan.o \
+	src/plan/locked_partitions.o \
 	src/plan/ordered_append.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \

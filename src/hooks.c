@@ -12,8 +12,8 @@
  *						goes to the planner with fewer tables.
  *	build_simple_rel	after the others, who may only add to what is known of
  *						a relation that is left out then
- *	set_rel_pathlist	after the others, since the item scan replaces the
- *						paths of the table that it is for
+ *	set_rel_pathlist	after the others, since item and key scans replace the
+ *						paths of the table that they are for
  *	create_upper_paths	after the others; any order would do
  *	ExecutorStart		before the others: the query may get another plan; packed
  *						rows are locked by what is in place when it has begun
@@ -53,6 +53,7 @@
 #include "plan/exclude.h"
 #include "plan/fresh_snapshot.h"
 #include "plan/item_scan.h"
+#include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
@@ -118,6 +119,7 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderOrderedAppend(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
+	ZbxhistConsiderKeyScan(root, rel, rti, rte);
 }
 
 /*

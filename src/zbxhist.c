@@ -26,6 +26,7 @@
 #include "maintenance/worker.h"
 #include "packed/day/row_lock.h"
 #include "plan/item_scan.h"
+#include "plan/key_scan.h"
 #include "plan/range_scan.h"
 
 #define ZBXHIST_VERSION "1.0"
@@ -59,6 +60,7 @@ _PG_init(void)
 	ZbxhistFastInsertInit();
 	ZbxhistRangeScanInit();
 	ZbxhistItemScanInit();
+	ZbxhistKeyScanInit();
 	ZbxhistAggregateScanInit();
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();

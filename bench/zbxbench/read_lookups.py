@@ -1,7 +1,8 @@
 """What Zabbix looks up: keys that may be there already, and the first or last value of each tick.
 
 After a duplicate key the server asks which rows of its batch are stored, all of
-them in one OR; half of the keys asked for are.  A graph of first or last values
+them in one OR; half of the keys asked for are.  Others ask for the same by VALUES.
+A graph of first or last values
 joins the table with itself twice, in 6.0 with fewer conditions than in 7.0.
 Keys and graphs are of today and of past days; answers are compared.
 """
@@ -15,6 +16,7 @@ PART = "lookups"
 REFERENCE = "plain"
 
 KEYS = (100, 1000)
+FORMS = ("OR", "VALUES")
 # of which the keys are, and the graphs
 DAYS = 2
 GRAPH_DAYS, GRAPH_ITEMS, TICK = 7, 10, 3600
@@ -23,9 +25,9 @@ GRAPHS = {"6.0": "MIN", "7.0": "MAX"}
 LIMIT = 1.5
 
 
-def key_question(count):
+def key_question(count, form):
     """The name of a look-up."""
-    return "look-up of {:,} keys".format(count)
+    return "look-up of {:,} keys by {}".format(count, form)
 
 
 def graph_question(version):
@@ -49,12 +51,14 @@ def stored_keys(connection, installation, chooser, count):
     return chooser.sample(keys, min(count, len(keys)))
 
 
-def look_up(keys):
-    """The server's statement."""
-    return "select itemid,clock,ns from %s where %s order by itemid,clock,ns" % (
-        TABLE,
-        " or ".join("(itemid=%d and clock=%d and ns=%d)" % key for key in keys),
+def look_up(keys, form):
+    """The server's statement, or the same by VALUES."""
+    condition = (
+        " or ".join("(itemid=%d and clock=%d and ns=%d)" % key for key in keys)
+        if form == "OR"
+        else "(itemid,clock,ns) in (values %s)" % ",".join("(%d,%d,%d)" % key for key in keys)
     )
+    return "select itemid,clock,ns from %s where %s order by itemid,clock,ns" % (TABLE, condition)
 
 
 def graph(version, items, first, last):
@@ -88,7 +92,8 @@ def statements(installation, connection, round_number):
         keys = stored_keys(connection, installation, chooser, count // 2)
         keys += [(itemid, clock, ns + 1) for itemid, clock, ns in keys]
         chooser.shuffle(keys)
-        found[key_question(count)] = look_up(keys)
+        for form in FORMS:
+            found[key_question(count, form)] = look_up(keys, form)
     items = installation.items(chooser, GRAPH_ITEMS)
     first = installation.now - GRAPH_DAYS * periods.DAY
     for version in GRAPHS:
@@ -114,18 +119,19 @@ def targets(ratio, sizes):
     """(sentence, figure, limit, at_least) for each number of keys and size."""
     return [
         (
-            "%s, %s: packed days to a plain table, time" % (key_question(count), size.label),
+            "%s, %s: packed days to a plain table, time" % (key_question(count, form), size.label),
             ratio(
                 "median_ms",
                 "zbxhist-packed",
                 REFERENCE,
                 part=PART,
                 items=size.items,
-                question=key_question(count),
+                question=key_question(count, form),
             ),
             LIMIT,
             False,
         )
         for size in sizes
         for count in KEYS
+        for form in FORMS
     ]

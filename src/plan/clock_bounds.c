@@ -30,6 +30,25 @@ ZbxhistIsRouted(Relation rel)
 }
 
 /*
+ * ZbxhistAddParts adds the parts of an AND, or of an OR, and of those that are its
+ * parts, to a list; or what is none: the parser makes a list of rows so.
+ */
+List *
+ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (quals == NULL)
+		return parts;
+	if (!IsA(quals, BoolExpr) || ((BoolExpr *) quals)->boolop != kind)
+		return lappend(parts, quals);
+	foreach(lc, ((BoolExpr *) quals)->args)
+		parts = ZbxhistAddParts(parts, lfirst(lc), kind);
+	return parts;
+}
+
+/*
  * NarrowBoundsByOne narrows bounds by one condition, if it is one on the
  * clock of the relation varno.
  */

@@ -8,11 +8,12 @@
 #ifndef ZBXHIST_CLOCK_BOUNDS_H
 #define ZBXHIST_CLOCK_BOUNDS_H
 
-#include "nodes/nodes.h"
+#include "nodes/primnodes.h"
 
 #include "catalog/partition_set.h"
 
 extern bool ZbxhistIsRouted(Relation rel);
+extern List *ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind);
 extern void ZbxhistNarrowBounds(Node *quals, Index varno,
 								AttrNumber clock_attnum,
 								ClockRange *bounds);

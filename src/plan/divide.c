@@ -3,11 +3,11 @@
  * divide.c
  *	  The parts of a long OR that each of some tables needs.
  *
- * Zabbix looks for rows that a batch of its has in common with the table by
+ * Of an OR of many conditions,
  *
- *	   WHERE (itemid = 5 AND clock = 100 AND ns = 7) OR (...) OR ...
+ *	   WHERE (itemid = 5 AND clock BETWEEN 100 AND 160) OR (...) OR ...
  *
- * up to a thousand of them.  The planner gives each child of a parent all, to
+ * that are no keys (key_query.c), the planner gives each child of a parent all, to
  * make paths of and to look up, although few are within its clocks.  So where
  * tables stand for a parent in a union (select.c), its members get WHERE as their
  * own, a partition and the packed days without what is not of their clocks.  Members
@@ -37,23 +37,6 @@ typedef struct DividedWhere
 } DividedWhere;
 
 /*
- * AddArms adds the parts of an OR, and of those that are its parts, to a list: the
- * parser makes a list of rows so.
- */
-static List *
-AddArms(List *arms, Node *condition)
-{
-	ListCell   *lc;
-
-	check_stack_depth();
-	if (!is_orclause(condition))
-		return lappend(arms, condition);
-	foreach(lc, ((BoolExpr *) condition)->args)
-		arms = AddArms(arms, lfirst(lc));
-	return arms;
-}
-
-/*
  * FindOr finds the first long OR among the conditions of WHERE; returns false if
  * there is none.
  */
@@ -62,11 +45,10 @@ FindOr(Node *quals, DividedWhere *where)
 {
 	ListCell   *lc;
 
-	where->others = is_andclause(quals) ?
-		list_copy(((BoolExpr *) quals)->args) : list_make1(quals);
+	where->others = ZbxhistAddParts(NIL, quals, AND_EXPR);
 	foreach(lc, where->others)
 	{
-		where->arms = AddArms(NIL, lfirst(lc));
+		where->arms = ZbxhistAddParts(NIL, lfirst(lc), OR_EXPR);
 		if (list_length(where->arms) < MIN_CONDITIONS)
 			continue;
 		where->others = foreach_delete_current(where->others, lc);

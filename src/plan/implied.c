@@ -57,23 +57,6 @@ typedef struct Extent
 /* ---- conditions that are ANDed ---- */
 
 /*
- * AddConjuncts adds the members of an AND, or what is none, to a list.
- */
-static List *
-AddConjuncts(List *list, Node *quals)
-{
-	ListCell   *lc;
-
-	if (quals == NULL)
-		return list;
-	if (!is_andclause(quals))
-		return lappend(list, quals);
-	foreach(lc, ((BoolExpr *) quals)->args)
-		list = AddConjuncts(list, lfirst(lc));
-	return list;
-}
-
-/*
  * AddJoinConjuncts adds the conditions of an inner join, and of those within it.
  */
 static List *
@@ -85,17 +68,17 @@ AddJoinConjuncts(List *list, Node *item)
 		return list;
 	list = AddJoinConjuncts(list, join->larg);
 	list = AddJoinConjuncts(list, join->rarg);
-	return AddConjuncts(list, join->quals);
+	return ZbxhistAddParts(list, join->quals, AND_EXPR);
 }
 
 /*
- * GetConjuncts returns the conditions that hold for all rows of a query, before
+ * ZbxhistGetConjuncts returns the conditions that hold for all rows of a query, before
  * they are grouped.
  */
-static List *
-GetConjuncts(const Query *query)
+List *
+ZbxhistGetConjuncts(const Query *query)
 {
-	List	   *result = AddConjuncts(NIL, query->jointree->quals);
+	List	   *result = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
 	ListCell   *lc;
 
 	foreach(lc, query->jointree->fromlist)
@@ -191,11 +174,12 @@ replace_var(Node *node, void *context)
 static void
 AddCondition(Query *query, Node *condition)
 {
-	List	   *conjuncts = GetConjuncts(query);
+	List	   *conjuncts = ZbxhistGetConjuncts(query);
 
 	if (list_member(conjuncts, condition))
 		return;
-	conjuncts = lappend(AddConjuncts(NIL, query->jointree->quals), condition);
+	conjuncts = lappend(ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR),
+						condition);
 	query->jointree->quals = (Node *) make_ands_explicit(conjuncts);
 }
 
@@ -272,7 +256,7 @@ ImplyFromColumn(Query *query, const Var *column, Query *subquery,
 	}
 	if (source->vartype != column->vartype)
 		return;
-	foreach(lc, GetConjuncts(subquery))
+	foreach(lc, ZbxhistGetConjuncts(subquery))
 	{
 		if (IsOnlyAbout(lfirst(lc), source))
 			AddCondition(query, replace_var(lfirst(lc), &replacement));
@@ -418,7 +402,7 @@ ImplyFrom(Query *query, Node *condition)
 	if (!IsA(in, SubLink) || in->subLinkType != ANY_SUBLINK)
 		return;
 	ZbxhistImplyConditions((Query *) in->subselect);
-	foreach(lc, AddConjuncts(NIL, in->testexpr))
+	foreach(lc, ZbxhistAddParts(NIL, in->testexpr, AND_EXPR))
 	{
 		if (IsEquality(lfirst(lc)))
 			ImplyFromIn(query, in, lfirst(lc));
@@ -447,6 +431,6 @@ ZbxhistImplyConditions(Query *query)
 		if (rte->rtekind == RTE_SUBQUERY)
 			ZbxhistImplyConditions(rte->subquery);
 	}
-	foreach(lc, GetConjuncts(query))
+	foreach(lc, ZbxhistGetConjuncts(query))
 		ImplyFrom(query, lfirst(lc));
 }

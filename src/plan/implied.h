@@ -10,6 +10,7 @@
 
 #include "nodes/parsenodes.h"
 
+extern List *ZbxhistGetConjuncts(const Query *query);
 extern void ZbxhistImplyConditions(Query *query);
 
 #endif							/* ZBXHIST_IMPLIED_H */

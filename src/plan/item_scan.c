@@ -23,9 +23,8 @@
  * takes them from there.
  *
  * Locks and the snapshot are the query's; privileges are those on the parent.
- * All partitions that may have rows are locked before the first one is read,
- * so that none is dropped while a cursor is open, but only those that are read
- * are opened; reader.c says why no row is missed.  What is opened is in the
+ * All partitions that may have rows are locked (locked_partitions.c), but only those
+ * that are read are opened; reader.c says why no row is missed.  What is opened is in the
  * query's memory context and is closed with the scan, or by the resource
  * owner.
  *
@@ -47,7 +46,6 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -55,15 +53,12 @@
 #include "compat.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
-#include "plan/clock_bounds.h"
 #include "plan/item_scan.h"
+#include "plan/locked_partitions.h"
 #include "read/reader.h"
 
 /* rows that an item is taken to have; they are read as far as the LIMIT */
 #define USUAL_ROWS 1000
-
-/* how often partitions are looked for that have come meanwhile */
-#define MAX_LOOKS 10
 
 /* members of the plan's custom_private */
 typedef enum ItemScanPrivate
@@ -89,8 +84,7 @@ typedef struct ItemScanState
 	ItemQuery	query;
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* reader reads by the present values */
-	uint32		generation;		/* of the set whose partitions are locked */
-	ClockRange	locked;			/* clocks of these */
+	LockedPartitions locked;
 	MemoryContext bounds_context;	/* owns what values evaluate to, and the
 									 * list's items */
 
@@ -340,43 +334,6 @@ EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 }
 
 /*
- * LockPartitions locks the partitions that may have rows of a range, unless it
- * has done so before.  A lock takes in what has happened meanwhile, so then it
- * looks again, but not for ever: the reader copes with whatever happens.
- */
-static void
-LockPartitions(ItemScanState *state, const ItemRange *range)
-{
-	Relation	parent = state->css.ss.ss_currentRelation;
-	ClockRange	bounds = {
-		.from_clock = position_clock(range->first),
-		.to_clock = (int64) position_clock(range->last) + 1
-	};
-
-	if (item_range_is_empty(range))
-		return;
-	for (int attempt = 0; attempt < MAX_LOOKS; attempt++)
-	{
-		PartitionSet *set = ZbxhistGetPartitions(parent);
-
-		if (set->generation == state->generation &&
-			bounds.from_clock >= state->locked.from_clock &&
-			bounds.to_clock <= state->locked.to_clock)
-			break;
-		for (int i = 0; i < set->npartitions &&
-			 ZbxhistPartitionSetIsValid(set); i++)
-		{
-			if (clocks_overlap(&set->partitions[i], &bounds))
-				LockRelationOid(set->partitions[i].relid, AccessShareLock);
-		}
-		state->generation = set->generation;
-		state->locked = bounds;
-		if (ZbxhistPartitionSetIsValid(set))
-			break;
-	}
-}
-
-/*
  * SetItems makes the list one of the items in bounds, or of those that have
  * rows.
  */
@@ -418,7 +375,8 @@ StartItem(ItemScanState *state)
 	ItemRange	range;
 
 	EvaluateRange(state, &bounds, &range);
-	LockPartitions(state, &range);
+	ZbxhistLockPartitions(state->css.ss.ss_currentRelation, &range,
+						  &state->locked);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot, AccessShareLock,
@@ -519,20 +477,6 @@ FillKnown(const ItemScanState *state, TupleTableSlot *slot)
 }
 
 /*
- * FillRead fills in the row that has been read.
- */
-static void
-FillRead(const ItemScanState *state, TupleTableSlot *slot)
-{
-	TupleTableSlot *row = ZbxhistReadSlot(state->reader);
-	int			natts = slot->tts_tupleDescriptor->natts;
-
-	slot_getallattrs(row);
-	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
-	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
-}
-
-/*
  * NextOfItem puts the next row into the scan's slot, which is empty at the
  * end.  Values stay where they are until the next one is read.
  */
@@ -547,10 +491,9 @@ NextOfItem(ScanState *node)
 	ExecClearTuple(slot);
 	if (!NextRow(state))
 		return slot;
-	if (state->is_known)
-		FillKnown(state, slot);
-	else
-		FillRead(state, slot);
+	if (!state->is_known)
+		return fill_read(state->reader, slot);
+	FillKnown(state, slot);
 	return ExecStoreVirtualTuple(slot);
 }
 

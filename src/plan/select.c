@@ -52,6 +52,7 @@
 #include "plan/divide.h"
 #include "plan/implied.h"
 #include "plan/item_scan.h"
+#include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
@@ -74,6 +75,8 @@ typedef struct Narrowing
 	TableOrder	order;			/* of the other tables' clocks */
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
 	ItemQuery	item_query;
+	bool		is_key_scan;	/* or key_scan.c's */
+	KeyQuery	key_query;
 } Narrowing;
 
 static bool FindNarrowings(Node *node, List **narrowings);
@@ -256,6 +259,28 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 }
 
 /*
+ * MakeKeyScan returns what to do with a parent of which rows are wanted by their
+ * keys, or NULL.
+ */
+static Narrowing *
+MakeKeyScan(Query *query, Index rti, Relation parent, const PartitionSet *set)
+{
+	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Narrowing  *result;
+	KeyQuery	key_query;
+
+	if (!ZbxhistIsKeyQuery(query, rti, parent, set, &key_query) ||
+		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
+		return NULL;
+	result = palloc0(sizeof(Narrowing));
+	result->query = query;
+	result->rti = rti;
+	result->is_key_scan = true;
+	result->key_query = key_query;
+	return result;
+}
+
+/*
  * MakeNarrowing returns what to do with the relation rti of a query, an open
  * parent, or NULL if it is left to inheritance.
  */
@@ -273,6 +298,8 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
 		return NULL;
 	result = MakeItemScan(query, rti, parent, set);
+	if (result == NULL)
+		result = MakeKeyScan(query, rti, parent, set);
 	if (result != NULL || query->jointree->quals == NULL)
 		return result;
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
@@ -344,7 +371,8 @@ FindNarrowings(Node *node, List **narrowings)
 		return false;
 	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
-		(query->jointree->quals != NULL || ZbxhistMayBeOfEach(query)))
+		(query->jointree->quals != NULL || list_length(query->rtable) > 1 ||
+		 ZbxhistMayBeOfEach(query)))
 		FindInQuery(query, narrowings);
 	/* long lists of values need not be walked */
 	if (query->hasSubLinks)
@@ -493,6 +521,11 @@ Narrow(Narrowing *narrowing)
 	{
 		narrowing->query->jointree->quals = narrowing->item_query.quals;
 		ZbxhistMarkItemScan(rte, &narrowing->item_query);
+	}
+	else if (narrowing->is_key_scan)
+	{
+		narrowing->query->jointree->quals = narrowing->key_query.quals;
+		ZbxhistMarkKeyScan(rte, &narrowing->key_query);
 	}
 	else if (list_length(narrowing->tables) > 1)
 	{

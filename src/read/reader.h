@@ -37,4 +37,20 @@ extern TupleTableSlot *ZbxhistReadSlot(ItemReader *reader);
 extern Datum ZbxhistReadDatum(ItemReader *reader);
 extern void ZbxhistCloseReader(ItemReader *reader);
 
+/*
+ * fill_read fills the row read last in an empty slot of the parent's row type.  Values
+ * stay where they are until the next one is read.
+ */
+static inline TupleTableSlot *
+fill_read(ItemReader *reader, TupleTableSlot *slot)
+{
+	TupleTableSlot *row = ZbxhistReadSlot(reader);
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(row);
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+	return ExecStoreVirtualTuple(slot);
+}
+
 #endif							/* ZBXHIST_READER_H */

@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "binary_search.h"
 #include "rows/partition_walk.h"
 
 /*
@@ -55,6 +56,23 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 }
 
 /*
+ * FindFirstOf returns the index of the first partition or packed day that may have rows
+ * of the walk's clocks, or one beyond them, if there is none.
+ */
+static int
+FindFirstOf(const PartitionWalk *walk, bool is_day)
+{
+	WalkStep	step;
+	int			i;
+
+	find_first(i, is_day ? walk->ndays : walk->npartitions,
+			   GetStep(walk, is_day, i, &step) &&
+			   (walk->is_descending ? step.from_clock > walk->last_clock :
+				step.to_clock > walk->first_clock));
+	return walk->is_descending ? i - 1 : i;
+}
+
+/*
  * FindNextOf returns the index of the first partition or packed day that comes
  * after the place where the walk is; -1 or their number if there is none.
  */
@@ -66,7 +84,9 @@ FindNextOf(const PartitionWalk *walk, bool is_day)
 	int			next = walk->is_descending ? n - 1 : 0;
 	WalkStep	step;
 
-	while (walk->has_begun && GetStep(walk, is_day, next, &step) &&
+	if (!walk->has_begun)
+		return FindFirstOf(walk, is_day);
+	while (GetStep(walk, is_day, next, &step) &&
 		   (walk->is_descending ? GetPlace(&step) >= walk->place :
 			GetPlace(&step) <= walk->place))
 		next += increment;
@@ -163,6 +183,9 @@ ZbxhistWalkNext(PartitionWalk *walk, WalkStep *step)
 		if (step->to_clock > walk->first_clock &&
 			step->from_clock <= walk->last_clock)
 			return true;
+		/* as all that follow are */
+		if (!walk->is_descending && step->from_clock > walk->last_clock)
+			return false;
 	}
 	return false;
 }

@@ -76,10 +76,90 @@ SELECT form, n, string_agg(DISTINCT compare(format('SELECT itemid, clock, ns, va
 SELECT form, compare(format('SELECT itemid, clock, ns, value FROM T WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) AS rows
   FROM unnest('{or,row in,values}'::text[]) form;
 SELECT compare(format('SELECT * FROM T WHERE %s ORDER BY itemid, clock', look_up('without ns', 1, 200)), 'plain_trends', 'trends') AS trends;
+-- each table asked for all keys
+SET zbxhist.enable_item_scan = off;
+SELECT form, compare(format('SELECT itemid, clock, ns, value FROM T WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) AS rows
+  FROM unnest('{or,row in,values}'::text[]) form;
+RESET zbxhist.enable_item_scan;
 -- with other conditions, which leave some keys, or none
 SELECT left(more, 30) AS more, compare(format('SELECT * FROM T WHERE (%s) AND %s ORDER BY itemid, clock, ns', look_up('without ns', 1, 300), more)) AS rows
   FROM unnest(ARRAY['clock > 300000', 'itemid IN (1, 5, 39)', 'itemid = 5', 'clock < 90000 AND value > 10', 'clock > 1000000', 'itemid IS NOT NULL', 'NOT clock = 346000',
                     format('(%s)', look_up('ranges', 100, 400)), 'ctid IS NOT NULL']) more;
+-- lists that are read by keys, or nearly so: how many keys there are, and whether rows are the same
+CREATE FUNCTION keys_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || regexp_replace(query, '\mT\M', 'history', 'g') INTO plan;
+    RETURN (SELECT string_agg(m[1], ' ') FROM regexp_matches(plan::text, '"Keys": (\d+)', 'g') m);
+END $$;
+CREATE TABLE list AS SELECT row_number() OVER (ORDER BY itemid, clock, ns) AS n, itemid, clock, ns FROM plain WHERE (itemid, ns) IN ((1, 77), (4, 77), (2, 10)) OR (itemid = 3 AND clock IN (87303, 345603, 432903));
+SELECT format('(%s,%s,%s)', itemid, clock, ns) AS one FROM list WHERE n = 1 \gset
+SELECT string_agg(format('(%s,%s,%s)', itemid, clock, ns), ',') AS some FROM list \gset
+SELECT string_agg(format('itemid=%s and clock=%s', itemid, clock), ' or ') AS pairs FROM list \gset
+SELECT number, keys_of(query) AS keys, compare(query) AS rows FROM unnest(ARRAY[
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES ONE) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, SOME, ONE) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (NULL, 87303, 5), (3, NULL, 4), (3, 87303, NULL)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (3, 99999999999, 5), (3, 87303, -99999999999), (-3, -5, -7)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (1 + 1, 87303::bigint, '5')) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (3, 87303.0, 5)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME, (extract(year FROM now())::integer, 5, 7)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME ORDER BY 1, 2, 3 LIMIT 3) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (VALUES SOME UNION ALL VALUES ONE) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (ns, itemid, clock) IN (SELECT v.c, v.a, v.b FROM (VALUES SOME) v(a, b, c)) ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) NOT IN (VALUES SOME) AND clock BETWEEN 86000 AND 90000 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE NOT ((itemid, clock, ns) IN (SOME)) AND clock BETWEEN 86000 AND 90000 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 5 AND clock = 432005 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 5 AND clock > 517000 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR value < 5 AND clock = 432905 AND 5 = itemid AND 5 = itemid ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 5 AND clock = 432905 AND itemid = 6 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 3 AND clock = 345603 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE (itemid, clock, ns) IN (SOME) OR itemid = 3 AND ns = 4 ORDER BY 1, 2, 4$$,
+    $$SELECT * FROM T WHERE ((itemid, clock, ns) IN (SOME) OR PAIRS) AND (clock < 90000 OR value > 300) AND itemid IN (SELECT n FROM list) ORDER BY 1, 2, 4$$,
+    $$SELECT count(*), sum(ns), avg(value), max(clock) FROM T WHERE (itemid, clock, ns) IN (VALUES SOME)$$,
+    $$SELECT itemid, max(clock) FROM T WHERE (itemid, clock) IN (SELECT 3, 87303) OR PAIRS GROUP BY itemid ORDER BY 1$$,
+    $$SELECT itemid, count(*) FROM T WHERE PAIRS GROUP BY itemid HAVING count(*) > 1 ORDER BY 1$$,
+    $$SELECT DISTINCT itemid FROM T WHERE PAIRS ORDER BY 1 DESC LIMIT 2$$,
+    $$SELECT T.itemid, ctid IS NULL, clock FROM T WHERE PAIRS ORDER BY 1, 3$$,
+    $$SELECT length(T::text) > 0, clock FROM T WHERE PAIRS ORDER BY 2$$,
+    $$WITH w AS MATERIALIZED (SELECT * FROM T WHERE PAIRS) SELECT a.* FROM w a JOIN w b USING (itemid) ORDER BY 1, 2, 3, 4$$,
+    $$SELECT n, (SELECT max(clock) FROM T WHERE (itemid, clock) IN (VALUES (list.itemid, list.clock), (1, 2))) FROM list ORDER BY n$$,
+    $$SELECT n FROM list WHERE EXISTS (SELECT FROM T WHERE (PAIRS) AND T.itemid = list.itemid AND T.clock = list.clock) ORDER BY n$$,
+    $$SELECT h.*, n FROM T h JOIN (VALUES SOME, ONE, (3, 4, NULL)) v(i, c, n) ON h.itemid = v.i AND v.c = h.clock AND h.ns = v.n ORDER BY 1, 2, 4$$,
+    $$SELECT h.*, v.* FROM T h, (VALUES (87303, 3, 'a'), (345603, 3, 'b'), (432903, 3, 'c')) v WHERE h.itemid = v.column2 AND h.clock = v.column1 AND h.value > 0 ORDER BY 1, 2, 4$$,
+    $$SELECT h.*, v.* FROM (SELECT 3 AS i, 345603 AS c) v JOIN T h ON h.itemid = v.i AND h.clock = v.c ORDER BY 1, 2, 4$$,
+    $$SELECT h.itemid, v.* FROM T h LEFT JOIN (VALUES SOME) v(i, c, n) ON h.itemid = v.i AND h.clock = v.c AND h.ns = v.n WHERE h.clock < 87500 ORDER BY 1, 2, 3, 4$$,
+    $$SELECT h.itemid, v.* FROM (VALUES SOME, (3, 4, 5)) v(i, c, n) LEFT JOIN T h ON h.itemid = v.i AND h.clock = v.c AND h.ns = v.n ORDER BY 1, 2, 3, 4$$,
+    $$SELECT list.n, h.* FROM list LEFT JOIN T h ON h.itemid = list.itemid AND h.clock >= list.clock WHERE (h.itemid, h.clock) IN (VALUES (3, 432903), (4, 440000)) ORDER BY 1, 2, 3, 5$$,
+    $$SELECT a.*, b.ns FROM T a JOIN T b ON a.itemid = b.itemid WHERE (a.itemid = 3 AND a.clock = 87303 OR a.itemid = 1 AND a.clock = 100000) AND (b.itemid, b.clock) IN (VALUES (3, 345603), (1, 440000)) ORDER BY 1, 2, 4, 5$$])
+  WITH ORDINALITY queries(template, number),
+       replace(replace(replace(template, 'SOME', :'some'), 'ONE', :'one'), 'PAIRS', :'pairs') query;
+-- plans that are kept, and cursors, which go either way
+PREPARE keys AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (VALUES :some);
+PREPARE parameters(integer) AS SELECT count(*) FROM history WHERE (itemid, clock, ns) IN (VALUES :some) AND itemid <> $1 OR itemid = 5 AND clock = $1 OR itemid = 5 AND clock = 86405;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE keys;
+EXECUTE parameters(432905);
+BEGIN;
+INSERT INTO history SELECT itemid, clock, 5, ns + 1000 FROM list;
+DELETE FROM history WHERE itemid = 3 AND clock = 345603 AND ns < 1000;
+EXECUTE keys;
+SELECT count(*) FROM history WHERE :pairs;
+DECLARE c SCROLL CURSOR FOR SELECT itemid, clock FROM history WHERE :pairs;
+MOVE ALL IN c;
+FETCH BACKWARD 2 FROM c;
+MOVE ABSOLUTE 0 IN c;
+FETCH 2 FROM c;
+ROLLBACK;
+CALL zbxhist.pack('history', '1970-01-06');
+EXECUTE keys;
+EXECUTE parameters(432905);
+CALL zbxhist.unpack('history', '1970-01-06');
+EXECUTE keys;
+RESET plan_cache_mode;
+DEALLOCATE keys;
+DEALLOCATE parameters;
 -- item after item, the first keys being of no packed day
 SET enable_sort = off;
 SELECT sort, compare(format('SELECT itemid, clock, ns, value FROM T WHERE (itemid = 1 AND clock = 440000) OR (itemid = 3 AND clock BETWEEN 500000 AND 600000) OR (itemid = 3 AND clock BETWEEN 86000 AND 90000) OR (itemid = 9 AND clock = 87302) ORDER BY %s', sort)) AS rows
@@ -105,19 +185,19 @@ BEGIN
 END $$;
 CREATE FUNCTION counter(plan jsonb, name text) RETURNS numeric LANGUAGE sql
 RETURN (SELECT sum(n::text::numeric) FROM jsonb_path_query(plan, format('strict $.**.%s', to_json(name))::jsonpath, silent => true) n);
-SELECT form, counter(plan, 'Packed Keys') BETWEEN 500 AND 999 AS are_keys, counter(plan, 'Segments Read') < 1000 AS few_segments, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
-  FROM unnest('{or,without ns,row in}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) plan;
-SELECT (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
-  FROM plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up('values', 1, 1000))) plan;
+SELECT form, counter(plan, 'Keys') >= CASE form WHEN 'any values' THEN 900 ELSE 1000 END AS are_keys, counter(plan, 'Tables Read') <= 7 AS few_tables, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
+  FROM unnest('{or,quoted,without ns,row in,values,any values}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1100))) plan;
+SELECT form, counter(plan, 'Packed Keys') > 500 AS are_keys, counter(plan, 'Segments Read') < 1000 AS few_segments, (plan #>> '{0,Plan,Total Cost}')::numeric < 100000 AS is_cheap
+  FROM unnest('{or,without ns,row in}'::text[]) form, plan_of(format('SELECT itemid, clock, ns FROM history_packed WHERE %s ORDER BY itemid, clock, ns', look_up(form, 1, 1000))) plan;
 -- one segment for each item, whose rows are there once
 SELECT counter(plan, 'Segments Read') AS segments, counter(plan, 'Actual Rows') > 0 AS has_rows
   FROM plan_of('SELECT * FROM history_packed WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock BETWEEN 90000 AND 100000) OR (itemid = 3 AND clock = 90003)') plan;
 -- tables that no key is of are not in the plan
-EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock = 90000);
+EXPLAIN (COSTS OFF) SELECT clock FROM history WHERE (itemid = 3 AND clock = 87303) OR (itemid = 7 AND clock < 90000);
 
--- each table is asked for keys of its own, the parent for all
+-- each table is asked for what is within its clocks, the parent for all
 SELECT node ->> 'Relation Name' AS table, string_agg(DISTINCT m[1], ' ' ORDER BY m[1]) AS items
-  FROM (SELECT string_agg(format('itemid = %s AND clock = %s', 10 + i, CASE WHEN i % 2 = 0 THEN 86400 ELSE 432000 END + (10 + i) % 7), ' OR ') AS keys FROM generate_series(1, 9) i) k,
+  FROM (SELECT string_agg(format('itemid = %s AND clock <= %2$s AND clock >= %2$s', 10 + i, CASE WHEN i % 2 = 0 THEN 86400 ELSE 432000 END + (10 + i) % 7), ' OR ') AS keys FROM generate_series(1, 9) i) k,
        plan_of(format('SELECT itemid, clock, ns FROM history WHERE %s', keys)) plan, jsonb_path_query(plan, 'strict $.** ? (exists(@."Relation Name"))', silent => true) node,
        regexp_matches(node::text, 'itemid = (\d+)', 'g') m
  GROUP BY 1 ORDER BY 1;

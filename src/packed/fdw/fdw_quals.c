@@ -327,10 +327,10 @@ MakeInt8(int64 value)
 }
 
 /*
- * MakeArray makes a constant of integers.
+ * ZbxhistMakeArray makes a constant of integers.
  */
-static Node *
-MakeArray(const int64 *integers, int n)
+Node *
+ZbxhistMakeArray(const int64 *integers, int n)
 {
 	ArrayType  *array = construct_empty_array(INT8OID);
 
@@ -416,7 +416,7 @@ MakeItems(const Keys *keys)
 
 	for (int i = 0; i < keys->nkeys; i++)
 		items[i] = keys->keys[i].itemid;
-	return MakeArray(items, keys->nkeys);
+	return ZbxhistMakeArray(items, keys->nkeys);
 }
 
 /*
@@ -446,8 +446,8 @@ TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 	}
 	if (keys.has_items && keys.has_clocks)
 	{
-		AddCond(conds, COND_KEYS, MakeArray((int64 *) keys.keys,
-											keys.nkeys * 3));
+		AddCond(conds, COND_KEYS, ZbxhistMakeArray((int64 *) keys.keys,
+												   keys.nkeys * 3));
 		return;
 	}
 	if (keys.has_items)

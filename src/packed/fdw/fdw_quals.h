@@ -31,6 +31,7 @@ typedef struct KeyColumns
 extern AttrNumber ZbxhistFindTyped(Relation table, const char *name, Oid type);
 extern void ZbxhistFindKeyColumns(PlannerInfo *root, Relation table,
 								  Index varno, KeyColumns *columns);
+extern Node *ZbxhistMakeArray(const int64 *integers, int n);
 extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 								 List **conds);
 extern void ZbxhistGetConstBounds(List *conds, ScanBounds *bounds);
