@@ -44,8 +44,7 @@ typedef enum MapSource
 	MAP_FIXED,					/* the same value in all rows */
 	MAP_ITEMID,
 	MAP_INT4,					/* packed integers */
-	MAP_INT8,
-	MAP_DOUBLE,
+	MAP_WORD,					/* integers and doubles of eight bytes */
 	MAP_DATUM					/* whatever the layout makes of it */
 } MapSource;
 
@@ -272,10 +271,9 @@ GetSource(const LayoutColumn *column)
 		return MAP_ITEMID;
 	if (column->kind == PACKED_INT && column->typlen == sizeof(int32))
 		return MAP_INT4;
-	if (column->kind == PACKED_INT && column->typlen == sizeof(int64))
-		return MAP_INT8;
-	if (column->kind == PACKED_DOUBLE)
-		return MAP_DOUBLE;
+	if (column->kind == PACKED_DOUBLE ||
+		(column->kind == PACKED_INT && column->typlen == sizeof(int64)))
+		return MAP_WORD;
 	return MAP_DATUM;
 }
 
@@ -394,18 +392,10 @@ GetWords(const MappedColumn *mapped)
 {
 	const PackedColumn *packed = mapped->packed;
 
-	if (!FLOAT8PASSBYVAL || mapped->cast != NULL || packed->nulls != NULL)
+	if (!FLOAT8PASSBYVAL || mapped->cast != NULL || packed->nulls != NULL ||
+		(mapped->source != MAP_INT4 && mapped->source != MAP_WORD))
 		return NULL;
-	switch (mapped->source)
-	{
-		case MAP_INT4:
-		case MAP_INT8:
-			return packed->ints;
-		case MAP_DOUBLE:
-			return (const int64 *) packed->doubles;
-		default:
-			return NULL;
-	}
+	return packed->ints;
 }
 
 /*
@@ -462,8 +452,6 @@ CastValue(RowMap *map, const MappedColumn *mapped, Datum value, bool *isnull)
 static inline Datum
 GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
 {
-	const PackedColumn *packed = mapped->packed;
-
 	if (mapped->source == MAP_FIXED)
 	{
 		*isnull = mapped->isnull;
@@ -474,20 +462,7 @@ GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
 		*isnull = false;
 		return map->itemid;
 	}
-	*isnull = packed->nulls != NULL && packed->nulls[row];
-	if (*isnull)
-		return (Datum) 0;
-	switch (mapped->source)
-	{
-		case MAP_INT4:
-			return Int32GetDatum((int32) packed->ints[row]);
-		case MAP_INT8:
-			return Int64GetDatum(packed->ints[row]);
-		case MAP_DOUBLE:
-			return Float8GetDatum(packed->doubles[row]);
-		default:
-			return ZbxhistPackedDatum(mapped->column, packed, row, isnull);
-	}
+	return ZbxhistPackedDatum(mapped->column, mapped->packed, row, isnull);
 }
 
 /*
