@@ -68,6 +68,8 @@ CALL compare(150, '{1,2,10,1000}', NULL, NULL, NULL);
 SELECT count(*) FROM ((TABLE history EXCEPT TABLE plain) UNION ALL (TABLE plain EXCEPT TABLE history)) d;
 SELECT count(*) FROM ONLY history;
 
+-- runs are not unpacked
+SELECT zbxhist_internal.unpack_rows(:'runs', 'history');
 -- rows of the parent are not merged into runs
 SELECT zbxhist_internal.step_merge('history', :'runs');
 INSERT INTO history VALUES (1, 864000, 1, 1) RETURNING itemid;

@@ -258,6 +258,13 @@ zbxhist_unpack_rows(PG_FUNCTION_ARGS)
 
 	ZbxhistBeginUnpacking(&state->unpacking, PG_GETARG_OID(0),
 						  PG_GETARG_OID(1));
+	if (state->unpacking.layout->has_runs)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("\"%s\" cannot be unpacked, because it is a table of runs",
+					   RelationGetRelationName(state->unpacking.day)),
+				errhint("Pack it first, when its hour is over."),
+				errtable(state->unpacking.day));
 	state->segment_context = AllocSetContextCreate(CurrentMemoryContext,
 												   "zbxhist unpacked segment",
 												   ALLOCSET_DEFAULT_SIZES);
