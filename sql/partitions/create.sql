@@ -17,8 +17,11 @@ DECLARE
     tail    text := ending;
     attempt integer := 0;
 BEGIN
+    IF schema IS NULL OR stem IS NULL OR ending IS NULL THEN
+        RETURN NULL;
+    END IF;
     LOOP
-        WHILE octet_length(stem) + octet_length(tail) > 63 LOOP
+        WHILE octet_length(stem) + octet_length(tail) > 63 AND stem <> '' LOOP
             stem := left(stem, -1);
         END LOOP;
         IF pg_try_advisory_xact_lock(hashtextextended(stem || tail, schema::oid::bigint)) THEN

@@ -70,11 +70,15 @@ zbxhist_refuse(PG_FUNCTION_ARGS)
 	char	   *hint = PG_ARGISNULL(3) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(3));
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		elog(ERROR, "an error needs a code and a message");
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("code and message of an error must not be null"));
 	code = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	message = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	if (strlen(code) != 5 || strspn(code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5)
-		elog(ERROR, "invalid SQLSTATE code \"%s\"", code);
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("invalid SQLSTATE code \"%s\"", code));
 	ZbxhistLeaveOutOwnContext();
 	ereport(ERROR,
 			errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
