@@ -79,7 +79,7 @@ BEGIN
                  ELSE zbxhist_internal.setting_command(zabbix, option || '_mode', '0') END;
     END IF;
     -- Zabbix knows no longer periods than 25 years
-    SELECT array_agg(c.parent) AS objects, max(c.retention) AS retention,
+    SELECT array_agg(c.parent ORDER BY c.parent::text) AS objects, max(c.retention) AS retention,
            least(ceil(extract(epoch FROM max(c.retention)) / 86400), 9125)::integer AS days INTO hidden
       FROM zbxhist.parent_config c
      WHERE c.parent = ANY (tables) AND c.retention IS NOT NULL AND override.value = '1'

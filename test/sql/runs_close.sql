@@ -6,6 +6,7 @@ LOAD 'zbxhist';
 SET client_min_messages = error;
 \set SHOW_CONTEXT never
 SET extra_float_digits = 1;
+SET intervalstyle = postgres;
 CREATE TABLE history (
     itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value double precision NOT NULL DEFAULT 0,
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
