@@ -190,7 +190,11 @@ SELECT zbxhist.create_parent('"full ON x (y)"', premake => 0);
 SET default_tablespace = regress_zbxhist_index;
 SELECT zbxhist.create_partition('"full ON x (y)"', '2020-01-05');
 RESET default_tablespace;
+-- versions differ in how they print which table it inherits from
+BEGIN;
+ALTER TABLE "full ON x (y)_p20200105" NO INHERIT "full ON x (y)";
 \d "full ON x (y)_p20200105"
+ROLLBACK;
 SELECT k.relowner::regrole, k.reloptions, t.reloptions AS toast_options, s.spcname,
        zbxhist_internal.describe_grants(k.oid) = zbxhist_internal.describe_grants('"full ON x (y)"') AS same_grants,
        NOT EXISTS (SELECT FROM zbxhist_internal.missing_indexes('"full ON x (y)"', k.oid) UNION ALL SELECT FROM zbxhist_internal.missing_indexes(k.oid, '"full ON x (y)"')) AS same_indexes
@@ -219,7 +223,10 @@ CREATE INDEX history_1 ON legacy (itemid, clock);
 ALTER TABLE legacy REPLICA IDENTITY FULL;
 SELECT zbxhist.create_parent('legacy', premake => 0);
 SELECT zbxhist.create_partition('legacy', '2020-01-05');
+BEGIN;
+ALTER TABLE legacy_p20200105 NO INHERIT legacy;
 \d legacy_p20200105
+ROLLBACK;
 SELECT relpersistence, relreplident FROM pg_class WHERE relname = 'legacy_p20200105';
 INSERT INTO legacy (itemid, clock) VALUES (1, 1578182400), (1, 1578182400);
 SELECT tableoid::regclass, * FROM legacy;
