@@ -113,8 +113,11 @@ class Sampler(threading.Thread):
 
 
 def threads_cpu(pid):
-    """User and system seconds of a process with many threads, those that ended included."""
-    return sum(_times(_stat_fields(pid), 11))
+    """User and system seconds of a process with many threads, those that ended included.
+
+    The clock that clock_getcpuclockid() has for a process: it counts nanoseconds.
+    """
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 def written_bytes(pid):

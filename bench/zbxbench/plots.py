@@ -44,6 +44,13 @@ COLOURS = {
     "cassandra": "#8F6FE0",
     "cassandra-sync": "#C9BCF0",
     "hbase": "#BDB76B",
+    "timescaledb": "#56B4E9",
+    "clickhouse": "#F0C000",
+    "clickhouse-codecs": "#8F8F00",
+    "clickhouse-alp": "#5A4A00",
+    "victoriametrics": "#8F6FE0",
+    "duckdb": "#000000",
+    "parquet": "#999999",
 }
 OTHER = "#444444"
 COLOURS_IN_FILE = 128
