@@ -123,7 +123,9 @@ BEGIN
                       CASE WHEN policy.time_precision <> '1 ns'
                            THEN format(': times are rounded to %s once they are %s old', policy.time_precision, policy.time_precision_after)
                            ELSE '' END),
-               NULL
+               CASE WHEN policy.time_precision <> '1 ns'
+                    THEN format('SELECT zbxhist.alter_parent(%L, time_precision => ''1 ns'');', check_packed.parent)
+               END
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND d.time_precision IS NOT NULL
         HAVING count(d.day) > 0 OR policy.time_precision <> '1 ns';

@@ -697,6 +697,11 @@ my @cases = (
 		}
 	},
 	{
+		code => 'rounded_times',
+		provoke =>
+		  "SELECT zbxhist.alter_parent('history', time_precision => '1 ms', accept_rounding => true)"
+	},
+	{
 		code => 'columns_altered',
 		provoke => 'ALTER TABLE history ALTER value TYPE real'
 	},
