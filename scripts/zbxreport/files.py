@@ -17,9 +17,15 @@ def check_directory(path):
 
 
 def write(path, text):
-    """Writes a file; None is standard output."""
+    """Writes a file; None is standard output, which need not be read to its end."""
     if path is None:
-        sys.stdout.buffer.write(text.encode())
+        try:
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
         return
     handle, name = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".report.")
     try:

@@ -168,6 +168,9 @@ like(
 	$described,
 	qr/`DROP TABLE history`/,
 	'... with the shapes of statements');
+is( `'$script' --describe '$recording' 2>&1 | head -n 0`,
+	'',
+	'... nothing is said if nobody reads it to its end');
 IPC::Run::run([ $script, '--describe', $recording, '--json' ], '>', \$json);
 is(JSON::PP::decode_json($json)->{errors}{23505}, 1, '... and as JSON');
 
