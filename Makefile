@@ -21,6 +21,7 @@ OBJS = \
 	src/aggregate/packed_groups.o \
 	src/aggregate/parallel_path.o \
 	src/aggregate/segment_groups.o \
+	src/aggregate/spilled_groups.o \
 	src/catalog/bounds.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \

@@ -132,8 +132,8 @@ AddState(const GroupTable *table, ValueGroup *group, bytea *state)
 }
 
 /*
- * ZbxhistAggregateState adds a row of a participant: keys and a state.  The
- * caller frees its memory.
+ * ZbxhistAggregateState adds a row of a participant, or a spilled one: keys and
+ * a state.  The caller frees its memory.
  */
 void
 ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
@@ -141,13 +141,11 @@ ZbxhistAggregateState(AggregateScanState *state, TupleTableSlot *slot)
 	GroupTable *table = &state->table;
 	MemoryContext old =
 		MemoryContextSwitchTo(state->econtext->ecxt_per_tuple_memory);
-	ValueGroup *group;
 
 	slot_getallattrs(slot);
-	group = ZbxhistFindGroup(table, slot->tts_values, slot->tts_isnull);
-	if (group != NULL)
-		AddState(table, group,
-				 (bytea *) DatumGetPointer(slot->tts_values[table->nkeys]));
+	AddState(table,
+			 ZbxhistFindGroup(table, slot->tts_values, slot->tts_isnull),
+			 (bytea *) DatumGetPointer(slot->tts_values[table->nkeys]));
 	MemoryContextSwitchTo(old);
 }
 

@@ -45,9 +45,6 @@
 #define FILTER_COST 0.1
 #define ROW_COST 0.8
 
-/* as many passes over all rows may be expected */
-#define MAX_PASSES 2
-
 /* ---- tables ---- */
 
 /*
@@ -321,6 +318,21 @@ ZbxhistCostOfRows(const AggregateChoice *choice, double nrows)
 }
 
 /*
+ * CostOfSpilling says what it costs to write groups to disk, to read them and
+ * to put them together, if memory does not hold them.
+ */
+static Cost
+CostOfSpilling(const AggregateQuery *query, double ngroups)
+{
+	double		size = ngroups *
+		ZbxhistGroupBytes(list_length(query->keys), list_length(query->inputs));
+
+	if (size <= get_hash_memory_limit())
+		return 0;
+	return size / BLCKSZ * 2 * seq_page_cost + ngroups * 2 * cpu_tuple_cost;
+}
+
+/*
  * ZbxhistSetGroupsCost sets what a path costs that gives out groups, of which
  * cost is what it takes to make them.
  */
@@ -328,9 +340,16 @@ void
 ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output, Cost cost,
 					 double ngroups)
 {
+	const AggregateChoice *choice = linitial(path->custom_private);
+	double		nspilled = ngroups;
+
 	/* paths are compared by what is before the groups, as many as they are */
 	if (output->pathlist != NIL)
+	{
 		ngroups = ((Path *) linitial(output->pathlist))->rows;
+		nspilled = Min(nspilled, ngroups);
+	}
+	cost += CostOfSpilling(&choice->query, nspilled);
 	path->path.rows = ngroups;
 	path->path.startup_cost = cost;
 	path->path.total_cost = cost + cpu_tuple_cost * ngroups;
@@ -403,18 +422,6 @@ MakePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
 }
 
 /*
- * NeedsManyPasses says whether there will be more groups than memory holds.
- */
-static bool
-NeedsManyPasses(double ngroups, const AggregateQuery *query)
-{
-	Size		size = ZbxhistGroupBytes(list_length(query->keys),
-										 list_length(query->inputs));
-
-	return ngroups * size > (double) get_hash_memory_limit() * MAX_PASSES;
-}
-
-/*
  * Consider returns what can be planned for a query, or NULL.
  */
 static AggregateChoice *
@@ -463,9 +470,7 @@ ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
 	if (choice == NULL)
 		return;
 	ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
-									&choice->query, choice->conds);
-	if (NeedsManyPasses(ngroups, &choice->query))
-		return;
+									&choice->query);
 	path = MakePath(root, output, choice);
 	SetCost(path, output, choice, ngroups);
 	add_path(output, &path->path);

@@ -5,8 +5,7 @@
  *
  * All groups are made before the first one is given out: the rows of plans
  * below are added one by one, packed days by segment (packed_groups.c).  If
- * memory does not hold them all, this is done again for those that it did
- * not, in the same snapshot (groups.c).
+ * memory does not hold them all, they are spilled (spilled_groups.c).
  *
  * Packed days that are read are locked as by a foreign scan of them
  * (packed/day/scan.c).  What is opened is in the query's memory context and is
@@ -208,11 +207,6 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	ZbxhistInitGroups(&state->table);
 	if (state->role != AGGREGATE_COMBINE)
 		ZbxhistBeginPackedGroups(state);
-	if (state->role == AGGREGATE_SHARE)
-	{
-		state->limit = state->table.limit;
-		state->table.limit = SIZE_MAX;
-	}
 }
 
 /* ---- adding ---- */
@@ -234,7 +228,7 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 		keys->values[i] = ExecEvalExpr(state->keys[i], econtext,
 									   &keys->nulls[i]);
 	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
-	for (int i = 0; group != NULL && i < state->table.ninputs; i++)
+	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		const GroupInput *input = &state->table.inputs[i];
 		bool		isnull;
@@ -244,8 +238,7 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
 							state->table.context);
 	}
-	if (group != NULL)
-		group->nrows++;
+	group->nrows++;
 	MemoryContextSwitchTo(old);
 }
 
@@ -258,7 +251,7 @@ AggregateInput(AggregateScanState *state)
 {
 	PlanState  *plan = list_nth(state->css.custom_ps, state->input_number);
 
-	while (!aggregate_is_full(state))
+	while (!groups_are_full(&state->table))
 	{
 		TupleTableSlot *slot = ExecProcNode(plan);
 
@@ -296,10 +289,10 @@ AggregateInputs(AggregateScanState *state)
 }
 
 /*
- * RunPass makes the groups of a pass, or as many as there is memory for.
+ * MakeGroups makes the groups, or, of a share, as many as there is memory for.
  */
 static void
-RunPass(AggregateScanState *state)
+MakeGroups(AggregateScanState *state)
 {
 	MemoryContext old =
 		MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
@@ -307,19 +300,26 @@ RunPass(AggregateScanState *state)
 	/* without GROUP BY there is one group, if only of no rows */
 	if (state->table.nkeys == 0)
 		(void) ZbxhistFindGroup(&state->table, NULL, NULL);
-	state->is_part = !AggregateInputs(state) ||
-		(state->role != AGGREGATE_COMBINE && !ZbxhistAggregatePacked(state));
+	for (;;)
+	{
+		state->is_part = !AggregateInputs(state) ||
+			(state->role != AGGREGATE_COMBINE &&
+			 !ZbxhistAggregatePacked(state));
+		if (!state->is_part || state->role == AGGREGATE_SHARE)
+			break;
+		ZbxhistSpillGroups(state);
+	}
+	ZbxhistEndSpilling(state);
 	state->is_done = true;
 	state->bucket = 0;
 	state->group = NULL;
-	state->counters.passes++;
 	MemoryContextSwitchTo(old);
 }
 
 /* ---- giving out ---- */
 
 /*
- * NextGroup returns the next group of the pass, or NULL.
+ * NextGroup returns the next group that memory has, or NULL.
  */
 static const ValueGroup *
 NextGroup(AggregateScanState *state)
@@ -377,28 +377,6 @@ StoreGroup(AggregateScanState *state, const ValueGroup *group)
 }
 
 /*
- * RestartInput begins with the rows of the plans below again.
- */
-static void
-RestartInput(AggregateScanState *state)
-{
-	ListCell   *lc;
-
-	state->is_done = false;
-	state->input_number = 0;
-	state->has_input = false;
-	state->has_packed = false;
-	foreach(lc, state->css.custom_ps)
-	{
-		PlanState  *plan = lfirst(lc);
-
-		/* if its parameters have changed it does so by itself */
-		if (plan->chgParam == NULL)
-			ExecReScan(plan);
-	}
-}
-
-/*
  * NextRow puts the next group into the scan's slot, which is empty at the end.
  */
 static TupleTableSlot *
@@ -411,19 +389,19 @@ NextRow(ScanState *node)
 		const ValueGroup *group;
 
 		if (!state->is_done)
-			RunPass(state);
+			MakeGroups(state);
 		group = NextGroup(state);
 		if (group != NULL)
 			return StoreGroup(state, group);
 		if (state->is_part)
 		{
-			ZbxhistFirstPass(&state->table);
+			ZbxhistEmptyGroups(&state->table);
 			state->is_done = false;
-			continue;
 		}
-		if (!ZbxhistNextPass(&state->table))
+		else if (ZbxhistNextSpilled(state))
+			state->bucket = 0;
+		else
 			return ExecClearTuple(node->ss_ScanTupleSlot);
-		RestartInput(state);
 	}
 }
 
@@ -457,6 +435,7 @@ EndAggregate(CustomScanState *node)
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	ZbxhistReportAggregate(state);
+	ZbxhistForgetSpilled(state);
 	ZbxhistEndPackedGroups(state);
 	foreach(lc, node->custom_ps)
 		ExecEndNode(lfirst(lc));
@@ -474,11 +453,20 @@ ReScanAggregate(CustomScanState *node)
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	foreach(lc, node->custom_ps)
 	{
+		PlanState  *plan = lfirst(lc);
+
 		if (node->ss.ps.chgParam != NULL)
-			UpdateChangedParamSet(lfirst(lc), node->ss.ps.chgParam);
+			UpdateChangedParamSet(plan, node->ss.ps.chgParam);
+		/* if its parameters have changed it does so by itself */
+		if (plan->chgParam == NULL)
+			ExecReScan(plan);
 	}
-	RestartInput(state);
-	ZbxhistFirstPass(&state->table);
+	state->is_done = false;
+	state->input_number = 0;
+	state->has_input = false;
+	state->has_packed = false;
+	ZbxhistForgetSpilled(state);
+	ZbxhistEmptyGroups(&state->table);
 	ExecScanReScan(&node->ss);
 }
 
@@ -606,9 +594,9 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (es->analyze && state->scan != NULL)
 			ExplainCounters(state, es);
 	}
-	if (es->analyze && state->role != AGGREGATE_SHARE &&
-		state->counters.passes > 1)
-		ExplainPropertyInteger("Passes", NULL, state->counters.passes, es);
+	if (es->analyze && state->counters.groups_spilled > 0)
+		ExplainPropertyInteger("Groups Spilled", NULL,
+							   state->counters.groups_spilled, es);
 }
 
 /* ---- the node ---- */

@@ -26,10 +26,12 @@ typedef struct AggregateCounters
 	uint64		values_decoded; /* rows of these */
 	uint64		rows_made;		/* of packed days */
 	uint64		other_rows;		/* of tables that are not packed */
-	uint64		passes;
+	uint64		groups_spilled; /* to disk, each time */
 	uint64		runs_read;
 	uint64		run_rows;		/* of them that were decoded */
 } AggregateCounters;
+
+typedef struct SpilledGroups SpilledGroups;
 
 /* the values of keys and breaks at some clock */
 typedef struct KeyValues
@@ -90,34 +92,23 @@ typedef struct AggregateScanState
 	int			usual_run;		/* rows of the last run; 0: none yet */
 
 	/* results */
-	bool		is_done;		/* the groups of this pass are complete */
-	bool		is_part;		/* there are more, see below */
+	bool		is_done;		/* there are groups to give out */
+	bool		is_part;		/* there are more rows, see below */
 	int			bucket;			/* the next one to give out */
 	ValueGroup *group;			/* the next one of it, or NULL */
 	AggregateCounters counters;
+	SpilledGroups *spilled;		/* NULL: none yet */
 
 	/*
-	 * of AGGREGATE_SHARE, which gives out groups when memory is full, and
-	 * goes on from there
+	 * When memory is full, groups are spilled, or given out by
+	 * AGGREGATE_SHARE, and it goes on from here.
 	 */
 	struct SharedAggregate *shared; /* NULL: there is only this participant */
-	Size		limit;			/* of the groups' bytes */
 	int			input_number;	/* the plan below in hand */
 	bool		has_input;		/* we are to run it */
 	bool		has_packed;		/* the packed days have begun */
 	AggregateCounters workers;	/* what the others have done */
 } AggregateScanState;
-
-/*
- * aggregate_is_full says whether groups have to be given out before more are
- * made.
- */
-static inline bool
-aggregate_is_full(const AggregateScanState *state)
-{
-	return state->role == AGGREGATE_SHARE &&
-		state->table.used >= state->limit;
-}
 
 /* aggregate_scan.c */
 extern void ZbxhistAggregateRow(AggregateScanState *state,
@@ -141,6 +132,12 @@ extern void ZbxhistReInitializeAggregate(CustomScanState *node,
 extern void ZbxhistInitializeAggregateWorker(CustomScanState *node,
 											 shm_toc *toc, void *coordinate);
 extern void ZbxhistShutdownAggregate(CustomScanState *node);
+
+/* spilled_groups.c */
+extern void ZbxhistSpillGroups(AggregateScanState *state);
+extern void ZbxhistEndSpilling(AggregateScanState *state);
+extern bool ZbxhistNextSpilled(AggregateScanState *state);
+extern void ZbxhistForgetSpilled(AggregateScanState *state);
 
 /* segment_groups.c */
 extern void ZbxhistAddSegment(AggregateScanState *state,

@@ -39,20 +39,21 @@ typedef struct Steps
 static void FindSteps(Node *node, Steps *steps);
 
 /*
- * FindBounds sets the clocks that there may be: those of packed days, as far
- * as conditions with constants leave them.
+ * CountClocks returns how many clocks there may be: those of packed days, as far
+ * as conditions leave them.
  */
-static void
-FindBounds(const PackedRel *packed, List *conds, ScanBounds *bounds)
+static double
+CountClocks(const PackedRel *packed)
 {
-	ZbxhistGetConstBounds(conds, bounds);
+	int64		from_clock = packed->estimate.from_clock;
+	int64		to_clock = packed->estimate.to_clock;
+
 	if (packed->ndays > 0)
 	{
-		bounds->from_clock = Max(bounds->from_clock,
-								 packed->days[0].from_clock);
-		bounds->to_clock = Min(bounds->to_clock,
-							   packed->days[packed->ndays - 1].to_clock);
+		from_clock = Max(from_clock, packed->days[0].from_clock);
+		to_clock = Min(to_clock, packed->days[packed->ndays - 1].to_clock);
 	}
+	return (double) to_clock - (double) from_clock + 1;
 }
 
 /*
@@ -152,44 +153,56 @@ FindSteps(Node *node, Steps *steps)
 }
 
 /*
- * EstimateKey returns how many values a key has between two clocks; keys that
- * are not of the clock alone are left to PostgreSQL, with others.
+ * IsOfColumn says whether an expression has this column and no other.
  */
-static double
-EstimateKey(const AggregateQuery *query, Node *key, const ScanBounds *bounds,
-			List **left)
+static bool
+IsOfColumn(Node *expr, AttrNumber attnum)
 {
-	double		nclocks = (double) bounds->to_clock -
-		(double) bounds->from_clock + 1;
-	List	   *vars = pull_var_clause(key, 0);
-	Steps		steps;
+	List	   *vars = pull_var_clause(expr, 0);
+	ListCell   *lc;
 
-	if (IsA(key, Var) || list_length(vars) == 0 || nclocks < 1 ||
-		linitial_node(Var, vars)->varattno != query->clock)
+	foreach(lc, vars)
 	{
-		*left = lappend(*left, key);
-		return 1;
+		if (lfirst_node(Var, lc)->varattno != attnum)
+			return false;
 	}
-	FindSteps(key, &steps);
-	return 1 + nclocks / steps.period;
+	return vars != NIL;
 }
 
 /*
  * ZbxhistEstimateGroups returns how many groups there will be of nrows rows.
+ * Keys that are not of the clock alone are left to PostgreSQL; those of the item
+ * have no more values than there are items.
  */
 double
 ZbxhistEstimateGroups(PlannerInfo *root, double nrows, RelOptInfo *packed,
-					  const AggregateQuery *query, List *conds)
+					  const AggregateQuery *query)
 {
-	ScanBounds	bounds;
+	const PackedRel *rel = ZbxhistPackedRelOf(packed);
+	double		nclocks = CountClocks(rel);
 	List	   *left = NIL;
 	double		result = 1;
 	ListCell   *lc;
 
-	FindBounds(ZbxhistPackedRelOf(packed), conds, &bounds);
 	foreach(lc, query->keys)
-		result *= EstimateKey(query, lfirst(lc), &bounds, &left);
+	{
+		Node	   *key = lfirst(lc);
+		Steps		steps;
+
+		if (nclocks < 1 || IsA(key, Var) || !IsOfColumn(key, query->clock))
+		{
+			left = lappend(left, key);
+			continue;
+		}
+		FindSteps(key, &steps);
+		result *= 1 + nclocks / steps.period;
+	}
 	if (left != NIL)
-		result *= estimate_num_groups(root, left, nrows, NULL, NULL);
+	{
+		double		nleft = estimate_num_groups(root, left, nrows, NULL, NULL);
+
+		result *= IsOfColumn((Node *) left, query->itemid) ?
+			Min(nleft, rel->estimate.nitems) : nleft;
+	}
 	return clamp_row_est(Min(result, nrows));
 }

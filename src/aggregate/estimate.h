@@ -12,6 +12,6 @@
 
 extern double ZbxhistEstimateGroups(PlannerInfo *root, double nrows,
 									RelOptInfo *packed,
-									const AggregateQuery *query, List *conds);
+									const AggregateQuery *query);
 
 #endif							/* ZBXHIST_AGGREGATE_ESTIMATE_H */

@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * groups.c
- *	  The groups of an aggregation, in bounded memory.
+ *	  The groups of an aggregation.
  *
- * A hash table of the groups' keys.  If it takes more memory than hash tables
- * may, the groups whose hashes are in the upper half are forgotten, and again
- * if need be; they are found in another pass over all rows, for which the
- * caller asks when it has given out what there is.  The planner does not
- * choose this aggregation where it expects that to happen often.
+ * A hash table of the groups' keys.  It knows how much memory it takes; who
+ * adds rows writes the groups to disk (spilled_groups.c), or gives them out,
+ * when they are more than hash tables may take, and empties it.
  *
  * Memory: groups are in a context of the table's own, which the caller
  * deletes by deleting the parent.
@@ -36,10 +34,10 @@ ZbxhistGroupBytes(int nkeys, int ninputs)
 }
 
 /*
- * EmptyGroups forgets all groups.
+ * ZbxhistEmptyGroups forgets all groups.
  */
-static void
-EmptyGroups(GroupTable *table)
+void
+ZbxhistEmptyGroups(GroupTable *table)
 {
 	MemoryContextReset(table->context);
 	table->ngroups = 0;
@@ -60,96 +58,7 @@ ZbxhistInitGroups(GroupTable *table)
 										   "zbxhist groups",
 										   ALLOCSET_DEFAULT_SIZES);
 	table->limit = get_hash_memory_limit();
-	ZbxhistFirstPass(table);
-}
-
-/*
- * ZbxhistFirstPass forgets the groups and prepares for those of all hashes.
- */
-void
-ZbxhistFirstPass(GroupTable *table)
-{
-	EmptyGroups(table);
-	table->first_hash = 0;
-	table->last_hash = PG_UINT32_MAX;
-}
-
-/*
- * ZbxhistNextPass forgets the groups and prepares for those of the hashes that
- * have not been looked at; returns false if there are none.
- */
-bool
-ZbxhistNextPass(GroupTable *table)
-{
-	if (table->last_hash == PG_UINT32_MAX)
-		return false;
-	EmptyGroups(table);
-	table->first_hash = table->last_hash + 1;
-	table->last_hash = PG_UINT32_MAX;
-	return true;
-}
-
-/* ---- forgetting ---- */
-
-/*
- * KeyBytes returns what a key takes besides its Datum.
- */
-static Size
-KeyBytes(const GroupKey *key, Datum value, bool isnull)
-{
-	return key->typbyval || isnull ? 0 :
-		datumGetSize(value, false, key->typlen);
-}
-
-/*
- * FreeGroup frees a group.
- */
-static void
-FreeGroup(GroupTable *table, ValueGroup *group)
-{
-	table->used -= ZbxhistGroupBytes(table->nkeys, table->ninputs);
-	for (int i = 0; i < table->nkeys; i++)
-	{
-		const GroupKey *key = &table->keys[i];
-
-		table->used -= KeyBytes(key, group->keys[i], group->nulls[i]);
-		if (!key->typbyval && !group->nulls[i])
-			pfree(DatumGetPointer(group->keys[i]));
-	}
-	for (int i = 0; i < table->ninputs; i++)
-		ZbxhistFreeTotal(&group->totals[i], table->inputs[i].kind);
-	pfree(group->keys);
-	pfree(group->nulls);
-	pfree(group);
-	table->ngroups--;
-}
-
-/*
- * ForgetUpperHalf leaves the groups whose hashes are in the lower half of
- * those that are looked at.
- */
-static void
-ForgetUpperHalf(GroupTable *table)
-{
-	table->last_hash = table->first_hash +
-		(table->last_hash - table->first_hash) / 2;
-	for (int i = 0; i < table->nbuckets; i++)
-	{
-		ValueGroup **place = &table->buckets[i];
-
-		while (*place != NULL)
-		{
-			ValueGroup *group = *place;
-
-			if (group->hash <= table->last_hash)
-			{
-				place = &group->next;
-				continue;
-			}
-			*place = group->next;
-			FreeGroup(table, group);
-		}
-	}
+	ZbxhistEmptyGroups(table);
 }
 
 /* ---- finding ---- */
@@ -196,6 +105,16 @@ HasKeys(GroupTable *table, const ValueGroup *group, const Datum *keys,
 			return false;
 	}
 	return true;
+}
+
+/*
+ * KeyBytes returns what a key takes besides its Datum.
+ */
+static Size
+KeyBytes(const GroupKey *key, Datum value, bool isnull)
+{
+	return key->typbyval || isnull ? 0 :
+		datumGetSize(value, false, key->typlen);
 }
 
 /*
@@ -257,9 +176,7 @@ Grow(GroupTable *table)
 }
 
 /*
- * ZbxhistFindGroup returns the group of these keys, a new one if need be, or
- * NULL if it is for another pass.  A new one may make the table forget others,
- * so what has been found before must not be used any more.
+ * ZbxhistFindGroup returns the group of these keys, a new one if need be.
  */
 ValueGroup *
 ZbxhistFindGroup(GroupTable *table, const Datum *keys, const bool *nulls)
@@ -267,19 +184,12 @@ ZbxhistFindGroup(GroupTable *table, const Datum *keys, const bool *nulls)
 	uint32		hash = HashKeys(table, keys, nulls);
 	ValueGroup *group;
 
-	if (hash < table->first_hash || hash > table->last_hash)
-		return NULL;
 	for (group = table->buckets[hash % table->nbuckets]; group != NULL;
 		 group = group->next)
 	{
 		if (group->hash == hash && HasKeys(table, group, keys, nulls))
 			return group;
 	}
-	while (table->used >= table->limit && table->ngroups > 0 &&
-		   table->first_hash < table->last_hash)
-		ForgetUpperHalf(table);
-	if (hash > table->last_hash)
-		return NULL;
 	if (table->ngroups >= table->nbuckets)
 		Grow(table);
 	group = MakeGroup(table, keys, nulls, hash);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * groups.h
- *	  The groups of an aggregation, in bounded memory.
+ *	  The groups of an aggregation.
  *
  *-------------------------------------------------------------------------
  */
@@ -48,21 +48,25 @@ typedef struct GroupTable
 	int			ninputs;
 	GroupInput *inputs;
 
-	/* those of the hashes that are looked at in this pass */
-	uint32		first_hash;
-	uint32		last_hash;
-
 	int			ngroups;
 	int			nbuckets;
 	ValueGroup **buckets;
 	Size		used;			/* bytes, about */
-	Size		limit;			/* of used */
+	Size		limit;			/* of used, see groups_are_full */
 	MemoryContext context;		/* owns groups */
 } GroupTable;
 
+/*
+ * groups_are_full says whether the groups have to go before more are made.
+ */
+static inline bool
+groups_are_full(const GroupTable *table)
+{
+	return table->used >= table->limit && table->ngroups > 1;
+}
+
 extern void ZbxhistInitGroups(GroupTable *table);
-extern void ZbxhistFirstPass(GroupTable *table);
-extern bool ZbxhistNextPass(GroupTable *table);
+extern void ZbxhistEmptyGroups(GroupTable *table);
 extern ValueGroup *ZbxhistFindGroup(GroupTable *table, const Datum *keys,
 									const bool *nulls);
 extern Size ZbxhistGroupBytes(int nkeys, int ninputs);

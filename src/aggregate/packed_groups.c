@@ -287,7 +287,7 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 
 	if (!state->has_packed)
 		BeginPacked(state);
-	while (!aggregate_is_full(state))
+	while (!groups_are_full(&state->table))
 	{
 		MemoryContext old;
 

@@ -77,8 +77,7 @@ IsSame(AggregateScanState *state, int64 itemid, int32 clock)
 }
 
 /*
- * FindGroup returns the group of the run in hand, or NULL if it is for another
- * pass.
+ * FindGroup returns the group of the run in hand.
  */
 static ValueGroup *
 FindGroup(AggregateScanState *state)
@@ -297,14 +296,11 @@ AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
 
 	while (row < to)
 	{
-		ValueGroup *group;
 		int			end;
 
 		EvaluateKeys(state, rows->itemid, (int32) clocks[row], &state->first);
-		group = FindGroup(state);
 		end = FindRunEnd(state, rows->itemid, clocks, row, to);
-		if (group != NULL)
-			AddRun(state, group, rows, row, end);
+		AddRun(state, FindGroup(state), rows, row, end);
 		state->usual_run = end - row;
 		row = end;
 	}
@@ -394,18 +390,15 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
 	if (!is_filtered)
 	{
 		group = FindGroup(state);
-		if (group == NULL || AddStats(state, group, info))
+		if (AddStats(state, group, info))
 			return;
 		Decode(state, false, false, &rows);
 		AddRun(state, group, &rows, 0, rows.nrows);
 		return;
 	}
 	Decode(state, false, true, &rows);
-	if (rows.nrows == 0)
-		return;
-	group = FindGroup(state);
-	if (group != NULL)
-		AddRun(state, group, &rows, 0, rows.nrows);
+	if (rows.nrows > 0)
+		AddRun(state, FindGroup(state), &rows, 0, rows.nrows);
 }
 
 /*

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(zbxhist_refuse);
  * named with these, as they run without them in their search_path.
  */
 static bool
-IsOwnContext(const ErrorContextCallback * callback)
+IsOwnContext(const ErrorContextCallback *callback)
 {
 	ErrorContextCallback *const whole = error_context_stack;
 	ErrorContextCallback alone = *callback;

@@ -632,16 +632,3 @@ ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
 	return DirectFunctionCall2(numeric_div, NumericPart(&total->u.n, PART_SUM),
 							   NumericGetDatum(int64_to_numeric(total->count)));
 }
-
-/*
- * ZbxhistFreeTotal frees what a total has besides itself.
- */
-void
-ZbxhistFreeTotal(Total *total, TotalKind kind)
-{
-	if (kind != TOTAL_NUMERIC || total->u.n.other_sum == NULL)
-		return;
-	pfree(total->u.n.other_min);
-	pfree(total->u.n.other_max);
-	pfree(total->u.n.other_sum);
-}

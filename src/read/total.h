@@ -91,6 +91,5 @@ extern Datum ZbxhistTotalResult(const Total *total, TotalKind kind,
 								TotalPart part, Oid type, bool *isnull);
 extern void ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 							  MemoryContext owner);
-extern void ZbxhistFreeTotal(Total *total, TotalKind kind);
 
 #endif							/* ZBXHIST_TOTAL_H */

@@ -207,7 +207,7 @@ BEGIN
         PERFORM set_config(name, '0', true) FROM unnest('{parallel_setup_cost,parallel_tuple_cost,min_parallel_table_scan_size}'::text[]) name;
     END IF;
     FOR line IN EXECUTE 'EXPLAIN ' || query LOOP plan := plan || line; END LOOP;
-    PERFORM set_config('work_mem', CASE WHEN random() < 0.1 THEN '64kB' ELSE '4MB' END, true);
+    PERFORM set_config('work_mem', CASE WHEN random() < 0.4 THEN '64kB' ELSE '4MB' END, true);
     BEGIN
         EXECUTE format('SELECT string_agg(x::text, '' '' ORDER BY x::text) FROM (%s) x', plain) INTO expected;
     EXCEPTION WHEN division_by_zero OR numeric_value_out_of_range THEN
