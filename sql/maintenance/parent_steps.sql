@@ -171,6 +171,8 @@ BEGIN
     IF coalesce(found, '{}') = '{}' THEN
         RETURN 'done';
     END IF;
+    -- GRANT locks no table, and would fail an ALTER TABLE beside it
+    PERFORM zbxhist_internal.lock_patiently(partition);
     IF 'privileges' = ANY (found) THEN
         PERFORM zbxhist_internal.clone_grants(parent, partition);
     END IF;
