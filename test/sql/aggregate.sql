@@ -175,6 +175,27 @@ SELECT i, (SELECT string_agg(x::text, ' ' ORDER BY x) FROM (SELECT clock, sum(va
 SELECT count(*) AS spilled FROM plan_of('SELECT i, (SELECT count(*) FROM (SELECT clock, sum(value) FROM history_any h WHERE h.itemid = i GROUP BY clock) x) FROM generate_series(1, 3) i') p WHERE p ~ 'Spilled';
 SELECT count(*) FROM (SELECT clock FROM (SELECT clock, count(*) FROM history_any GROUP BY clock) x LIMIT 5) y;
 RESET work_mem;
+-- clocks as other numbers and as times, which say what is read; <> does not
+CREATE FUNCTION of_clocks(tab text, condition text, OUT result text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(clock), 0) || '' '' || coalesce(min(clock), 0) FROM %s WHERE itemid = 1 AND %s', tab, condition) INTO result;
+END $$;
+CREATE TEMP TABLE conditions AS SELECT format(CASE WHEN length(o) = 1 THEN '%1$s %2$s %3$s' ELSE '%3$s %2$s %1$s' END, t.form, o, coalesce(quote_literal(v), 'NULL') || t.cast_to) AS condition
+    FROM (VALUES ('clock::numeric', '::numeric', '{90000,90000.5,-1000.5,-240,NaN,Infinity,-Infinity,1e30,-1e30,172800.0000000000000000001,172799.9999999999999999999,NULL}'::text[]),
+        ('clock::double precision', '::double precision', '{90000,90000.5,-1000.5,-240,NaN,Infinity,-Infinity,1e300,-1e300,NULL}'),
+        ('to_timestamp(clock)', '::timestamptz', '{"1970-01-02 00:00:00 UTC","1970-01-02 01:00:00.5 UTC","1969-12-31 23:50:00.25 UTC","1969-12-31 23:56:00 UTC",infinity,-infinity,NULL}'),
+        ('clock::bigint', '::bigint', '{90000,-240,9223372036854775807,-9223372036854775808}')) t (form, cast_to, vals), unnest(vals) v, unnest('{<,<=,=,>=,>,<>}'::text[]) o;
+SELECT condition, of_clocks('history_uint', condition), of_clocks('aggregate_plain.history_uint', condition) FROM conditions WHERE of_clocks('history_uint', condition) <> of_clocks('aggregate_plain.history_uint', condition);
+SELECT count(*) FILTER (WHERE p ~ 'Packed (Column )?Filter') AS filters FROM conditions, LATERAL (SELECT string_agg(l, '') AS p
+    FROM plan_of('SELECT max(clock) FROM history_uint WHERE itemid = 1 AND ' || condition, false) l) x WHERE condition !~ '(NULL|<>)';
+SELECT * FROM plan_of('SELECT max(value) FROM history_uint WHERE itemid = 1 AND to_timestamp(clock) >= to_timestamp(90000) AND clock < extract(epoch FROM timestamptz ''1970-01-02 06:00:00 UTC'')') p WHERE p ~ 'Days';
+CREATE FUNCTION of_rows(tab text, rest text, OUT result text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT string_agg(x::text, '' '' ORDER BY x) FROM (SELECT itemid, clock, value FROM %s WHERE itemid = 2 AND %s) x', tab, rest) INTO result;
+END $$;
+SELECT count(*) FILTER (WHERE length(of_rows('history_uint', c || r)) > 20) AS with_rows, count(*) FILTER (WHERE of_rows('history_uint', c || r) <> of_rows('aggregate_plain.history_uint', c || r)) AS differ
+    FROM unnest('{"to_timestamp(clock) >= to_timestamp(300000)",clock::numeric < 90000.5}'::text[]) c, unnest('{" ORDER BY clock DESC LIMIT 3"," ORDER BY clock, ns LIMIT 2",""}'::text[]) r;
+DROP TABLE conditions;
 -- parameters, subqueries that are run again, cursors
 PREPARE of_item(bigint, integer, integer) AS SELECT clock / $3 AS bucket, count(*), sum(value) FROM history_uint WHERE itemid = $1 AND clock >= $2 GROUP BY clock / $3 ORDER BY 1 LIMIT 3;
 SELECT * FROM plan_of('EXECUTE of_item(1, 90000, 86400)', false) LIMIT 8;

@@ -11,13 +11,23 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "packed/fdw/fdw_bounds.h"
+
+/* no clock is as far from 0; doubles of it are exact */
+#define MAX_NUMBER 4503599627370496.0
 
 /*
  * ZbxhistInitBounds sets bounds to everything, oldest first.
@@ -344,6 +354,106 @@ ZbxhistSettleKeys(ScanBounds *bounds)
 /* ---- conditions ---- */
 
 /*
+ * FloorOfDouble sets the greatest integer that is not above a number, and says
+ * whether it is the number.  NaN is above all.
+ */
+static bool
+FloorOfDouble(double value, int64 *floor_of)
+{
+	if (isnan(value) || value >= MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MAX;
+		return false;
+	}
+	if (value <= -MAX_NUMBER)
+	{
+		*floor_of = PG_INT64_MIN;
+		return false;
+	}
+	*floor_of = (int64) floor(value);
+	return *floor_of == value;
+}
+
+/*
+ * FloorOfTime does so for a time as a clock.
+ */
+static bool
+FloorOfTime(TimestampTz time, int64 *floor_of)
+{
+	int64		part;
+
+	if (TIMESTAMP_NOT_FINITE(time))
+		return FloorOfDouble(TIMESTAMP_IS_NOBEGIN(time) ? -get_float8_infinity() :
+							 get_float8_infinity(), floor_of);
+	part = time % USECS_PER_SEC;
+	*floor_of = time / USECS_PER_SEC - (part < 0 ? 1 : 0) +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (int64) SECS_PER_DAY;
+	return part == 0;
+}
+
+/*
+ * GetFloor does so for a value of a type that clocks are compared with.
+ */
+static bool
+GetFloor(Oid type, Datum value, int64 *floor_of)
+{
+	Datum		whole;
+
+	switch (type)
+	{
+		case FLOAT8OID:
+			return FloorOfDouble(DatumGetFloat8(value), floor_of);
+		case NUMERICOID:
+			whole = DirectFunctionCall1(numeric_floor, value);
+			return FloorOfDouble(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+																	whole)),
+								 floor_of) &&
+				DatumGetBool(DirectFunctionCall2(numeric_eq, whole, value));
+		case TIMESTAMPTZOID:
+			return FloorOfTime(DatumGetTimestampTz(value), floor_of);
+		default:
+			*floor_of = GetInteger(type, value);
+			return true;
+	}
+}
+
+/*
+ * ApplyClock limits bounds by a comparison of the clock.
+ */
+static void
+ApplyClock(ScanBounds *bounds, PackedCondKind kind, Oid type, Datum value)
+{
+	int64		number;
+	bool		is_whole = GetFloor(type, value, &number);
+
+	switch (kind)
+	{
+		case COND_CLOCK_FROM:
+		case COND_CLOCK_AFTER:
+			if (kind == COND_CLOCK_FROM && is_whole)
+				LimitClocks(bounds, number, PG_INT64_MAX);
+			else if (number == PG_INT64_MAX)
+				LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+			else
+				LimitClocks(bounds, number + 1, PG_INT64_MAX);
+			break;
+		case COND_CLOCK_TO:
+		case COND_CLOCK_BEFORE:
+			if (kind == COND_CLOCK_TO || !is_whole)
+				LimitClocks(bounds, PG_INT64_MIN, number);
+			else if (number == PG_INT64_MIN)
+				LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+			else
+				LimitClocks(bounds, PG_INT64_MIN, number - 1);
+			break;
+		default:
+			LimitClocks(bounds, is_whole ? number : PG_INT64_MAX,
+						is_whole ? number : PG_INT64_MIN);
+			break;
+	}
+}
+
+/*
  * ZbxhistApplyCond limits bounds by a condition, whose value is of that type.
  * Nothing is equal to null, or more or less.  The items of bounds are palloc'd
  * in the current context.
@@ -352,7 +462,6 @@ void
 ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 				 Datum value, bool isnull)
 {
-	int64		number;
 	int64	   *item;
 
 	if (isnull)
@@ -360,46 +469,26 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
 		return;
 	}
-	if (kind == COND_ITEMS || kind == COND_CLOCKS)
-	{
-		ApplyArray(bounds, kind, value);
-		return;
-	}
-	if (kind == COND_TIDS || kind == COND_TID)
-	{
-		ApplyTids(bounds, kind, value);
-		return;
-	}
-	if (kind == COND_KEYS)
-	{
-		ApplyKeys(bounds, value);
-		return;
-	}
-	number = GetInteger(type, value);
 	switch (kind)
 	{
+		case COND_ITEMS:
+		case COND_CLOCKS:
+			ApplyArray(bounds, kind, value);
+			break;
+		case COND_TIDS:
+		case COND_TID:
+			ApplyTids(bounds, kind, value);
+			break;
+		case COND_KEYS:
+			ApplyKeys(bounds, value);
+			break;
 		case COND_ITEM:
 			item = palloc(sizeof(int64));
-			*item = number;
+			*item = GetInteger(type, value);
 			LimitItems(bounds, item, 1);
 			break;
-		case COND_CLOCK_FROM:
-			LimitClocks(bounds, number, PG_INT64_MAX);
-			break;
-		case COND_CLOCK_AFTER:
-			LimitClocks(bounds, number == PG_INT64_MAX ? number : number + 1,
-						number == PG_INT64_MAX ? PG_INT64_MIN : PG_INT64_MAX);
-			break;
-		case COND_CLOCK_TO:
-			LimitClocks(bounds, PG_INT64_MIN, number);
-			break;
-		case COND_CLOCK_BEFORE:
-			LimitClocks(bounds,
-						number == PG_INT64_MIN ? PG_INT64_MAX : PG_INT64_MIN,
-						number == PG_INT64_MIN ? number : number - 1);
-			break;
 		default:
-			LimitClocks(bounds, number, number);
+			ApplyClock(bounds, kind, type, value);
 			break;
 	}
 }

@@ -6,7 +6,8 @@
  * When a query is planned, its conditions are taken apart into a kind and a
  * value that does not depend on the row; when it is executed, the values
  * become bounds.  A comparison of itemid or clock with an integer of any size
- * is taken exactly, so that the executor need not look at it again.  Of an OR
+ * is taken exactly, so that the executor need not look at it again; so is one
+ * of the clock as a number of another type, or as a time.  Of an OR
  * of such conditions (Zabbix looks for up to 1000 keys at once, and cuts long
  * lists of items up) the clocks of each item are taken, and every row is
  * looked at again.
@@ -31,8 +32,10 @@
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/typcache.h"
 
 #include "catalog/columns.h"
 #include "catalog/packed_days.h"
@@ -165,13 +168,50 @@ AddCond(List **conds, PackedCondKind kind, Node *value)
 }
 
 /*
- * GetStrategy returns what an operator does as one of integers' ordering, 0
- * if it is none.
+ * ClockOf returns the integer of an expression that has it as a number of
+ * another type, or as a time, in the same order; or else the expression.
+ */
+static Node *
+ClockOf(Node *expr)
+{
+	FuncExpr   *call = (FuncExpr *) expr;
+
+	if (expr == NULL || !IsA(expr, FuncExpr))
+		return expr;
+	switch (call->funcid)
+	{
+		case F_INT8_INT4:
+		case F_FLOAT8_INT4:
+		case F_NUMERIC_INT4:
+			return linitial(call->args);
+		case F_TO_TIMESTAMP_FLOAT8:
+			call = linitial(call->args);
+			if (IsA(call, FuncExpr) && call->funcid == F_FLOAT8_INT4)
+				return linitial(call->args);
+			return expr;
+		default:
+			return expr;
+	}
+}
+
+/*
+ * GetStrategy returns what an operator of a type and that of a value does as one
+ * of the type's ordering, 0 if it is none.
  */
 static int
-GetStrategy(Oid operator)
+GetStrategy(Oid operator, Oid type, Oid value_type)
 {
-	return get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+	switch (type)
+	{
+		case FLOAT8OID:
+		case NUMERICOID:
+		case TIMESTAMPTZOID:
+			return type != value_type ? 0 :
+				get_op_opfamily_strategy(operator,
+										 lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+		default:
+			return get_op_opfamily_strategy(operator, INTEGER_BTREE_FAM_OID);
+	}
 }
 
 /*
@@ -204,7 +244,7 @@ TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 	Node	   *left = linitial(op->args);
 	Node	   *right = list_length(op->args) == 2 ? lsecond(op->args) : NULL;
 	Oid			operator = op->opno;
-	AttrNumber	key = GetKey(left, columns);
+	AttrNumber	key = GetKey(ClockOf(left), columns);
 	int			strategy;
 
 	if (key == InvalidAttrNumber)
@@ -213,12 +253,13 @@ TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 
 		left = right;
 		right = swap;
-		key = GetKey(left, columns);
+		key = GetKey(ClockOf(left), columns);
 		operator = get_commutator(operator);
 	}
 	if (key == InvalidAttrNumber || right == NULL ||
 		!OidIsValid(operator) || !IsFixed(right, columns) ||
-		(strategy = GetStrategy(operator)) == 0)
+		(strategy = GetStrategy(operator, exprType(left),
+								exprType(right))) == 0)
 		return false;
 	if (key == columns->clock)
 		AddCond(conds, ClockKind(strategy), right);
@@ -275,7 +316,7 @@ TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 	Node	   *array = lsecond(any->args);
 
 	if (key == InvalidAttrNumber || !any->useOr ||
-		GetStrategy(any->opno) != BTEqualStrategyNumber ||
+		get_op_opfamily_strategy(any->opno, INTEGER_BTREE_FAM_OID) != BTEqualStrategyNumber ||
 		!IsFixed(array, columns))
 		return false;
 	AddCond(conds, key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
