@@ -41,15 +41,20 @@ def rows_kept(table):
 
 
 def disk(table):
-    """Bytes when retention is reached: as now, and a range with zbxhist."""
+    """Bytes when retention is reached: as now, and a range with zbxhist.  Values of some
+    hours only are not packed yet, and no larger than now."""
     rows, rate = rows_kept(table), rate_of(table) or 0
-    now = rows * table["bytes_per_value"] if table["bytes_per_value"] is not None else 0
+    heap = table["bytes_per_value"] or 0
+    now = rows * heap
     if table["sample"] is None:
         return {"plain": now, "heap": None, "runs": None}
     found = {"plain": now}
     for kind in ("heap", "runs"):
         fresh = 0 if table["kind"] == "trends" else rate * DAY * figures.unpacked(kind)
-        found[kind] = [rows * size + fresh for size in table["sample"]["bytes_per_value"]]
+        found[kind] = [
+            min(rows * size + fresh, rows * max(size, heap))
+            for size in table["sample"]["bytes_per_value"]
+        ]
     return found
 
 

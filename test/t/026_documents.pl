@@ -399,6 +399,7 @@ for my $sql (@looks)
 {
 	$sql =~ s/\$\(\(itemid \+ 1\)\)/99402/;
 	$sql =~ s/\$itemid/99401/;
+	$sql =~ s/\$midnight/day(0)/e;
 	run_and_look('zabbix', { sql => $sql, around => '' }, 'quickstart');
 }
 $node->safe_psql('postgres', 'DROP DATABASE zabbix');

@@ -256,6 +256,21 @@ like(
 	'what was not measured is said');
 like($found->{text}, qr/^  history +[\d.]+ +20\.0 +28 /m, 'the text says so');
 
+# values of an hour, as of a Zabbix that has just begun, are not packed
+$node->safe_psql($odd, "UPDATE $odd_sql.config SET hk_history_global = 0");
+$found = found_while(
+	$odd,
+	"SET search_path = $odd_sql;\n"
+	  . join('',
+		map { insert_values('history', 1 + 20 * $_, 20, day(0) + 1) }
+		  0 .. 49)
+	  . 'SELECT pg_stat_force_next_flush();',
+	@reader);
+$table = $found->{table};
+cmp_ok($table->{history}{disk}{heap}[1],
+	'<=', $table->{history}{disk}{plain},
+	'a few values take no more than they do now');
+
 # ---- other settings, no statistics, no rights ----
 
 $node->safe_psql($odd, <<"SQL");
