@@ -67,7 +67,8 @@ zbxhist_advice() {
 		   DROP EXTENSION zbxhist CASCADE;
 		   SELECT format('ALTER DATABASE %I RESET session_preload_libraries;', current_database()) \gexec
 
-		The first brings packed values back into plain tables.  Where zbxhist is among
+		The first brings packed values back into plain tables.  Where PostgreSQL refuses
+		one of the others to the owner, a superuser runs it.  Where zbxhist is among
 		shared_preload_libraries, take it out of postgresql.conf and restart; see
 		docs/operations.md, "Removing the extension".
 	ADVICE
