@@ -262,13 +262,14 @@ $found = found_while(
 	$odd,
 	"SET search_path = $odd_sql;\n"
 	  . join('',
-		map { insert_values('history', 1 + 20 * $_, 20, day(0) + 1) }
-		  0 .. 49)
+		map { insert_values('history', 1 + 20 * $_, 20, day(0) + 1) } 0 .. 49)
 	  . 'SELECT pg_stat_force_next_flush();',
 	@reader);
 $table = $found->{table};
-cmp_ok($table->{history}{disk}{heap}[1],
-	'<=', $table->{history}{disk}{plain},
+cmp_ok(
+	$table->{history}{disk}{heap}[1],
+	'<=',
+	$table->{history}{disk}{plain},
 	'a few values take no more than they do now');
 
 # ---- other settings, no statistics, no rights ----
