@@ -172,8 +172,7 @@ sub where
 		"clock BETWEEN $from AND $from + " . int rand 200_000,
 		"clock >= $from." . one_of(0, 5),
 		"to_timestamp(clock) < to_timestamp($from)",
-		"$from + 0.5::float8 > clock"
-	  ) if rand() < 0.5;
+		"$from + 0.5::float8 > clock") if rand() < 0.5;
 	push @conditions, value_condition(int rand 3, $is_text)
 	  while rand() < 0.35;
 	return @conditions ? ' WHERE ' . join ' AND ', @conditions : '';
