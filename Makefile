@@ -63,6 +63,7 @@ OBJS = \
 	src/ingest/run_key_cache.o \
 	src/ingest/run_keys.o \
 	src/ingest/run_table.o \
+	src/ingest/stored_keys.o \
 	src/ingest/table_keys.o \
 	src/maintenance/as_owner.o \
 	src/maintenance/default_guard.o \

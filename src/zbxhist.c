@@ -23,6 +23,7 @@
 #include "ingest/batch.h"
 #include "ingest/counters.h"
 #include "ingest/fast/fast_insert.h"
+#include "ingest/stored_keys.h"
 #include "maintenance/worker.h"
 #include "packed/day/row_lock.h"
 #include "plan/item_scan.h"
@@ -55,6 +56,7 @@ _PG_init(void)
 
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
+	ZbxhistStoredKeysInit();
 	ZbxhistBatchInit();
 	ZbxhistRowLockInit();
 	ZbxhistFastInsertInit();

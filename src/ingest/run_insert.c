@@ -25,6 +25,7 @@
 #include "ingest/run_insert.h"
 #include "ingest/run_keys.h"
 #include "ingest/run_merger.h"
+#include "ingest/stored_keys.h"
 #include "packed/day/day.h"
 #include "packed/day/row_buffer.h"
 
@@ -230,17 +231,48 @@ RaiseRowTaken(const RunInsert *insert, int row)
 }
 
 /*
+ * PickKeys returns the keys of some of the rows, which are in their order.
+ */
+static RunKeys
+PickKeys(const RunKeys *keys, const int *rows, int nrows)
+{
+	RunKeys		result = {.nrows = nrows,.first_clock = PG_INT32_MAX,
+	.last_clock = PG_INT32_MIN};
+
+	result.itemids = palloc(sizeof(int64) * nrows);
+	result.positions = palloc(sizeof(int64) * nrows);
+	for (int i = 0; i < nrows; i++)
+	{
+		int32		clock = position_clock(keys->positions[rows[i]]);
+
+		result.itemids[i] = keys->itemids[rows[i]];
+		result.positions[i] = keys->positions[rows[i]];
+		result.first_clock = Min(result.first_clock, clock);
+		result.last_clock = Max(result.last_clock, clock);
+	}
+	return result;
+}
+
+/*
  * CheckRunKeys raises 23505 if a key is in another run.
  */
 static void
 CheckRunKeys(RunInsert *insert)
 {
-	int			row = ZbxhistFindInRuns(insert->rel, insert->table,
-										&insert->keys, insert->runs,
-										insert->nruns);
+	int		   *rows = palloc(sizeof(int) * insert->keys.nrows);
+	int			nrows = ZbxhistNoteStoredKeys(insert->rel, insert->table,
+											  insert->runs, insert->nruns,
+											  &insert->keys, rows);
 
-	if (row >= 0)
-		RaiseRowTaken(insert, row);
+	if (nrows > 0)
+	{
+		RunKeys		keys = PickKeys(&insert->keys, rows, nrows);
+		int			row = ZbxhistFindInRuns(insert->rel, insert->table, &keys,
+											insert->runs, insert->nruns);
+
+		if (row >= 0)
+			RaiseRowTaken(insert, rows[row]);
+	}
 	for (int i = 0; i < insert->nruns; i++)
 		ZbxhistRememberKeys(insert->rel, &insert->keys, &insert->runs[i],
 							GetCurrentTransactionId());

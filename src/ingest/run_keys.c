@@ -219,13 +219,8 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 {
 	DayGroup	place;
 
-	for (int i = 0; i < look->nown; i++)
-	{
-		if (ItemPointerEquals(unconstify(ItemPointerData *, &look->own[i].tid),
-							  &slot->tts_tid))
-			return false;
-	}
-	return ZbxhistReadPlace(slot, &place) && HasKeyWithin(look->keys, &place);
+	return !is_written(look->own, look->nown, &slot->tts_tid) &&
+		ZbxhistReadPlace(slot, &place) && HasKeyWithin(look->keys, &place);
 }
 
 /*

@@ -1,4 +1,4 @@
-# Four sessions store values as runs, one key in a hundred twice, with
+# Four sessions store values as runs, some keys twice, with
 # transactions that are rolled back, in parts too, while runs are merged and the
 # server is killed, and the hour is packed in the end: always the rows of a plain table with the same
 # key that the same transactions wrote, and the same keys refused.
@@ -19,6 +19,7 @@ srand($ENV{ZBXHIST_SEED} // 1);
 
 my $node = test_server(
 	'runs_crash',
+	shared_preload_libraries => 'zbxhist',
 	full_page_writes => 'on',
 	deadlock_timeout => '20ms');
 create_database($node, 'zabbix');
@@ -55,15 +56,18 @@ $node->safe_psql(
 	DECLARE
 		items  bigint[];
 		clocks integer[];
+		clock  integer;
 		n      integer;
 		what   text;
 	BEGIN
 		LOOP
 			n := (ARRAY[1, 3, 10, 100, 1000])[1 + floor(random() * 5)];
-			-- fresh keys, but for one in a hundred
-			SELECT array_agg(CASE WHEN random() < 0.01 / sqrt(n) THEN 1 + floor(random() * 3)
+			-- time goes on, from one hour to the next
+			clock := least(89000 + nextval('ticks') / 2, 93000);
+			-- fresh keys, but for a few
+			SELECT array_agg(CASE WHEN random() < 0.03 / sqrt(n) THEN 1 + floor(random() * 3)
 			                      ELSE nextval('fresh') END),
-			       array_agg((89900 + floor(random() * 200))::integer)
+			       array_agg(clock + floor(random() * 200)::integer)
 			  INTO items, clocks FROM generate_series(1, n);
 			BEGIN
 				what := store(items, clocks, writer);
@@ -87,6 +91,7 @@ $node->safe_psql(
 		END LOOP;
 	END $$;
 	CREATE SEQUENCE fresh START 1000;
+	CREATE SEQUENCE ticks;
 });
 
 my $checksum =

@@ -21,6 +21,21 @@ typedef struct WrittenRun
 	int			nrows;
 } WrittenRun;
 
+/*
+ * is_written says whether the run at tid is one of those.
+ */
+static inline bool
+is_written(const WrittenRun *runs, int nruns, const ItemPointerData *tid)
+{
+	for (int i = 0; i < nruns; i++)
+	{
+		if (ItemPointerEquals(unconstify(ItemPointerData *, &runs[i].tid),
+							  unconstify(ItemPointerData *, tid)))
+			return true;
+	}
+	return false;
+}
+
 extern int	ZbxhistWriteRuns(Relation runs, int64 batch, const RunRows *rows,
 							 double *row_bytes, CommandId cid,
 							 WrittenRun **written);
