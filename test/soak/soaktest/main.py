@@ -32,7 +32,6 @@ CREATE TABLE plain_history_text (LIKE history_text INCLUDING ALL);
 CREATE TABLE acknowledged (writer text PRIMARY KEY, number bigint);
 SELECT zbxhist.create_parent(t::regclass, '1 hour', retention => interval '{days} days', pack_after => interval '1 hour', ingest => i)
   FROM unnest(ARRAY['history', 'history_uint', 'history_text'], ARRAY[{ingest}]) p (t, i);
-ALTER DATABASE soak SET session_preload_libraries = 'zbxhist';
 """
 
 

@@ -18,6 +18,7 @@ max_prepared_transactions = 10
 # readers of whole tables with partitions of a quarter of an hour
 max_locks_per_transaction = 512
 shared_buffers = 64MB
+shared_preload_libraries = 'zbxhist'
 maintenance_work_mem = 32MB
 max_wal_size = 512MB
 checkpoint_timeout = 1min
