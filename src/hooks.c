@@ -132,8 +132,8 @@ CreateUpperPathsHook(PlannerInfo *root, UpperRelationKind stage,
 {
 	if (prev_create_upper_paths)
 		(*prev_create_upper_paths) (root, stage, input, output, extra);
-	if (stage == UPPERREL_GROUP_AGG)
-		ZbxhistConsiderAggregateScan(root, input, output);
+	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_DISTINCT)
+		ZbxhistConsiderAggregateScan(root, stage, input, output);
 }
 
 /* ---- executing ---- */

@@ -75,11 +75,14 @@ typedef enum AggregateRole
 
 /* aggregate_query.c */
 extern bool ZbxhistIsUsable(Node *node);
-extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, PathTarget *target,
+extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
+									  PathTarget *target,
 									  AggregateQuery *query);
 
 /* aggregate_path.c */
-extern void ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
+extern void ZbxhistConsiderAggregateScan(PlannerInfo *root,
+										 UpperRelationKind stage,
+										 RelOptInfo *input,
 										 RelOptInfo *output);
 
 /* aggregate_scan.c */

@@ -418,14 +418,44 @@ MakePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
 											   lfirst(appinfo),
 											   choice->columns));
 	return ZbxhistMakeAggregatePath(output, choice, AGGREGATE_ALL,
-									output->reltarget, inputs);
+									choice->target, inputs);
+}
+
+/*
+ * IsOnlyDistinct says whether DISTINCT is all that is done with the rows.
+ */
+static bool
+IsOnlyDistinct(const Query *parse)
+{
+	return parse->groupClause == NIL && !parse->hasAggs &&
+		!parse->hasWindowFuncs && !parse->hasDistinctOn &&
+		parse->havingQual == NULL;
+}
+
+/*
+ * HasClock says whether a key is the clock itself, so that there are about as
+ * many groups as rows.
+ */
+static bool
+HasClock(const AggregateQuery *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->keys)
+	{
+		if (IsA(lfirst(lc), Var) &&
+			lfirst_node(Var, lc)->varattno == query->clock)
+			return true;
+	}
+	return false;
 }
 
 /*
  * Consider returns what can be planned for a query, or NULL.
  */
 static AggregateChoice *
-Consider(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
+Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
+		 PathTarget *target)
 {
 	AggregateChoice *choice = palloc0(sizeof(AggregateChoice));
 	AggregateQuery *query = &choice->query;
@@ -440,8 +470,9 @@ Consider(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 	query->clock = FindParentAttribute(&choice->tables, packed->columns.clock);
 	if (query->itemid == InvalidAttrNumber ||
 		query->clock == InvalidAttrNumber ||
-		!ZbxhistReadAggregateQuery(root, output->reltarget, query))
+		!ZbxhistReadAggregateQuery(root, clauses, target, query))
 		return NULL;
+	choice->target = target;
 	choice->columns = AddColumns(AddColumns(NIL, query->keys), query->inputs);
 	choice->relid =
 		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
@@ -449,13 +480,15 @@ Consider(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output)
 }
 
 /*
- * ZbxhistConsiderAggregateScan adds a path to those of a query's grouping, if
- * it is one that we understand.
+ * ZbxhistConsiderAggregateScan adds a path to those of a query's grouping, or of
+ * its DISTINCT, if it is one that we understand.
  */
 void
-ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
-							 RelOptInfo *output)
+ZbxhistConsiderAggregateScan(PlannerInfo *root, UpperRelationKind stage,
+							 RelOptInfo *input, RelOptInfo *output)
 {
+	const Query *parse = root->parse;
+	bool		is_distinct = stage == UPPERREL_DISTINCT;
 	AggregateChoice *choice;
 	CustomPath *path;
 	double		ngroups;
@@ -464,10 +497,15 @@ ZbxhistConsiderAggregateScan(PlannerInfo *root, RelOptInfo *input,
 		input->reloptkind != RELOPT_BASEREL ||
 		output->reloptkind != RELOPT_UPPER_REL || IS_DUMMY_REL(input) ||
 		!bms_is_empty(input->lateral_relids) ||
-		root->parse->commandType != CMD_SELECT)
+		parse->commandType != CMD_SELECT ||
+		(is_distinct && !IsOnlyDistinct(parse)))
 		return;
-	choice = Consider(root, input, output);
-	if (choice == NULL)
+	/* PostgreSQL gives the relation of DISTINCT no target of its own */
+	choice = Consider(root, input,
+					  is_distinct ? parse->distinctClause : parse->groupClause,
+					  is_distinct ? root->upper_targets[stage] : output->reltarget);
+	/* rows that come in the order of their items need no hash table */
+	if (choice == NULL || (is_distinct && HasClock(&choice->query)))
 		return;
 	ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
 									&choice->query);

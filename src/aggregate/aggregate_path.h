@@ -25,6 +25,7 @@ typedef struct Tables
 typedef struct AggregateChoice
 {
 	AggregateQuery query;
+	PathTarget *target;			/* what is wanted of each group */
 	List	   *columns;		/* of the input: Vars of the relation */
 	List	   *attributes;		/* IntList: the packed table's, and more of it
 								 * for local conditions */

@@ -3,7 +3,7 @@
  * aggregate_query.c
  *	  Which queries can be aggregated over packed days without rows.
  *
- * Grouping keys are expressions of itemid and clock; what they compute is
+ * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they compute is
  * left to the executor.  Aggregates are count, min, max, sum and avg of
  * numbers.  All functions have to be PostgreSQL's own and not volatile: they
  * are called less often than for each row, and in another order.  What is
@@ -112,17 +112,17 @@ IsOfColumns(const AggregateQuery *query, Node *node)
 /* ---- grouping keys ---- */
 
 /*
- * ReadKeys takes the query's grouping keys.
+ * ReadKeys takes the query's grouping keys from their clauses.
  */
 static bool
-ReadKeys(PlannerInfo *root, AggregateQuery *query)
+ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
 {
 	ListCell   *lc;
 
 	query->follows_clock = true;
-	if (!grouping_is_hashable(root->parse->groupClause))
+	if (!grouping_is_hashable(clauses))
 		return false;
-	foreach(lc, root->parse->groupClause)
+	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *key = get_sortgroupclause_expr(clause,
@@ -288,18 +288,18 @@ is_not_result(Node *node, AggregateQuery *query)
 
 /*
  * ZbxhistReadAggregateQuery takes a query apart whose relation, itemid and
- * clock are set, and says whether it is understood.  target is what is wanted
- * of each group.
+ * clock are set, and says whether it is understood.  clauses are those of its
+ * keys, target is what is wanted of each group.
  */
 bool
-ZbxhistReadAggregateQuery(PlannerInfo *root, PathTarget *target,
-						  AggregateQuery *query)
+ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
+						  PathTarget *target, AggregateQuery *query)
 {
 	const Query *parse = root->parse;
 
 	if (parse->groupingSets != NIL || parse->hasTargetSRFs ||
 		parse->rowMarks != NIL || root->rowMarks != NIL ||
-		root->qual_security_level > 0 || !ReadKeys(root, query))
+		root->qual_security_level > 0 || !ReadKeys(root, clauses, query))
 		return false;
 	return !is_not_result((Node *) target->exprs, query) &&
 		!is_not_result(parse->havingQual, query);

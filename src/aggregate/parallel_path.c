@@ -259,7 +259,7 @@ ZbxhistAddParallelAggregate(PlannerInfo *root, RelOptInfo *input,
 												  nstates / (share.nworkers + 1)),
 						   choice->states, NULL, &nstates);
 	path = ZbxhistMakeAggregatePath(output, choice, AGGREGATE_COMBINE,
-									output->reltarget, list_make1(gather));
+									choice->target, list_make1(gather));
 	ZbxhistSetGroupsCost(path, output,
 						 gather->total_cost +
 						 EXTRA_SETUPS * parallel_setup_cost +

@@ -196,6 +196,16 @@ END $$;
 SELECT count(*) FILTER (WHERE length(of_rows('history_uint', c || r)) > 20) AS with_rows, count(*) FILTER (WHERE of_rows('history_uint', c || r) <> of_rows('aggregate_plain.history_uint', c || r)) AS differ
     FROM unnest('{"to_timestamp(clock) >= to_timestamp(300000)",clock::numeric < 90000.5}'::text[]) c, unnest('{" ORDER BY clock DESC LIMIT 3"," ORDER BY clock, ns LIMIT 2",""}'::text[]) r;
 DROP TABLE conditions;
+-- DISTINCT is GROUP BY without aggregates, if there is nothing else
+CREATE FUNCTION result_of(command text, OUT result text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('SELECT string_agg(x::text, '' '' ORDER BY x) FROM (%s) x', command) INTO result;
+END $$;
+SELECT command, (SELECT count(*) FROM plan_of(command, false) p WHERE p ~ 'ZbxhistAggregate') AS scans, length(result_of(command)) > 8 AS has_rows, result_of(command) = result_of(replace(command, ' FROM ', ' FROM aggregate_plain.')) AS same FROM unnest(ARRAY[
+    'SELECT DISTINCT itemid FROM history WHERE itemid IN (1, 2, 4) AND clock > 90000', 'SELECT DISTINCT clock / 86400 + 1, itemid % 2 FROM history ORDER BY 1 DESC, 2 LIMIT 3', 'SELECT DISTINCT date_trunc(''day'', to_timestamp(clock)) FROM trends WHERE clock < 300000',
+    'SELECT DISTINCT itemid FROM history_uint WHERE value BETWEEN 5000 AND 5100 AND itemid <> 2', 'SELECT DISTINCT ON (itemid) itemid, clock FROM history ORDER BY itemid, clock, ns', 'SELECT DISTINCT itemid, min(clock) FROM history GROUP BY itemid',
+    'SELECT DISTINCT count(*) FROM history GROUP BY itemid', 'SELECT DISTINCT itemid, rank() OVER (ORDER BY itemid) FROM history WHERE clock BETWEEN 90000 AND 100000', 'SELECT DISTINCT value IS NULL FROM history_any',
+    'SELECT DISTINCT itemid, clock FROM history WHERE itemid = 2']) command;
 -- parameters, subqueries that are run again, cursors
 PREPARE of_item(bigint, integer, integer) AS SELECT clock / $3 AS bucket, count(*), sum(value) FROM history_uint WHERE itemid = $1 AND clock >= $2 GROUP BY clock / $3 ORDER BY 1 LIMIT 3;
 SELECT * FROM plan_of('EXECUTE of_item(1, 90000, 86400)', false) LIMIT 8;

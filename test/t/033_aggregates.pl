@@ -198,6 +198,12 @@ for my $number (1 .. $queries)
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
+
+	if (@keys && rand() < 0.15)
+	{
+		$list = 'DISTINCT ' . join ', ', @keys;
+		$rest = where($is_text);
+	}
 	push @script,
 	  qq{SELECT compare(\$q\$SELECT $list FROM $table$rest\$q\$, \$q\$SELECT $list FROM plain.$table$rest\$q\$);};
 }
