@@ -22,9 +22,10 @@
  * once or not at all, as those who have committed say; who gets a 23505 gets it
  * for a row that is there; nobody waits without end.
  *
- * With -DOMIT_... a step is left out, and Spin must find what comes of it
- * (test/house/model lists them).  -DOMIT_MERGER and -DOMIT_PACKER leave one of the
- * five out, which makes it a matter of seconds.
+ * With -DFILTER keys that are new need no look (src/ingest/stored_keys.c).  With
+ * -DOMIT_... a step is left out, and Spin must find what comes of it
+ * (test/house/model lists them).  -DOMIT_CHANGER, -DOMIT_MERGER and -DOMIT_PACKER
+ * leave one of the five out, which makes it a matter of seconds.
  */
 
 #define ROWS		5			/* of the table of runs */
@@ -78,6 +79,14 @@ bool mark[3];
 #define or_is_broken_off
 #else
 #define or_is_broken_off	:: goto broken
+#endif
+
+#ifdef FILTER
+/* the filter of keys that have been stored lately */
+bool in_filter;					/* the key is */
+bool knows_table;				/* which keys of the table it has is known: */
+bool has_all;					/* all from ours on */
+byte times_known;				/* a table has been made known so often */
 #endif
 
 /* who waits for whom */
@@ -273,6 +282,44 @@ inline look_in_runs(me)
 	od
 }
 
+#ifdef FILTER
+/*
+ * Adds the key to the filter, who has stored it; is_new if nobody else can have
+ * stored it before (src/ingest/stored_keys.c).
+ */
+inline add_to_filter()
+{
+	is_new = knows_table && has_all && !in_filter;
+	in_filter = in_filter || knows_table
+}
+
+inline note_key(me)
+{
+	if
+	:: d_step { knows_table -> add_to_filter() }
+	:: atomic { !knows_table -> count = times_known };
+		/* others' rows, whatever has become of them */
+		do
+		:: i < ROWS -> d_step { if :: xmin[i] != NOBODY && xmin[i] != me -> seen = true :: else fi; i++ }
+		:: else -> break
+		od;
+		atomic {
+			if
+			:: !knows_table && count == times_known ->
+				knows_table = true;
+				has_all = !seen;
+				times_known++
+			:: else
+			fi;
+			add_to_filter();
+			i = 0;
+			seen = false;
+			count = 0
+		}
+	fi
+}
+#endif
+
 /*
  * Looks for the key in the parent, where its index finds it.
  */
@@ -314,8 +361,28 @@ inline end_session(me, how)
 	check_rows()
 }
 
+inline look_or_filter(me)
+{
+#ifdef FILTER
+	note_key(me);
+	if
+	:: is_new -> skip
+	:: else ->
+		look_in_runs(me);
+		if :: result == TAKEN -> goto broken :: else fi
+	fi
+#else
+	look_in_runs(me);
+	if :: result == TAKEN -> goto broken :: else fi
+#endif
+}
+
 proctype Inserter(byte me; byte other)
 {
+#ifdef FILTER
+	byte count;
+	bool seen, is_new;
+#endif
 	byte i, n, result, whom, snapshot;
 	bool is_fresh, has_look;
 
@@ -324,13 +391,11 @@ proctype Inserter(byte me; byte other)
 	:: atomic { !is_packed && !packs && !drops -> writers = writers | my_bit(me) }
 		/* the table is its: the row becomes a run */
 #ifdef OMIT_STORE_FIRST
-		look_in_runs(me);
-		if :: result == TAKEN -> goto broken :: else fi;
+		look_or_filter(me);
 		atomic { write_row(me) };
 #else
 		atomic { write_row(me) };
-		look_in_runs(me);
-		if :: result == TAKEN -> goto broken :: else fi;
+		look_or_filter(me);
 #endif
 		/* are there strays? */
 		if
@@ -508,6 +573,25 @@ idle:
 	skip
 }
 
+#ifdef FILTER
+/* ---- other tables and keys, for which there is no room ---- */
+
+proctype Others()
+{
+	byte n;
+
+	do
+	:: n < 2 ->
+		if
+		:: d_step { knows_table = false; times_known++ }
+		:: d_step { if :: in_filter -> in_filter = false; has_all = false :: else fi }
+		fi;
+		n++
+	:: break
+	od
+}
+#endif
+
 init
 {
 	atomic {
@@ -518,7 +602,12 @@ init
 		fi;
 		run Inserter(FIRST, SECOND);
 		run Inserter(SECOND, FIRST);
+#ifndef OMIT_CHANGER
 		run Changer();
+#endif
+#ifdef FILTER
+		run Others();
+#endif
 #ifndef OMIT_MERGER
 		run Merger();
 #endif
