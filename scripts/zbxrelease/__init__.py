@@ -1,0 +1,1 @@
+"""What scripts/release does, a concept a file."""
