@@ -75,53 +75,53 @@ OBJS = \
 	src/maintenance/refuse.o \
 	src/maintenance/merger.o \
 	src/maintenance/worker.o \
-	src/packed/day/day_groups.o \
-	src/packed/day/day_apply.o \
-	src/packed/day/day_changes.o \
-	src/packed/day/day_conflicts.o \
-	src/packed/day/damage_note.o \
+	src/packed/changes/day_apply.o \
+	src/packed/changes/day_changes.o \
+	src/packed/changes/day_conflicts.o \
+	src/packed/changes/day_delete.o \
+	src/packed/changes/day_modify.o \
+	src/packed/changes/day_newest.o \
+	src/packed/changes/group_lock.o \
+	src/packed/changes/row_lock.o \
+	src/packed/changes/run_modify.o \
 	src/packed/day/day_damage.o \
-	src/packed/day/day_decode.o \
-	src/packed/day/day_delete.o \
 	src/packed/day/day_found.o \
+	src/packed/day/day_groups.o \
 	src/packed/day/day_index.o \
-	src/packed/day/day_modify.o \
-	src/packed/day/day_newest.o \
 	src/packed/day/day_pages.o \
 	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
-	src/packed/day/day_runs.o \
 	src/packed/day/day_stream.o \
 	src/packed/day/day_times.o \
 	src/packed/day/day_version.o \
 	src/packed/day/day_write.o \
-	src/packed/day/group_lock.o \
-	src/packed/day/item_runs.o \
-	src/packed/day/known_batches.o \
-	src/packed/day/layout.o \
-	src/packed/day/missing_value.o \
 	src/packed/day/open_days.o \
-	src/packed/day/row_buffer.o \
-	src/packed/day/row_compare.o \
-	src/packed/day/row_hash.o \
-	src/packed/day/row_lock.o \
-	src/packed/day/row_map.o \
-	src/packed/day/row_offset.o \
-	src/packed/day/run_group.o \
-	src/packed/day/run_index.o \
-	src/packed/day/run_modify.o \
-	src/packed/day/run_read.o \
-	src/packed/day/run_write.o \
 	src/packed/day/scan.o \
 	src/packed/day/settled.o \
 	src/packed/day/shared_items.o \
 	src/packed/day/source.o \
-	src/packed/day/unsigned_numeric.o \
-	src/packed/day/value_check.o \
-	src/packed/day/value_check_array.o \
-	src/packed/day/value_check_jsonb.o \
-	src/packed/day/value_check_numeric.o \
-	src/packed/day/value_type.o \
+	src/packed/runs/day_runs.o \
+	src/packed/runs/item_runs.o \
+	src/packed/runs/known_batches.o \
+	src/packed/runs/run_group.o \
+	src/packed/runs/run_index.o \
+	src/packed/runs/run_read.o \
+	src/packed/runs/run_write.o \
+	src/packed/values/damage_note.o \
+	src/packed/values/day_decode.o \
+	src/packed/values/layout.o \
+	src/packed/values/missing_value.o \
+	src/packed/values/row_buffer.o \
+	src/packed/values/row_compare.o \
+	src/packed/values/row_hash.o \
+	src/packed/values/row_map.o \
+	src/packed/values/row_offset.o \
+	src/packed/values/unsigned_numeric.o \
+	src/packed/values/value_check.o \
+	src/packed/values/value_check_array.o \
+	src/packed/values/value_check_jsonb.o \
+	src/packed/values/value_check_numeric.o \
+	src/packed/values/value_type.o \
 	src/packed/fdw/fdw.o \
 	src/packed/fdw/fdw_analyze.o \
 	src/packed/fdw/fdw_bounds.o \

@@ -25,7 +25,7 @@
 #include "ingest/fast/fast_insert.h"
 #include "ingest/stored_keys.h"
 #include "maintenance/worker.h"
-#include "packed/day/row_lock.h"
+#include "packed/changes/row_lock.h"
 #include "plan/item_scan.h"
 #include "plan/key_scan.h"
 #include "plan/range_scan.h"

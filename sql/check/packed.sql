@@ -180,7 +180,7 @@ COMMENT ON FUNCTION zbxhist_internal.check_unpacked(zbxhist.parent_config) IS
 'The part of check that is about partitions that ought to be packed and are not (internal)';
 
 -- What create_runs has made, and what INSERT wants of it: see
--- src/ingest/run_table.c and src/packed/day/run_index.c.
+-- src/ingest/run_table.c and src/packed/runs/run_index.c.
 CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass)
 RETURNS TABLE (problem text, remedy text)
 LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1

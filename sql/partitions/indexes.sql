@@ -198,7 +198,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.run_index_columns(regclass) IS
 'The columns of an index, if it is made as one of those that a table of runs has (internal)';
 
--- As src/packed/day/run_index.c wants them.
+-- As src/packed/runs/run_index.c wants them.
 CREATE FUNCTION zbxhist_internal.run_indexes()
 RETURNS TABLE (columns text, condition text)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2

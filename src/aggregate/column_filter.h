@@ -10,7 +10,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "packed/day/layout.h"
+#include "packed/values/layout.h"
 
 /*
  * Numbers of a type as unsigned integers in the order of the type, so that a

@@ -20,7 +20,7 @@
 
 #include "aggregate/aggregate.h"
 #include "aggregate/aggregate_scan.h"
-#include "packed/day/day_conflicts.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/fdw/fdw_bounds.h"
 
 /* ---- beginning ---- */

@@ -36,9 +36,10 @@
 #include "ingest/key_match.h"
 #include "ingest/key_number.h"
 #include "ingest/run_keys.h"
+#include "packed/changes/modify.h"
 #include "packed/day/day.h"
 #include "packed/day/open_days.h"
-#include "packed/day/row_compare.h"
+#include "packed/values/row_compare.h"
 
 typedef struct DayKeys
 {

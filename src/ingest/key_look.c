@@ -30,7 +30,7 @@
 #include "utils/snapmgr.h"
 
 #include "ingest/key_look.h"
-#include "packed/day/day.h"
+#include "packed/changes/modify.h"
 #include "rows/attempt.h"
 
 /* ---- looking, and waiting ---- */

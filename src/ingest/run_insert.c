@@ -3,7 +3,7 @@
  * run_insert.c
  *	  Stores rows of a statement as runs.
  *
- * They become as few runs as they fill pages, see packed/day/run_write.c.  Then
+ * They become as few runs as they fill pages, see packed/runs/run_write.c.  Then
  * their keys are looked for in the other runs (run_keys.c).  That they are not in
  * the parent either is the caller's business.
  *
@@ -26,8 +26,9 @@
 #include "ingest/run_keys.h"
 #include "ingest/run_merger.h"
 #include "ingest/stored_keys.h"
+#include "packed/changes/modify.h"
 #include "packed/day/day.h"
-#include "packed/day/row_buffer.h"
+#include "packed/values/row_buffer.h"
 
 /* a row, and where the statement has it */
 typedef struct KeyedRow

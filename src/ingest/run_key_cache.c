@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #include "ingest/run_key_cache.h"
-#include "packed/day/run_id.h"
+#include "packed/runs/run_id.h"
 
 /* bytes that runs take, at most, before all are forgotten; each some, whatever
  * its keys */

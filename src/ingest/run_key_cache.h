@@ -11,7 +11,7 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-#include "packed/day/run_write.h"
+#include "packed/runs/run_write.h"
 
 /* keys of rows, sorted by itemid and position */
 typedef struct RunKeys

@@ -41,8 +41,8 @@
 #include "compat.h"
 #include "ingest/run_keys.h"
 #include "packed/day/day.h"
-#include "packed/day/run_index.h"
 #include "packed/format/run.h"
+#include "packed/runs/run_index.h"
 #include "rows/attempt.h"
 #include "rows/merge_lock.h"
 

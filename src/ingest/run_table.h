@@ -10,8 +10,8 @@
 
 #include "utils/relcache.h"
 
-#include "packed/day/layout.h"
-#include "packed/day/run_index.h"
+#include "packed/runs/run_index.h"
+#include "packed/values/layout.h"
 
 typedef struct RunTable
 {

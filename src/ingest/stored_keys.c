@@ -43,7 +43,7 @@
 
 #include "ingest/stored_keys.h"
 #include "packed/day/day.h"
-#include "packed/day/run_index.h"
+#include "packed/runs/run_index.h"
 #include "rows/attempt.h"
 
 /* words of 64 bits of a filter, and keys that it takes */

@@ -28,7 +28,7 @@
 #include "utils/tuplestore.h"
 
 #include "catalog/partition_set.h"
-#include "packed/day/day_conflicts.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/day/scan.h"
 #include "read/arguments.h"
 #include "read/parent.h"

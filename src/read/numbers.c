@@ -12,7 +12,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "compat.h"
-#include "packed/day/unsigned_numeric.h"
+#include "packed/values/unsigned_numeric.h"
 #include "read/numbers.h"
 
 /*

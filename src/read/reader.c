@@ -39,7 +39,7 @@
 
 #include "catalog/partition_set.h"
 #include "ingest/frame.h"
-#include "packed/day/day_conflicts.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/day/open_days.h"
 #include "read/open_source.h"
 #include "read/reader.h"

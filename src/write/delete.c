@@ -35,7 +35,7 @@
 #include "catalog/partition_set.h"
 #include "catalog/privileges.h"
 #include "compat.h"
-#include "packed/day/day_changes.h"
+#include "packed/changes/day_changes.h"
 #include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"

@@ -19,7 +19,7 @@
 #include "mb/pg_wchar.h"
 
 #include "packed/format/codec.h"
-#include "packed/day/value_check.h"
+#include "packed/values/value_check.h"
 #include "rows.h"
 #include "shim.h"
 #include "touch.h"

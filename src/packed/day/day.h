@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * day.h
- *	  A day's table: finds, writes and changes groups of segments.
+ *	  A day's table: finds its groups of segments.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,34 +9,13 @@
 #define ZBXHIST_DAY_H
 
 #include "access/genam.h"
-#include "utils/snapshot.h"
 
-#include "compat.h"
-#include "packed/day/layout.h"
+#include "packed/runs/day_runs.h"
 #include "rows/item_range.h"
 
 /* ---- reading: groups in the order of (itemid, clock) ---- */
 
 typedef struct DayScan DayScan;
-
-/* a group that has been found, good until the next one */
-typedef struct DayGroup
-{
-	ItemPointerData tid;
-	int64		first_itemid;
-	int32		first_clock;
-	int64		last_itemid;
-	int32		last_clock;
-	int32		nrows;
-	GroupReader reader;			/* open; its bytes are the scan's */
-} DayGroup;
-
-/* what was read of tables of runs; shown by EXPLAIN */
-typedef struct RunCounters
-{
-	uint64		runs;			/* that were looked into */
-	uint64		rows;			/* of them that were decoded */
-} RunCounters;
 
 /* where groups begin */
 typedef struct DayPlace
@@ -74,41 +53,10 @@ extern bool ZbxhistDayScanTarget(DayScan *scan, int64 itemid, int32 clock,
 extern int64 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups);
 extern TimesSource *ZbxhistDayScanTimes(const DayScan *scan);
 extern TransactionId ZbxhistDayScanXmin(DayScan *scan);
-extern TransactionId ZbxhistDeletedBy(TupleTableSlot *slot);
 extern TransactionId ZbxhistDayScanXmax(DayScan *scan);
 extern TransactionId ZbxhistDayScanXmaxOf(DayScan *scan, int row);
+extern void ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place);
 extern void ZbxhistEndDayScan(DayScan *scan);
-
-/* day_decode.c: whether what is stored can be trusted */
-extern bool ZbxhistReadPlace(TupleTableSlot *slot, DayGroup *group);
-extern bool ZbxhistComesAfter(const DayGroup *a, const DayGroup *b,
-							  bool is_descending);
-extern bool ZbxhistHasPayload(Relation day, TupleTableSlot *slot);
-extern bool ZbxhistGroupHasRightPlace(const DayGroup *group);
-extern bool ZbxhistGroupHasRightCount(const DayGroup *group);
-
-/*
- * decodes a segment of a group for its layout's columns; raises XX001 if it
- * is corrupt.  Allocates in the current context
- */
-extern void ZbxhistDecodeDaySegment(Relation day, const DayLayout *layout,
-									const GroupReader *reader, int segment,
-									const bool *wanted, SegmentRows *rows);
-
-extern const char *ZbxhistWhyNotDecoded(const DayLayout *layout,
-										const GroupReader *reader,
-										int segment, SegmentRows *rows);
-extern void ZbxhistRequireKnown(Relation day, const LayoutColumn *column);
-extern int	ZbxhistFindWrong(const LayoutColumn *column,
-							 const SegmentRows *rows, int first);
-
-/* raises XX001 naming the day's table and the item */
-pg_noreturn extern void ZbxhistRaiseCorrupt(Relation day, int64 itemid);
-pg_noreturn extern void ZbxhistRaiseNotOpened(Relation day, int64 itemid,
-											  const GroupReader *reader);
-pg_noreturn extern void ZbxhistRaiseCorruptRun(Relation day, ItemPointer tid,
-											   const char *problem);
-extern const char *ZbxhistWhyNotOpened(const GroupReader *reader);
 
 /* ---- day_times.c: clocks and ns that segments share ---- */
 
@@ -158,45 +106,5 @@ ZbxhistIsPlaceOfTimes(int64 itemid, int32 clock)
 	return itemid > TIMES_ITEM && itemid <= TIMES_ITEM + TIMES_MAX_NUMBER &&
 		clock >= TIMES_CLOCK;
 }
-
-/* ---- changing rows ---- */
-
-/* a row by its item, clock, and what tells it from others of these */
-typedef struct PackedRowId
-{
-	int64		itemid;
-	int32		clock;
-	uint16		offset;			/* see row_offset.c */
-} PackedRowId;
-
-typedef struct DayModify DayModify;
-
-/* how a row is that a snapshot sees, by now */
-typedef enum RowState
-{
-	ROW_SAME,
-	ROW_CHANGED,				/* another transaction has updated it */
-	ROW_GONE
-} RowState;
-
-/*
- * Changes are collected while rows come in any order, and written when many
- * are there and at the end.  They lock the day against other changes until
- * the transaction ends.  Rows are those that the snapshot sees, or, with a position,
- * the only one there is now; what is returned says how they were, and only those that were
- * the same are changed (above READ COMMITTED any other is 40001).  The slot has the columns of the
- * day by name and type, as ZbxhistDayTakesRows() says.
- */
-extern DayModify *ZbxhistBeginDayModify(Relation day, Relation parent,
-										Snapshot snapshot);
-extern RowState ZbxhistDayDeleteRow(DayModify *modify, const PackedRowId *id,
-									const int64 *position);
-extern bool ZbxhistDayTakesRows(DayModify *modify, TupleDesc desc);
-extern RowState ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
-									const int64 *position,
-									TupleTableSlot *slot);
-extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
-extern void ZbxhistEndDayModify(DayModify *modify);
-extern void ZbxhistFlushDayChanges(Oid day);
 
 #endif							/* ZBXHIST_DAY_H */

@@ -49,19 +49,6 @@ ZbxhistDayScanXmin(DayScan *scan)
 }
 
 /*
- * ZbxhistDeletedBy returns the transaction that has deleted the row of a day's
- * table in slot, or is about to; who has only locked it does not count.
- */
-TransactionId
-ZbxhistDeletedBy(TupleTableSlot *slot)
-{
-	const HeapTupleHeader header = ((HeapTupleTableSlot *) slot)->tuple->t_data;
-
-	return HEAP_XMAX_IS_LOCKED_ONLY(header->t_infomask) ?
-		InvalidTransactionId : HeapTupleHeaderGetUpdateXid(header);
-}
-
-/*
  * ZbxhistDayScanXmax returns the transaction that has deleted the group found
  * last, or is about to.
  */

@@ -16,7 +16,7 @@
 #include "utils/rel.h"
 
 #include "packed/day/day_index.h"
-#include "packed/day/layout.h"
+#include "packed/values/layout.h"
 #include "rows/item_index.h"
 
 /*

@@ -13,7 +13,7 @@
 
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
-#include "packed/day/day_runs.h"
+#include "packed/runs/day_runs.h"
 
 /* how far a scan for an item has come */
 typedef enum ScanPhase

@@ -9,8 +9,8 @@
 #define ZBXHIST_DAY_READER_H
 
 #include "packed/day/day.h"
-#include "packed/day/row_map.h"
-#include "packed/day/row_offset.h"
+#include "packed/values/row_map.h"
+#include "packed/values/row_offset.h"
 
 /* what has been done; shown by EXPLAIN */
 typedef struct ScanCounters

@@ -45,9 +45,6 @@
 /* what a row of shared times takes, about, if it has any ns */
 #define TIMES_ROW_BYTES 4
 
-/* of the columns besides payload, and its length word */
-#define OWN_COLUMNS_SIZE	(8 + 4 + 4 + 8 + 4 + 4 + VARHDRSZ)
-
 /* what the row of a group says of it */
 typedef struct RowPlace
 {
@@ -99,25 +96,6 @@ struct DayWriter
 };
 
 /* ---- life of a writer ---- */
-
-/*
- * ZbxhistPageLimit returns the bytes of payload with which a row fills a page.
- */
-size_t
-ZbxhistPageLimit(Relation day)
-{
-	int			natts = RelationGetNumberOfAttributes(day);
-	Size		header = MAXALIGN(SizeofHeapTupleHeader +
-								  (natts > DAY_NUM_ATTRIBUTES ?
-								   BITMAPLEN(natts) : 0));
-	Size		room = Min(MaxHeapTupleSize,
-						   (Size) RelationGetToastTupleTarget(day, TOAST_TUPLE_TARGET));
-
-	if (room < header + OWN_COLUMNS_SIZE + TOAST_TUPLE_TARGET)
-		room = MaxHeapTupleSize;
-	return MAXALIGN_DOWN(room) - header - OWN_COLUMNS_SIZE -
-		(ZbxhistHasRuns(day) ? sizeof(int64) : 0);
-}
 
 /*
  * OpenStorage opens the table's indexes and what rows are stored by.

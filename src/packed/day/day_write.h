@@ -10,11 +10,9 @@
 
 #include "utils/snapshot.h"
 
-#include "packed/day/row_buffer.h"
+#include "packed/values/row_buffer.h"
 
 typedef struct DayWriter DayWriter;
-
-extern size_t ZbxhistPageLimit(Relation day);
 
 extern DayWriter *ZbxhistBeginDayWrite(Relation day, const DayLayout *layout,
 									   bool is_frozen);

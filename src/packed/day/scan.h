@@ -12,7 +12,7 @@
 
 #include "catalog/packed_days.h"
 #include "packed/day/open_days.h"
-#include "packed/day/packed_tid.h"
+#include "packed/values/row_offset.h"
 
 /* clocks of one item that are asked for */
 typedef struct ItemClocks

@@ -9,7 +9,7 @@
 #ifndef ZBXHIST_SHARED_ITEMS_H
 #define ZBXHIST_SHARED_ITEMS_H
 
-#include "packed/day/row_buffer.h"
+#include "packed/values/row_buffer.h"
 
 /* rows of an item whose times are compared with others', at most */
 #define SHARED_MAX_ROWS 10000

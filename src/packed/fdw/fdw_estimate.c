@@ -34,8 +34,8 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
-#include "packed/day/layout.h"
 #include "packed/fdw/fdw_plan.h"
+#include "packed/values/layout.h"
 
 /* rows of a group, one page, as most data give them */
 #define ROWS_PER_PAGE 1000.0

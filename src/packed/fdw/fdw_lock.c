@@ -33,8 +33,8 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
-#include "packed/day/day_modify.h"
-#include "packed/day/row_lock.h"
+#include "packed/changes/modify.h"
+#include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_newest.h"
 

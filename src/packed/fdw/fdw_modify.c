@@ -31,9 +31,9 @@
 #include "utils/rel.h"
 
 #include "catalog/packed_table.h"
-#include "packed/day/day_changes.h"
-#include "packed/day/day_modify.h"
-#include "packed/day/row_lock.h"
+#include "packed/changes/day_changes.h"
+#include "packed/changes/day_modify.h"
+#include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_newest.h"
 #include "packed/fdw/fdw_plan.h"

@@ -17,10 +17,10 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/packed_days.h"
-#include "packed/day/day_modify.h"
+#include "packed/changes/modify.h"
 #include "packed/day/open_days.h"
-#include "packed/day/packed_tid.h"
 #include "packed/fdw/fdw_newest.h"
+#include "packed/values/row_offset.h"
 
 /*
  * IsSame says whether two rows of the table have the same values.

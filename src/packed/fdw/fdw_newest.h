@@ -8,7 +8,7 @@
 #ifndef ZBXHIST_FDW_NEWEST_H
 #define ZBXHIST_FDW_NEWEST_H
 
-#include "packed/day/day.h"
+#include "packed/changes/modify.h"
 #include "packed/fdw/row_key.h"
 
 extern RowState ZbxhistReadNewest(Relation table, Relation parent, Oid day,

@@ -20,7 +20,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "packed/day/day_conflicts.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_plan.h"
 #include "packed/fdw/fdw_quals.h"

@@ -11,7 +11,7 @@
 #include "executor/tuptable.h"
 #include "utils/relcache.h"
 
-#include "packed/day/day.h"
+#include "packed/values/row_offset.h"
 
 typedef struct MovedRows MovedRows;
 

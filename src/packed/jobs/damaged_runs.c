@@ -18,9 +18,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "packed/day/run_group.h"
-#include "packed/day/run_id.h"
 #include "packed/jobs/damaged_runs.h"
+#include "packed/runs/run_group.h"
+#include "packed/runs/run_id.h"
 #include "rows/attempt.h"
 
 /* a run that is looked at */

@@ -39,10 +39,10 @@
 #include "packed/day/day_reader.h"
 #include "packed/day/day_stream.h"
 #include "packed/day/day_write.h"
-#include "packed/day/row_hash.h"
 #include "packed/jobs/query_rows.h"
 #include "packed/jobs/row_sort.h"
 #include "packed/jobs/sorted_row.h"
+#include "packed/values/row_hash.h"
 #include "result_row.h"
 #include "rows/item_range.h"
 

@@ -34,8 +34,8 @@
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
-#include "packed/day/row_map.h"
 #include "packed/jobs/merge.h"
+#include "packed/values/row_map.h"
 #include "result_row.h"
 #include "rows/item_index.h"
 

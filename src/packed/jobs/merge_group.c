@@ -19,8 +19,8 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "packed/day/row_compare.h"
 #include "packed/jobs/merge.h"
+#include "packed/values/row_compare.h"
 
 /* late rows of one segment's item, as a segment has them */
 typedef struct LateRows

@@ -42,12 +42,12 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/owned_table.h"
-#include "packed/day/day_runs.h"
 #include "packed/day/day_write.h"
-#include "packed/day/run_index.h"
-#include "packed/day/run_write.h"
 #include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
+#include "packed/runs/day_runs.h"
+#include "packed/runs/run_index.h"
+#include "packed/runs/run_write.h"
 #include "rows/attempt.h"
 #include "rows/merge_lock.h"
 

@@ -25,7 +25,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
-#include "packed/day/layout.h"
+#include "packed/values/layout.h"
 #include "rows/move_lock.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_packed_table);

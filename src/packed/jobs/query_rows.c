@@ -24,8 +24,8 @@
 
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
-#include "packed/day/row_hash.h"
 #include "packed/jobs/query_rows.h"
+#include "packed/values/row_hash.h"
 #include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_checksum_rows);

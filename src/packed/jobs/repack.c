@@ -60,8 +60,8 @@
 #include "packed/day/day_stream.h"
 #include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
-#include "packed/day/row_hash.h"
 #include "packed/jobs/kept_items.h"
+#include "packed/values/row_hash.h"
 #include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);

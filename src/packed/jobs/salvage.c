@@ -29,10 +29,10 @@
 
 #include "compat.h"
 #include "packed/day/day_write.h"
-#include "packed/day/run_group.h"
 #include "packed/jobs/day_progress.h"
 #include "packed/jobs/salvage.h"
 #include "packed/jobs/unpack.h"
+#include "packed/runs/run_group.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_salvage_rows);
 

@@ -12,8 +12,8 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "packed/day/unsigned_numeric.h"
 #include "packed/jobs/sorted_row.h"
+#include "packed/values/unsigned_numeric.h"
 #include "rows/item_range.h"
 
 /* how a value of bytes is in a sorted row; its length follows, if any */

@@ -10,8 +10,8 @@
 
 #include "lib/stringinfo.h"
 
-#include "packed/day/row_buffer.h"
 #include "packed/jobs/row_sort.h"
+#include "packed/values/row_buffer.h"
 
 extern void ZbxhistSortRow(RowSort *sort, StringInfo record,
 						   const DayLayout *layout, int64 itemid,

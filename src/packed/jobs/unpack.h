@@ -12,7 +12,7 @@
 
 #include "catalog/owner_rights.h"
 #include "packed/day/day.h"
-#include "packed/day/row_map.h"
+#include "packed/values/row_map.h"
 #include "rows/target.h"
 
 /* rows that are inserted together */

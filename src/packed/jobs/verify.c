@@ -31,10 +31,10 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "packed/day/day_damage.h"
-#include "packed/day/row_compare.h"
-#include "packed/day/run_group.h"
-#include "packed/day/run_index.h"
 #include "packed/jobs/day_progress.h"
+#include "packed/runs/run_group.h"
+#include "packed/runs/run_index.h"
+#include "packed/values/row_compare.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_verify_day);
 

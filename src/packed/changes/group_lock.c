@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * group_lock.c
+ *	  Locks on groups whose rows are to be changed.
+ *
+ * A change of a row writes its group anew, or in a table of runs its run.  So who is
+ * going to change one locks the group's row in the day's table first, as UPDATE of a
+ * table does: changes of other groups go on beside.  Once he has it, the newest
+ * version of the group is what his latest snapshot sees, and stays so.
+ *
+ * Who has changed a group may want any of its rows.  To wait for him is left
+ * to the caller, who gives back before what he has locked for this row only.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/multixact.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/lmgr.h"
+#include "utils/rel.h"
+
+#include "packed/changes/day_modify.h"
+#include "packed/changes/group_lock.h"
+#include "packed/runs/day_runs.h"
+
+/*
+ * NoteHolder notes who is in the way of a lock on the row in slot.
+ */
+static void
+NoteHolder(DayModify *modify, TupleTableSlot *slot)
+{
+	const BufferHeapTupleTableSlot *held = (BufferHeapTupleTableSlot *) slot;
+	const HeapTupleHeader header = held->base.tuple->t_data;
+
+	LockBuffer(held->buffer, BUFFER_LOCK_SHARE);
+	modify->holder = HeapTupleHeaderGetRawXmax(header);
+	modify->holder_mask = header->t_infomask;
+	LockBuffer(held->buffer, BUFFER_LOCK_UNLOCK);
+}
+
+/*
+ * LockGroup locks the group at tid, if that can be had at once.
+ */
+static TM_Result
+LockGroup(DayModify *modify, ItemPointer tid)
+{
+	TupleTableSlot *slot = table_slot_create(modify->day, NULL);
+	TM_FailureData failure;
+	TM_Result	result = table_tuple_lock(modify->day, tid, modify->newest,
+										  slot, GetCurrentCommandId(false),
+										  LockTupleExclusive, LockWaitSkip, 0,
+										  &failure);
+
+	if (result == TM_WouldBlock)
+		NoteHolder(modify, slot);
+	ExecDropSingleTupleTableSlot(slot);
+	return result;
+}
+
+/*
+ * LockRuns locks the runs that have rows of a group.
+ */
+static TM_Result
+LockRuns(DayModify *modify, const DayGroup *group)
+{
+	TM_Result	result = TM_Ok;
+	RunPlace	last = {0};
+
+	for (int row = 0; row < group->nrows && result == TM_Ok; row++)
+	{
+		RunPlace	place;
+
+		ZbxhistDayScanRun(modify->current, row, &place);
+		if (row == 0 || !ItemPointerEquals(&place.tid, &last.tid))
+			result = LockGroup(modify, &place.tid);
+		last = place;
+	}
+	return result;
+}
+
+/*
+ * LockFound locks the groups of the newest version that its scan finds from now on.
+ */
+static TM_Result
+LockFound(DayModify *modify)
+{
+	TM_Result	result = TM_Ok;
+	DayGroup	group;
+
+	modify->has_locked = false;
+	while (result == TM_Ok && ZbxhistDayScanNext(modify->current, &group))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (modify->layout->has_runs)
+			result = LockRuns(modify, &group);
+		else
+		{
+			result = LockGroup(modify, &group.tid);
+			modify->locked = group;
+			modify->has_locked = result == TM_Ok;
+		}
+	}
+	return result;
+}
+
+/*
+ * ZbxhistTryRange locks the groups of the newest version that have rows of a range;
+ * returns false, having locked some of them at most, if somebody is in the way.
+ */
+bool
+ZbxhistTryRange(DayModify *modify, const ItemRange *range)
+{
+	TM_Result	result;
+
+	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ZbxhistOpenNewest(modify);
+		ZbxhistDayScanItem(modify->current, range);
+		result = LockFound(modify);
+		if (result == TM_Ok)
+			return true;
+		/* it has been written anew since the snapshot */
+		ZbxhistCloseNewest(modify);
+		if (result == TM_WouldBlock)
+			return false;
+	}
+}
+
+/*
+ * ZbxhistTryRow does so for the group of an item and clock.
+ */
+bool
+ZbxhistTryRow(DayModify *modify, int64 itemid, int32 clock)
+{
+	ItemRange	range = {.itemid = itemid,.is_descending = true};
+
+	if (modify->newest != NULL && modify->has_locked &&
+		ZbxhistInGroup(&modify->locked, itemid, clock))
+		return true;
+	range.first = make_position(clock, PG_INT32_MIN);
+	range.last = make_position(clock, PG_INT32_MAX);
+	return ZbxhistTryRange(modify, &range);
+}
+
+/*
+ * Await waits for the end of a transaction that is not ours.
+ */
+static void
+Await(TransactionId xid)
+{
+	if (TransactionIdIsNormal(xid) &&
+		!TransactionIdIsCurrentTransactionId(xid))
+		XactLockTableWait(xid, NULL, NULL, XLTW_None);
+}
+
+/*
+ * ZbxhistAwaitGroup waits for those who were in the way of a lock.
+ */
+void
+ZbxhistAwaitGroup(const DayModify *modify)
+{
+	MultiXactMember *members;
+	int			nmembers;
+
+	if (modify->holder_mask & HEAP_XMAX_INVALID)
+		return;
+	if (!(modify->holder_mask & HEAP_XMAX_IS_MULTI))
+	{
+		Await(modify->holder);
+		return;
+	}
+	nmembers = GetMultiXactIdMembers(modify->holder, &members, false,
+									 HEAP_XMAX_IS_LOCKED_ONLY(modify->holder_mask));
+	for (int i = 0; i < nmembers; i++)
+		Await(members[i].xid);
+	if (nmembers > 0)
+		pfree(members);
+}

@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_lock.c
+ *	  Locks on single rows of packed days.
+ *
+ * Rows of packed days have no place of their own that could be marked as locked,
+ * so a lock of PostgreSQL's table of locks stands for a row, by its key: those
+ * whose keys have the same hash share one.  They conflict as locks on the rows of
+ * a table do.  Who locks or changes a row has it until his transaction ends.
+ *
+ * There is not room for many.  Who has taken his share locks the day's rows as a
+ * whole, by another lock, which all others have in a weaker mode:
+ *
+ *	ROW SHARE		who changes rows that he has locked one by one
+ *	ROW EXCLUSIVE	who locks rows one by one
+ *	SHARE			who changes rows that he has not locked: in the way of those who
+ *					lock some.  Who else changes them is found by the day's groups
+ *	EXCLUSIVE		who locks all of them
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "common/hashfn.h"
+
+#include "packed/changes/row_lock.h"
+#include "rows/object_lock.h"
+
+/* rows that a transaction locks one by one, at most */
+#define MAX_ROW_LOCKS (4 * max_locks_per_xact)
+
+static int	nlocks = 0;			/* of this transaction */
+
+/*
+ * SetRowTag makes the tag of a row's lock: that of a place in the day's table
+ * which it hardly has.
+ */
+static void
+SetRowTag(LOCKTAG *tag, Oid day, int64 itemid, int64 position)
+{
+	int64		key[2] = {itemid, position};
+	uint64		hash = hash_bytes_extended((const unsigned char *) key,
+										   sizeof(key), 0);
+
+	SET_LOCKTAG_TUPLE(*tag, MyDatabaseId, day, (uint32) hash,
+					  (uint16) (hash >> 32));
+}
+
+/*
+ * Acquire takes a lock until the transaction ends; returns false if it is not to
+ * be waited for and cannot be had.
+ */
+static bool
+Acquire(const LOCKTAG *tag, LOCKMODE mode, bool waits)
+{
+	return LockAcquire(tag, mode, false, !waits) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * AcquireRow locks a row so.
+ */
+static bool
+AcquireRow(RowLock *lock, LOCKMODE mode, bool waits)
+{
+	LockAcquireResult result = LockAcquire(&lock->row, mode, false, !waits);
+
+	lock->mode = mode;
+	lock->is_new = result == LOCKACQUIRE_OK;
+	nlocks += lock->is_new;
+	return result != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/*
+ * LockOne locks a row, having locked the day's in one mode; or, if there is no room
+ * for that, all of these in another.
+ */
+static bool
+LockOne(Oid day, int64 itemid, int64 position, LOCKMODE mode,
+		LOCKMODE one_by_one, LOCKMODE all, bool waits, RowLock *lock)
+{
+	lock->has_row = nlocks < MAX_ROW_LOCKS;
+	lock->day_mode = lock->has_row ? one_by_one : all;
+	set_object_tag(&lock->day, day, ROWS_LOCK);
+	SetRowTag(&lock->row, day, itemid, position);
+	return Acquire(&lock->day, lock->day_mode, waits) &&
+		(!lock->has_row || AcquireRow(lock, mode, waits));
+}
+
+/*
+ * ZbxhistLockRow locks a row for SELECT FOR UPDATE and its like; returns false if
+ * somebody else's lock or change is not to be waited for.
+ */
+bool
+ZbxhistLockRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
+			   bool waits)
+{
+	RowLock		lock;
+
+	return LockOne(day, itemid, position, mode, RowExclusiveLock,
+				   ExclusiveLock, waits, &lock);
+}
+
+/*
+ * ZbxhistLockChangedRow locks a row that is to be changed.
+ */
+void
+ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
+					  RowLock *lock)
+{
+	(void) LockOne(day, itemid, position, mode, RowShareLock, ShareLock, true,
+				   lock);
+}
+
+/*
+ * ZbxhistLockChangedRows is called before any rows of a day are changed: it waits
+ * for those who have locked some.
+ */
+void
+ZbxhistLockChangedRows(Oid day, RowLock *lock)
+{
+	lock->has_row = false;
+	lock->day_mode = ShareLock;
+	set_object_tag(&lock->day, day, ROWS_LOCK);
+	(void) Acquire(&lock->day, lock->day_mode, true);
+}
+
+/*
+ * ZbxhistUnlockRow gives back what has just been locked, but for what was before.
+ */
+void
+ZbxhistUnlockRow(const RowLock *lock)
+{
+	if (lock->has_row)
+	{
+		(void) LockRelease(&lock->row, lock->mode, false);
+		nlocks -= lock->is_new;
+	}
+	(void) LockRelease(&lock->day, lock->day_mode, false);
+}
+
+/*
+ * ForgetLocks is told of the end of a transaction.
+ */
+static void
+ForgetLocks(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+		event == XACT_EVENT_PREPARE)
+		nlocks = 0;
+}
+
+/*
+ * ZbxhistRowLockInit is called once.
+ */
+void
+ZbxhistRowLockInit(void)
+{
+	RegisterXactCallback(ForgetLocks, NULL);
+}

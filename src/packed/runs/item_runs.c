@@ -1,0 +1,623 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_runs.c
+ *	  One item's rows in a table of runs.
+ *
+ * Any run of a statement may have the item; there are few, which are listed once.
+ * Of each batch one or two runs may, which are found by its index, with what the
+ * session knows of the batches as a guess (known_batches.c).  Both are read
+ * from the newest on, so that who wants an item's newest rows has them before older
+ * runs are touched: what is newer than all runs that are left is complete.
+ *
+ * Only the item's rows of a run are decoded.  Who asks for a second item, or for
+ * the same once more, has those runs decoded that he meets again, and they are
+ * kept: all of statements, and those of a batch that were met last.
+ *
+ * A serializable transaction locks the table as a whole: what a merge writes anew is
+ * known by other places.
+ *
+ * Locks: the caller has locked the table.  Memory: a context of its own below
+ * the one that is current at the beginning, in it one for what is known of the
+ * table, and one for the item.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/int.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+#include "packed/runs/item_runs.h"
+#include "packed/runs/known_batches.h"
+#include "packed/runs/run_index.h"
+#include "packed/values/row_compare.h"
+
+/* a batch, and its runs that were met last */
+typedef struct Batch
+{
+	int64		number;
+	int64		width;			/* itemids of one of its runs; 0: not known */
+	bool		is_asked;		/* for an item: runs are all that may have it */
+	int64		itemid;
+	Run		   *runs;
+	int			nruns;
+	int			size;
+} Batch;
+
+struct ItemRuns
+{
+	RunSource	source;
+	bool		is_listed;
+	RunIndexScan *scan;			/* of merged runs; NULL: all are in stored */
+	Run		   *stored;			/* of statements, the newest first */
+	int			nstored;
+	Batch	   *batches;		/* those found yet, the newest first */
+	int			nbatches;
+	int			size;
+	bool		has_all;		/* batches are all there are */
+
+	ItemRange	range;
+	int			next_stored;	/* to be read next */
+	int			next_batch;
+	Run		  **begun;			/* which have rows that are not returned yet */
+	int			nbegun;
+	int			max_begun;
+	int			enough;			/* rows that are worth to be returned */
+
+	MemoryContext context;		/* owns all this */
+	MemoryContext list_context; /* owns what is known of the table */
+	MemoryContext item_context; /* and of the item */
+};
+
+/* ---- life ---- */
+
+/*
+ * ZbxhistBeginItemRuns prepares for reading items.  The snapshot must stay
+ * registered, and day open, until it ends.
+ */
+ItemRuns *
+ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
+					 RunCounters *counters)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "zbxhist runs of items",
+												  ALLOCSET_SMALL_SIZES);
+	ItemRuns   *items = MemoryContextAllocZero(context, sizeof(ItemRuns));
+
+	items->context = context;
+	items->list_context = AllocSetContextCreate(context, "zbxhist known runs",
+												ALLOCSET_DEFAULT_SIZES);
+	items->item_context = AllocSetContextCreate(context, "zbxhist rows of runs",
+												ALLOCSET_DEFAULT_SIZES);
+	ZbxhistInitRunSource(&items->source, day, layout, snapshot,
+						 items->list_context);
+	items->source.counters = counters;
+	return items;
+}
+
+/*
+ * EndScan lets go of the table.
+ */
+static void
+EndScan(ItemRuns *items)
+{
+	if (items->scan != NULL)
+		ZbxhistEndRunIndexScan(items->scan);
+	items->scan = NULL;
+	ZbxhistEndRunSource(&items->source);
+}
+
+/*
+ * ZbxhistMoveItemRuns goes to another table that the same layout suits.
+ */
+void
+ZbxhistMoveItemRuns(ItemRuns *items, Relation day)
+{
+	EndScan(items);
+	MemoryContextReset(items->item_context);
+	MemoryContextReset(items->list_context);
+	items->source.day = day;
+	items->is_listed = false;
+	items->nstored = 0;
+	items->nbegun = 0;
+}
+
+/*
+ * ZbxhistEndItemRuns frees everything.
+ */
+void
+ZbxhistEndItemRuns(ItemRuns *items)
+{
+	EndScan(items);
+	MemoryContextDelete(items->context);
+}
+
+/* ---- what there is ---- */
+
+/*
+ * AddRun adds a run, whose row is in the slot, to an array.
+ */
+static void
+AddRun(ItemRuns *items, TupleTableSlot *slot, const DayGroup *place,
+	   Run **runs, int *nruns, int *size)
+{
+	if (*nruns == *size)
+	{
+		*size = Max(*size * 2, 4);
+		*runs = *runs == NULL ?
+			MemoryContextAlloc(items->list_context, *size * sizeof(Run)) :
+			repalloc_huge(*runs, *size * sizeof(Run));
+	}
+	memset(&(*runs)[*nruns], 0, sizeof(Run));
+	(*runs)[(*nruns)++].place = *place;
+}
+
+/*
+ * ReadPlace reads where a run begins and ends.
+ */
+static void
+ReadPlace(ItemRuns *items, TupleTableSlot *slot, DayGroup *place)
+{
+	memset(place, 0, sizeof(DayGroup));
+	if (!ZbxhistReadPlace(slot, place))
+		ZbxhistRaiseCorruptRun(items->source.day, &slot->tts_tid, "damaged row");
+}
+
+/*
+ * compare_runs orders runs by their last clock, the newest first.
+ */
+static int
+compare_runs(const void *a, const void *b)
+{
+	int32		x = ((const Run *) a)->place.last_clock;
+	int32		y = ((const Run *) b)->place.last_clock;
+
+	return (x < y) - (x > y);
+}
+
+/*
+ * ListStored lists the runs of statements; where that cannot be done by the
+ * indexes, all runs.
+ */
+static void
+ListStored(ItemRuns *items)
+{
+	RunSource  *source = &items->source;
+	MemoryContext old = MemoryContextSwitchTo(items->list_context);
+	RunIndexScan *scan;
+	RunIndexes	indexes;
+	TupleTableSlot *slot;
+	DayGroup	place;
+	bool		is_empty = RelationGetNumberOfBlocks(source->day) == 0;
+	int			size = 0;
+
+	PredicateLockRelation(source->day, source->snapshot);
+	items->stored = NULL;
+	items->nstored = items->nbatches = items->size = 0;
+	items->batches = NULL;
+	items->is_listed = true;
+	items->has_all = true;
+	/* an hour to come has none, for any snapshot */
+	if (!is_empty && !ZbxhistRunIndexes(source->day, &indexes))
+	{
+		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
+		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
+	}
+	else if (!is_empty)
+	{
+		items->has_all = false;
+		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,
+										source->snapshot);
+		ZbxhistNewestStored(scan);
+		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
+		{
+			CHECK_FOR_INTERRUPTS();
+			ReadPlace(items, slot, &place);
+			AddRun(items, slot, &place, &items->stored, &items->nstored, &size);
+		}
+		ZbxhistEndRunIndexScan(scan);
+		items->scan = ZbxhistBeginRunIndexScan(source->day, indexes.merged,
+											   source->snapshot);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * NextBatch sets number, which is a batch's or PG_INT64_MAX, to that of the next
+ * older one, and width to what is known of it; returns false if there is none.
+ * A batch that the session knows may be gone for this snapshot: then no run of it
+ * is found.  What matters is that there is no other one before it.
+ */
+static bool
+NextBatch(ItemRuns *items, int64 *number, int64 *width)
+{
+	Oid			relid = RelationGetRelid(items->source.day);
+	const KnownBatch *known = ZbxhistKnownBatchBefore(relid, *number);
+	int64		unused;
+
+	*width = 0;
+	if (ZbxhistNextBatch(items->scan, known == NULL ? NO_BATCH : known->number,
+						 number, &unused))
+	{
+		ZbxhistRememberBatch(relid, *number, 0);
+		return true;
+	}
+	if (known == NULL)
+		return false;
+	*number = known->number;
+	*width = known->width;
+	return true;
+}
+
+/*
+ * GetBatch returns a batch, by its place in the list, or NULL if there are not so
+ * many; finds it if it was not asked for yet.
+ */
+static Batch *
+GetBatch(ItemRuns *items, int i)
+{
+	int64		number = items->nbatches == 0 ? PG_INT64_MAX :
+		items->batches[items->nbatches - 1].number;
+	int64		width;
+
+	if (i < items->nbatches)
+		return &items->batches[i];
+	if (items->has_all || !NextBatch(items, &number, &width))
+	{
+		items->has_all = true;
+		return NULL;
+	}
+	if (items->nbatches == items->size)
+	{
+		items->size = Max(items->size * 2, 32);
+		items->batches = items->batches == NULL ?
+			MemoryContextAlloc(items->list_context,
+							   items->size * sizeof(Batch)) :
+			repalloc_huge(items->batches, items->size * sizeof(Batch));
+	}
+	memset(&items->batches[i], 0, sizeof(Batch));
+	items->batches[i].number = number;
+	items->batches[i].width = width;
+	items->nbatches++;
+	return &items->batches[i];
+}
+
+/* ---- the runs of a batch that have an item ---- */
+
+/*
+ * HasAllOf says whether the runs of a batch that were met last are all that may
+ * have an item.
+ */
+static bool
+HasAllOf(const Batch *batch, int64 itemid)
+{
+	if (batch->is_asked && batch->itemid == itemid)
+		return true;
+	for (int i = 0; i < batch->nruns; i++)
+	{
+		const DayGroup *place = &batch->runs[i].place;
+
+		if (place->first_itemid < itemid && place->last_itemid > itemid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * CollectRuns adds the runs of a batch that may have the item and end with
+ * last_itemid at most.  Returns whether these are all, which is known when one goes
+ * on behind the item; is_there becomes whether there are any runs.
+ */
+static bool
+CollectRuns(ItemRuns *items, Batch *batch, int64 last_itemid, bool *is_there)
+{
+	int64		itemid = items->range.itemid;
+	TupleTableSlot *slot;
+	DayGroup	place;
+
+	batch->nruns = 0;
+	*is_there = false;
+	ZbxhistRunsOfBatch(items->scan, batch->number, itemid, last_itemid);
+	while ((slot = ZbxhistNextInRunIndex(items->scan)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ReadPlace(items, slot, &place);
+		*is_there = true;
+		if (place.first_itemid <= itemid)
+			AddRun(items, slot, &place, &batch->runs, &batch->nruns,
+				   &batch->size);
+		if (place.last_itemid > itemid)
+		{
+			if (pg_sub_s64_overflow(place.last_itemid, place.first_itemid,
+									&batch->width))
+				batch->width = 0;
+			return true;
+		}
+	}
+	return last_itemid == PG_INT64_MAX;
+}
+
+/*
+ * FindRuns finds the runs of a batch that may have the item.  Where one of the
+ * batch's runs that was met before is as wide as this one, few index entries are
+ * looked at.
+ */
+static void
+FindRuns(ItemRuns *items, Batch *batch)
+{
+	Oid			relid = RelationGetRelid(items->source.day);
+	int64		itemid = items->range.itemid;
+	int64		width = batch->width;
+	int64		last;
+	bool		is_there;
+
+	if (HasAllOf(batch, itemid))
+		return;
+	for (int i = 0; i < batch->nruns; i++)
+		ZbxhistForgetRun(&items->source, &batch->runs[i]);
+	if (width == 0 || pg_add_s64_overflow(itemid, width, &last) ||
+		pg_add_s64_overflow(last, width, &last))
+		last = PG_INT64_MAX;
+	if (!CollectRuns(items, batch, last, &is_there))
+		(void) CollectRuns(items, batch, PG_INT64_MAX, &is_there);
+	if (!is_there)
+		ZbxhistForgetBatch(relid, batch->number);
+	else if (batch->width != width)
+		ZbxhistRememberBatch(relid, batch->number, batch->width);
+	batch->is_asked = true;
+	batch->itemid = itemid;
+}
+
+/* ---- reading ---- */
+
+/*
+ * Overlaps says whether a run may have rows that are asked for.
+ */
+static bool
+Overlaps(const ItemRange *range, const DayGroup *place)
+{
+	return place->first_itemid <= range->itemid &&
+		place->last_itemid >= range->itemid &&
+		place->first_clock <= position_clock(range->last) &&
+		place->last_clock >= position_clock(range->first);
+}
+
+/*
+ * ReadRows reads the item's rows of a run; returns false if it has none.
+ */
+static bool
+ReadRows(ItemRuns *items, Run *run)
+{
+	RunSource  *source = &items->source;
+	int64		itemid = items->range.itemid;
+	TupleTableSlot *slot;
+	MemoryContext old;
+	bool		found;
+
+	if (run->context != NULL)
+		return true;
+	slot = ZbxhistFetchRun(source, run);
+	if (run->nasked++ > 0 && ZbxhistHasRoomForRuns(source))
+	{
+		ZbxhistKeepRun(source, run, slot);
+		return true;
+	}
+	old = MemoryContextSwitchTo(items->item_context);
+	found = ZbxhistDecodeDayRunItem(source->day, source->layout, slot,
+									&run->place, itemid, &run->rows);
+	MemoryContextSwitchTo(old);
+	ZbxhistCountRun(source, found ? run->rows.nrows : 0);
+	return found;
+}
+
+/*
+ * BeginRun reads a run, if it may have rows that are asked for.
+ */
+static void
+BeginRun(ItemRuns *items, Run *run)
+{
+	const ItemRange *range = &items->range;
+
+	if (!Overlaps(range, &run->place) || !ReadRows(items, run))
+		return;
+	run->next = ZbxhistFindInRun(&run->rows, range->itemid,
+								 position_clock(range->first));
+	run->end = ZbxhistFindInRun(&run->rows, range->itemid,
+								(int64) position_clock(range->last) + 1);
+	if (run->next == run->end)
+		return;
+	if (items->nbegun == items->max_begun)
+	{
+		items->max_begun = Max(items->max_begun * 2, 64);
+		items->begun = items->begun == NULL ?
+			MemoryContextAlloc(items->context,
+							   items->max_begun * sizeof(Run *)) :
+			repalloc(items->begun, items->max_begun * sizeof(Run *));
+	}
+	items->begun[items->nbegun++] = run;
+}
+
+/*
+ * NextClock returns the newest clock that runs may have that are still to be read;
+ * PG_INT64_MIN if there are none with rows that are asked for.
+ */
+static int64
+NextClock(ItemRuns *items)
+{
+	int64		first = position_clock(items->range.first);
+	int64		clock = PG_INT64_MIN;
+	Batch	   *batch = GetBatch(items, items->next_batch);
+
+	if (items->next_stored < items->nstored)
+		clock = items->stored[items->next_stored].place.last_clock;
+	if (batch != NULL)
+		clock = Max(clock, batch_clock(batch->number));
+	return clock >= first ? clock : PG_INT64_MIN;
+}
+
+/*
+ * BeginNext reads the next run of a statement, or runs of a batch, that have rows of
+ * that clock.
+ */
+static void
+BeginNext(ItemRuns *items, int64 clock)
+{
+	Batch	   *batch;
+
+	CHECK_FOR_INTERRUPTS();
+	if (items->next_stored < items->nstored &&
+		items->stored[items->next_stored].place.last_clock == clock)
+	{
+		BeginRun(items, &items->stored[items->next_stored++]);
+		return;
+	}
+	batch = &items->batches[items->next_batch++];
+	FindRuns(items, batch);
+	for (int i = 0; i < batch->nruns; i++)
+		BeginRun(items, &batch->runs[i]);
+}
+
+/* ---- rows ---- */
+
+/*
+ * CountNewer counts the rows of runs that have begun that are newer than a clock.
+ */
+static int
+CountNewer(const ItemRuns *items, int64 clock)
+{
+	int			result = 0;
+
+	for (int i = 0; i < items->nbegun; i++)
+	{
+		const Run  *run = items->begun[i];
+		int			first = ZbxhistFindInRun(&run->rows, items->range.itemid,
+											 clock + 1);
+
+		result += run->end - Max(first, run->next);
+	}
+	return result;
+}
+
+/*
+ * compare_rows orders rows of one item by time.
+ */
+static int
+compare_rows(const void *a, const void *b, void *arg)
+{
+	const RunRow *x = a;
+	const RunRow *y = b;
+	int64		left = ZbxhistRunPosition(arg, x->rows, x->row);
+	int64		right = ZbxhistRunPosition(arg, y->rows, y->row);
+
+	if (left != right)
+		return left < right ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/*
+ * compare_begun orders runs by their next rows.
+ */
+static int
+compare_begun(const void *a, const void *b, void *arg)
+{
+	const Run  *x = *(Run *const *) a;
+	const Run  *y = *(Run *const *) b;
+	int64		left = ZbxhistRunPosition(arg, &x->rows, x->next);
+	int64		right = ZbxhistRunPosition(arg, &y->rows, y->next);
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * TakeNewer takes the rows that are newer than a clock, of which there are so many,
+ * from the runs that have begun, sorted by time.  Allocates in the current context.
+ */
+static RunRow *
+TakeNewer(ItemRuns *items, int64 clock, int nrows)
+{
+	const DayLayout *layout = items->source.layout;
+	RunRow	   *rows = palloc_extended(nrows * sizeof(RunRow),
+									   MCXT_ALLOC_HUGE);
+	int			nleft = 0;
+	int			n = 0;
+	bool		is_sorted = true;
+
+	qsort_arg(items->begun, items->nbegun, sizeof(Run *), compare_begun,
+			  unconstify(DayLayout *, layout));
+	for (int i = 0; i < items->nbegun; i++)
+	{
+		Run		   *run = items->begun[i];
+		int			first = Max(run->next,
+								ZbxhistFindInRun(&run->rows,
+												 items->range.itemid,
+												 clock + 1));
+
+		for (int row = first; row < run->end; row++)
+		{
+			rows[n].rows = &run->rows;
+			rows[n].row = row;
+			is_sorted &= n == 0 || row > first ||
+				compare_rows(&rows[n - 1], &rows[n],
+							 unconstify(DayLayout *, layout)) <= 0;
+			n++;
+		}
+		run->end = first;
+		if (run->next < run->end)
+			items->begun[nleft++] = run;
+	}
+	items->nbegun = nleft;
+	if (!is_sorted)
+		qsort_arg(rows, n, sizeof(RunRow), compare_rows,
+				  unconstify(DayLayout *, layout));
+	return rows;
+}
+
+/*
+ * ZbxhistStartItemRuns begins with an item's rows in a range.
+ */
+void
+ZbxhistStartItemRuns(ItemRuns *items, const ItemRange *range)
+{
+	MemoryContextReset(items->item_context);
+	if (!items->is_listed)
+		ListStored(items);
+	items->range = *range;
+	items->next_stored = 0;
+	items->next_batch = 0;
+	items->nbegun = 0;
+	items->enough = range->is_descending ? 1 : PG_INT32_MAX;
+}
+
+/*
+ * ZbxhistNextOfItemRuns returns the number of the next rows, 0 at the end; they are
+ * good until it is called again, or the item is another one.  Allocates in the
+ * current context.
+ */
+int
+ZbxhistNextOfItemRuns(ItemRuns *items, RunRow **rows)
+{
+	int64		clock;
+	int			nrows;
+
+	if (item_range_is_empty(&items->range))
+		return 0;
+	while ((clock = NextClock(items)) > PG_INT64_MIN)
+	{
+		if (items->nbegun > 0 && items->enough < PG_INT32_MAX &&
+			(nrows = CountNewer(items, clock)) >= items->enough)
+			break;
+		BeginNext(items, clock);
+	}
+	if (clock == PG_INT64_MIN)
+		nrows = CountNewer(items, PG_INT64_MIN);
+	if (nrows == 0)
+		return 0;
+	*rows = TakeNewer(items, clock, nrows);
+	/* whoever goes on has more of them at once */
+	items->enough = Min(items->enough, PG_INT32_MAX / 4) * 2;
+	return nrows;
+}

@@ -1,0 +1,377 @@
+/*-------------------------------------------------------------------------
+ *
+ * run_group.c
+ *	  One run of a day's table, and groups made of rows of runs.
+ *
+ * Such a group has no bytes: its reader has the rows of its segments.  Strings
+ * stay where the runs have them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "utils/rel.h"
+
+#include "packed/runs/run_group.h"
+#include "packed/values/row_compare.h"
+#include "packed/values/unsigned_numeric.h"
+
+/* bytes of a row in a run, about; who counts bytes gets that */
+#define RUN_ROW_BYTES 10
+
+/* ---- one run ---- */
+
+/*
+ * GetBytes returns a run's bytes, which slot has, in memory.  Allocates in the
+ * current context.
+ */
+static struct varlena *
+GetBytes(Relation day, TupleTableSlot *slot)
+{
+	if (!ZbxhistHasPayload(day, slot))
+		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, "damaged row");
+	return pg_detoast_datum_packed((struct varlena *)
+								   DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]));
+}
+
+/*
+ * HasRightPlace says whether rows of a run, which has so many, are what its row
+ * says of them: all of them, or those of an item.
+ */
+static bool
+HasRightPlace(const DayGroup *place, const RunRows *rows, int nall)
+{
+	const int64 *clocks = rows->columns[0].ints;
+	int64		first = clocks[0];
+	int64		last = clocks[0];
+
+	for (int i = 1; i < rows->nrows; i++)
+	{
+		first = Min(first, clocks[i]);
+		last = Max(last, clocks[i]);
+	}
+	if (place->nrows != nall)
+		return false;
+	if (rows->nrows < nall)
+		return place->first_clock <= first && place->last_clock >= last;
+	return place->first_clock == first && place->last_clock == last &&
+		place->first_itemid == rows->itemids[0] &&
+		place->last_itemid == rows->itemids[nall - 1];
+}
+
+/*
+ * WhyNotRows returns what prevents that rows of a run, which has so many, are
+ * used, or NULL; of values only the kind is looked at.
+ */
+static const char *
+WhyNotRows(const DayLayout *layout, const DayGroup *place,
+		   const RunRows *rows, int nall)
+{
+	for (int i = 1; i < rows->ncolumns; i++)
+	{
+		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))
+			return psprintf("values of column \"%s\" have another type",
+							NameStr(layout->packed[i]->name));
+	}
+	return HasRightPlace(place, rows, nall) ? NULL :
+		"the row does not agree with the run";
+}
+
+/*
+ * WhyNotDecoded returns what is wrong with the bytes of a run that could not be
+ * decoded.
+ */
+static const char *
+WhyNotDecoded(const uint8 *data, size_t length)
+{
+	int			newer = ZbxhistNewerRunFormat(data, length);
+
+	return newer > 0 ?
+		psprintf("format %d, which is newer than those that are known", newer) :
+		"the run cannot be decoded";
+}
+
+/*
+ * WhyNotRun decodes the bytes of a run, and returns what prevents that, or
+ * NULL.  Allocates in the current context.
+ */
+static const char *
+WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
+		  size_t length, RunRows *rows)
+{
+	if (!ZbxhistDecodeRun(data, length, layout->npacked, rows))
+		return WhyNotDecoded(data, length);
+	return WhyNotRows(layout, place, rows, rows->nrows);
+}
+
+/*
+ * ZbxhistDecodeDayRun decodes the run in slot, whose place has been read.
+ */
+void
+ZbxhistDecodeDayRun(Relation day, const DayLayout *layout,
+					TupleTableSlot *slot, const DayGroup *place, RunRows *rows)
+{
+	struct varlena *bytes = GetBytes(day, slot);
+	const char *problem =
+		WhyNotRun(layout, place, (uint8 *) VARDATA_ANY(bytes),
+				  VARSIZE_ANY_EXHDR(bytes), rows);
+
+	if (problem != NULL)
+		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
+}
+
+/*
+ * ZbxhistDecodeDayRunItem decodes an item's rows of the run in slot, whose place
+ * has been read; returns whether there are any.  Allocates in the current
+ * context.
+ */
+bool
+ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
+						TupleTableSlot *slot, const DayGroup *place,
+						int64 itemid, RunRows *rows)
+{
+	struct varlena *bytes = GetBytes(day, slot);
+	const uint8 *data = (uint8 *) VARDATA_ANY(bytes);
+	size_t		length = VARSIZE_ANY_EXHDR(bytes);
+	const char *problem;
+	int			nall;
+
+	if (!ZbxhistDecodeRunItem(data, length, layout->npacked, itemid, rows,
+							  &nall))
+		problem = WhyNotDecoded(data, length);
+	else if (rows->nrows == 0)
+		return false;
+	else
+		problem = WhyNotRows(layout, place, rows, nall);
+	if (problem != NULL)
+		ZbxhistRaiseCorruptRun(day, &slot->tts_tid, problem);
+	return true;
+}
+
+/* ---- a group ---- */
+
+/*
+ * KindOf returns the kind of a column of several runs: numerics are bytes if
+ * one of them is.
+ */
+static PackedKind
+KindOf(const RunRow *rows, int nrows, int column)
+{
+	PackedKind	kind = rows[0].rows->columns[column].kind;
+
+	for (int i = 1; i < nrows; i++)
+	{
+		if (rows[i].rows->columns[column].kind != kind)
+			return PACKED_BYTES;
+	}
+	return kind;
+}
+
+/*
+ * CopyNulls says which rows of a column are null.
+ */
+static void
+CopyNulls(PackedColumn *target, const RunRow *rows, int nrows, int column)
+{
+	target->nulls = NULL;
+	for (int i = 0; i < nrows; i++)
+	{
+		const bool *nulls = rows[i].rows->columns[column].nulls;
+
+		if (nulls == NULL || !nulls[rows[i].row])
+			continue;
+		if (target->nulls == NULL)
+			target->nulls = palloc0(nrows * sizeof(bool));
+		target->nulls[i] = true;
+	}
+}
+
+/*
+ * CopyBytes makes a column of bytes; numbers become what numerics are.
+ */
+static void
+CopyBytes(PackedColumn *target, const RunRow *rows, int nrows, int column)
+{
+	target->bytes = palloc(nrows * sizeof(PackedBytes));
+	for (int i = 0; i < nrows; i++)
+	{
+		const PackedColumn *source = &rows[i].rows->columns[column];
+
+		if (source->kind == PACKED_BYTES)
+			target->bytes[i] = source->bytes[rows[i].row];
+		else
+			target->bytes[i] = ZbxhistValueBytes(source, rows[i].row,
+												 palloc(UNSIGNED_IMAGE_SIZE));
+	}
+}
+
+/*
+ * CopyColumn makes a column of rows of several runs.
+ */
+static void
+CopyColumn(PackedColumn *target, const RunRow *rows, int nrows, int column)
+{
+	target->kind = KindOf(rows, nrows, column);
+	CopyNulls(target, rows, nrows, column);
+	if (target->kind == PACKED_BYTES)
+		CopyBytes(target, rows, nrows, column);
+	else
+	{
+		/* numbers of any kind: their bits */
+		target->ints = palloc(nrows * sizeof(int64));
+		for (int i = 0; i < nrows; i++)
+			target->ints[i] = rows[i].rows->columns[column].ints[rows[i].row];
+	}
+}
+
+/*
+ * ZbxhistGatherRows makes rows to be written of those of several runs, sorted by
+ * item and time.  Allocates in the current context; the runs must stay as long.
+ */
+void
+ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows, int nrows,
+				  RunRows *result)
+{
+	result->nrows = nrows;
+	result->itemids = palloc(nrows * sizeof(int64));
+	for (int i = 0; i < nrows; i++)
+		result->itemids[i] = rows[i].rows->itemids[rows[i].row];
+	result->ncolumns = layout->npacked;
+	result->columns = palloc0(layout->npacked * sizeof(PackedColumn));
+	for (int i = 0; i < layout->npacked; i++)
+		CopyColumn(&result->columns[i], rows, nrows, i);
+}
+
+/*
+ * ClockOf returns the clock of a row.
+ */
+static inline int64
+ClockOf(const RunRow *row)
+{
+	return row->rows->columns[0].ints[row->row];
+}
+
+/*
+ * CountSegment returns how many of the rows, the first of all, are a segment:
+ * they are of one item, and end with a clock.
+ */
+static int
+CountSegment(Relation day, const RunRow *rows, int nrows)
+{
+	int64		itemid = rows->rows->itemids[rows->row];
+	int			nclock = 0;
+	int			end = 0;
+
+	for (int i = 0; i < nrows && rows[i].rows->itemids[rows[i].row] == itemid;
+		 i++)
+	{
+		if (i > 0 && ClockOf(&rows[i]) != ClockOf(&rows[i - 1]))
+		{
+			nclock = 0;
+			end = i;
+		}
+		if (end > 0 && i >= ZBXHIST_MAX_SEGMENT_ROWS)
+			return end;
+		if (++nclock > ZBXHIST_MAX_CLOCK_ROWS)
+			ereport(ERROR,
+					errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("item " INT64_FORMAT " has more than %d values of clock " INT64_FORMAT " in \"%s\"",
+						   itemid, ZBXHIST_MAX_CLOCK_ROWS, ClockOf(&rows[i]),
+						   RelationGetRelationName(day)),
+					errtable(day));
+	}
+	for (end = 0; end < nrows &&
+		 rows[end].rows->itemids[rows[end].row] == itemid;)
+		end++;
+	return end;
+}
+
+/*
+ * MakeSegment makes a segment of rows.
+ */
+static void
+MakeSegment(const DayLayout *layout, const RunRow *rows, int nrows,
+			SegmentRows *segment, SegmentInfo *info)
+{
+	segment->itemid = rows->rows->itemids[rows->row];
+	segment->nrows = nrows;
+	segment->ncolumns = layout->npacked;
+	segment->columns = palloc0(layout->npacked * sizeof(PackedColumn));
+	for (int i = 0; i < layout->npacked; i++)
+		CopyColumn(&segment->columns[i], rows, nrows, i);
+	info->itemid = segment->itemid;
+	info->first_clock = (int32) ClockOf(&rows[0]);
+	info->last_clock = (int32) ClockOf(&rows[nrows - 1]);
+	info->nrows = nrows;
+	info->length = nrows * RUN_ROW_BYTES;
+}
+
+/*
+ * ZbxhistMakeRunGroup makes a group of rows, of which there are some, sorted by
+ * item and time.  Allocates in the current context; the runs must stay as long.
+ */
+void
+ZbxhistMakeRunGroup(Relation day, const DayLayout *layout, const RunRow *rows,
+					int nrows, DayGroup *group)
+{
+	GroupReader *reader = &group->reader;
+	SegmentRows *segments = palloc0(nrows * sizeof(SegmentRows));
+	int			first = 0;
+
+	memset(reader, 0, sizeof(GroupReader));
+	reader->segments = palloc0(nrows * sizeof(SegmentInfo));
+	while (first < nrows)
+	{
+		int			n = CountSegment(day, rows + first, nrows - first);
+
+		MakeSegment(layout, rows + first, n, &segments[reader->nsegments],
+					&reader->segments[reader->nsegments]);
+		reader->nsegments++;
+		first += n;
+	}
+	reader->decoded = segments;
+	reader->ncolumns = layout->npacked;
+	reader->length = nrows * RUN_ROW_BYTES;
+	reader->is_whole = true;
+	reader->first_itemid = group->first_itemid = segments[0].itemid;
+	reader->first_clock = group->first_clock = reader->segments[0].first_clock;
+	reader->last_itemid = group->last_itemid =
+		segments[reader->nsegments - 1].itemid;
+	reader->last_clock = group->last_clock =
+		reader->segments[reader->nsegments - 1].last_clock;
+	group->nrows = nrows;
+}
+
+/*
+ * ZbxhistGroupRunRows makes a group of all rows of a run.  Allocates in the
+ * current context, and the rows must stay as long.
+ */
+void
+ZbxhistGroupRunRows(Relation day, const DayLayout *layout,
+					const RunRows *rows, DayGroup *group)
+{
+	RunRow	   *all = palloc(rows->nrows * sizeof(RunRow));
+
+	for (int i = 0; i < rows->nrows; i++)
+	{
+		all[i].rows = rows;
+		all[i].row = i;
+	}
+	ZbxhistMakeRunGroup(day, layout, all, rows->nrows, group);
+}
+
+/*
+ * ZbxhistOpenRunGroup makes a group of a run's bytes, whose place it has; returns
+ * what prevents that, or NULL.  Allocates in the current context.
+ */
+const char *
+ZbxhistOpenRunGroup(Relation day, const DayLayout *layout, DayGroup *group,
+					const uint8 *data, size_t length)
+{
+	RunRows    *rows = palloc(sizeof(RunRows));
+	const char *problem = WhyNotRun(layout, group, data, length, rows);
+
+	if (problem == NULL)
+		ZbxhistGroupRunRows(day, layout, rows, group);
+	return problem;
+}

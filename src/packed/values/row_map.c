@@ -1,0 +1,513 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_map.c
+ *	  How the rows of a packed day become rows of the table that has it.
+ *
+ * A day keeps the columns that the table had when it was packed; what ALTER
+ * TABLE has done since is applied to each row as it is read.  Columns are
+ * matched by name; what has been renamed since, and what was dropped and added
+ * again, is known from an option of the foreign table's column (packed_days.c).
+ * One whose type has changed is converted as by assignment.  One that came later
+ * has the value that it had then for older rows (missing_value.c); where there is
+ * none it is null.  A foreign table that was made by hand has no such options:
+ * a column that the day lacks may be one renamed, so that is an error.
+ *
+ * Casts and types that did not come with PostgreSQL are code of whoever made
+ * them, who is or was trusted by the table's owner, not by the reader.  So it is
+ * the owner who runs that (owner_rights.c).
+ *
+ * Memory: a map is in the context that is current when it is made; values
+ * passed by reference are palloc'd in that of the call.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "catalog/owner_rights.h"
+#include "catalog/packed_days.h"
+#include "catalog/packed_table.h"
+#include "catalog/partition_set.h"
+#include "packed/values/missing_value.h"
+#include "packed/values/row_map.h"
+
+typedef enum MapSource
+{
+	MAP_FIXED,					/* the same value in all rows */
+	MAP_ITEMID,
+	MAP_INT4,					/* packed integers */
+	MAP_WORD,					/* integers and doubles of eight bytes */
+	MAP_DATUM					/* whatever the layout makes of it */
+} MapSource;
+
+/* a column of the table that is wanted */
+typedef struct MappedColumn
+{
+	int			attribute;		/* of the table, from 0 */
+	MapSource	source;
+	const LayoutColumn *column; /* NULL: MAP_FIXED */
+	const PackedColumn *packed; /* of the segment */
+	ExprState  *cast;			/* NULL: same type */
+	bool		is_owners;		/* the cast is code of the owner */
+	Datum		value;			/* MAP_FIXED */
+	bool		isnull;
+} MappedColumn;
+
+/* a column of the present segment whose values are there as they are wanted */
+typedef struct QuickColumn
+{
+	int			attribute;
+	bool		is_int4;		/* of each word the integer counts */
+	const int64 *words;
+} QuickColumn;
+
+struct RowMap
+{
+	int			ncolumns;
+	MappedColumn *columns;
+	Datum		itemid;			/* of the segment */
+	ExprContext *econtext;		/* for casts; NULL: there are none */
+	Oid			owner;			/* of the table */
+
+	/* what each segment's columns are divided into */
+	int			nquick;
+	QuickColumn *quick;
+	int			nothers;
+	const MappedColumn **others;
+};
+
+/* ---- columns that the day has ---- */
+
+/*
+ * GetSet returns what is known of the parent's packed days, or NULL for a
+ * foreign table that was made by hand: it is for what the days have.
+ */
+static const PartitionSet *
+GetSet(Relation table)
+{
+	PartitionSet *set;
+	Relation	parent;
+
+	if (table->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		return ZbxhistGetPartitions(table);
+	set = ZbxhistFindPartitions(RelationGetRelid(table));
+	if (set == NULL)
+	{
+		parent = table_open(ZbxhistForeignParent(table), AccessShareLock);
+		set = ZbxhistGetPartitions(parent);
+		table_close(parent, NoLock);
+	}
+	return set->packed == RelationGetRelid(table) ? set : NULL;
+}
+
+/*
+ * RenameColumn gives the layout's column that a table's column was packed as
+ * the name that it has by now.  is_done says which have been renamed.
+ */
+static void
+RenameColumn(DayLayout *layout, const RenamedColumn *column, bool *is_done)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		/* names may have been exchanged */
+		if (is_done[i] || strcmp(NameStr(layout->columns[i].name),
+								 NameStr(column->packed)) != 0)
+			continue;
+		layout->columns[i].name = column->name;
+		is_done[i] = true;
+		return;
+	}
+}
+
+/*
+ * ZbxhistRenameColumns gives the layout's columns the names that the table's
+ * have by now: renamed is a list of RenamedColumn.  A column of such a name
+ * that the day has besides was dropped, and loses it.
+ */
+void
+ZbxhistRenameColumns(DayLayout *layout, const List *renamed)
+{
+	bool	   *is_done;
+	ListCell   *lc;
+
+	if (renamed == NIL)
+		return;
+	is_done = palloc0(sizeof(bool) * Max(layout->ncolumns, 1));
+	foreach(lc, renamed)
+		RenameColumn(layout, lfirst(lc), is_done);
+	foreach(lc, renamed)
+	{
+		for (int i = 0; i < layout->ncolumns; i++)
+		{
+			if (!is_done[i] &&
+				namestrcmp(&layout->columns[i].name,
+						   NameStr(((RenamedColumn *) lfirst(lc))->name)) == 0)
+				namestrcpy(&layout->columns[i].name, "");
+		}
+	}
+	pfree(is_done);
+}
+
+/*
+ * ZbxhistMarkReplaced marks those of the layout's columns that were dropped,
+ * and others of their names added, since days were packed last, and renames
+ * those that were renamed.  The table is the parent or the foreign table.
+ */
+void
+ZbxhistMarkReplaced(DayLayout *layout, Relation table)
+{
+	const PartitionSet *set = GetSet(table);
+	ListCell   *lc;
+
+	if (set == NULL)
+		return;
+	ZbxhistRenameColumns(layout, set->renamed);
+	foreach(lc, set->new_columns)
+	{
+		for (int i = 0; i < layout->ncolumns; i++)
+		{
+			if (strcmp(NameStr(layout->columns[i].name), lfirst(lc)) != 0)
+				continue;
+			layout->columns[i].is_replaced = true;
+			if (i == layout->ns)
+				layout->ns = -1;
+			if (i == layout->value)
+				layout->value = -1;
+		}
+	}
+}
+
+/*
+ * FindLayoutColumn returns the day's column that is the table's column att, or
+ * NULL.
+ */
+static const LayoutColumn *
+FindLayoutColumn(const DayLayout *layout, Form_pg_attribute att)
+{
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		const LayoutColumn *column = &layout->columns[i];
+
+		if (strcmp(NameStr(column->name), NameStr(att->attname)) == 0)
+			return column->is_replaced ? NULL : column;
+	}
+	return NULL;
+}
+
+/*
+ * PrepareCast prepares a cast; returns NULL if it leaves values as they are.
+ * To plan it may be to run parts of it.
+ */
+static ExprState *
+PrepareCast(Node *cast)
+{
+	cast = (Node *) expression_planner((Expr *) cast);
+	if (IsA(cast, CaseTestExpr) ||
+		(IsA(cast, RelabelType) &&
+		 IsA(((RelabelType *) cast)->arg, CaseTestExpr)))
+		return NULL;
+	return ExecInitExpr((Expr *) cast, NULL);
+}
+
+/*
+ * MakeCast prepares the conversion of the day's column to the table's type, if
+ * there is anything to do.
+ */
+static void
+MakeCast(RowMap *map, Relation day, Form_pg_attribute att,
+		 MappedColumn *mapped)
+{
+	const LayoutColumn *column = mapped->column;
+	CaseTestExpr *input;
+	Node	   *cast;
+	OwnerRights before;
+
+	if (column->type == att->atttypid &&
+		(att->atttypmod < 0 || att->atttypmod == column->typmod))
+		return;
+	input = makeNode(CaseTestExpr);
+	input->typeId = column->type;
+	input->typeMod = column->typmod;
+	input->collation = get_typcollation(column->type);
+	cast = coerce_to_target_type(NULL, (Node *) input, column->type,
+								 att->atttypid, att->atttypmod,
+								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
+								 -1);
+	if (cast == NULL)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("column \"%s\" cannot be read from packed day \"%s\"",
+					   NameStr(att->attname), RelationGetRelationName(day)),
+				errdetail("It was packed as %s, and there is no cast from that to %s.",
+						  format_type_be(column->type),
+						  format_type_be(att->atttypid)),
+				errhint("Unpack the day with zbxhist.unpack() before the column gets another type."),
+				errtable(day));
+	mapped->is_owners = !ZbxhistIsBuiltInExpr(cast);
+	if (mapped->is_owners)
+		ZbxhistTakeOwnerRights(&before, map->owner);
+	mapped->cast = PrepareCast(cast);
+	if (mapped->is_owners)
+		ZbxhistGiveBackRights(&before);
+	if (mapped->cast != NULL && map->econtext == NULL)
+		map->econtext = CreateStandaloneExprContext();
+}
+
+/*
+ * GetSource returns the quickest way to the values of a column.
+ */
+static MapSource
+GetSource(const LayoutColumn *column)
+{
+	if (column->packed < 0)
+		return MAP_ITEMID;
+	if (column->kind == PACKED_INT && column->typlen == sizeof(int32))
+		return MAP_INT4;
+	if (column->kind == PACKED_DOUBLE ||
+		(column->kind == PACKED_INT && column->typlen == sizeof(int64)))
+		return MAP_WORD;
+	return MAP_DATUM;
+}
+
+/* ---- columns that the day lacks ---- */
+
+/*
+ * IsKnown says whether a column that the day lacks is known not to be one that it has
+ * by another name: no day has been packed with it, or its name in days is noted.
+ */
+static bool
+IsKnown(Relation table, Form_pg_attribute att)
+{
+	const PartitionSet *set = GetSet(table);
+	ListCell   *lc;
+
+	if (set == NULL)
+		return false;
+	foreach(lc, set->new_columns)
+	{
+		if (strcmp(lfirst(lc), NameStr(att->attname)) == 0)
+			return true;
+	}
+	return ZbxhistHasPackedName(set->packed,
+								get_attnum(set->packed,
+										   NameStr(att->attname)));
+}
+
+/*
+ * MapMissing finds what a column that the day lacks is in its rows.
+ */
+static void
+MapMissing(Relation day, Relation table, Form_pg_attribute att,
+		   MappedColumn *mapped)
+{
+	bool		is_known;
+
+	mapped->source = MAP_FIXED;
+	mapped->isnull = !ZbxhistGetMissing(table, att, &mapped->value);
+	if (!mapped->isnull)
+		return;
+	is_known = IsKnown(table, att);
+	if (att->attnotnull || !is_known || ZbxhistHasDefault(table, att))
+		ZbxhistRaiseNotKnown(day, table, att, is_known);
+}
+
+/* ---- the map ---- */
+
+/*
+ * MapColumn fills in mapped for the table's column att.
+ */
+static void
+MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
+		  Form_pg_attribute att)
+{
+	MappedColumn *mapped = &map->columns[map->ncolumns++];
+
+	mapped->attribute = att->attnum - 1;
+	mapped->column = FindLayoutColumn(layout, att);
+	if (mapped->column == NULL)
+	{
+		MapMissing(day, table, att, mapped);
+		return;
+	}
+	mapped->source = GetSource(mapped->column);
+	MakeCast(map, day, att, mapped);
+}
+
+/*
+ * ZbxhistCreateRowMap makes a map from a day to a table: the foreign table or
+ * the parent itself.  wanted says which of the table's columns are asked for;
+ * NULL: all.  The layout must stay.
+ */
+RowMap *
+ZbxhistCreateRowMap(Relation day, const DayLayout *layout, Relation table,
+					const bool *wanted)
+{
+	TupleDesc	desc = RelationGetDescr(table);
+	RowMap	   *map = palloc0(sizeof(RowMap));
+
+	map->owner = table->rd_rel->relowner;
+	map->columns = palloc0(sizeof(MappedColumn) * Max(desc->natts, 1));
+	/* each segment looks at one more than there are, at most */
+	map->quick = palloc(sizeof(QuickColumn) * (desc->natts + 1));
+	map->others = palloc(sizeof(MappedColumn *) * (desc->natts + 1));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+
+		if (!att->attisdropped && (wanted == NULL || wanted[i]))
+			MapColumn(map, day, layout, table, att);
+	}
+	return map;
+}
+
+/*
+ * ZbxhistAddPackedWanted sets those of the packed columns that the map needs.
+ */
+void
+ZbxhistAddPackedWanted(const RowMap *map, bool *packed)
+{
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		const LayoutColumn *column = map->columns[i].column;
+
+		if (column != NULL && column->packed >= 0)
+			packed[column->packed] = true;
+	}
+}
+
+/*
+ * GetWords returns the values of a column of the segment, each of which is a
+ * word, if no value needs a closer look; else NULL.
+ */
+static const int64 *
+GetWords(const MappedColumn *mapped)
+{
+	const PackedColumn *packed = mapped->packed;
+
+	if (!FLOAT8PASSBYVAL || mapped->cast != NULL || packed->nulls != NULL ||
+		(mapped->source != MAP_INT4 && mapped->source != MAP_WORD))
+		return NULL;
+	return packed->ints;
+}
+
+/*
+ * ZbxhistMapSegment prepares for the rows of a decoded segment.
+ */
+void
+ZbxhistMapSegment(RowMap *map, const SegmentRows *rows)
+{
+	map->itemid = Int64GetDatum(rows->itemid);
+	map->nquick = 0;
+	map->nothers = 0;
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		MappedColumn *mapped = &map->columns[i];
+		QuickColumn *quick = &map->quick[map->nquick];
+
+		quick->words = NULL;
+		if (mapped->column != NULL && mapped->column->packed >= 0)
+		{
+			mapped->packed = &rows->columns[mapped->column->packed];
+			quick->words = GetWords(mapped);
+		}
+		quick->attribute = mapped->attribute;
+		quick->is_int4 = mapped->source == MAP_INT4;
+		if (quick->words != NULL)
+			map->nquick++;
+		else
+			map->others[map->nothers++] = mapped;
+	}
+}
+
+/*
+ * CastValue converts a value to the table's type, in the current context.
+ */
+static Datum
+CastValue(RowMap *map, const MappedColumn *mapped, Datum value, bool *isnull)
+{
+	OwnerRights before;
+	Datum		result;
+
+	map->econtext->caseValue_datum = value;
+	map->econtext->caseValue_isNull = *isnull;
+	if (!mapped->is_owners)
+		return ExecEvalExpr(mapped->cast, map->econtext, isnull);
+	ZbxhistTakeOwnerRights(&before, map->owner);
+	result = ExecEvalExpr(mapped->cast, map->econtext, isnull);
+	ZbxhistGiveBackRights(&before);
+	return result;
+}
+
+/*
+ * GetValue returns a row's value as the day has it.
+ */
+static inline Datum
+GetValue(const RowMap *map, const MappedColumn *mapped, int row, bool *isnull)
+{
+	if (mapped->source == MAP_FIXED)
+	{
+		*isnull = mapped->isnull;
+		return mapped->value;
+	}
+	if (mapped->source == MAP_ITEMID)
+	{
+		*isnull = false;
+		return map->itemid;
+	}
+	return ZbxhistPackedDatum(mapped->column, mapped->packed, row, isnull);
+}
+
+/*
+ * ZbxhistMapRow sets those columns of the table that are wanted to the values
+ * of a row of the segment.  The others are left alone.
+ */
+void
+ZbxhistMapRow(RowMap *map, int row, Datum *values, bool *isnull)
+{
+	const QuickColumn *end = map->quick + map->nquick;
+
+	for (const QuickColumn *quick = map->quick; quick < end; quick++)
+	{
+		int64		word = quick->words[row];
+
+		values[quick->attribute] = quick->is_int4 ?
+			Int32GetDatum((int32) word) : (Datum) word;
+		isnull[quick->attribute] = false;
+	}
+	for (int i = 0; i < map->nothers; i++)
+	{
+		const MappedColumn *mapped = map->others[i];
+		Datum	   *value = &values[mapped->attribute];
+		bool	   *null = &isnull[mapped->attribute];
+
+		*value = GetValue(map, mapped, row, null);
+		if (mapped->cast != NULL)
+			*value = CastValue(map, mapped, *value, null);
+	}
+}
+
+/*
+ * ZbxhistDirectColumn returns the day's column whose values are those of an
+ * attribute of the table, counted from 0, as they are; NULL if they are
+ * another type's or come from elsewhere.
+ */
+const LayoutColumn *
+ZbxhistDirectColumn(const RowMap *map, int attribute)
+{
+	for (int i = 0; i < map->ncolumns; i++)
+	{
+		const MappedColumn *mapped = &map->columns[i];
+
+		if (mapped->attribute == attribute)
+			return mapped->cast == NULL ? mapped->column : NULL;
+	}
+	return NULL;
+}

@@ -1,0 +1,422 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_check.c
+ *	  Checks of values.
+ *
+ * A value is given as it is packed: a number that is passed by value as 64
+ * bits, any other as its bytes, of a varlena those that follow the length
+ * word.  These may be at any address.
+ *
+ * What is looked at is what a type's receive function would refuse.  Only the
+ * order of a range's bounds is not: that is another value, but no bad one.
+ *
+ * Text is checked in the way of the server's encoding, many values at once where
+ * they follow one another.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+#include <sys/socket.h>
+
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+#include "utils/float.h"
+#include "utils/geo_decls.h"
+#include "utils/inet.h"
+
+#include "compat.h"
+#include "packed/format/codec.h"
+#include "packed/values/value_check.h"
+
+/* of the binary representation of timetz and of geometric types */
+#define TIMETZ_ZONE_OFFSET	8
+
+/* ---- numbers ---- */
+
+/*
+ * is_between says whether a number is in its type's bounds.
+ */
+static inline bool
+is_between(const ValueCheck *check, int64 value)
+{
+	return value >= check->least && value <= check->greatest;
+}
+
+/*
+ * IsInfinity says whether a number stands for an infinity.
+ */
+static bool
+IsInfinity(const ValueCheck *check, int64 value)
+{
+	if (!check->has_infinities)
+		return false;
+	return check->typlen == sizeof(int32) ?
+		value == PG_INT32_MIN || value == PG_INT32_MAX :
+		value == PG_INT64_MIN || value == PG_INT64_MAX;
+}
+
+/*
+ * ZbxhistIsValidNumber says whether a number is one of its type.
+ */
+bool
+ZbxhistIsValidNumber(const ValueCheck *check, int64 value)
+{
+	return check->kind == CHECK_NOTHING ||
+		(check->kind == CHECK_NUMBER &&
+		 (is_between(check, value) || IsInfinity(check, value)));
+}
+
+/*
+ * FindInvalidNumber returns the first row from first on whose number is not
+ * one of the type; nrows if there is none.  Nulls are zero, which every type
+ * has.
+ */
+static int
+FindInvalidNumber(const ValueCheck *check, const int64 *values, int first,
+				  int nrows)
+{
+	uint64		least = check->least;
+	uint64		span = (uint64) check->greatest - least;
+	uint64		is_bad = 0;
+
+	if (span == PG_UINT64_MAX)
+		return nrows;
+	/* one look at each, without a branch */
+	for (int i = first; i < nrows; i++)
+		is_bad |= (uint64) values[i] - least > span;
+	if (!is_bad)
+		return nrows;
+	while (first < nrows && ZbxhistIsValidNumber(check, values[first]))
+		first++;
+	return first;
+}
+
+/* ---- text ---- */
+
+/*
+ * ZbxhistIsValidText says whether bytes are text in the database's encoding.
+ */
+bool
+ZbxhistIsValidText(const char *data, size_t length)
+{
+	return length == 0 ||
+		pg_verify_mbstr(GetDatabaseEncoding(), data, (int) length, true);
+}
+
+/*
+ * is_short_enough says whether text has no more characters than typmod allows.
+ * Few values have as many bytes.
+ */
+static inline bool
+is_short_enough(const char *data, size_t length, int32 typmod)
+{
+	int			most = typmod - VARHDRSZ;
+
+	return typmod < (int32) VARHDRSZ || length <= (size_t) most ||
+		pg_mbstrlen_with_len(data, (int) length) <= most;
+}
+
+/*
+ * IsName says whether the bytes of a name are text and end in time.
+ */
+static bool
+IsName(const char *data, size_t length)
+{
+	const char *end = memchr(data, '\0', length);
+
+	return end != NULL && ZbxhistIsValidText(data, end - data);
+}
+
+/* ---- numeric ---- */
+
+/*
+ * FindInvalidUnsigned returns the first row from first on whose unsigned
+ * integer does not suit the type; nrows if there is none.
+ */
+static int
+FindInvalidUnsigned(const ValueCheck *check, const PackedColumn *column,
+					int first, int nrows)
+{
+	if (check->kind == CHECK_NUMERIC &&
+		check->greatest_unsigned == PG_UINT64_MAX)
+		return nrows;
+	while (first < nrows &&
+		   ((column->nulls != NULL && column->nulls[first]) ||
+			ZbxhistIsValidUnsigned(check, column->unsigneds[first])))
+		first++;
+	return first;
+}
+
+/* ---- other types ---- */
+
+/*
+ * IsBits says whether bytes are a bit string of the length that typmod allows,
+ * or exactly that.
+ */
+static bool
+IsBits(const char *data, size_t length, int32 typmod, bool is_exact)
+{
+	int32		nbits;
+	int			rest;
+
+	if (length < sizeof(nbits))
+		return false;
+	memcpy(&nbits, data, sizeof(nbits));
+	length -= sizeof(nbits);
+	if (nbits < 0 || length != ((size_t) nbits + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
+		return false;
+	if (typmod > 0 && (is_exact ? nbits != typmod : nbits > typmod))
+		return false;
+	/* what follows the last bit is zero */
+	rest = nbits % BITS_PER_BYTE;
+	return rest == 0 ||
+		((uint8) data[sizeof(nbits) + length - 1] & (0xFF >> rest)) == 0;
+}
+
+/*
+ * IsAddress says whether bytes are an inet, or a cidr, which has no bits of a
+ * host.
+ */
+static bool
+IsAddress(const char *data, size_t length, bool is_cidr)
+{
+	const uint8 *bytes = (const uint8 *) data;
+	const uint8 *address = bytes + 2;
+	int			nbytes;
+
+	if (length < 2 ||
+		(bytes[0] != PGSQL_AF_INET && bytes[0] != PGSQL_AF_INET6))
+		return false;
+	nbytes = bytes[0] == PGSQL_AF_INET ? 4 : 16;
+	if (length != nbytes + 2 || bytes[1] > nbytes * BITS_PER_BYTE)
+		return false;
+	for (int i = bytes[1]; is_cidr && i < nbytes * BITS_PER_BYTE; i++)
+	{
+		if ((address[i / BITS_PER_BYTE] & (0x80 >> i % BITS_PER_BYTE)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * IsTimetz says whether bytes are a time with a time zone.
+ */
+static bool
+IsTimetz(const char *data)
+{
+	int64		time;
+	int32		zone;
+
+	memcpy(&time, data, sizeof(time));
+	memcpy(&zone, data + TIMETZ_ZONE_OFFSET, sizeof(zone));
+	return time >= 0 && time <= USECS_PER_DAY &&
+		zone > -TZDISP_LIMIT && zone < TZDISP_LIMIT;
+}
+
+/*
+ * IsShape says whether doubles are a box (high corner first), a line or a
+ * circle.
+ */
+static bool
+IsShape(CheckKind kind, const char *data)
+{
+	double		numbers[4];
+
+	memcpy(numbers, data,
+		   kind == CHECK_BOX ? sizeof(numbers) : 3 * sizeof(double));
+	switch (kind)
+	{
+		case CHECK_BOX:
+			/* a NaN is greater than all numbers, as for box_in */
+			return !float8_lt(numbers[0], numbers[2]) &&
+				!float8_lt(numbers[1], numbers[3]);
+		case CHECK_LINE:
+			return !(fabs(numbers[0]) <= EPSILON && fabs(numbers[1]) <= EPSILON);
+		default:
+			return !(numbers[2] < 0);
+	}
+}
+
+/*
+ * ZbxhistIsValidImage says whether bytes are a value of a type that is passed
+ * by reference.
+ */
+bool
+ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
+{
+	if (check->typbyval ||
+		(check->typlen > 0 && length != (size_t) check->typlen))
+		return false;
+	switch (check->kind)
+	{
+		case CHECK_UNKNOWN:
+		case CHECK_NUMBER:
+			return false;
+		case CHECK_NOTHING:
+			return true;
+		case CHECK_TEXT:
+			return ZbxhistIsValidText(data, length) &&
+				is_short_enough(data, length, check->typmod);
+		case CHECK_JSON:
+			return ZbxhistIsValidText(data, length) &&
+				is_valid_json(data, (int) length);
+		case CHECK_NAME:
+			return IsName(data, length);
+		case CHECK_NUMERIC:
+			return ZbxhistIsValidNumeric(data, length, check->typmod);
+		case CHECK_BIT:
+			return IsBits(data, length, check->typmod, true);
+		case CHECK_VARBIT:
+			return IsBits(data, length, check->typmod, false);
+		case CHECK_INET:
+			return IsAddress(data, length, false);
+		case CHECK_CIDR:
+			return IsAddress(data, length, true);
+		case CHECK_TIMETZ:
+			return IsTimetz(data);
+		case CHECK_BOX:
+		case CHECK_LINE:
+		case CHECK_CIRCLE:
+			return IsShape(check->kind, data);
+		case CHECK_JSONB:
+			return ZbxhistIsValidJsonb(data, length);
+		case CHECK_ARRAY:
+			return ZbxhistIsValidArray(check, data, length);
+		case CHECK_RANGE:
+			return ZbxhistIsValidRange(check, data, length);
+	}
+	return false;
+}
+
+/* ---- a column ---- */
+
+/*
+ * FindRun returns the end of the run of rows from first on whose bytes follow
+ * one another in memory, as those of most columns do, and sets length to that
+ * of all of them.
+ */
+static int
+FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
+{
+	const PackedBytes *bytes = column->bytes;
+	int			end = first;
+
+	*length = 0;
+	do
+		*length += bytes[end++].len;
+	while (end < nrows && *length > 0 &&
+		   bytes[end].data == bytes[first].data + *length);
+	return end;
+}
+
+/*
+ * IsTextRun says whether the rows of a run are text, each by itself; it need not
+ * know.
+ */
+static bool
+IsTextRun(const PackedBytes *bytes, int nrows, size_t length)
+{
+	if (GetDatabaseEncoding() != PG_UTF8 ||
+		!ZbxhistIsValidText(bytes[0].data, length))
+		return false;
+	/* no character begins in one row and ends in the next */
+	for (int i = 1; i < nrows; i++)
+	{
+		if (bytes[i].len > 0 && (bytes[i].data[0] & 0xC0) == 0x80)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * FindInvalidText returns the first row from first on that is not a text of
+ * the type; nrows if there is none.  Nulls have no bytes.
+ */
+static int
+FindInvalidText(const ValueCheck *check, const PackedColumn *column, int first,
+				int nrows)
+{
+	const PackedBytes *bytes = column->bytes;
+	PackedBytes last = {NULL, 0};
+
+	while (first < nrows)
+	{
+		size_t		length;
+		int			end;
+		bool		is_good;
+
+		/* the same value is in the same place */
+		if (bytes[first].data == last.data && bytes[first].len == last.len)
+		{
+			first++;
+			continue;
+		}
+		end = FindRun(column, first, nrows, &length);
+		is_good = IsTextRun(&bytes[first], end - first, length);
+		for (; first < end; first++)
+		{
+			/* what is no text has no length in characters */
+			if ((!is_good && !ZbxhistIsValidText(bytes[first].data,
+												 bytes[first].len)) ||
+				!is_short_enough(bytes[first].data, bytes[first].len,
+								 check->typmod))
+				return first;
+		}
+		last = bytes[end - 1];
+	}
+	return nrows;
+}
+
+/*
+ * FindInvalidImage returns the first row from first on whose bytes are not a
+ * value of the type; nrows if there is none.
+ */
+static int
+FindInvalidImage(const ValueCheck *check, const PackedColumn *column,
+				 int first, int nrows)
+{
+	const PackedBytes *good = NULL;
+
+	if (check->kind == CHECK_NOTHING && check->typlen < 0)
+		return nrows;
+	if (check->kind == CHECK_TEXT)
+		return FindInvalidText(check, column, first, nrows);
+	for (int i = first; i < nrows; i++)
+	{
+		const PackedBytes *bytes = &column->bytes[i];
+
+		if (column->nulls != NULL && column->nulls[i])
+			continue;
+		if (good != NULL && good->data == bytes->data && good->len == bytes->len)
+			continue;
+		if (!ZbxhistIsValidImage(check, bytes->data, bytes->len))
+			return i;
+		good = bytes;
+	}
+	return nrows;
+}
+
+/*
+ * ZbxhistFindInvalid returns the first row from first on whose value in a
+ * decoded column, which has the right kind, is not one of the type; nrows if
+ * there is none.
+ */
+int
+ZbxhistFindInvalid(const ValueCheck *check, const PackedColumn *column,
+				   int first, int nrows)
+{
+	switch (column->kind)
+	{
+		case PACKED_INT:
+			return FindInvalidNumber(check, column->ints, first, nrows);
+		case PACKED_DOUBLE:
+			return nrows;
+		case PACKED_UNSIGNED:
+			return FindInvalidUnsigned(check, column, first, nrows);
+		case PACKED_BYTES:
+			return FindInvalidImage(check, column, first, nrows);
+	}
+	return first;
+}

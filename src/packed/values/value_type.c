@@ -1,0 +1,180 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_type.c
+ *	  Which types have values that can be checked, and how.
+ *
+ * Only these can be packed.  Besides the types below there are arrays of them,
+ * ranges, domains, and any type of which a superuser has said that each text is
+ * a value of it (CREATE CAST ... WITHOUT FUNCTION), as citext.  Types whose
+ * values are OIDs of objects that a user can create are not among them: in a
+ * dump the values are bytes, and the objects get other OIDs where it is
+ * restored.  For the same reason arrays must have elements of built-in types.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "datatype/timestamp.h"
+#include "parser/parse_coerce.h"
+#include "utils/lsyscache.h"
+
+#include "packed/values/value_check.h"
+
+/* built-in types; without bounds a number may be any of its width */
+static const struct
+{
+	Oid			type;
+	CheckKind	kind;
+	int64		least;
+	int64		greatest;
+	bool		has_infinities;
+}			known_types[] =
+
+{
+	{INT4OID, CHECK_NUMBER},
+	{FLOAT8OID, CHECK_NOTHING},
+	{NUMERICOID, CHECK_NUMERIC},
+	{VARCHAROID, CHECK_TEXT},
+	{TEXTOID, CHECK_TEXT},
+	{BYTEAOID, CHECK_NOTHING},
+	{JSONOID, CHECK_JSON},
+	{JSONBOID, CHECK_JSONB},
+	{BOOLOID, CHECK_NUMBER, false, true},
+	{CHAROID, CHECK_NUMBER},
+	{INT2OID, CHECK_NUMBER},
+	{INT8OID, CHECK_NUMBER},
+	{FLOAT4OID, CHECK_NUMBER},	/* any bits */
+	{OIDOID, CHECK_NUMBER},
+	{XIDOID, CHECK_NUMBER},
+	{CIDOID, CHECK_NUMBER},
+	{XID8OID, CHECK_NUMBER},
+	{PG_LSNOID, CHECK_NUMBER},
+	{MONEYOID, CHECK_NUMBER},
+	{DATEOID, CHECK_NUMBER,
+		DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
+	DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1, true},
+	{TIMEOID, CHECK_NUMBER, 0, USECS_PER_DAY},
+	{TIMESTAMPOID, CHECK_NUMBER, MIN_TIMESTAMP, END_TIMESTAMP - 1, true},
+	{TIMESTAMPTZOID, CHECK_NUMBER, MIN_TIMESTAMP, END_TIMESTAMP - 1, true},
+	{TIMETZOID, CHECK_TIMETZ},
+	{INTERVALOID, CHECK_NOTHING},
+	{UUIDOID, CHECK_NOTHING},
+	{TIDOID, CHECK_NOTHING},
+	{MACADDROID, CHECK_NOTHING},
+	{MACADDR8OID, CHECK_NOTHING},
+	{POINTOID, CHECK_NOTHING},
+	{LSEGOID, CHECK_NOTHING},
+	{BOXOID, CHECK_BOX},
+	{LINEOID, CHECK_LINE},
+	{CIRCLEOID, CHECK_CIRCLE},
+	{NAMEOID, CHECK_NAME},
+	{BPCHAROID, CHECK_TEXT},
+	{XMLOID, CHECK_TEXT},
+	{BITOID, CHECK_BIT},
+	{VARBITOID, CHECK_VARBIT},
+	{INETOID, CHECK_INET},
+	{CIDROID, CHECK_CIDR}
+};
+
+/*
+ * SetBounds sets the bounds of a number that has none but its width.
+ */
+static void
+SetBounds(ValueCheck *check)
+{
+	int			width = check->typlen * BITS_PER_BYTE;
+
+	if (check->kind != CHECK_NUMBER || check->least != check->greatest)
+		return;
+	check->least = width == 64 ? PG_INT64_MIN : -(INT64CONST(1) << (width - 1));
+	check->greatest = -(check->least + 1);
+}
+
+/*
+ * FindKnown finds the check of a built-in type; returns false if there is
+ * none.
+ */
+static bool
+FindKnown(ValueCheck *check)
+{
+	for (int i = 0; i < lengthof(known_types); i++)
+	{
+		if (known_types[i].type != check->type)
+			continue;
+		check->kind = known_types[i].kind;
+		check->least = known_types[i].least;
+		check->greatest = known_types[i].greatest;
+		check->has_infinities = known_types[i].has_infinities;
+		SetBounds(check);
+		if (check->kind == CHECK_NUMERIC)
+			check->greatest_unsigned = ZbxhistGreatestUnsigned(check->typmod);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * FindElement finds the check of what an array or a range consists of; returns
+ * false if there is none.
+ */
+static bool
+FindElement(ValueCheck *check, CheckKind kind, Oid type)
+{
+	ValueCheck *element = palloc(sizeof(ValueCheck));
+
+	/* its OID is in the value */
+	if (check->type >= FirstNormalObjectId || type >= FirstNormalObjectId ||
+		getBaseType(type) != type ||
+		!ZbxhistFindValueCheck(element, type,
+							   kind == CHECK_ARRAY ? check->typmod : -1))
+		return false;
+	check->kind = kind;
+	check->element = element;
+	return true;
+}
+
+/*
+ * IsText says whether any text is a value of a type of variable length, as
+ * it is.
+ */
+static bool
+IsText(const ValueCheck *check)
+{
+	Oid			function;
+
+	return check->typlen == -1 && get_typtype(check->type) == TYPTYPE_BASE &&
+		find_coercion_pathway(check->type, TEXTOID, COERCION_EXPLICIT,
+							  &function) == COERCION_PATH_RELABELTYPE;
+}
+
+/*
+ * ZbxhistFindValueCheck finds how values of a type are checked; returns false
+ * if that is not known.  Allocates in the current context.
+ */
+bool
+ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod)
+{
+	Oid			other;
+
+	memset(check, 0, sizeof(*check));
+	check->typmod = typmod;
+	check->type = getBaseTypeAndTypmod(type, &check->typmod);
+	get_typlenbyvalalign(check->type, &check->typlen, &check->typbyval,
+						 &check->typalign);
+	if (FindKnown(check))
+		return true;
+	other = get_range_subtype(check->type);
+	if (OidIsValid(other))
+		return FindElement(check, CHECK_RANGE, other);
+	other = get_element_type(check->type);
+	if (OidIsValid(other))
+		return check->type != INT2VECTOROID && check->type != OIDVECTOROID &&
+			FindElement(check, CHECK_ARRAY, other);
+	if (!IsText(check))
+		return false;
+	check->kind = CHECK_TEXT;
+	check->typmod = -1;
+	return true;
+}
