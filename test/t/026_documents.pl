@@ -173,10 +173,35 @@ SQL
 sub rows_in
 {
 	my ($database) = @_;
-
-	return join ' ',
-	  map { "$_ " . rows_of($node, $database, $_) }
+	my @counts = map { "'$_', (SELECT count(*) FROM $_)" }
 	  qw(history history_uint history_str history_log history_text history_bin trends trends_uint);
+
+	return $node->safe_psql($database,
+		'SELECT concat_ws(\' \', ' . join(', ', @counts) . ')');
+}
+
+# The database to run a command in, a copy of another: the one that is there, if it
+# is of that and no transaction has changed anything since it was made.
+my ($copied, $next_transaction) = ('', '');
+
+sub make_copy
+{
+	my ($template) = @_;
+	my $next = 'SELECT pg_snapshot_xmax(pg_current_snapshot())';
+
+	return
+	  if $copied eq $template
+	  && $node->safe_psql('postgres', $next) eq $next_transaction;
+	drop_zabbix();
+	$node->safe_psql('postgres', "CREATE DATABASE zabbix TEMPLATE $template");
+	$copied = $template;
+	$next_transaction = $node->safe_psql('postgres', $next);
+}
+
+sub drop_zabbix
+{
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS zabbix');
+	$copied = '';
 }
 
 # Runs SQL as it is written; if it asks before it deletes something, agrees.
@@ -301,13 +326,11 @@ for my $file (@documents)
 		"$file has commands");
 	if (grep { ($_->{sql} // '') =~ /CREATE EXTENSION zbxhist;/ } @$blocks)
 	{
+		drop_zabbix();
 		make_zabbix('zabbix');
 		partition_history('zabbix') if $file eq 'docs/from-partitions.md';
 	}
-	else
-	{
-		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE later');
-	}
+	elsif (@$blocks) { make_copy('later'); }
 	for my $command (@$blocks)
 	{
 		my $sql = $command->{sql} // '';
@@ -325,7 +348,6 @@ for my $file (@documents)
 			8,
 			"$file: every table is managed");
 	}
-	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 }
 is_deeply([ keys %least ], [], 'all of these documents are there');
 
@@ -380,11 +402,10 @@ for my $file (@documents)
 {
 	for my $command (@{ $commands{$file}[1] })
 	{
-		$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
+		make_copy('base');
 		$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist_migrate')
 		  if ($command->{sql} // '') =~ /DROP EXTENSION zbxhist_migrate/;
 		run_and_look('zabbix', $command, $file);
-		$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 	}
 }
 
@@ -394,7 +415,7 @@ my ($goodbye) =
   slurp_file("$top/scripts/quickstart") =~ /^say_goodbye\(\) \{(.*?)^\}/ms;
 my @looks = $goodbye =~ /^\t\t {3}((?:SELECT|EXPLAIN|CALL|TABLE)\b.*;)$/gm;
 cmp_ok(scalar @looks, '>', 5, 'scripts/quickstart says what to look at');
-$node->safe_psql('postgres', 'CREATE DATABASE zabbix TEMPLATE base');
+make_copy('base');
 for my $sql (@looks)
 {
 	$sql =~ s/\$\(\(itemid \+ 1\)\)/99402/;
@@ -402,7 +423,6 @@ for my $sql (@looks)
 	$sql =~ s/\$midnight/day(0)/e;
 	run_and_look('zabbix', { sql => $sql, around => '' }, 'quickstart');
 }
-$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 
 # ---- what scripts/install prints ----
 
@@ -418,6 +438,7 @@ for my $installed ('', '1.0')
 	  `bash -c '. "$directory/scripts/install"; DATABASE=zabbix OWNER=nobody_here VERSION=15 PORT=$port INSTALLED=$installed; advise'`;
 	my @lines = $advice =~ /^ {3}(\S.*)$/gm;
 
+	drop_zabbix();
 	make_zabbix('zabbix');
 	$node->safe_psql('zabbix', 'CREATE EXTENSION zbxhist') if $installed;
 	splice @lines, $installed ? 1 : 3, 0, $1
@@ -444,7 +465,6 @@ for my $installed ('', '1.0')
 		}
 		else { fail("install: what is this? $line") }
 	}
-	$node->safe_psql('postgres', 'DROP DATABASE zabbix');
 }
 
 log_is_clean($node);
