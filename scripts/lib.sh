@@ -372,6 +372,13 @@ copy_source() {
 		tar -C "$2" --no-same-owner -xf -
 }
 
+# Puts what scripts/test has compiled of the same source tree, for the scripts that
+# it runs, into the copy $1.
+copy_objects() {
+	[ -n "${ZBXHIST_OBJECTS-}" ] || return 0
+	(cd "$ZBXHIST_OBJECTS" && find src -name '*.o' -exec cp -p --parents -t "$1" {} +)
+}
+
 # A configuration for scratch servers: reachable by their socket only.
 # $1 data directory, $2 socket directory; more settings on standard input.
 configure_server() {
