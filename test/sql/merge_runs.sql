@@ -66,6 +66,18 @@ SELECT zbxhist_internal.merge_runs(:'day');
 SELECT bool_and(last_itemid - first_itemid < 5000) FROM :day WHERE nrows > 640;
 COMMIT;
 
+-- small batches are not left alone for long; the newest one may still get late rows
+BEGIN;
+DELETE FROM hour;
+SELECT store(64, 1000000800 + 100 * i, 10) IS NULL, zbxhist_internal.merge_runs(:'day') FROM generate_series(1, 5) i;
+SELECT count(*) AS rows, sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM hour h \gset
+SELECT count(DISTINCT batch) FROM :day;
+SELECT zbxhist_internal.merge_runs(:'day');
+SELECT batch >> 28 & 15 AS level, sum(nrows) FROM :day GROUP BY batch ORDER BY batch;
+SELECT count(*) = :rows AND sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM hour h;
+SELECT zbxhist_internal.merge_runs(:'day');
+ROLLBACK;
+
 -- the space is used again
 VACUUM (TRUNCATE false) :day;
 SELECT pg_relation_size(:'day') AS size \gset
@@ -81,6 +93,41 @@ CALL zbxhist.run_maintenance('history');
 SELECT kind, state, rows FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock = 1000000800;
 SELECT count(*), count(DISTINCT (itemid, clock, ns)) FROM hour;
 SELECT count(*) FROM zbxhist.verify('history');
+
+-- an hour that has ended becomes one batch, once
+CREATE TABLE history_uint (
+    itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, value numeric(20) NOT NULL DEFAULT 0,
+    ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns));
+SELECT zbxhist.create_parent('history_uint', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
+DO $$
+BEGIN
+    EXECUTE (SELECT coalesce(string_agg(format('DROP TABLE %s', p.partition), '; '), '') FROM zbxhist.partitions p
+              WHERE p.parent = 'history_uint'::regclass AND p.kind = 'heap');
+END
+$$;
+CREATE FUNCTION store_ended(statements integer, from_clock integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. statements LOOP
+        INSERT INTO history_uint SELECT g, from_clock + i, g * i, i FROM generate_series(1, 10) g;
+    END LOOP;
+END
+$$;
+SELECT extract(epoch FROM now())::bigint / 3600 * 3600 - 7200 AS ended \gset
+SELECT zbxhist_internal.create_runs('history_uint', :ended, :ended + 3600) AS ended_day \gset
+BEGIN;
+SELECT store_ended(70, :ended);
+SELECT zbxhist_internal.merge_runs(:'ended_day');
+SELECT count(*), sum(nrows), min(batch >> 28 & 15) AS level FROM :ended_day;
+SELECT zbxhist_internal.merge_runs(:'ended_day');
+INSERT INTO history_uint VALUES (1, :ended + 1, 1, 0);
+INSERT INTO history_uint VALUES (2, :ended + 1, 1, 0);
+SELECT zbxhist_internal.merge_runs(:'ended_day');
+SELECT batch >> 28 & 15 AS level, sum(nrows) FROM :ended_day GROUP BY batch;
+SELECT store_ended(2, :ended + 100);
+SELECT zbxhist_internal.merge_runs(:'ended_day');
+SELECT count(*) FILTER (WHERE batch IS NULL) AS late, sum(nrows) FROM :ended_day;
+COMMIT;
+SELECT count(*), sum(value) FROM history_uint;
 
 -- text that is out of line stays where it is
 CREATE TABLE history_text (
@@ -111,6 +158,6 @@ SELECT count(*) FROM zbxhist.verify('history_text');
 SELECT zbxhist_internal.merge_runs('history');
 SET zbxhist.allow_packed_drop = on;
 DROP VIEW hour;
-DROP TABLE history, history_text CASCADE;
-DROP FUNCTION store, store_text;
+DROP TABLE history, history_uint, history_text CASCADE;
+DROP FUNCTION store, store_ended, store_text;
 RESET client_min_messages;

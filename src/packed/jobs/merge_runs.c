@@ -19,6 +19,11 @@
  * Those who store rows look for their keys in whatever overlaps with them in
  * time, so large batches that have just been written are left alone for a while.
  *
+ * A reader pays for each batch, whoever merges for each row.  So fewer batches are
+ * merged where they are small, and an hour of not too many rows that is over
+ * becomes one batch, once, of the highest level.  What comes late is merged as
+ * before.
+ *
  * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
  * the way of those who pack or VACUUM, but of no INSERT; then, in the same way, the lock
  * of who changes rows, and the merge lock.  Until the transaction ends INSERTs look twice for their keys; one
@@ -34,14 +39,17 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
+#include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "catalog/owned_table.h"
+#include "catalog/packed_days.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/damaged_runs.h"
 #include "packed/jobs/merge_runs.h"
@@ -58,6 +66,16 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 
 /* batches of one level from which on they are merged */
 #define MERGED_BATCHES 12
+
+/* ... and if all of them together have no more rows */
+#define SMALL_BATCHES 4
+#define SMALL_ROWS (24 * 1024)
+
+/* seconds after its end in which an hour becomes one batch: from, to; and so many
+ * times the rows of a merge that it has at most */
+#define CLOSED_AFTER 60
+#define CLOSED_BEFORE SECS_PER_DAY
+#define CLOSED_MERGES 2
 
 /* seconds in which rows may come late, without doubt */
 #define LATE_SECONDS 30
@@ -87,6 +105,7 @@ typedef struct RunMerge
 	int			nplaces;
 	int			max_places;
 	int32		last_clock;		/* of these */
+	int64		nrows;			/* of these */
 	int64		nmerged;		/* of which rows have been taken */
 	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
@@ -116,6 +135,7 @@ AddRun(RunMerge *merge, TupleTableSlot *slot)
 									  merge->max_places * sizeof(DayGroup));
 	}
 	merge->places[merge->nplaces++] = place;
+	merge->nrows += place.nrows;
 	merge->last_clock = Max(merge->last_clock, place.last_clock);
 }
 
@@ -126,6 +146,7 @@ static void
 ChooseNothing(RunMerge *merge)
 {
 	merge->nplaces = 0;
+	merge->nrows = 0;
 	merge->end_itemid = NO_END_ITEM;
 	merge->last_clock = PG_INT32_MIN;
 }
@@ -260,17 +281,17 @@ ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
 }
 
 /*
- * ChooseBatches chooses runs of the batches of a level that are not newer than a
- * clock and have no items up to one; returns the newest clock that they may have.
+ * ChooseBatches chooses runs, of each so many that they have some rows, of the
+ * batches of a level that are not newer than a clock and have no items up to one;
+ * returns the newest clock that they may have.
  */
 static int32
-ChooseBatches(RunMerge *merge, int level, int32 clock, const int64 *after)
+ChooseBatches(RunMerge *merge, int level, int32 clock, const int64 *after,
+			  int64 enough)
 {
 	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
 												  merge->indexes.merged,
 												  merge->snapshot);
-	int64		enough = merge->enough_rows /
-		Max(CountBatches(merge, level, clock), 1);
 	int32		newest = PG_INT32_MIN;
 
 	ChooseNothing(merge);
@@ -308,12 +329,14 @@ ChooseRest(RunMerge *merge, int level)
 	for (int i = 0; i < merge->nbatches; i++)
 	{
 		const RunBatch *batch = &merge->batches[i];
+		int			nbatches = CountBatches(merge, level,
+											batch_clock(batch->number));
 
-		if (batch_level(batch->number) != level + 1 ||
-			CountBatches(merge, level, batch_clock(batch->number)) == 0)
+		if (batch_level(batch->number) != level + 1 || nbatches == 0)
 			continue;
 		(void) ChooseBatches(merge, level, batch_clock(batch->number),
-							 &batch->last_itemid);
+							 &batch->last_itemid,
+							 merge->enough_rows / nbatches);
 		merge->batch = batch->number;
 		if (merge->nplaces > 0)
 			return true;
@@ -330,16 +353,65 @@ ChooseLevel(RunMerge *merge, int level, int32 settled)
 {
 	int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
 		PG_INT32_MAX : settled;
+	int			nbatches = CountBatches(merge, level, clock);
+	bool		are_few = nbatches < MERGED_BATCHES;
 	int32		newest;
 
 	if (ChooseRest(merge, level))
 		return true;
-	if (CountBatches(merge, level, clock) < MERGED_BATCHES)
+	if (nbatches < SMALL_BATCHES)
 		return false;
-	newest = ChooseBatches(merge, level, clock, NULL);
+	newest = ChooseBatches(merge, level, clock, NULL,
+						   are_few ? SMALL_ROWS : merge->enough_rows / nbatches);
+	if (are_few && merge->nrows >= SMALL_ROWS)
+		return false;
 	if (merge->nplaces > 1)
 		merge->batch = NewBatch(merge, newest, level + 1);
 	return merge->nplaces > 1;
+}
+
+/*
+ * MayClose says whether the hour has ended some time ago, and has not become one
+ * batch yet.
+ */
+static bool
+MayClose(const RunMerge *merge)
+{
+	pg_time_t	now = timestamptz_to_time_t(GetCurrentTimestamp());
+	PackedDay	day;
+
+	for (int i = 0; i < merge->nbatches; i++)
+	{
+		if (batch_level(merge->batches[i].number) == BATCH_MAX_LEVEL)
+			return false;
+	}
+	return ZbxhistReadPackedDay(RelationGetRelid(merge->rel), merge->snapshot,
+								&day) &&
+		now >= day.to_clock + CLOSED_AFTER && now < day.to_clock + CLOSED_BEFORE;
+}
+
+/*
+ * ChooseAll chooses all batches besides the runs that are chosen already, if these
+ * are all there are of statements, and all have not too many rows.
+ */
+static bool
+ChooseAll(RunMerge *merge)
+{
+	RunIndexScan *scan = ZbxhistBeginRunIndexScan(merge->rel,
+												  merge->indexes.merged,
+												  merge->snapshot);
+	int64		most = (int64) merge->enough_rows * CLOSED_MERGES;
+	bool		is_one = merge->nplaces == 0 && merge->nbatches == 1;
+
+	for (int i = 0; i < merge->nbatches && merge->nrows <= most; i++)
+		ChooseBatch(merge, scan, merge->batches[i].number, most);
+	ZbxhistEndRunIndexScan(scan);
+	/* a batch that has more ends with an item */
+	if (is_one || merge->nplaces < 2 || merge->nrows > most ||
+		merge->end_itemid != NO_END_ITEM)
+		return false;
+	merge->batch = NewBatch(merge, merge->last_clock, BATCH_MAX_LEVEL);
+	return true;
 }
 
 /*
@@ -358,6 +430,8 @@ ChooseRuns(RunMerge *merge, int enough)
 		merge->batch = NewBatch(merge, merge->last_clock, 1);
 		return true;
 	}
+	if (MayClose(merge) && ChooseAll(merge))
+		return true;
 	if (merge->nbatches == 0)
 		return false;
 	newest = Max(merge->last_clock, batch_clock(merge->batches[0].number));
