@@ -32,7 +32,9 @@
 #include "access/table.h"
 #include "catalog/objectaddress.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -157,8 +159,25 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 }
 
 /*
+ * PassesOver closes a table of runs that has none for any snapshot, and says so:
+ * who asks for all since a time meets those of the hours to come.
+ */
+static bool
+PassesOver(OpenDays *days, Relation rel)
+{
+	if (days->keeps_days || !ZbxhistHasRuns(rel))
+		return false;
+	PredicateLockRelation(rel, days->spec.snapshot);
+	if (RelationGetNumberOfBlocks(rel) > 0)
+		return false;
+	days->spec.counters->days++;
+	table_close(rel, days->spec.release);
+	return true;
+}
+
+/*
  * ZbxhistEnterDay takes the day in hand that the walk has come to; returns
- * false if it has been dropped.
+ * false if it has been dropped, or has never had anything.
  */
 bool
 ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
@@ -177,6 +196,8 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 		table_close(rel, NoLock);
 		return false;
 	}
+	if (PassesOver(days, rel))
+		return false;
 	ZbxhistEnterOpenDay(days, rel);
 	return true;
 }
