@@ -31,6 +31,7 @@
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -228,6 +229,9 @@ ZbxhistReadPackedParents(void)
 
 /* ---- the foreign table ---- */
 
+/* known to be our foreign-data wrapper, or InvalidOid */
+static Oid	our_wrapper = InvalidOid;
+
 /*
  * GetServer returns the server of a foreign table and whether its option
  * "parent" is set; InvalidOid if it is no foreign table.
@@ -263,6 +267,40 @@ GetServer(Oid relid, bool *names_parent)
 }
 
 /*
+ * ForgetWrapper forgets our foreign-data wrapper when any has been changed.
+ */
+static void
+ForgetWrapper(Datum arg, int cacheid, uint32 hashvalue)
+{
+	our_wrapper = InvalidOid;
+}
+
+/*
+ * IsOurWrapper says whether a foreign-data wrapper is ours.  Each query that may
+ * read packed days asks, and the catalogs answer by two scans.
+ */
+static bool
+IsOurWrapper(Oid wrapper)
+{
+	static bool is_registered = false;
+	Oid			extension;
+
+	if (OidIsValid(our_wrapper) && wrapper == our_wrapper)
+		return true;
+	if (!is_registered)
+		CacheRegisterSyscacheCallback(FOREIGNDATAWRAPPEROID, ForgetWrapper,
+									  (Datum) 0);
+	is_registered = true;
+	extension = get_extension_oid("zbxhist", true);
+	if (!OidIsValid(extension) ||
+		getExtensionOfObject(ForeignDataWrapperRelationId,
+							 wrapper) != extension)
+		return false;
+	our_wrapper = wrapper;
+	return true;
+}
+
+/*
  * IsOurServer says whether a server is one of our foreign-data wrapper.
  */
 static bool
@@ -271,15 +309,12 @@ IsOurServer(Oid server)
 	HeapTuple	tuple = SearchSysCache1(FOREIGNSERVEROID,
 										ObjectIdGetDatum(server));
 	Oid			wrapper;
-	Oid			extension = get_extension_oid("zbxhist", true);
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	wrapper = ((Form_pg_foreign_server) GETSTRUCT(tuple))->srvfdw;
 	ReleaseSysCache(tuple);
-	return OidIsValid(extension) &&
-		getExtensionOfObject(ForeignDataWrapperRelationId,
-							 wrapper) == extension;
+	return IsOurWrapper(wrapper);
 }
 
 /*
