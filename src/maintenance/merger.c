@@ -62,6 +62,11 @@
 #define LOOK_SHARE 10
 #define IDLE_SHARE 16
 
+/* runs of statements that are worth a merge so long after the one before: whoever
+ * reads an item looks into all that are not merged */
+#define QUIET_STATEMENTS 16
+#define QUIET_MILLISECONDS 2000
+
 /* milliseconds after which the list of tables is read anew, without anything to
  * merge, and in all */
 #define LIST_MILLISECONDS 2000
@@ -210,7 +215,7 @@ LeaveIfWanted(void)
  * be gone, or somebody may be about to drop it.
  */
 static bool
-Merge(Oid relid)
+Merge(Oid relid, int enough)
 {
 	bool		result;
 
@@ -219,8 +224,7 @@ Merge(Oid relid)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	result = ConditionalLockRelationOid(relid, AccessShareLock) &&
 		BelongsToUs(relid) &&
-		ZbxhistMergeRuns(relid, MERGED_STATEMENTS, MERGED_ROWS,
-						 LeaveIfWanted) > 0;
+		ZbxhistMergeRuns(relid, enough, MERGED_ROWS, LeaveIfWanted) > 0;
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_stat(true);
@@ -290,10 +294,12 @@ LookAt(MergedTable *table)
 {
 	TimestampTz began = GetCurrentTimestamp();
 	TimestampTz now;
+	bool		is_quiet = TimestampDifferenceExceeds(table->last_merge, began,
+													  QUIET_MILLISECONDS);
 	long		pause = 0;
 
 	pgstat_report_activity(STATE_RUNNING, "zbxhist: merging runs");
-	if (Merge(table->relid))
+	if (Merge(table->relid, is_quiet ? QUIET_STATEMENTS : MERGED_STATEMENTS))
 	{
 		table->last_merge = now = GetCurrentTimestamp();
 		if (++table->nmerges >= MERGES_PER_VACUUM && !table->is_left)

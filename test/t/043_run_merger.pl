@@ -155,6 +155,28 @@ like(
 	qr/\A(?:psql:<stdin>:3: )?NOTICE:  \d+ s: moving rows of public\.history\n\z/,
 	'what takes long is told');
 
+# fewer than those are merged where few come
+sub merges_few
+{
+	my $stored = q{SELECT count(*) FROM } . $node->safe_psql('zabbix',
+		"SELECT day FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = 'history'::regclass"
+	) . ' WHERE batch IS NULL';
+
+	for (1 .. 60)
+	{
+		store('zabbix', 20, 'history');
+		my $before = $node->safe_psql('zabbix', $stored);
+		next if $before < 16 || $before >= 48;
+		for (1 .. 30)
+		{
+			return 1 if $node->safe_psql('zabbix', $stored) < 16;
+			sleep 0.1;
+		}
+	}
+	return 0;
+}
+ok(merges_few(), 'few runs are merged, too, some seconds after others');
+
 # ---- VACUUM ----
 
 my $hour = $node->safe_psql('zabbix',
