@@ -66,30 +66,24 @@ OBJS = \
 	src/ingest/stored_keys.o \
 	src/ingest/table_keys.o \
 	src/maintenance/as_owner.o \
-	src/maintenance/default_guard.o \
 	src/maintenance/drop_guard.o \
 	src/maintenance/move.o \
 	src/maintenance/native_partition.o \
 	src/maintenance/own_rows.o \
-	src/maintenance/own_transactions.o \
 	src/maintenance/refuse.o \
 	src/maintenance/merger.o \
 	src/maintenance/worker.o \
-	src/packed/changes/day_apply.o \
 	src/packed/changes/day_changes.o \
 	src/packed/changes/day_conflicts.o \
 	src/packed/changes/day_delete.o \
 	src/packed/changes/day_modify.o \
-	src/packed/changes/day_newest.o \
 	src/packed/changes/group_lock.o \
 	src/packed/changes/row_lock.o \
 	src/packed/changes/run_modify.o \
 	src/packed/day/day_damage.o \
-	src/packed/day/day_found.o \
 	src/packed/day/day_groups.o \
 	src/packed/day/day_index.o \
 	src/packed/day/day_pages.o \
-	src/packed/day/day_prefetch.o \
 	src/packed/day/day_reader.o \
 	src/packed/day/day_stream.o \
 	src/packed/day/day_times.o \
@@ -107,13 +101,10 @@ OBJS = \
 	src/packed/runs/run_index.o \
 	src/packed/runs/run_read.o \
 	src/packed/runs/run_write.o \
-	src/packed/values/damage_note.o \
 	src/packed/values/day_decode.o \
 	src/packed/values/layout.o \
-	src/packed/values/missing_value.o \
 	src/packed/values/row_buffer.o \
 	src/packed/values/row_compare.o \
-	src/packed/values/row_hash.o \
 	src/packed/values/row_map.o \
 	src/packed/values/row_offset.o \
 	src/packed/values/unsigned_numeric.o \
@@ -155,19 +146,14 @@ OBJS = \
 	src/packed/format/segment_writer.o \
 	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
-	src/packed/jobs/query_rows.o \
 	src/packed/jobs/kept_items.o \
 	src/packed/jobs/merge.o \
-	src/packed/jobs/merge_group.o \
 	src/packed/jobs/pack.o \
 	src/packed/jobs/packing.o \
 	src/packed/jobs/merge_runs.o \
 	src/packed/jobs/repack.o \
 	src/packed/jobs/row_sort.o \
 	src/packed/jobs/salvage.o \
-	src/packed/jobs/salvage_blocks.o \
-	src/packed/jobs/salvage_report.o \
-	src/packed/jobs/sorted_row.o \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \

@@ -213,7 +213,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.source_blocks(regclass, regclass) IS
 'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
 
--- As in src/packed/jobs/query_rows.c, without an overflow.
+-- As in src/packed/jobs/import.c, without an overflow.
 CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -1,7 +1,7 @@
 -- sql/packed/guards.sql
 
 -- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
--- make them unreadable (default_guard.c); a session that has not loaded it yet
+-- make them unreadable (drop_guard.c); a session that has not loaded it yet
 -- does so before it drops or alters a table.
 CREATE FUNCTION zbxhist_internal.load_guards()
 RETURNS void

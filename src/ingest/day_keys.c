@@ -292,7 +292,7 @@ LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
 static void
 BeginLook(DayKeys *place, Snapshot snapshot)
 {
-	ZbxhistFlushDayChanges(RelationGetRelid(place->base.rel));
+	ZbxhistFlushDayChanges(RelationGetRelid(place->base.rel), NULL);
 	place->snapshot = RegisterSnapshot(snapshot != NULL ? snapshot :
 									   GetLatestSnapshot());
 	/* what this very command has deleted does not count */

@@ -126,7 +126,7 @@ FindReadable(KeyHolder *place, FoundKey *found)
 	KeyAttempt	attempt = {.place = place,.found = found};
 
 	/* what is written must not be undone if reading fails */
-	ZbxhistFlushDayChanges(RelationGetRelid(place->rel));
+	ZbxhistFlushDayChanges(RelationGetRelid(place->rel), NULL);
 	if (ZbxhistAttempt(Attempt, &attempt) == NULL)
 		return attempt.is_taken;
 	for (int i = 0; i < place->nrows && !attempt.is_taken; i++)

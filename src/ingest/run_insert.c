@@ -301,7 +301,7 @@ InsertAsRuns(RunInsert *insert, TupleTableSlot **slots, int nslots)
 	twin = FindTwin(insert);
 	if (twin >= 0)
 		RaiseRowTaken(insert, twin);
-	ZbxhistFlushDayChanges(RelationGetRelid(insert->rel));
+	ZbxhistFlushDayChanges(RelationGetRelid(insert->rel), NULL);
 	StoreAsRuns(insert);
 	CheckRunKeys(insert);
 	return true;

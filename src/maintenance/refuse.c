@@ -8,14 +8,18 @@
  * nothing to who has given a wrong argument.  refuse() leaves those out, and
  * none of the caller's own.  Errors that nobody has foreseen keep all of theirs.
  *
+ * A procedure says in time that it has been called where it cannot commit:
+ * PostgreSQL itself says "invalid transaction termination" at the COMMIT, which
+ * tells nobody what to do.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
-
-#include "maintenance/refuse.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_refuse);
 
@@ -40,11 +44,11 @@ IsOwnContext(const ErrorContextCallback *callback)
 }
 
 /*
- * ZbxhistLeaveOutOwnContext has the error that the caller raises begin its context behind the outermost
+ * LeaveOutOwnContext has the error that the caller raises begin its context behind the outermost
  * line of ours.  Who catches the error gets back the callbacks that he had.
  */
-void
-ZbxhistLeaveOutOwnContext(void)
+static void
+LeaveOutOwnContext(void)
 {
 	ErrorContextCallback *callback;
 	ErrorContextCallback *behind = error_context_stack;
@@ -79,11 +83,34 @@ zbxhist_refuse(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("invalid SQLSTATE code \"%s\"", code));
-	ZbxhistLeaveOutOwnContext();
+	LeaveOutOwnContext();
 	ereport(ERROR,
 			errcode(MAKE_SQLSTATE(code[0], code[1], code[2], code[3], code[4])),
 			errmsg_internal("%s", message),
 			detail != NULL ? errdetail_internal("%s", detail) : 0,
 			hint != NULL ? errhint("%s", hint) : 0);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(zbxhist_require_own_transactions);
+
+/*
+ * zbxhist_require_own_transactions() raises an error unless the procedure that
+ * calls it can commit: it has been called by CALL at the top level, or by such
+ * procedures, outside of a transaction block.
+ */
+Datum
+zbxhist_require_own_transactions(PG_FUNCTION_ARGS)
+{
+	if (IsTransactionBlock() || IsSubTransaction() ||
+		!SPI_inside_nonatomic_context())
+	{
+		LeaveOutOwnContext();
+		ereport(ERROR,
+				errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				errmsg("this procedure cannot run inside a transaction block or a function"),
+				errdetail("It works in many short transactions of its own."),
+				errhint("End the transaction with COMMIT or ROLLBACK, then send the CALL alone, as one statement."));
+	}
 	PG_RETURN_VOID();
 }

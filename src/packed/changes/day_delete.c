@@ -19,7 +19,6 @@
 #include "binary_search.h"
 #include "catalog/packed_days.h"
 #include "packed/changes/day_modify.h"
-#include "packed/changes/run_modify.h"
 #include "packed/day/day_write.h"
 #include "packed/values/row_compare.h"
 
@@ -279,7 +278,7 @@ ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range)
 	MemoryContext old;
 	uint64		deleted;
 
-	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	ZbxhistFlushDayChanges(RelationGetRelid(modify->day), modify);
 	ZbxhistFlushChanges(modify);
 	ZbxhistCloseNewest(modify);
 	ZbxhistOpenNewest(modify);

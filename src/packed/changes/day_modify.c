@@ -5,9 +5,8 @@
  *
  * Rows are named by item, clock and what tells those of a clock apart in what the
  * statement's snapshot sees.  What is changed is the newest
- * version of their group (day_newest.c), which nobody else changes once we hold
- * its lock (group_lock.c).  Changes are collected and written group by group
- * (day_apply.c).
+ * version of their group, which nobody else changes once we hold
+ * its lock (group_lock.c).  Changes are collected and written group by group.
  *
  * Several parts of a statement, or a function that it calls, may change the
  * same day.  Only one of them has changes that are not written yet: another
@@ -17,6 +16,18 @@
  * Locks: ROW EXCLUSIVE on the day's table until the transaction ends, which maintenance that
  * writes groups anew waits for; on a table of runs that of merge_lock.c, too.
  * Memory: everything is in a context of its own.
+ *
+ * If the row's group has been written anew since the statement's snapshot was
+ * taken, the row is looked for by its values: when it is the same, that is the
+ * row to be changed; when it has been changed, its qualification is to be looked
+ * at again (fdw_modify.c); when it is gone, it is passed over, unless the whole
+ * day has been unpacked meanwhile, or has other columns than the parent, where
+ * its new version may be (moved_rows.c): that is 40001 too.  Above READ COMMITTED
+ * each of these is 40001.
+ *
+ * When changes are written a group is deleted, and those of its segments that
+ * stay are written to one or more new ones, as they are if no row of theirs
+ * changes.  Groups that become small are not joined with their neighbours.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,10 +42,507 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/columns.h"
+#include "catalog/packed_days.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
+#include "packed/day/day_write.h"
+#include "packed/values/row_compare.h"
 #include "packed/values/row_map.h"
 #include "rows/merge_lock.h"
+
+/*
+ * ZbxhistRaiseChanged raises the error for what another transaction has
+ * changed.
+ */
+void
+ZbxhistRaiseChanged(void)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to concurrent update"));
+}
+
+/*
+ * ZbxhistInGroup says whether rows of an item and clock belong to the group.
+ */
+bool
+ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock)
+{
+	if (itemid == group->first_itemid && clock < group->first_clock)
+		return false;
+	if (itemid == group->last_itemid && clock > group->last_clock)
+		return false;
+	return itemid >= group->first_itemid && itemid <= group->last_itemid;
+}
+
+/*
+ * FindSeen finds the group in which the snapshot sees a row, and whether that
+ * is its newest version; returns false if there is no such group.
+ */
+static bool
+FindSeen(DayModify *modify, const PackedRowId *id)
+{
+	DayGroup	newest;
+
+	ZbxhistOpenNewest(modify);
+	if (modify->has_group &&
+		ZbxhistInGroup(&modify->group, id->itemid, id->clock))
+		return true;
+	modify->segment = -1;
+	modify->has_group = ZbxhistDayScanRow(modify->seen, id->itemid, id->clock,
+										  &modify->group);
+	if (!modify->has_group)
+		return false;
+	/* a group of runs has no place of its own */
+	modify->is_same = false;
+	if (modify->layout->has_runs)
+		return true;
+	modify->is_same = ZbxhistDayScanRow(modify->current, id->itemid, id->clock,
+										&newest) &&
+		ItemPointerEquals(&newest.tid, &modify->group.tid);
+	if (!modify->is_same && IsolationUsesXactSnapshot() &&
+		!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
+		ZbxhistRaiseChanged();
+	return true;
+}
+
+/*
+ * DecodeClock decodes the segment of a group that has an item's rows of a
+ * clock and returns the number of the first of them, or -1 if there are none.
+ * Allocates in the current context.
+ */
+static int
+DecodeClock(DayModify *modify, const DayGroup *group, int64 itemid,
+			int32 clock, SegmentRows *rows)
+{
+	int			segment = ZbxhistFindSegment(&group->reader, itemid, clock);
+	int			first;
+
+	if (segment == group->reader.nsegments ||
+		group->reader.segments[segment].itemid != itemid)
+		return -1;
+	ZbxhistDecodeDaySegment(modify->day, modify->layout, &group->reader,
+							segment, NULL, rows);
+	first = ZbxhistFirstOfClock(rows, clock);
+	return first < rows->nrows && rows->columns[0].ints[first] == clock ?
+		first : -1;
+}
+
+/*
+ * CountSame returns how many rows from first to last, not included, of the
+ * rows there are the same as row.
+ */
+static int
+CountSame(const SegmentRows *rows, int first, int last, int row)
+{
+	int			result = 0;
+
+	for (int i = first; i < last; i++)
+		result += ZbxhistSameRow(rows, i, rows, row);
+	return result;
+}
+
+/*
+ * FindSame finds, from row first on, the row that is the same as one of
+ * others, or the next after skip such.  Returns -1 if there is none; then
+ * has_key says whether there is one with its key.
+ */
+static int
+FindSame(const DayModify *modify, const SegmentRows *rows, int first,
+		 const SegmentRows *others, int other, int skip, bool *has_key)
+{
+	int64		clock = rows->columns[0].ints[first];
+	int64		position = ZbxhistRowPosition(modify->layout, others, other);
+
+	*has_key = false;
+	for (int i = first;
+		 i < rows->nrows && rows->columns[0].ints[i] == clock; i++)
+	{
+		if (ZbxhistSameRow(rows, i, others, other))
+		{
+			if (skip-- == 0)
+				return i;
+		}
+		else
+			*has_key |= ZbxhistRowPosition(modify->layout, rows, i) == position;
+	}
+	return -1;
+}
+
+/*
+ * FindSeenRow finds a row in modify->rows, the segment that has it as the snapshot
+ * sees it; first is set to the first one of its clock.  Returns -1 if there is
+ * none.
+ */
+static int
+FindSeenRow(DayModify *modify, const PackedRowId *id, int *first)
+{
+	const GroupReader *reader = &modify->group.reader;
+	int			segment = ZbxhistFindSegment(reader, id->itemid, id->clock);
+	MemoryContext old;
+	int			result = -1;
+
+	if (segment == reader->nsegments ||
+		reader->segments[segment].itemid != id->itemid)
+		return -1;
+	if (segment != modify->segment)
+	{
+		modify->segment = -1;
+		MemoryContextReset(modify->seen_context);
+	}
+	old = MemoryContextSwitchTo(modify->seen_context);
+	if (segment != modify->segment)
+	{
+		ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
+								NULL, &modify->rows);
+		modify->offsets.first = -1;
+		modify->segment = segment;
+	}
+	*first = ZbxhistFirstOfClock(&modify->rows, id->clock);
+	if (*first < modify->rows.nrows &&
+		modify->rows.columns[0].ints[*first] == id->clock)
+		result = ZbxhistRowAtOffset(&modify->offsets, modify->layout,
+									&modify->rows, *first, id->offset);
+	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/*
+ * FindByValues finds the newest version of a row that the snapshot sees, whose
+ * group has been written anew.  One that another part of our own statement has
+ * changed is gone.
+ */
+static RowState
+FindByValues(DayModify *modify, const PackedRowId *id, int seen,
+			 int first_seen, bool *is_own, uint16 *ordinal)
+{
+	DayGroup	newest;
+	SegmentRows now;
+	int			first_now;
+	int			row;
+	bool		has_key;
+
+	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
+																	   seen));
+	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
+		return ROW_GONE;
+	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
+	if (first_now < 0)
+		return ROW_GONE;
+	row = FindSame(modify, &now, first_now, &modify->rows, seen,
+				   CountSame(&modify->rows, first_seen, seen, seen),
+				   &has_key);
+	if (row < 0)
+		return has_key && !*is_own ? ROW_CHANGED : ROW_GONE;
+	*ordinal = (uint16) (row - first_now + 1);
+	return ROW_SAME;
+}
+
+/*
+ * FindByPosition finds the row of an item at a position in the newest version.
+ */
+static RowState
+FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
+			   uint16 *ordinal)
+{
+	DayGroup	newest;
+	SegmentRows now;
+	int			first;
+
+	ZbxhistOpenNewest(modify);
+	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
+		return ROW_GONE;
+	first = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
+	for (int i = first; i >= 0 && i < now.nrows &&
+		 now.columns[0].ints[i] == id->clock; i++)
+	{
+		*ordinal = (uint16) (i - first + 1);
+		if (ZbxhistRowPosition(modify->layout, &now, i) == position)
+			return ROW_SAME;
+	}
+	return ROW_GONE;
+}
+
+/*
+ * IsElsewhere says whether a row that is not there any more may be in another
+ * table: those of a day that has been unpacked meanwhile are, and so is one of
+ * other columns that has been updated.
+ */
+static bool
+IsElsewhere(const DayModify *modify, bool is_own)
+{
+	return ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
+		(!is_own && (modify->is_altered || IsolationUsesXactSnapshot()));
+}
+
+/*
+ * FindSeenNow finds the newest version of a row that the snapshot sees.
+ */
+static RowState
+FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
+{
+	RowState	state = ROW_GONE;
+	bool		is_own = false;
+	int			first;
+	int			row;
+
+	if (!FindSeen(modify, id))
+		return ROW_GONE;
+	row = FindSeenRow(modify, id, &first);
+	if (row >= 0 && modify->is_same)
+	{
+		*ordinal = (uint16) (row - first + 1);
+		return ROW_SAME;
+	}
+	if (row >= 0)
+		state = FindByValues(modify, id, row, first, &is_own, ordinal);
+	if ((state == ROW_GONE && IsElsewhere(modify, is_own)) ||
+		(state == ROW_CHANGED && IsolationUsesXactSnapshot()))
+		ZbxhistRaiseChanged();
+	return state;
+}
+
+/*
+ * FindNewest finds the newest version of a row that the snapshot sees, or
+ * that is there now at a position, unless that is NULL; ordinal is set to its number among those of its item
+ * and clock.
+ */
+static RowState
+FindNewest(DayModify *modify, const PackedRowId *id,
+		   const int64 *position, uint16 *ordinal)
+{
+	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
+	RowState	state = position != NULL ?
+		FindByPosition(modify, id, *position, ordinal) :
+		FindSeenNow(modify, id, ordinal);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(modify->segment_context);
+	return state;
+}
+
+/* by how much an updated row may make a group grow */
+#define UPDATE_GROWTH	32
+
+/*
+ * compare_changes orders changes by row; the first one of a row first.
+ */
+static int
+compare_changes(const void *a, const void *b)
+{
+	const RowChange *left = a;
+	const RowChange *right = b;
+
+	int			order = compare_places(left->itemid, left->clock, right->itemid,
+									   right->clock);
+
+	if (order != 0)
+		return order;
+	if (left->ordinal != right->ordinal)
+		return left->ordinal < right->ordinal ? -1 : 1;
+	return left->number < right->number ? -1 : 1;
+}
+
+/*
+ * SortChanges sorts the changes and leaves one for each row.
+ */
+static void
+SortChanges(DayModify *modify)
+{
+	RowChange  *changes = modify->changes;
+	int			n = 0;
+
+	qsort(changes, modify->nchanges, sizeof(RowChange), compare_changes);
+	for (int i = 0; i < modify->nchanges; i++)
+	{
+		if (n > 0 && changes[n - 1].itemid == changes[i].itemid &&
+			changes[n - 1].clock == changes[i].clock &&
+			changes[n - 1].ordinal == changes[i].ordinal)
+			continue;
+		changes[n++] = changes[i];
+	}
+	modify->nchanges = n;
+}
+
+/*
+ * WriteTuple writes an updated row.
+ */
+static void
+WriteTuple(DayWriter *writer, const RowChange *change)
+{
+	RowBuffer  *buffer;
+	int			row = ZbxhistDayWriteRow(writer, change->itemid, change->clock,
+										 &buffer);
+
+	ZbxhistSetTuple(buffer, row, change->tuple);
+}
+
+/*
+ * WriteChanged decodes a segment and writes its rows, with the changes
+ * applied, which are all of that segment's.
+ */
+static void
+WriteChanged(DayModify *modify, DayWriter *writer, const GroupReader *reader,
+			 int segment, const RowChange *changes, int nchanges)
+{
+	MemoryContext old = MemoryContextSwitchTo(modify->segment_context);
+	SegmentRows rows;
+	int			next = 0;
+	int			ordinal = 0;
+
+	ZbxhistDecodeDaySegment(modify->day, modify->layout, reader, segment,
+							NULL, &rows);
+	for (int i = 0; i < rows.nrows; i++)
+	{
+		int64		clock = rows.columns[0].ints[i];
+
+		ordinal = i > 0 && rows.columns[0].ints[i - 1] == clock ?
+			ordinal + 1 : 1;
+		if (next == nchanges || changes[next].clock != clock ||
+			changes[next].ordinal != ordinal)
+			ZbxhistDayWriteRows(writer, &rows, i, 1);
+		else if (changes[next++].tuple != NULL)
+			WriteTuple(writer, &changes[next - 1]);
+	}
+	if (next != nchanges)
+		ereport(ERROR,
+				errcode(ERRCODE_NO_DATA_FOUND),
+				errmsg("row to be changed is not in packed day \"%s\"",
+					   RelationGetRelationName(modify->day)),
+				errtable(modify->day));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(modify->segment_context);
+}
+
+/*
+ * WriteSegments writes what the changes leave of a group.
+ */
+static void
+WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
+			  const RowChange *changes, int nchanges)
+{
+	const GroupReader *reader = &group->reader;
+	int			first = 0;
+
+	for (int i = 0; i < reader->nsegments; i++)
+	{
+		const SegmentInfo *info = &reader->segments[i];
+		int			end = first;
+		bool		is_update = false;
+
+		while (end < nchanges && changes[end].itemid == info->itemid &&
+			   changes[end].clock <= info->last_clock)
+			is_update |= changes[end++].tuple != NULL;
+		if (end == first)
+			ZbxhistDayWriteSegment(writer, reader, i);
+		else if (is_update || end - first < info->nrows)
+			WriteChanged(modify, writer, reader, i, &changes[first],
+						 end - first);
+		first = end;
+	}
+}
+
+/*
+ * ZbxhistRaiseSecondChange raises the error for what our own transaction has
+ * changed again: by another part of the statement, or a function that it
+ * calls.  To repeat it would not help.
+ */
+void
+ZbxhistRaiseSecondChange(DayModify *modify)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+				   RelationGetRelationName(modify->day)),
+			errhint("Change them in two statements."),
+			errtable(modify->day));
+}
+
+/*
+ * RewriteGroup applies changes to a group, all of which are in it.
+ */
+static void
+RewriteGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
+			 const RowChange *changes, int nchanges)
+{
+	size_t		limit = ZbxhistDayPageLimit(writer);
+	int			nupdates = 0;
+
+	for (int i = 0; i < nchanges; i++)
+		nupdates += changes[i].tuple != NULL;
+
+	ZbxhistDeleteGroup(modify->day, &group->tid, InvalidSnapshot);
+	modify->nremoved += nchanges - nupdates;
+	if (nupdates == 0 && nchanges == group->nrows)
+		return;
+	/* one that may outgrow its page becomes two of the same size */
+	if (group->reader.length + (size_t) nupdates * UPDATE_GROWTH > limit &&
+		nupdates > 0)
+		limit = Min(limit, limit / 2 + (size_t) nupdates * UPDATE_GROWTH);
+	ZbxhistDayWriteLimit(writer, limit);
+	WriteSegments(modify, writer, group, changes, nchanges);
+	ZbxhistDayWriteBreak(writer);
+}
+
+/*
+ * ApplyToGroups writes the changes, which are sorted.
+ */
+static void
+ApplyToGroups(DayModify *modify)
+{
+	DayWriter  *writer;
+	uint64		nrows;
+	uint64		nbytes;
+	int			end;
+
+	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
+	for (int first = 0; first < modify->nchanges; first = end)
+	{
+		const RowChange *change = &modify->changes[first];
+		DayGroup	group;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!ZbxhistDayScanRow(modify->current, change->itemid, change->clock,
+							   &group))
+			elog(ERROR, "group of a row to be changed is not there");
+		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
+			ZbxhistRaiseSecondChange(modify);
+		for (end = first + 1; end < modify->nchanges; end++)
+		{
+			change = &modify->changes[end];
+			if (!ZbxhistInGroup(&group, change->itemid, change->clock))
+				break;
+		}
+		RewriteGroup(modify, writer, &group, &modify->changes[first],
+					 end - first);
+	}
+	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+}
+
+/*
+ * ZbxhistFlushChanges writes the changes.
+ */
+void
+ZbxhistFlushChanges(DayModify *modify)
+{
+	MemoryContext old;
+
+	if (modify->nchanges == 0)
+		return;
+	ZbxhistOpenNewest(modify);
+	old = MemoryContextSwitchTo(modify->scratch);
+	SortChanges(modify);
+	if (modify->layout->has_runs)
+		ZbxhistApplyToRuns(modify);
+	else
+		ApplyToGroups(modify);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(modify->scratch);
+	MemoryContextReset(modify->changes_context);
+	modify->nchanges = 0;
+	modify->nbytes = 0;
+	ZbxhistCloseNewest(modify);
+}
 
 /* rows, and bytes of their values, that are collected at most */
 #define MAX_CHANGES		100000
@@ -185,12 +693,12 @@ ZbxhistCloseNewest(DayModify *modify)
 }
 
 /*
- * ZbxhistFlushOthers has the changes of a day, or of any, written that others
+ * ZbxhistFlushDayChanges has the changes of a day, or of any, written that others
  * than modify have collected, unless they were collected outside of this subtransaction:
  * they must stay when it is rolled back.
  */
 void
-ZbxhistFlushOthers(Oid day, DayModify *modify)
+ZbxhistFlushDayChanges(Oid day, DayModify *modify)
 {
 	dlist_iter	iter;
 
@@ -212,16 +720,6 @@ ZbxhistFlushOthers(Oid day, DayModify *modify)
 	}
 }
 
-/*
- * ZbxhistFlushDayChanges has all changes of a day, or of any if that is
- * InvalidOid, written that have been collected so far.
- */
-void
-ZbxhistFlushDayChanges(Oid day)
-{
-	ZbxhistFlushOthers(day, NULL);
-}
-
 /* ---- collecting changes ---- */
 
 /*
@@ -240,12 +738,12 @@ NewChange(DayModify *modify, const PackedRowId *id, const int64 *position,
 	bool		has_many = modify->nchanges >= MAX_CHANGES / 2 ||
 		modify->nbytes >= MAX_BYTES;
 
-	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	ZbxhistFlushDayChanges(RelationGetRelid(modify->day), modify);
 	if (is_full ||
 		(has_many && !(modify->has_group &&
 					   ZbxhistInGroup(&modify->group, id->itemid, id->clock))))
 		ZbxhistFlushChanges(modify);
-	state = ZbxhistFindNewest(modify, id, position, &ordinal);
+	state = FindNewest(modify, id, position, &ordinal);
 	if (state != ROW_SAME)
 		return state;
 	change = &modify->changes[modify->nchanges];

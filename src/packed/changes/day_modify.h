@@ -71,11 +71,13 @@ struct DayModify
 
 extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
-extern void ZbxhistFlushOthers(Oid day, DayModify *modify);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
-extern RowState ZbxhistFindNewest(DayModify *modify, const PackedRowId *id,
-								  const int64 *position, uint16 *ordinal);
 extern void ZbxhistFlushChanges(DayModify *modify);
 pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
+
+/* run_modify.c */
+extern void ZbxhistApplyToRuns(DayModify *modify);
+extern uint64 ZbxhistDeleteFromRuns(DayModify *modify,
+									const ItemRange *range);
 
 #endif							/* ZBXHIST_DAY_MODIFY_H */

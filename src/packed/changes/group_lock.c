@@ -117,7 +117,7 @@ ZbxhistTryRange(DayModify *modify, const ItemRange *range)
 {
 	TM_Result	result;
 
-	ZbxhistFlushOthers(RelationGetRelid(modify->day), modify);
+	ZbxhistFlushDayChanges(RelationGetRelid(modify->day), modify);
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();

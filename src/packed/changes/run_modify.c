@@ -19,7 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "packed/changes/run_modify.h"
+#include "packed/changes/day_modify.h"
 #include "packed/day/day_write.h"
 #include "packed/runs/day_runs.h"
 #include "packed/runs/run_group.h"

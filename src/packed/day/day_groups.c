@@ -21,8 +21,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/skey.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -34,9 +36,56 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "packed/day/day.h"
 #include "packed/day/day_index.h"
-#include "packed/day/day_private.h"
+#include "packed/runs/day_runs.h"
 #include "rows/index_next.h"
+
+/* how far a scan for an item has come */
+typedef enum ScanPhase
+{
+	SCAN_FIRST,					/* ascending: find the first group */
+	SCAN_REST,					/* ascending: those that begin after it */
+	SCAN_BACKWARD,				/* descending */
+	SCAN_PAGE,					/* by looking through the only page */
+	SCAN_RUNS,					/* groups made of runs */
+	SCAN_HEAP,					/* all groups */
+	SCAN_BLOCKS,				/* those in some blocks of the heap */
+	SCAN_DONE
+} ScanPhase;
+
+struct DayScan
+{
+	Relation	day;
+	const DayLayout *layout;
+	Snapshot	snapshot;
+
+	Relation	index;			/* opened when it is needed */
+	IndexScanDesc index_scan;
+	TableScanDesc table_scan;
+	TableScanDesc block_scan;
+	TupleTableSlot *slot;
+	DayTimes   *times;			/* that segments share */
+	DayRuns    *runs;			/* that the table holds; NULL: groups */
+	int64		ntimes;			/* rows with some that were passed over */
+
+	ScanPhase	phase;
+	bool		has_one_page;	/* which is looked through */
+	bool		is_started;		/* the index scan of this phase is */
+	int64		itemid;
+	int32		first_clock;
+	int32		last_clock;
+	bool		only_item;		/* other segments are not wanted */
+	bool		is_reader;		/* places are not asked for, nor changed */
+	bool		is_descending;
+	DayGroup	past;			/* of SCAN_PAGE: the group before */
+	bool		has_hint;
+	int64		hint;			/* where a group found lately begins */
+	GroupKeys	keys;
+
+	MemoryContext context;		/* owns all this */
+	MemoryContext group_context;	/* what belongs to the group */
+};
 
 /* ---- life of a scan ---- */
 
@@ -674,4 +723,71 @@ ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 	if (found)
 		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
 	return found;
+}
+
+/*
+ * ZbxhistDayScanNumRows returns how many rows of the table have been read when
+ * the scan has found so many groups: runs, or these and rows that have shared
+ * times.
+ */
+int64
+ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
+{
+	return scan->runs != NULL ? ZbxhistNumRuns(scan->runs) :
+		ngroups + scan->ntimes;
+}
+
+/*
+ * ZbxhistDayScanTimes returns where segments that the scan has found have
+ * their shared times from, as long as it stays.
+ */
+TimesSource *
+ZbxhistDayScanTimes(const DayScan *scan)
+{
+	return ZbxhistTimesSource(scan->times);
+}
+
+/*
+ * ZbxhistDayScanXmin returns the transaction that has stored the group found
+ * last.
+ */
+TransactionId
+ZbxhistDayScanXmin(DayScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetTransactionId(slot_getsysattr(scan->slot,
+												 MinTransactionIdAttributeNumber,
+												 &isnull));
+}
+
+/*
+ * ZbxhistDayScanXmax returns the transaction that has deleted the group found
+ * last, or is about to.
+ */
+TransactionId
+ZbxhistDayScanXmax(DayScan *scan)
+{
+	return ZbxhistDeletedBy(scan->slot);
+}
+
+/*
+ * ZbxhistDayScanXmaxOf does so for a row, by its number, of that group: rows of
+ * runs each have their own.
+ */
+TransactionId
+ZbxhistDayScanXmaxOf(DayScan *scan, int row)
+{
+	return scan->runs != NULL ? ZbxhistRunXmax(scan->runs, row) :
+		ZbxhistDayScanXmax(scan);
+}
+
+/*
+ * ZbxhistDayScanRun says where a row, by its number, of the group found last in
+ * a table of runs is stored.
+ */
+void
+ZbxhistDayScanRun(const DayScan *scan, int row, RunPlace *place)
+{
+	ZbxhistRunOfRow(scan->runs, row, place);
 }

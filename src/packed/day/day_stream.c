@@ -21,7 +21,7 @@
 #include "utils/snapmgr.h"
 
 #include "packed/day/day_stream.h"
-#include "packed/values/row_hash.h"
+#include "packed/values/row_compare.h"
 
 /*
  * IsAfterLast says whether the group in hand begins after the one before has

@@ -26,7 +26,7 @@
 #include "catalog/owned_table.h"
 #include "packed/day/day_version.h"
 #include "packed/day/settled.h"
-#include "packed/values/row_hash.h"
+#include "packed/values/row_compare.h"
 #include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_day_version);

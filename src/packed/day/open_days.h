@@ -51,10 +51,6 @@ extern Oid	ZbxhistDaysUser(Relation foreign);
 extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
 							   AclMode privilege);
 
-/* day_prefetch.c */
-extern void ZbxhistPrefetchDay(Oid relid, LOCKMODE lockmode,
-							   const ItemRange *range);
-
 /* source.c: days as a source of an item's rows */
 extern ItemSource *ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot,
 										   LOCKMODE lockmode, LOCKMODE release);

@@ -188,7 +188,7 @@ LockInDay(LockedTable *locked, Relation parent, int64 itemid, int64 position)
 					   RelationGetRelationName(locked->table)));
 	}
 	/* what a function of this statement has changed counts, too */
-	ZbxhistFlushDayChanges(day);
+	ZbxhistFlushDayChanges(day, NULL);
 	return ZbxhistReadNewest(locked->table, parent, day, locked->key,
 							 locked->seen, itemid, position,
 							 locked->newest);

@@ -43,7 +43,6 @@
 #include "packed/day/settled.h"
 #include "packed/jobs/kept_items.h"
 #include "packed/jobs/row_sort.h"
-#include "packed/jobs/sorted_row.h"
 #include "packed/values/row_map.h"
 #include "result_row.h"
 #include "rows/item_range.h"

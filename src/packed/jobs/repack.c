@@ -61,7 +61,7 @@
 #include "packed/day/day_version.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/kept_items.h"
-#include "packed/values/row_hash.h"
+#include "packed/values/row_compare.h"
 #include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_repack_rows);

@@ -8,6 +8,10 @@
 #ifndef ZBXHIST_ROW_SORT_H
 #define ZBXHIST_ROW_SORT_H
 
+#include "lib/stringinfo.h"
+
+#include "packed/values/row_buffer.h"
+
 typedef struct RowSort RowSort;
 
 /* a row: its place in the order, and bytes that only the caller knows */
@@ -20,9 +24,13 @@ typedef struct SortedRow
 } SortedRow;
 
 extern RowSort *ZbxhistBeginRowSort(Size memory);
-extern void ZbxhistRowSortAdd(RowSort *sort, const SortedRow *row);
 extern void ZbxhistRowSortPerform(RowSort *sort);
 extern bool ZbxhistRowSortNext(RowSort *sort, SortedRow *row);
 extern void ZbxhistEndRowSort(RowSort *sort);
+extern void ZbxhistSortRow(RowSort *sort, StringInfo record,
+						   const DayLayout *layout, int64 itemid,
+						   const int *sources, const Datum *values,
+						   const bool *nulls);
+extern void ZbxhistDecodeRow(RowBuffer *buffer, int row, const char *data);
 
 #endif							/* ZBXHIST_ROW_SORT_H */

@@ -14,6 +14,15 @@
  *
  * Locks: as unpack.c.
  *
+ * What could not be salvaged are rows of a set.  Rows of an item that follow
+ * each other and have the same problem are one row.  The first one about a
+ * group, or a page, has its bytes, for somebody may make more of them some day.
+ *
+ * Of pages that cannot be read the index of a day's table tells where the groups
+ * in them begin.  It tells also of groups that have been written anew since,
+ * elsewhere: what is within one that can be read is not lost.  Where a group ends
+ * nobody knows but that it is before the next one begins.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -21,18 +30,323 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
 
+#include "binary_search.h"
 #include "compat.h"
+#include "packed/day/day_damage.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/day_progress.h"
-#include "packed/jobs/salvage.h"
 #include "packed/jobs/unpack.h"
 #include "packed/runs/run_group.h"
+
+/* values that cannot be read */
+typedef struct Loss
+{
+	bool		has_begin;		/* else it is not known which they are */
+	int64		first_itemid;
+	int32		first_clock;
+	bool		has_end;		/* else they end somewhere before last_ */
+	int64		last_itemid;
+	int32		last_clock;
+	int64		nrows;			/* -1: not known */
+	const char *problem;
+} Loss;
+
+/* where to tell of them */
+typedef struct LossReport
+{
+	ReturnSetInfo *rsinfo;
+	Loss		last;			/* may grow yet */
+	bool		has_last;
+	const char *bytes;			/* what the values are in, not told of yet */
+	size_t		length;
+} LossReport;
+
+/* the columns of zbxhist_internal.salvage_rows */
+enum
+{
+	LOSS_FIRST_ITEMID,
+	LOSS_FIRST_CLOCK,
+	LOSS_LAST_ITEMID,
+	LOSS_LAST_CLOCK,
+	LOSS_IS_END,
+	LOSS_ROWS,
+	LOSS_PROBLEM,
+	LOSS_BYTES,
+	LOSS_COLUMNS
+};
+
+/*
+ * PutBytes puts the bytes that belong to the loss into a row, if that has not
+ * been done.
+ */
+static void
+PutBytes(LossReport *report, Datum *values, bool *nulls)
+{
+	struct varlena *bytes;
+
+	if (report->bytes == NULL)
+		return;
+	bytes = palloc(VARHDRSZ + report->length);
+	SET_VARSIZE(bytes, VARHDRSZ + report->length);
+	memcpy(VARDATA(bytes), report->bytes, report->length);
+	values[LOSS_BYTES] = PointerGetDatum(bytes);
+	nulls[LOSS_BYTES] = false;
+	report->bytes = NULL;
+}
+
+/*
+ * WriteLast writes the loss that is being collected.
+ */
+static void
+WriteLast(LossReport *report)
+{
+	const Loss *loss = &report->last;
+	Datum		values[LOSS_COLUMNS] = {0};
+	bool		nulls[LOSS_COLUMNS];
+
+	if (!report->has_last)
+		return;
+	memset(nulls, true, sizeof(nulls));
+	if (loss->has_begin)
+	{
+		values[LOSS_FIRST_ITEMID] = Int64GetDatum(loss->first_itemid);
+		values[LOSS_FIRST_CLOCK] = Int32GetDatum(loss->first_clock);
+		values[LOSS_LAST_ITEMID] = Int64GetDatum(loss->last_itemid);
+		values[LOSS_LAST_CLOCK] = Int32GetDatum(loss->last_clock);
+		memset(nulls, false, sizeof(bool) * LOSS_IS_END);
+	}
+	values[LOSS_IS_END] = BoolGetDatum(loss->has_end);
+	nulls[LOSS_IS_END] = false;
+	values[LOSS_ROWS] = Int64GetDatum(loss->nrows);
+	nulls[LOSS_ROWS] = loss->nrows < 0;
+	values[LOSS_PROBLEM] = CStringGetTextDatum(loss->problem);
+	nulls[LOSS_PROBLEM] = false;
+	PutBytes(report, values, nulls);
+	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
+						 values, nulls);
+	report->has_last = false;
+}
+
+/*
+ * Continues says whether a loss goes on where the last one ends.
+ */
+static bool
+Continues(const LossReport *report, const Loss *loss)
+{
+	const Loss *last = &report->last;
+
+	return report->has_last && last->has_begin && loss->has_begin &&
+		last->has_end && loss->has_end &&
+		last->last_itemid == loss->first_itemid &&
+		loss->first_itemid == loss->last_itemid &&
+		last->last_clock <= loss->first_clock &&
+		last->nrows >= 0 && loss->nrows >= 0 &&
+		strcmp(last->problem, loss->problem) == 0;
+}
+
+/*
+ * ReportLoss tells of values that cannot be read.  The problem must
+ * stay until the report is ended.
+ */
+static void
+ReportLoss(LossReport *report, const Loss *loss)
+{
+	if (Continues(report, loss))
+	{
+		report->last.last_clock = loss->last_clock;
+		report->last.nrows += loss->nrows;
+		return;
+	}
+	WriteLast(report);
+	report->last = *loss;
+	report->has_last = true;
+}
+
+/*
+ * EndReport writes what has been told of the group or page in hand.
+ */
+static void
+EndReport(LossReport *report)
+{
+	WriteLast(report);
+	report->bytes = NULL;
+}
+
+/*
+ * ReportKept tells how many values have been kept, in a row without a
+ * problem.
+ */
+static void
+ReportKept(LossReport *report, int64 nrows)
+{
+	Datum		values[LOSS_COLUMNS] = {0};
+	bool		nulls[LOSS_COLUMNS];
+
+	memset(nulls, true, sizeof(nulls));
+	values[LOSS_ROWS] = Int64GetDatum(nrows);
+	nulls[LOSS_ROWS] = false;
+	tuplestore_putvalues(report->rsinfo->setResult, report->rsinfo->setDesc,
+						 values, nulls);
+}
+
+/*
+ * BeginsAfter says whether a group begins after a place.
+ */
+static bool
+BeginsAfter(const DayGroup *group, const LostGroup *begin)
+{
+	return compare_places(group->first_itemid, group->first_clock,
+						  begin->itemid, begin->clock) > 0;
+}
+
+/*
+ * FindNext returns the number of the first group, of those that can be read,
+ * that begins after a place.
+ */
+static int
+FindNext(const DayGroup *readable, int nreadable, const LostGroup *begin)
+{
+	int			i;
+
+	find_first(i, nreadable, BeginsAfter(&readable[i], begin));
+	return i;
+}
+
+/*
+ * IsWithin says whether a place is within a group.
+ */
+static bool
+IsWithin(const DayGroup *group, const LostGroup *begin)
+{
+	return compare_places(begin->itemid, begin->clock, group->last_itemid,
+						  group->last_clock) <= 0;
+}
+
+/*
+ * EndBefore makes a loss end where another group begins, if that is earlier.
+ */
+static void
+EndBefore(Loss *loss, int64 itemid, int32 clock)
+{
+	if (compare_places(itemid, clock, loss->last_itemid,
+					   loss->last_clock) >= 0)
+		return;
+	loss->last_itemid = itemid;
+	loss->last_clock = clock;
+}
+
+/*
+ * MakeLoss makes the loss of the group that begins at the number-th place of
+ * lost; returns false if it can be read elsewhere, or is there again.
+ */
+static bool
+MakeLoss(const List *lost, int number, const DayGroup *readable,
+		 int nreadable, Loss *loss)
+{
+	const LostGroup *begin = list_nth(lost, number);
+	const LostGroup *after = number + 1 < list_length(lost) ?
+		list_nth(lost, number + 1) : NULL;
+	int			next = FindNext(readable, nreadable, begin);
+
+	if (next > 0 && IsWithin(&readable[next - 1], begin))
+		return false;
+	/* an older version of the same group */
+	if (after != NULL && after->itemid == begin->itemid &&
+		after->clock == begin->clock)
+		return false;
+	memset(loss, 0, sizeof(*loss));
+	/* what shares these times tells which values are lost */
+	if (ZbxhistIsPlaceOfTimes(begin->itemid, begin->clock))
+		return true;
+	loss->has_begin = true;
+	loss->first_itemid = begin->itemid;
+	loss->first_clock = begin->clock;
+	loss->last_itemid = PG_INT64_MAX;
+	loss->last_clock = PG_INT32_MAX;
+	loss->nrows = -1;
+	if (next < nreadable)
+		EndBefore(loss, readable[next].first_itemid,
+				  readable[next].first_clock);
+	if (after != NULL)
+		EndBefore(loss, after->itemid, after->clock);
+	return true;
+}
+
+/*
+ * BeginBlock begins to tell of a block: its bytes go with the first loss.
+ */
+static void
+BeginBlock(LossReport *report, Relation day, BlockNumber number)
+{
+	EndReport(report);
+	report->bytes = ZbxhistReadRawBlock(day, number);
+	report->length = BLCKSZ;
+}
+
+/*
+ * ReportUnknown tells of blocks of which nothing is known but that they cannot
+ * be read.
+ */
+static void
+ReportUnknown(LossReport *report, Relation day, List *blocks)
+{
+	Loss		loss = {.nrows = -1};
+	ListCell   *lc;
+
+	foreach(lc, blocks)
+	{
+		const LostBlock *block = lfirst(lc);
+
+		BeginBlock(report, day, block->number);
+		loss.problem = psprintf("page %u: %s", block->number, block->error);
+		ReportLoss(report, &loss);
+	}
+}
+
+/*
+ * ReportBlocks tells of what was in blocks that cannot be read and of
+ * what the index has besides, by the groups that can be read; sorts these.
+ */
+static void
+ReportBlocks(LossReport *report, Relation day, List *blocks,
+			 DayGroup *readable, int nreadable)
+{
+	BlockNumber last = InvalidBlockNumber;
+	List	   *lost;
+	Loss		loss;
+	char	   *error;
+
+	if (!ZbxhistFindLostGroups(day, blocks, &lost, &error))
+	{
+		ReportUnknown(report, day, blocks);
+		lost = NIL;
+	}
+	qsort(readable, nreadable, sizeof(DayGroup), ZbxhistCompareGroups);
+	for (int i = 0; i < list_length(lost); i++)
+	{
+		BlockNumber number = ((const LostGroup *) list_nth(lost, i))->block;
+		const LostBlock *block = ZbxhistFindLostBlock(blocks, number);
+
+		if (!MakeLoss(lost, i, readable, nreadable, &loss))
+			continue;
+		if (number != last)
+			BeginBlock(report, day, number);
+		last = number;
+		loss.problem = psprintf("page %u: %s", number, block != NULL ?
+								block->error : "rows are missing");
+		ReportLoss(report, &loss);
+	}
+	EndReport(report);
+}
 
 PG_FUNCTION_INFO_V1(zbxhist_salvage_rows);
 
@@ -140,7 +454,7 @@ InsertOne(Salvage *salvage, int number)
 	loss.first_itemid = loss.last_itemid = salvage->itemids[number];
 	loss.first_clock = loss.last_clock = salvage->clocks[number];
 	loss.problem = error;
-	ZbxhistReportLoss(&salvage->report, &loss);
+	ReportLoss(&salvage->report, &loss);
 }
 
 /*
@@ -238,7 +552,7 @@ SalvageSegment(Salvage *salvage, const GroupReader *reader, int segment)
 	if (loss.problem != NULL)
 	{
 		loss.problem = MemoryContextStrdup(salvage->block_context, loss.problem);
-		ZbxhistReportLoss(&salvage->report, &loss);
+		ReportLoss(&salvage->report, &loss);
 		return;
 	}
 	problems = FindProblems(salvage, &rows);
@@ -253,7 +567,7 @@ SalvageSegment(Salvage *salvage, const GroupReader *reader, int segment)
 		loss.first_clock = loss.last_clock = (int32) rows.columns[0].ints[row];
 		loss.nrows = 1;
 		loss.problem = problems[row];
-		ZbxhistReportLoss(&salvage->report, &loss);
+		ReportLoss(&salvage->report, &loss);
 	}
 }
 
@@ -299,7 +613,7 @@ LoseGroup(Salvage *salvage, StoredGroup *stored, const char *problem)
 		loss.last_clock = group->last_clock;
 		loss.nrows = Max(group->nrows, 0);
 	}
-	ZbxhistReportLoss(&salvage->report, &loss);
+	ReportLoss(&salvage->report, &loss);
 	(void) ZbxhistTry(DeleteDamaged, &delete, ZbxhistIsDamage, &error);
 }
 
@@ -378,7 +692,7 @@ LoseTimes(Salvage *salvage, const char *problem)
 {
 	Loss		loss = {.problem = psprintf("shared times: %s", problem)};
 
-	ZbxhistReportLoss(&salvage->report, &loss);
+	ReportLoss(&salvage->report, &loss);
 }
 
 /*
@@ -447,7 +761,7 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 	}
 	else
 		KeepGroup(salvage, group);
-	ZbxhistEndReport(report);
+	EndReport(report);
 }
 
 /* ---- the day ---- */
@@ -499,9 +813,9 @@ SalvageDay(Salvage *salvage)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(salvage->block_context);
 	}
-	ZbxhistReportBlocks(&salvage->report, day, salvage->blocks,
-						salvage->readable, salvage->nreadable);
-	ZbxhistReportKept(&salvage->report, salvage->kept);
+	ReportBlocks(&salvage->report, day, salvage->blocks,
+				 salvage->readable, salvage->nreadable);
+	ReportKept(&salvage->report, salvage->kept);
 	UnregisterSnapshot(salvage->snapshot);
 }
 
