@@ -249,8 +249,6 @@ DeleteFromGroups(DayModify *modify, const ItemRange *range)
 	DayGroup	group;
 	const SeenRows *seen = NULL;
 	uint64		deleted = 0;
-	uint64		nrows;
-	uint64		nbytes;
 
 	RequireUnchanged(modify, range);
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
@@ -262,7 +260,7 @@ DeleteFromGroups(DayModify *modify, const ItemRange *range)
 		deleted += DeleteFromGroup(modify, writer, &group, range, seen);
 	}
 	modify->nremoved += deleted;
-	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+	(void) ZbxhistEndDayWrite(writer, NULL);
 	return deleted;
 }
 

@@ -491,8 +491,6 @@ static void
 ApplyToGroups(DayModify *modify)
 {
 	DayWriter  *writer;
-	uint64		nrows;
-	uint64		nbytes;
 	int			end;
 
 	writer = ZbxhistBeginDayWrite(modify->day, modify->layout, false);
@@ -516,7 +514,7 @@ ApplyToGroups(DayModify *modify)
 		RewriteGroup(modify, writer, &group, &modify->changes[first],
 					 end - first);
 	}
-	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+	(void) ZbxhistEndDayWrite(writer, NULL);
 }
 
 /*

@@ -626,18 +626,22 @@ ZbxhistDayWriteBreak(DayWriter *writer)
 }
 
 /*
- * ZbxhistEndDayWrite writes what is left and says how many rows, in how many
- * bytes, have been written.  Locks stay.
+ * ZbxhistEndDayWrite writes what is left and returns how many bytes have been
+ * written; nrows, if it is not NULL, is set to the number of rows.  Locks stay.
  */
-void
-ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows, uint64 *nbytes)
+uint64
+ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows)
 {
+	uint64		nbytes;
+
 	ZbxhistDayWriteBreak(writer);
 	FlushTimes(writer);
-	*nrows = writer->nrows;
-	*nbytes = writer->nbytes;
+	if (nrows != NULL)
+		*nrows = writer->nrows;
+	nbytes = writer->nbytes;
 	CloseStorage(writer);
 	ZbxhistFreeGroupWriter(writer->group);
 	ZbxhistFreeGroupWriter(writer->times);
 	MemoryContextDelete(writer->context);
+	return nbytes;
 }

@@ -32,7 +32,6 @@ extern size_t ZbxhistDayPageLimit(const DayWriter *writer);
 extern void ZbxhistDayWriteBreak(DayWriter *writer);
 extern void ZbxhistDeleteGroup(Relation day, ItemPointer tid,
 							   Snapshot crosscheck);
-extern void ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows,
-							   uint64 *nbytes);
+extern uint64 ZbxhistEndDayWrite(DayWriter *writer, uint64 *nrows);
 
 #endif							/* ZBXHIST_DAY_WRITE_H */

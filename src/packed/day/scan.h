@@ -50,16 +50,14 @@ packed_tid_clock(int64 tid)
 	return (int32) ((uint64) tid >> 16);
 }
 
+/* the counters of a scan, as an array */
+#define NUM_SCAN_COUNTERS (sizeof(ScanCounters) / sizeof(uint64))
+
 /* days of a parallel scan, in shared memory */
 typedef struct SharedDays
 {
 	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
-	pg_atomic_uint64 days;		/* counters of those that have ended */
-	pg_atomic_uint64 segments_read;
-	pg_atomic_uint64 segments_skipped;
-	pg_atomic_uint64 values_decoded;
-	pg_atomic_uint64 runs_read;
-	pg_atomic_uint64 run_rows;
+	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have ended */
 	int			ndays;
 	PackedDay	list[FLEXIBLE_ARRAY_MEMBER];
 } SharedDays;

@@ -118,12 +118,6 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	if (!es->analyze || state == NULL || state->scan == NULL)
 		return;
 	counters = state->scan->open.counters;
-	counters.days += state->parallel.days;
-	counters.segments_read += state->parallel.segments_read;
-	counters.segments_skipped += state->parallel.segments_skipped;
-	counters.values_decoded += state->parallel.values_decoded;
-	counters.runs.runs += state->parallel.runs.runs;
-	counters.runs.rows += state->parallel.runs.rows;
 	ZbxhistAddReportedCounters(node, &counters);
 	ExplainPropertyInteger("Days", NULL, counters.days, es);
 	ExplainPropertyInteger("Segments Read", NULL, counters.segments_read, es);
@@ -134,20 +128,11 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 }
 
 /*
- * ExplainDirectModify shows the conditions.
- */
-static void
-ExplainDirectModify(ForeignScanState *node, ExplainState *es)
-{
-	ExplainConditions(node, es);
-}
-
-/*
  * ZbxhistFdwExplainInit sets the functions of EXPLAIN.
  */
 void
 ZbxhistFdwExplainInit(FdwRoutine *routine)
 {
 	routine->ExplainForeignScan = ExplainForeignScan;
-	routine->ExplainDirectModify = ExplainDirectModify;
+	routine->ExplainDirectModify = ExplainConditions;
 }

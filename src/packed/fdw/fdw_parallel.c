@@ -64,12 +64,8 @@ InitializeDSMForeignScan(ForeignScanState *node, ParallelContext *context,
 	SharedDays *shared = coordinate;
 
 	pg_atomic_init_u32(&shared->next, 0);
-	pg_atomic_init_u64(&shared->days, 0);
-	pg_atomic_init_u64(&shared->segments_read, 0);
-	pg_atomic_init_u64(&shared->segments_skipped, 0);
-	pg_atomic_init_u64(&shared->values_decoded, 0);
-	pg_atomic_init_u64(&shared->runs_read, 0);
-	pg_atomic_init_u64(&shared->run_rows, 0);
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_init_u64(&shared->counters[i], 0);
 	shared->ndays = state->scan->ndays;
 	memcpy(shared->list, state->scan->days,
 		   sizeof(PackedDay) * shared->ndays);
@@ -107,18 +103,12 @@ void
 ZbxhistAddSharedCounters(FdwScanState *state)
 {
 	SharedDays *shared = state->scan->shared;
-	const ScanCounters *counters = &state->scan->open.counters;
+	const uint64 *counters = (uint64 *) &state->scan->open.counters;
 
 	if (shared == NULL || !IsParallelWorker())
 		return;
-	pg_atomic_fetch_add_u64(&shared->days, counters->days);
-	pg_atomic_fetch_add_u64(&shared->segments_read, counters->segments_read);
-	pg_atomic_fetch_add_u64(&shared->segments_skipped,
-							counters->segments_skipped);
-	pg_atomic_fetch_add_u64(&shared->values_decoded,
-							counters->values_decoded);
-	pg_atomic_fetch_add_u64(&shared->runs_read, counters->runs.runs);
-	pg_atomic_fetch_add_u64(&shared->run_rows, counters->runs.rows);
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		pg_atomic_fetch_add_u64(&shared->counters[i], counters[i]);
 }
 
 /*
@@ -160,7 +150,7 @@ ZbxhistAddReportedCounters(ForeignScanState *node, ScanCounters *counters)
 }
 
 /*
- * ShutdownForeignScan takes what workers have done before the shared memory
+ * ShutdownForeignScan adds what workers have done before the shared memory
  * goes.  A worker that has none reports what it has done itself.
  */
 static void
@@ -168,20 +158,15 @@ ShutdownForeignScan(ForeignScanState *node)
 {
 	FdwScanState *state = node->fdw_state;
 	SharedDays *shared = state->scan == NULL ? NULL : state->scan->shared;
+	uint64	   *counters;
 
 	if (shared == NULL && state->scan != NULL && IsParallelWorker())
 		ReportCounters(node, state);
 	if (shared == NULL || IsParallelWorker())
 		return;
-	state->parallel.days += pg_atomic_read_u64(&shared->days);
-	state->parallel.segments_read +=
-		pg_atomic_read_u64(&shared->segments_read);
-	state->parallel.segments_skipped +=
-		pg_atomic_read_u64(&shared->segments_skipped);
-	state->parallel.values_decoded +=
-		pg_atomic_read_u64(&shared->values_decoded);
-	state->parallel.runs.runs += pg_atomic_read_u64(&shared->runs_read);
-	state->parallel.runs.rows += pg_atomic_read_u64(&shared->run_rows);
+	counters = (uint64 *) &state->scan->open.counters;
+	for (int i = 0; i < NUM_SCAN_COUNTERS; i++)
+		counters[i] += pg_atomic_read_u64(&shared->counters[i]);
 	state->scan->shared = NULL;
 }
 

@@ -26,7 +26,6 @@ typedef struct FdwScanState
 
 	PackedScan *scan;
 	bool		has_started;	/* values have been evaluated */
-	ScanCounters parallel;		/* of workers that have ended */
 	ScanCounters reported;		/* by a worker, to the leader */
 	MemoryContext bounds_context;	/* owns the items */
 } FdwScanState;

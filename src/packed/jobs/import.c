@@ -368,7 +368,6 @@ WriteDay(ImportState *state)
 	SortedRow	row;
 	int64		itemid = 0;
 	int64		position = 0;
-	uint64		nbytes;
 
 	state->hashed = ZbxhistCreateRowBuffer(state->layout);
 	ZbxhistRowSortPerform(state->sort);
@@ -386,8 +385,7 @@ WriteDay(ImportState *state)
 	}
 	HashRows(state);
 	ZbxhistFreeRowBuffer(state->hashed);
-	ZbxhistEndDayWrite(writer, &state->nwritten, &nbytes);
-	return nbytes;
+	return ZbxhistEndDayWrite(writer, &state->nwritten);
 }
 
 /* ---- the function ---- */

@@ -500,8 +500,6 @@ static void
 MergeBatch(MergeState *state)
 {
 	Snapshot	snapshot;
-	uint64		nrows;
-	uint64		nbytes;
 	int			first = 0;
 
 	qsort(state->rows, state->nrows, sizeof(LateRow), compare_late);
@@ -511,7 +509,7 @@ MergeBatch(MergeState *state)
 	state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
 	while (first < state->nrows)
 		first += MergeRun(state, &state->rows[first], state->nrows - first);
-	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
+	(void) ZbxhistEndDayWrite(state->writer, NULL);
 	ZbxhistEndDayScan(state->scan);
 	UnregisterSnapshot(snapshot);
 	state->nrows = 0;

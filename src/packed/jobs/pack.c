@@ -289,7 +289,7 @@ WriteDay(PackState *state)
 			pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 										 (int64) nrows);
 	}
-	ZbxhistEndDayWrite(writer, &nrows, &nbytes);
+	nbytes = ZbxhistEndDayWrite(writer, &nrows);
 	if (nrows + state->kept.nleft_out != state->nread)
 		elog(ERROR, "packed " UINT64_FORMAT " rows of " UINT64_FORMAT,
 			 nrows, state->nread);

@@ -283,8 +283,6 @@ static uint64
 WriteSegments(RepackState *state)
 {
 	OldDay	   *day;
-	uint64		nrows;
-	uint64		nbytes;
 
 	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
 	state->page_limit = ZbxhistDayPageLimit(state->writer);
@@ -304,8 +302,7 @@ WriteSegments(RepackState *state)
 		pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 									 (int64) state->nrows);
 	}
-	ZbxhistEndDayWrite(state->writer, &nrows, &nbytes);
-	return nbytes;
+	return ZbxhistEndDayWrite(state->writer, NULL);
 }
 
 /* ---- the function ---- */
