@@ -24,7 +24,7 @@ our @EXPORT = qw(
   test_server without_checksums create_database create_zabbix_tables set_up day date partition
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
-  start_after_crash log_is_clean any in_background outcome_of
+  start_after_crash log_is_clean any in_background rounds_after outcome_of
   make_program
 );
 
@@ -342,6 +342,18 @@ sub in_background
 		join('', map { "$_ $counts{$_}\n" } sort keys %counts)
 		  . "rounds $rounds\n");
 	POSIX::_exit(0);
+}
+
+# What is enough for in_background(): so many rounds after the file is there.
+sub rounds_after
+{
+	my ($rounds, $file) = @_;
+	my $since;
+
+	return sub {
+		$since //= $_[1] if -e $file;
+		return defined $since && $_[1] >= $since + $rounds;
+	};
 }
 
 sub outcome_file

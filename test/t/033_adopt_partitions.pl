@@ -43,14 +43,15 @@ sub create_native
 }
 
 # A stream of values of the last three days, which goes to the table and to the
-# other one; whoever reads both in one statement must find the same.
+# other one; whoever reads both in one statement must find the same.  Ends some
+# rounds after the file is there.
 sub stream
 {
-	my ($name, $table, $seconds) = @_;
+	my ($name, $table, $enough) = @_;
 	my ($item, $seed) = (1000000 * (1 + length $name), 0);
 
 	return in_background(
-		$node, 'zabbix', $name, $seconds, 7,
+		$node, 'zabbix', $name, 0, 7,
 		sub {
 			my ($client, $counts) = @_;
 			my $rows = value_rows($item, 100, time() - 3600 * int rand 24);
@@ -67,7 +68,8 @@ sub stream
 			);
 			$counts->{"error $_"}++ for @{ $result->{errors} };
 			$counts->{ 'difference ' . ($result->{rows}[0][0] // 'none') }++;
-		});
+		},
+		rounds_after(20, $enough));
 }
 
 sub files_of
@@ -129,7 +131,8 @@ is( sql("SELECT relkind FROM pg_class WHERE oid = 'history_uint'::regclass"),
 	'p', '... and does nothing');
 
 my $files = files_of('history_uint');
-my $stream = stream('values by hand', 'history_uint', 20);
+my $enough = $node->basedir . '/enough';
+my $stream = stream('values by hand', 'history_uint', $enough);
 
 # who holds on to a partition keeps it from its constraint: the call ends
 my $holder = PgWire->new($node, 'zabbix');
@@ -181,6 +184,7 @@ is( files_of('history_uint') =~ s/^history_uint_p(?!d|old).*\n?//gmr =~
 	  s/\n\z//r,
 	$files,
 	'no partition was rewritten');
+append_to_file($enough, '');
 wait_for_end($stream);
 my $outcome = outcome_of($node, 'values by hand');
 unlike($outcome, qr/error|lost/, 'no INSERT has failed meanwhile');
@@ -309,19 +313,21 @@ SQL
 		'... whose retention counts');
 
 	$files = files_of('history');
-	$stream = stream('values of partman', 'history', 15);
+	$enough .= '_of_partman';
+	$stream = stream('values of partman', 'history', $enough);
 
 	# pg_partman at work, in a loop
 	my $partman = in_background(
 		$node, 'zabbix',
 		'partman',
-		10, 1,
+		0, 1,
 		sub {
 			my ($client, $counts) = @_;
 			my $result = $client->query('select partman.run_maintenance()');
 			$counts->{"error $_"}++ for @{ $result->{errors} };
 			Time::HiRes::sleep(0.2);
-		});
+		},
+		rounds_after(5, $enough));
 	Time::HiRes::sleep(2);
 	like(
 		messages_of("$adopt('history')"),
@@ -329,6 +335,7 @@ SQL
 		'it is taken over');
 	is(files_of('history') =~ s/^history_p\d{8}_.*\n?//gmr =~ s/\n\z//r,
 		$files, 'no partition was rewritten');
+	append_to_file($enough, '');
 	wait_for_end($stream);
 	wait_for_end($partman);
 	$outcome = outcome_of($node, 'values of partman');

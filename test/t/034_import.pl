@@ -109,8 +109,9 @@ is(sql('SELECT count(*) FROM zbxhist.import_slice'),
 # ---- while values are written ----
 
 my $item = 1000000;
+my $enough = $node->basedir . '/enough';
 my $stream = in_background(
-	$node, 'zabbix', 'values', 15, 3,
+	$node, 'zabbix', 'values', 0, 3,
 	sub {
 		my ($client, $counts) = @_;
 		my $rows =
@@ -123,7 +124,9 @@ my $stream = in_background(
 			  . ' commit');
 		$counts->{"error $_"}++ for @{ $result->{errors} };
 		$client->query('rollback') if @{ $result->{errors} };
-	});
+		Time::HiRes::sleep(0.01);
+	},
+	rounds_after(20, $enough));
 
 # cancelled, killed with its connection, and with the server
 my $slow =
@@ -144,6 +147,7 @@ for my $how ('cancel', 'terminate')
 	);
 	isnt(wait_for_end($pid), 0, "... and no more after the ${how}ing");
 }
+append_to_file($enough, '');
 wait_for_end($stream);
 unlike(outcome_of($node, 'values'),
 	qr/error|lost/, 'no INSERT has failed meanwhile');
