@@ -20,8 +20,8 @@ INSERT INTO expected SELECT * FROM history;
 
 CREATE PROCEDURE pack_day() LANGUAGE plpgsql AS $$
 BEGIN
-    COMMIT;
     LOOP
+        COMMIT;
         BEGIN
             CREATE TABLE day (first_itemid bigint NOT NULL, first_clock integer NOT NULL,
                 last_itemid bigint NOT NULL, last_clock integer NOT NULL, nrows integer NOT NULL,

@@ -34,8 +34,8 @@ CREATE PROCEDURE pack(source regclass, day text) LANGUAGE plpgsql AS $$
 DECLARE
     result record;
 BEGIN
-    COMMIT;
     LOOP
+        COMMIT;
         BEGIN
             PERFORM make_day(source, day);
             EXECUTE format('LOCK TABLE %s IN SHARE MODE', source);
