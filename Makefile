@@ -23,6 +23,7 @@ OBJS = \
 	src/aggregate/segment_groups.o \
 	src/aggregate/spilled_groups.o \
 	src/catalog/bounds.o \
+	src/catalog/clock_checks.o \
 	src/catalog/columns.o \
 	src/catalog/functions.o \
 	src/catalog/own_tables.o \
@@ -55,6 +56,7 @@ OBJS = \
 	src/ingest/key_look.o \
 	src/ingest/key_match.o \
 	src/ingest/key_number.o \
+	src/ingest/left_out.o \
 	src/ingest/lookup.o \
 	src/ingest/path.o \
 	src/ingest/route.o \

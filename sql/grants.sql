@@ -33,7 +33,7 @@ COMMENT ON FUNCTION zbxhist_internal.grant_routines(name, name[]) IS
 
 SELECT zbxhist_internal.grant_routines('zbxhist', '{
     altered_days, altered_runs, ask_consent, bounds_condition, buckets, catalog_of, changed_policy, check,
-    check_alignment, check_backup, check_columns, check_database, check_deleted_items, check_fit,
+    check_alignment, check_backup, check_clocks, check_columns, check_database, check_deleted_items, check_fit,
     check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,
     check_parent, check_partitions, check_policy, check_row_triggers, check_rows, check_runs, check_seen,
     check_triggers, check_unpacked, check_zabbix, clock_before, clock_range, coarse_interval,
@@ -50,7 +50,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     measure_items, mend_columns, merged_options, met_damage, migrate_command, minimum_time,
     missing_foreign_keys, missing_indexes, missing_options, missing_ranges, missing_route_triggers,
     most_calls, most_partitions, nearest, new_columns, new_policy, new_retention, new_tables,
-    next_existing_range, not_packable, object_list, overlapping, overriding_roles, own_children,
+    next_existing_range, not_packable, object_list, open_check, overlapping, overriding_roles, own_children,
     own_column, own_items, own_pages, packable_partitions, packed_columns, packed_table, parent_list,
     parse_period, partition_bounds, partition_name, partitions_to_pack, partitions_to_split,
     patient_lock_timeout, places_to_replace, plan_setup, planned_retention, possible_ingest,
@@ -60,7 +60,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     running_transactions, schema_problem, session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout,
     span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting, stored_texts,
     stored_values, takes_runs, trusts_owner, unaligned_partitions, unfinished_indexes,
-    unindexed_partitions, unlike, usage_by_item, verify_columns, verify_deleted_items, verify_ingest,
+    unindexed_partitions, unlike, usage_by_item, verify_clock_limits, verify_columns, verify_deleted_items, verify_ingest,
     verify_interval, verify_not_in_other_care, verify_options, verify_policy, verify_retention,
     verify_retention_action, verify_table, verify_time_precision, version, waiting_clock, waiting_days, waiting_partitions,
     waiting_rows, wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit, with_library,
@@ -78,5 +78,5 @@ GRANT INSERT, DELETE ON zbxhist.maintenance_log TO pg_database_owner;
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON zbxhist.parent_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,
        zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.packed_change, zbxhist.verified_day,
-       zbxhist.lost_values, zbxhist.import_slice
+       zbxhist.left_out, zbxhist.lost_values, zbxhist.import_slice
     TO pg_database_owner;

@@ -16,7 +16,10 @@ SELECT c.parent,
        c.retention_action,
        c.retention_schema,
        c.time_precision,
-       c.time_precision_after
+       c.time_precision_after,
+       c.max_age,
+       c.max_ahead,
+       c.out_of_range
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -40,6 +43,9 @@ COMMENT ON COLUMN zbxhist.parents.retention_action IS 'What becomes of partition
 COMMENT ON COLUMN zbxhist.parents.retention_schema IS 'The schema to which these are moved; NULL: they stay in that of their parent';
 COMMENT ON COLUMN zbxhist.parents.time_precision IS 'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
 COMMENT ON COLUMN zbxhist.parents.time_precision_after IS 'Age at which that is done';
+COMMENT ON COLUMN zbxhist.parents.max_age IS 'Values older than this when they come are left out';
+COMMENT ON COLUMN zbxhist.parents.max_ahead IS 'Values further ahead than this when they come are left out';
+COMMENT ON COLUMN zbxhist.parents.out_of_range IS 'What becomes of these: drop, or keep, for a day, in zbxhist.left_out';
 
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,

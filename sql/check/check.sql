@@ -134,6 +134,7 @@ BEGIN
     END IF;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_policy(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_deleted_items(parent);
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);

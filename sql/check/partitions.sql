@@ -54,9 +54,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
+    month_ahead CONSTANT bigint := zbxhist_internal.current_clock() + 2592000;
     policy    zbxhist.parent_config;
     shown     record;
     postponed boolean;
+    newest    bigint;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
@@ -81,6 +83,15 @@ BEGIN
                AND d.day IN (SELECT zbxhist_internal.waiting_days(check_rows.parent))
                AND zbxhist_internal.has_same_columns(check_rows.parent, d.day)
             HAVING sum(w.rows) > 100000;
+    END IF;
+    newest := zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true);
+    IF newest IS NOT NULL THEN
+        RETURN QUERY SELECT 'warning', 'clocks_ahead', parent::text,
+            format('the table itself holds values with clocks up to %s, which are never past retention, and which every query reads that does not end before them.  The policy max_ahead leaves such values out when they come.  The command deletes about %s rows, those that are more than 30 days ahead',
+                   zbxhist_internal.format_time(to_timestamp(newest)),
+                   coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
+                            zbxhist_internal.estimated_rows(parent))),
+            format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead);
     END IF;
     RETURN QUERY
         SELECT 'warning', 'duplicates', s.parent::text,

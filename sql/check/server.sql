@@ -183,6 +183,9 @@ AS $$
             SELECT 2, 'what was lost by damage (lost_values)'
              WHERE NOT has_table_privilege('zbxhist.lost_values', 'SELECT')
              UNION ALL
+            SELECT 2, 'what was left out for its clock (clocks)'
+             WHERE NOT has_table_privilege('zbxhist.left_out', 'SELECT')
+             UNION ALL
             SELECT 3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)'
              WHERE EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'))
              UNION ALL

@@ -124,6 +124,49 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.check_deleted_items(regclass) IS
 'The part of check that is about items of a table that Zabbix has deleted (internal)';
 
+-- Names of items as far as the caller may read them, of the worst three.
+CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres
+AS $$
+BEGIN
+    IF NOT has_table_privilege('zbxhist.left_out', 'SELECT') THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        WITH item AS (
+            SELECT l.itemid, sum(l.rows) AS rows, min(l.first_clock) AS first_clock, max(l.last_clock) AS last_clock
+              FROM zbxhist.left_out l
+             WHERE l.parent = check_clocks.parent AND l.noted_at > now() - interval '1 day'
+             GROUP BY l.itemid),
+        worst AS (
+            SELECT i.* FROM item i WHERE i.itemid IS NOT NULL ORDER BY i.rows DESC, i.itemid LIMIT 3),
+        named AS (
+            SELECT string_agg(CASE WHEN n.host IS NULL THEN 'item ' || w.itemid
+                                   ELSE format('"%s" of host "%s"', left(n.item, 60), n.host) END
+                              || format(' (%s)', w.rows), ', ' ORDER BY w.rows DESC, w.itemid) AS items
+              FROM worst w
+              LEFT JOIN zbxhist_internal.item_names(
+                   (SELECT k.relnamespace::regnamespace::name FROM pg_class k WHERE k.oid = check_clocks.parent),
+                   ARRAY(SELECT o.itemid FROM worst o)) n ON n.itemid = w.itemid)
+        SELECT 'warning', 'clocks', check_clocks.parent::text,
+               format('%s values of the last day were left out, with clocks from %s to %s, for the policy stores none that are %s.  Most came from %s: see to the time on these hosts, and their proxies',
+                      sum(i.rows), zbxhist_internal.format_time(to_timestamp(min(i.first_clock))),
+                      zbxhist_internal.format_time(to_timestamp(max(i.last_clock))),
+                      (SELECT concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead')
+                         FROM zbxhist.parent_config c WHERE c.parent = check_clocks.parent),
+                      coalesce(max(n.items), 'many items')),
+               format('SELECT * FROM zbxhist.left_out WHERE parent = %L::regclass ORDER BY rows DESC;', check_clocks.parent)
+          FROM item i CROSS JOIN named n
+        HAVING count(*) > 0;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_clocks(regclass) IS
+'The part of check that is about values that were left out for their clocks (internal)';
+
 -- What an extension of its own knows that is there as long as it is needed.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)

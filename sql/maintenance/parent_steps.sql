@@ -25,11 +25,34 @@ AS $$
     SELECT zbxhist_internal.forget_damage(m.day) FROM zbxhist_internal.met_damage() m
      WHERE NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = m.day);
     DELETE FROM zbxhist.stray_mark m
-     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent)
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = m.parent);
+    DELETE FROM zbxhist.left_out l
+     WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.forget_dropped() IS
 'Forgets managed tables that have been dropped (internal)';
+
+-- One row of each item and hour is left.
+CREATE FUNCTION zbxhist_internal.sum_left_out(parent regclass)
+RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    DELETE FROM zbxhist.left_out l
+     WHERE l.parent = sum_left_out.parent AND l.noted_at < now() - interval '1 day';
+    WITH note AS (
+        DELETE FROM zbxhist.left_out l
+         WHERE l.parent = sum_left_out.parent AND l.kept IS NULL
+        RETURNING l.*)
+    INSERT INTO zbxhist.left_out (parent, itemid, rows, first_clock, last_clock, noted_at)
+    SELECT n.parent, n.itemid, sum(n.rows), min(n.first_clock), max(n.last_clock), date_trunc('hour', n.noted_at)
+      FROM note n
+     GROUP BY n.parent, n.itemid, date_trunc('hour', n.noted_at)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.sum_left_out(regclass) IS
+'Maintenance: forgets which values were left out more than a day ago, and adds up the others (internal)';
 
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass)
 RETURNS text
@@ -44,6 +67,7 @@ BEGIN
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     PERFORM zbxhist_internal.note_dropped_days(parent);
+    PERFORM zbxhist_internal.sum_left_out(parent);
     unfit := zbxhist_internal.why_unfit(parent);
     IF policy.routing AND unfit.problem IS NOT NULL THEN
         RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem

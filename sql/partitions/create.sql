@@ -213,6 +213,14 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) IS
 'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
 
+CREATE FUNCTION zbxhist_internal.open_check(relation regclass, from_clock bigint, to_clock bigint)
+RETURNS text
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_open_check';
+
+COMMENT ON FUNCTION zbxhist_internal.open_check(regclass, bigint, bigint) IS
+'The name of a CHECK constraint that a row of these clocks might violate, found without its evaluation; NULL if there is none (internal)';
+
 -- Runs have no index on the key: it is looked up as in packed days.  What a row
 -- would be checked by or would set off in a partition keeps it from being stored
 -- in a run, see src/ingest/run_table.c.  And tables of runs have two columns with
@@ -257,8 +265,12 @@ BEGIN
          HAVING count(*) > 0),
         (SELECT format('its rows are checked by constraint "%s"', min(c.conname))
            FROM pg_constraint c
-          WHERE c.conrelid = parent AND c.contype IN ('c', 'f')
+          WHERE c.conrelid = parent AND c.contype = 'f'
          HAVING count(*) > 0),
+        -- hours that are made soon
+        'its rows are checked by constraint "'
+            || zbxhist_internal.open_check(parent, zbxhist_internal.current_clock() - 86400,
+                                           zbxhist_internal.current_clock() + 7 * 86400) || '"',
         (SELECT format('publication "%s" would not publish them', min(p.pubname))
            FROM pg_publication p
           WHERE p.pubinsert

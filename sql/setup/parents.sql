@@ -89,7 +89,11 @@ CREATE FUNCTION zbxhist.alter_parent(
     retention_schema name DEFAULT NULL,
     time_precision text DEFAULT NULL,
     time_precision_after interval DEFAULT NULL,
-    accept_rounding boolean DEFAULT false)
+    accept_rounding boolean DEFAULT false,
+    max_age interval DEFAULT NULL,
+    max_ahead interval DEFAULT NULL,
+    out_of_range text DEFAULT NULL,
+    any_clock boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -125,10 +129,14 @@ BEGIN
     PERFORM zbxhist_internal.verify_time_precision(policy, time_precision, time_precision_after, accept_rounding);
     policy.time_precision := coalesce(time_precision, policy.time_precision);
     policy.time_precision_after := coalesce(time_precision_after, policy.time_precision_after);
+    PERFORM zbxhist_internal.verify_clock_limits(max_age, max_ahead, out_of_range, any_clock);
+    policy.max_age := CASE WHEN NOT any_clock THEN coalesce(max_age, policy.max_age) END;
+    policy.max_ahead := CASE WHEN NOT any_clock THEN coalesce(max_ahead, policy.max_ahead) END;
+    policy.out_of_range := coalesce(out_of_range, policy.out_of_range);
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none';

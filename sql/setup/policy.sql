@@ -36,6 +36,8 @@ DECLARE
 BEGIN
     policy.parent := parent;
     policy.move_existing := options.move_existing;
+    policy.max_age := options.max_age;
+    policy.max_ahead := options.max_ahead;
     IF is_trends THEN
         policy.partition_interval := '1 month';
         policy.premake := least(options.premake, 1);
@@ -109,7 +111,7 @@ BEGIN
     SELECT * INTO kept FROM zbxhist.managed_schema m
      WHERE m.schema_name = merged_options.schema_name;
     IF NOT FOUND THEN
-        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap');
+        kept := ROW(schema_name, NULL, NULL, 3, '1 hour', false, '{}', '1 hour', 'heap', NULL, NULL);
     END IF;
     former := kept.history_interval;
     kept.history_interval := coalesce(given.history_interval, kept.history_interval);
@@ -122,6 +124,8 @@ BEGIN
                             THEN zbxhist_internal.default_pack_after(kept.history_interval)
                             ELSE kept.pack_after END;
     kept.ingest := coalesce(given.ingest, kept.ingest);
+    kept.max_age := coalesce(given.max_age, kept.max_age);
+    kept.max_ahead := coalesce(given.max_ahead, kept.max_ahead);
     kept.move_existing := coalesce(given.move_existing, kept.move_existing);
     kept.excluded := '{}';
     RETURN kept;
@@ -158,6 +162,8 @@ BEGIN
                               THEN zbxhist_internal.default_pack_after(policy.partition_interval)
                               ELSE former.pack_after END;
     policy.move_existing := coalesce(given.move_existing, former.move_existing);
+    policy.max_age := coalesce(given.max_age, former.max_age);
+    policy.max_ahead := coalesce(given.max_ahead, former.max_ahead);
     RETURN policy;
 END
 $$;
@@ -192,7 +198,9 @@ AS $$
                   CASE WHEN policy.ingest = 'runs' THEN '; new hours as runs' ELSE '' END
                   || CASE WHEN policy.time_precision <> '1 ns'
                           THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
-                          ELSE '' END,
+                          ELSE '' END
+                  || coalesce('; values older than ' || policy.max_age || ' left out', '')
+                  || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', ''),
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
                   CASE WHEN policy.retention_action = 'detach'
                        THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
@@ -218,8 +226,12 @@ BEGIN
            retention_action = coalesce(policy.retention_action, c.retention_action),
            retention_schema = policy.retention_schema,
            time_precision = coalesce(policy.time_precision, c.time_precision),
-           time_precision_after = coalesce(policy.time_precision_after, c.time_precision_after)
+           time_precision_after = coalesce(policy.time_precision_after, c.time_precision_after),
+           max_age = policy.max_age, max_ahead = policy.max_ahead,
+           out_of_range = coalesce(policy.out_of_range, c.out_of_range)
      WHERE c.parent = policy.parent;
+    -- sessions that insert know it
+    PERFORM zbxhist_internal.invalidate(policy.parent);
 END
 $$;
 
@@ -234,10 +246,10 @@ AS $$
 BEGIN
     INSERT INTO zbxhist.parent_config AS c
         (parent, partition_interval, retention, premake, pack_after, move_existing, ingest,
-         retention_action, retention_schema)
+         retention_action, retention_schema, max_age, max_ahead)
     VALUES (policy.parent, policy.partition_interval, policy.retention, policy.premake,
             policy.pack_after, policy.move_existing, coalesce(policy.ingest, 'heap'),
-            coalesce(policy.retention_action, 'drop'), policy.retention_schema)
+            coalesce(policy.retention_action, 'drop'), policy.retention_schema, policy.max_age, policy.max_ahead)
     ON CONFLICT (parent) DO UPDATE
        SET partition_interval = excluded.partition_interval, retention = excluded.retention,
            premake = excluded.premake, pack_after = excluded.pack_after,
@@ -245,7 +257,7 @@ BEGIN
            retention_action = coalesce(policy.retention_action, c.retention_action),
            retention_schema = CASE WHEN policy.retention_action IS NULL THEN c.retention_schema
                                    ELSE policy.retention_schema END,
-           routing = true
+           max_age = excluded.max_age, max_ahead = excluded.max_ahead, routing = true
      WHERE NOT c.routing;
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.refuse('42710', format('table %s is already managed by zbxhist', policy.parent),

@@ -124,6 +124,8 @@ AS $$
         CASE WHEN never_pack THEN 'never_pack => true' END,
         'history_interval => ' || quote_literal(given.history_interval),
         'ingest => ' || quote_literal(given.ingest),
+        'max_age => ' || quote_literal(given.max_age),
+        'max_ahead => ' || quote_literal(given.max_ahead),
         'accept_deletion => true'))
 $$;
 
@@ -146,14 +148,16 @@ CREATE FUNCTION zbxhist.setup(
     accept_deletion boolean DEFAULT false,
     never_pack boolean DEFAULT false,
     history_interval interval DEFAULT NULL,
-    ingest text DEFAULT NULL)
+    ingest text DEFAULT NULL,
+    max_age interval DEFAULT NULL,
+    max_ahead interval DEFAULT NULL)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     given CONSTANT zbxhist.managed_schema := ROW(schema_name, history_retention,
-        trends_retention, premake, pack_after, move_existing, '{}', history_interval, ingest)::zbxhist.managed_schema;
+        trends_retention, premake, pack_after, move_existing, '{}', history_interval, ingest, max_age, max_ahead)::zbxhist.managed_schema;
     step     record;
     schemas  name[] := '{}';
     policies zbxhist.parent_config[] := '{}';
@@ -197,5 +201,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text) IS
+COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text, interval, interval) IS
 'Finds the Zabbix history and trends tables, takes those into care that are not yet, in place, changes the policy of the others to what is given, and says what it did; with dry_run, what it would do';

@@ -264,6 +264,7 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.verify_retention(options.history_retention, 'history_retention');
     PERFORM zbxhist_internal.verify_retention(options.trends_retention, 'trends_retention');
+    PERFORM zbxhist_internal.verify_clock_limits(options.max_age, options.max_ahead, NULL, false);
     options.premake := coalesce(options.premake, 0);
     -- as they are, or the defaults: plan_setup looks at those
     options.pack_after := CASE WHEN never_pack THEN NULL ELSE coalesce(options.pack_after, '1 hour') END;
@@ -421,3 +422,34 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items(regclass, text) IS
 'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_clock_limits(
+    max_age interval,
+    max_ahead interval,
+    out_of_range text,
+    any_clock boolean)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF any_clock AND (max_age IS NOT NULL OR max_ahead IS NOT NULL) THEN
+        PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
+            hint => 'any_clock stores values with whatever clock.');
+    END IF;
+    -- proxies send what they have buffered, and clocks differ
+    IF NOT max_age BETWEEN interval '1 day' AND interval '200 years' THEN
+        PERFORM zbxhist_internal.refuse('22023', 'max_age must be between 1 day and 200 years');
+    END IF;
+    IF NOT max_ahead BETWEEN interval '1 hour' AND interval '200 years' THEN
+        PERFORM zbxhist_internal.refuse('22023', 'max_ahead must be between 1 hour and 200 years');
+    END IF;
+    IF out_of_range NOT IN ('drop', 'keep') THEN
+        PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "out_of_range": "%s"', out_of_range),
+            hint => 'Valid values are "drop", "keep".');
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits(interval, interval, text, boolean) IS
+'Raises an error unless a policy may leave out clocks like that (internal)';

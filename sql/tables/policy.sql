@@ -1,6 +1,7 @@
 -- sql/tables/policy.sql
 
--- One row per managed table.  The C code reads (parent, routing) by name.
+-- One row per managed table.  The C code reads parent, routing, max_age, max_ahead and
+-- out_of_range by name.
 -- Which partitions there are is not written here: pg_inherits and each
 -- partition's constraint zbxhist_clock are the only truth about that.
 CREATE TABLE zbxhist.parent_config (
@@ -17,7 +18,10 @@ CREATE TABLE zbxhist.parent_config (
     retention_action   text NOT NULL DEFAULT 'drop' CHECK (retention_action IN ('drop', 'detach')),
     retention_schema   name,
     time_precision     text NOT NULL DEFAULT '1 ns' CHECK (time_precision IN ('1 ns', '1 us', '1 ms', '1 s')),
-    time_precision_after interval NOT NULL DEFAULT '7 days'
+    time_precision_after interval NOT NULL DEFAULT '7 days',
+    max_age            interval,
+    max_ahead          interval,
+    out_of_range       text NOT NULL DEFAULT 'drop' CHECK (out_of_range IN ('drop', 'keep'))
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -50,6 +54,12 @@ COMMENT ON COLUMN zbxhist.parent_config.time_precision IS
 'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
 COMMENT ON COLUMN zbxhist.parent_config.time_precision_after IS
 'Age at which that is done';
+COMMENT ON COLUMN zbxhist.parent_config.max_age IS
+'Values that are older than this when they come are left out; NULL: none are';
+COMMENT ON COLUMN zbxhist.parent_config.max_ahead IS
+'Values whose clocks are further ahead than this when they come are left out; NULL: none are';
+COMMENT ON COLUMN zbxhist.parent_config.out_of_range IS
+'What becomes of these: they are only counted (drop), or kept for a day in zbxhist.left_out (keep)';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore
@@ -67,7 +77,9 @@ CREATE TABLE zbxhist.managed_schema (
     move_existing     boolean NOT NULL,
     excluded          name[] NOT NULL DEFAULT '{}',
     history_interval  interval NOT NULL,
-    ingest            text NOT NULL CHECK (ingest IN ('heap', 'runs'))
+    ingest            text NOT NULL CHECK (ingest IN ('heap', 'runs')),
+    max_age           interval,
+    max_ahead         interval
 );
 
 COMMENT ON TABLE zbxhist.managed_schema IS
@@ -81,5 +93,7 @@ COMMENT ON COLUMN zbxhist.managed_schema.move_existing IS 'Whether existing rows
 COMMENT ON COLUMN zbxhist.managed_schema.excluded IS 'Tables that zbxhist.undo() turned back into plain ones';
 COMMENT ON COLUMN zbxhist.managed_schema.history_interval IS 'Length of the partitions of new history tables';
 COMMENT ON COLUMN zbxhist.managed_schema.ingest IS 'How new history tables store new values: heap or runs';
+COMMENT ON COLUMN zbxhist.managed_schema.max_age IS 'Values of new tables that are older when they come are left out';
+COMMENT ON COLUMN zbxhist.managed_schema.max_ahead IS 'Values of new tables that are further ahead are left out';
 
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.managed_schema', '');

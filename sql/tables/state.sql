@@ -104,6 +104,31 @@ COMMENT ON TABLE zbxhist.stray_mark IS
 'Managed tables in which a row has been stored that belongs to a partition, since maintenance last looked';
 COMMENT ON COLUMN zbxhist.stray_mark.parent IS 'The managed table';
 
+-- Written by the C code for whoever inserts, see src/ingest/left_out.c; it has no
+-- index for that reason, and few rows: maintenance adds them up.
+CREATE TABLE zbxhist.left_out (
+    parent      regclass NOT NULL,
+    itemid      bigint,
+    rows        bigint NOT NULL,
+    first_clock integer NOT NULL,
+    last_clock  integer NOT NULL,
+    noted_at    timestamptz NOT NULL,
+    kept        text
+);
+
+-- deleted from, even where a publication has all tables
+ALTER TABLE zbxhist.left_out REPLICA IDENTITY FULL;
+
+COMMENT ON TABLE zbxhist.left_out IS
+'Values of the last day that were left out, for they were older than the policy max_age or further ahead than max_ahead';
+COMMENT ON COLUMN zbxhist.left_out.parent IS 'The managed table';
+COMMENT ON COLUMN zbxhist.left_out.itemid IS 'The item; NULL: others of a statement that had more than 31 of them';
+COMMENT ON COLUMN zbxhist.left_out.rows IS 'How many';
+COMMENT ON COLUMN zbxhist.left_out.first_clock IS 'The lowest clock among them';
+COMMENT ON COLUMN zbxhist.left_out.last_clock IS 'The highest';
+COMMENT ON COLUMN zbxhist.left_out.noted_at IS 'When they came, or the hour of that';
+COMMENT ON COLUMN zbxhist.left_out.kept IS 'The row as text, if the policy out_of_range is keep; cast it to the table''s row type';
+
 -- What maintenance could not do, and since when.  Not dumped: it is about this
 -- server, and the next runs write it anew.
 CREATE TABLE zbxhist.step_problem (

@@ -6,8 +6,7 @@
  * A set is built from pg_inherits, each child's bounds constraint and the
  * parent's rows in zbxhist.parent_config, partition_state, stray_mark and
  * packed_day.  A relcache callback on the parent or one of its partitions or
- * packed days only marks it
- * stale; ZbxhistGetPartitionSet rebuilds a stale set before it hands it out.
+ * packed days only marks it stale; ZbxhistGetPartitionSet rebuilds it then.
  * Sets live as long as the session, so a pointer to one stays good; the
  * partitions array does not outlive a rebuild.  Which relation is of which set
  * is forgotten some time after it has been dropped: there may be hundreds a day.
@@ -678,6 +677,7 @@ ReadPolicy(PartitionSet *set, Relation parent)
 
 	ZbxhistReadPolicy(parent, &policy);
 	set->is_routing = policy.is_routing;
+	set->limits = policy.limits;
 	set->has_marks = policy.has_marks;
 	set->is_verified = false;
 	for (int i = 0; i < set->npartitions; i++)

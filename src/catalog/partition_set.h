@@ -14,16 +14,18 @@
 
 #include "catalog/bounds.h"
 #include "catalog/packed_days.h"
+#include "catalog/policy.h"
 
 typedef struct PartitionSet
 {
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
-	bool		has_policy;		/* this session stores rows: the next three
+	bool		has_policy;		/* this session stores rows: the next four
 								 * and partitions' and days' is_verified are
 								 * filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
+	ClockLimits limits;			/* clocks that are left out */
 	bool		is_verified;	/* is_verified may be relied on */
 	bool		has_marks;		/* strays have been stored since verification */
 	uint32		generation;		/* counts rebuilds */

@@ -4,8 +4,8 @@
  *	  What sessions that store rows have to know of a parent.
  *
  * It is in tables of the extension that a session that only reads does not
- * have to open: whether rows may leave the parent, and which partitions surely
- * have no rows in it (rows/stray.c).
+ * have to open: whether rows may leave the parent, which clocks are left out, and
+ * which partitions surely have no rows in it (rows/stray.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,9 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "catalog/own_tables.h"
 #include "catalog/policy.h"
@@ -31,20 +33,37 @@ GetPolicyValue(Relation rel, HeapTuple tuple, const char *name, bool *isnull)
 }
 
 /*
- * ReadRoutingFlag says whether the policy lets rows leave the parent: false
- * only while undo brings them back.  A parent without a policy row routes, so
- * that the order in which a dump is restored does not matter.
+ * GetSeconds returns a column of type interval in seconds, 0 if it is null.  A
+ * month is 30 days.
  */
-static bool
-ReadRoutingFlag(Oid parent)
+static int64
+GetSeconds(Relation rel, HeapTuple tuple, const char *name)
+{
+	bool		isnull;
+	Datum		value = GetPolicyValue(rel, tuple, name, &isnull);
+	const Interval *interval = isnull ? NULL : DatumGetIntervalP(value);
+
+	if (isnull)
+		return 0;
+	return interval->time / USECS_PER_SEC +
+		((int64) interval->month * DAYS_PER_MONTH + interval->day) * SECS_PER_DAY;
+}
+
+/*
+ * ReadConfig fills in what the policy says: whether rows may leave the parent,
+ * false only while undo brings them back, and which clocks are left out.  A
+ * parent without a policy row routes, so that the order in which a dump is
+ * restored does not matter.
+ */
+static void
+ReadConfig(Oid parent, ParentPolicy *policy)
 {
 	Relation	config = ZbxhistOpenOwnTable("parent_config", AccessShareLock);
 	SysScanDesc scan;
 	HeapTuple	tuple;
-	bool		result = true;
 
 	if (config == NULL)
-		return true;
+		return;
 	scan = ZbxhistBeginOwnScan(config, "parent", parent, NULL);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
@@ -52,11 +71,15 @@ ReadRoutingFlag(Oid parent)
 		bool		isnull;
 		Datum		value = GetPolicyValue(config, tuple, "routing", &isnull);
 
-		result = isnull || DatumGetBool(value);
+		policy->is_routing = isnull || DatumGetBool(value);
+		policy->limits.max_age = GetSeconds(config, tuple, "max_age");
+		policy->limits.max_ahead = GetSeconds(config, tuple, "max_ahead");
+		value = GetPolicyValue(config, tuple, "out_of_range", &isnull);
+		policy->limits.keeps_rows = !isnull &&
+			strcmp(TextDatumGetCString(value), "keep") == 0;
 	}
 	systable_endscan(scan);
 	table_close(config, AccessShareLock);
-	return result;
 }
 
 /*
@@ -148,7 +171,9 @@ ZbxhistPartitionIsSettled(Oid parent, Oid partition)
 void
 ZbxhistReadPolicy(Relation parent, ParentPolicy *policy)
 {
-	policy->is_routing = ReadRoutingFlag(RelationGetRelid(parent));
+	memset(policy, 0, sizeof(*policy));
+	policy->is_routing = true;
+	ReadConfig(RelationGetRelid(parent), policy);
 	policy->has_marks = HasStrayMarks(RelationGetRelid(parent));
 	policy->verified = policy->has_marks ? NIL : ReadVerified(parent);
 }

@@ -11,9 +11,18 @@
 #include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
+/* which clocks are left out */
+typedef struct ClockLimits
+{
+	int64		max_age;		/* seconds, 0: none are too old */
+	int64		max_ahead;		/* likewise */
+	bool		keeps_rows;		/* those that are left out, for a day */
+} ClockLimits;
+
 typedef struct ParentPolicy
 {
 	bool		is_routing;		/* rows may leave the parent */
+	ClockLimits limits;
 	bool		has_marks;		/* strays have been stored since verification */
 	List	   *verified;		/* Oids of partitions that surely have no rows
 								 * in the parent */

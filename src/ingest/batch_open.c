@@ -184,6 +184,8 @@ OpenBatch(Relation parent, const void *owner, const QueryDesc *query,
 	batch->run_hit.relid = InvalidOid;
 	batch->is_sorted = true;
 	batch->has_strays = false;
+	batch->left_out.nitems = 0;
+	ZbxhistSetClockLimits(&batch->left_out, set);
 	memset(&batch->stats, 0, sizeof(batch->stats));
 	batch->stats.path = path;
 
@@ -288,6 +290,7 @@ ZbxhistCloseBatch(InsertBatch *batch)
 	ZbxhistFlushBatch(batch);
 	ZbxhistCheckBatchKeptRows(batch);
 	ZbxhistCloseBatchTarget(batch);
+	ZbxhistNoteLeftOut(&batch->left_out, batch->parent);
 	stats = batch->stats;
 	ZbxhistCountersAdd(batch->parent, &stats);
 	ReleaseBatch(batch);

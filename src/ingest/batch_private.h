@@ -15,6 +15,7 @@
 
 #include "catalog/partition_set.h"
 #include "ingest/batch.h"
+#include "ingest/left_out.h"
 #include "rows/target.h"
 
 /* rows are written when so many, or so many bytes, are buffered */
@@ -61,6 +62,8 @@ struct InsertBatch
 	uint32		generation;		/* of set, when the rows were routed */
 	PartitionBounds hit;		/* the last row's partition; relid 0: none */
 	PackedDay	run_hit;		/* likewise, its table of runs */
+
+	LeftOut		left_out;		/* rows with clocks that are not stored */
 
 	/* buffered rows */
 	TupleDesc	desc;			/* own copy of the parent's row type */

@@ -13,6 +13,7 @@
  *   written (batch_flush.c).
  * - For ON CONFLICT, whose arbiter index knows only the parent, its key is
  *   looked up first where its clock says, and in other children.
+ * - If the policy leaves its clock out, it goes nowhere (left_out.c).
  *
  * A row's key is looked for where it is not stored, and might be, once it is
  * stored: see key_look.c.
@@ -57,6 +58,7 @@ UpdateSet(InsertBatch *batch, Relation parent)
 	batch->generation = GetCurrentSet(batch, parent)->generation;
 	batch->hit.relid = InvalidOid;
 	batch->run_hit.relid = InvalidOid;
+	ZbxhistSetClockLimits(&batch->left_out, batch->set);
 }
 
 /*
@@ -201,6 +203,17 @@ CountForTag(const InsertBatch *batch)
 }
 
 /*
+ * IsLeftOut says whether the policy leaves a row out for its clock.
+ */
+static bool
+IsLeftOut(const InsertBatch *batch, const NewRow *row)
+{
+	return row->has_clock &&
+		(row->clock < batch->left_out.limits.from_clock ||
+		 row->clock >= batch->left_out.limits.to_clock);
+}
+
+/*
  * ZbxhistRouteRow takes a row of the parent in and returns the table where it
  * is going to be stored: a partition, the parent, or InvalidOid if nowhere.
  * What a trigger's batch does not send to a partition is left to the executor,
@@ -212,6 +225,13 @@ ZbxhistRouteRow(InsertBatch *batch, Relation parent, const NewRow *row)
 {
 	const PartitionBounds *partition = FindRowPartition(batch, parent, row);
 
+	if (IsLeftOut(batch, row))
+	{
+		ZbxhistLeaveOut(&batch->left_out, parent, row->tuple, row->itemid,
+						row->clock);
+		batch->stats.left_out++;
+		return InvalidOid;
+	}
 	if (batch->set->is_routing &&
 		(batch->action == ROW_BUFFER || batch->action == ROW_INSERT))
 	{

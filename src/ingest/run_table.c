@@ -5,10 +5,10 @@
  *
  * Rows are stored as runs only where that does all that storing them in an
  * ordinary partition would: no triggers but ours are to be fired, no constraint
- * is to be checked but NOT NULL, and each unique key is the one that runs are
- * looked up by: itemid, clock and, if there is such a column, ns.  Whatever
- * somebody does to the parent or the table of runs, rows that cannot be stored
- * there stay in the parent.
+ * is to be checked but NOT NULL and what the hour's clocks imply, and each
+ * unique key is the one that runs are looked up by: itemid, clock and, if there
+ * is such a column, ns.  Whatever somebody does to the parent or the table of
+ * runs, rows that cannot be stored there stay in the parent.
  *
  * Locks: the caller's, on both tables.
  *
@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "ingest/insert_triggers.h"
+#include "catalog/clock_checks.h"
 #include "catalog/partition_set.h"
 #include "ingest/key_number.h"
 #include "ingest/run_table.h"
@@ -191,6 +192,24 @@ TakesPlainRows(Relation runs)
 }
 
 /*
+ * ChecksHold says whether no row of the time of a table of runs can violate a
+ * CHECK of the parent.
+ */
+static bool
+ChecksHold(Relation parent, const PartitionSet *set, Oid runs)
+{
+	for (int i = 0; i < set->npacked_days; i++)
+	{
+		const PackedDay *day = &set->packed_days[i];
+		ClockRange	range = {day->from_clock, day->to_clock};
+
+		if (day->relid == runs)
+			return ZbxhistOpenCheck(parent, &range) == NULL;
+	}
+	return false;
+}
+
+/*
  * TakesRows says whether rows of the parent may be stored as runs.
  */
 static bool
@@ -201,8 +220,8 @@ TakesRows(RunTable *table, Relation parent, Relation runs)
 	bool		has_ns = table->layout->ns >= 0;
 
 	return table->has_indexes && TakesPlainRows(runs) &&
-		(constr == NULL || (constr->num_check == 0 &&
-							!constr->has_generated_stored)) &&
+		(constr == NULL || !constr->has_generated_stored) &&
+		ChecksHold(parent, set, table->relid) &&
 		!ZbxhistHasOtherTriggers(parent) &&
 		KeysAreNotNull(parent, set, has_ns) &&
 		HasKeyOfRuns(parent, set, has_ns ? 3 : 2) &&

@@ -336,8 +336,9 @@ InsertRows(AddCall *call)
 		CHECK_FOR_INTERRUPTS();
 		if (call->rows[i].state != ROW_NEW)
 			continue;
-		(void) ZbxhistRouteTuple(batch, call->parent, call->rows[i].tuple);
-		result++;
+		if (OidIsValid(ZbxhistRouteTuple(batch, call->parent,
+										 call->rows[i].tuple)))
+			result++;
 	}
 	(void) ZbxhistCloseBatch(batch);
 	FireTriggers();

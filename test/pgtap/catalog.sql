@@ -27,11 +27,11 @@ SELECT k.*, k.oid::regclass::text AS label
 -- what is public, by name, arguments, volatility and parallel marking
 CREATE TEMP TABLE wanted (name name, arguments text, result text, kind "char", volatility "char", parallel "char", public boolean);
 INSERT INTO wanted VALUES
-    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval, ingest text DEFAULT NULL::text',
+    ('setup', 'schema_name name DEFAULT NULL::name, history_retention interval DEFAULT NULL::interval, trends_retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL::interval, ingest text DEFAULT NULL::text, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval',
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -77,7 +77,7 @@ SELECT bag_eq(
         describe_planned_policy,foreign_children,planned_retention,verify_retention,
         ask_consent,changed_policy,deletion,deletion_clock,bounds_condition,lost_bounds,overlapping,met_damage,days_to_verify,verify_interval,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
-        check,check_backup,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_seen,check_unpacked,
+        check,check_backup,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_seen,check_unpacked,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,
@@ -91,7 +91,7 @@ SELECT bag_eq(
         new_tables,next_existing_range,own_pages,parent_list,parse_period,partition_bounds,
         partition_name,patient_lock_timeout,preload_command,preview,preview_parent,require_owner,require_parent,
         require_schemas,role_name,running_transactions,session_libraries,short_lock_timeout,stored_values,verify_columns,
-        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,version,waiting_clock,
+        verify_ingest,verify_interval,verify_not_in_other_care,verify_policy,verify_table,verify_time_precision,verify_clock_limits,open_check,version,waiting_clock,
         waiting_partitions,waiting_rows,wanted_ranges,zabbix_setting,zabbix_tables,
         check_migrations,extension_table,hypertables,import_columns,key_columns,migrate_command,catalog_of,count_own_rows,day_constraint,may_take_up,own_items,stored_setting,trusts_owner,item_names,measure_items,stored_texts,usage_by_item,check_deleted_items,kept_items,known_items,stored_keys,verify_deleted_items}'::text[])$$,
     'what PUBLIC may call');
@@ -188,7 +188,7 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('left_out'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
@@ -197,7 +197,7 @@ SELECT bag_eq(
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
-SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema,time_precision,time_precision_after}'::name[]);
+SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range}'::name[]);
 SELECT columns_are('zbxhist', 'partitions', '{parent,partition,kind,from_clock,to_clock,from_time,to_time,state,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'partitions_by_day', '{parent,from_time,to_time,future,heap,packed,rows,bytes,bytes_per_value}'::name[]);
 SELECT columns_are('zbxhist', 'maintenance_by_day', '{day,parent,action,times,in_vain,rows,bytes,duration,longest_lock_wait,last_problem}'::name[]);

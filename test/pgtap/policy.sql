@@ -92,6 +92,9 @@ SELECT lives_ok($$SELECT zbxhist.create_parent('plain', premake => 2)$$, 'create
 SELECT throws_ok($$SELECT zbxhist.create_parent('plain')$$, '42710', NULL, 'create_parent twice');
 SELECT is((SELECT count(*)::integer FROM zbxhist.list_partitions('plain')), 3, 'today and two ahead');
 SELECT throws_ok($$SELECT zbxhist.alter_parent('plain', retention => '1 day', follow_zabbix => true)$$, '22023', NULL, 'contradiction');
+SELECT throws_ok(format($$SELECT zbxhist.alter_parent('plain', %s)$$, a), '22023', NULL, a)
+  FROM unnest(ARRAY['max_age => ''1 hour''', 'max_age => ''-1 day''', 'max_ahead => ''1 minute''', 'max_ahead => ''300 years''',
+                    'out_of_range => ''move''', 'any_clock => true, max_age => ''2 days''']) a;
 SELECT throws_ok($$SELECT zbxhist.create_partition('plain', '2040-01-01')$$, '22008', NULL, 'a day beyond the clock');
 SELECT throws_ok($$CALL zbxhist.run_maintenance()$$, '25001', NULL, 'run_maintenance in a transaction block');
 SELECT throws_ok($$CALL zbxhist.pack('plain', '2020-01-05')$$, '25001', NULL, 'pack in a transaction block');

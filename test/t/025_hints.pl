@@ -421,6 +421,19 @@ my @cases = (
 		aged => 1
 	},
 	{
+		code => 'clocks',
+		provoke =>
+		  "SELECT zbxhist.alter_parent('history', max_age => '30 days');"
+		  . 'INSERT INTO history (itemid, clock) VALUES (7, 86400), (7, 1);',
+		look => qr/^history\|7\|2\|1\|86400\|/m,
+		then => 'DELETE FROM zbxhist.left_out'
+	},
+	{
+		code => 'clocks_ahead',
+		provoke =>
+		  'INSERT INTO history (itemid, clock) VALUES (7, 2147483647)'
+	},
+	{
 		code => 'duplicates',
 		provoke => 'ALTER TABLE history DISABLE TRIGGER ALL;'
 		  . "INSERT INTO history (itemid, clock, value) VALUES (7, @{[ day(-1) ]} + 7, -1);"

@@ -194,7 +194,7 @@ PutLiteral(InsertState *state)
 	row.tuple->t_tableOid = RelationGetRelid(parent);
 	relid = ZbxhistRouteRow(state->batch, parent, &row);
 
-	if (state->css.ss.ps.instrument != NULL &&
+	if (state->css.ss.ps.instrument != NULL && OidIsValid(relid) &&
 		relid != RelationGetRelid(parent))
 		state->partitions = list_append_unique_oid(state->partitions, relid);
 }
@@ -248,7 +248,7 @@ ExecInsertRows(CustomScanState *node)
 	state->batch = NULL;
 
 	if (estate->es_plannedstmt->canSetTag)
-		estate->es_processed += list_length(rows);
+		estate->es_processed += list_length(rows) - state->stats.left_out;
 	return NULL;
 }
 
@@ -284,6 +284,9 @@ ExplainInsert(CustomScanState *node, List *ancestors, ExplainState *es)
 		return;
 	ExplainPropertyInteger("Rows Routed", NULL, state->stats.routed, es);
 	ExplainPropertyInteger("Rows Kept", NULL, state->stats.kept, es);
+	if (state->stats.left_out > 0)
+		ExplainPropertyInteger("Rows Left Out", NULL, state->stats.left_out,
+							   es);
 	ExplainPropertyInteger("Partitions", NULL, list_length(state->partitions),
 						   es);
 	ExplainPropertyInteger("Batches", NULL, state->stats.flushes, es);

@@ -1,0 +1,148 @@
+/*-------------------------------------------------------------------------
+ *
+ * left_out.c
+ *	  Rows that are not stored, for the policy leaves their clocks out.
+ *
+ * A broken agent, or a proxy that has lost the time, sends values of 1970 or of
+ * decades ahead.  With the policy max_age or max_ahead these do not come to the
+ * table, and the INSERT goes on as if they had not been there.  Who sent them is
+ * noted in zbxhist.left_out, a row for each item and statement, or, if the
+ * policy keeps them for a day, each row as text; check() tells it.  Notes belong
+ * to the statement's transaction, and go with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "commands/trigger.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "catalog/own_tables.h"
+#include "guc.h"
+#include "ingest/left_out.h"
+
+/*
+ * ZbxhistSetClockLimits fills in the clocks that a statement may store, as the
+ * policy says now.
+ */
+void
+ZbxhistSetClockLimits(LeftOut *left_out, const PartitionSet *set)
+{
+	int64		now;
+
+	left_out->limits.from_clock = ZBXHIST_CLOCK_MIN;
+	left_out->limits.to_clock = ZBXHIST_CLOCK_END;
+	left_out->keeps_rows = set->limits.keeps_rows;
+	if ((set->limits.max_age == 0 && set->limits.max_ahead == 0) || !set->is_routing ||
+		!zbxhist_enable_routing ||
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
+		return;
+	now = (int64) timestamptz_to_time_t(GetCurrentTimestamp());
+	if (set->limits.max_age > 0)
+		left_out->limits.from_clock = now - set->limits.max_age;
+	if (set->limits.max_ahead > 0)
+		left_out->limits.to_clock = now + set->limits.max_ahead + 1;
+}
+
+/*
+ * StoreNote inserts a row into zbxhist.left_out, with the text of a row that is
+ * kept or NULL.
+ */
+static void
+StoreNote(Oid parent, const LeftOutItem *item, const char *row)
+{
+	Relation	rel = ZbxhistOpenOwnTable("left_out", RowExclusiveLock);
+	OwnValue	note[7];
+	int			n = 0;
+
+	if (rel == NULL)
+		return;
+	note[n++] = (OwnValue) {"parent", ObjectIdGetDatum(parent)};
+	note[n++] = (OwnValue) {"rows", Int64GetDatum(item->nrows)};
+	note[n++] = (OwnValue) {"first_clock", Int32GetDatum(item->first_clock)};
+	note[n++] = (OwnValue) {"last_clock", Int32GetDatum(item->last_clock)};
+	note[n++] = (OwnValue) {"noted_at", TimestampTzGetDatum(GetCurrentTimestamp())};
+	if (item->itemid != 0)
+		note[n++] = (OwnValue) {"itemid", Int64GetDatum(item->itemid)};
+	if (row != NULL)
+		note[n++] = (OwnValue) {"kept", CStringGetTextDatum(row)};
+	ZbxhistStoreOwnRow(rel, note, n);
+	table_close(rel, NoLock);
+}
+
+/*
+ * FindItem returns where rows of an item are counted: the last place is for all
+ * that have none of their own.
+ */
+static LeftOutItem *
+FindItem(LeftOut *left_out, int64 itemid)
+{
+	LeftOutItem *item;
+
+	for (int i = 0; i < left_out->nitems; i++)
+	{
+		if (left_out->items[i].itemid == itemid)
+			return &left_out->items[i];
+	}
+	if (left_out->nitems == ZBXHIST_MAX_LEFT_OUT_ITEMS)
+	{
+		item = &left_out->items[left_out->nitems - 1];
+		item->itemid = 0;
+		return item;
+	}
+	item = &left_out->items[left_out->nitems++];
+	memset(item, 0, sizeof(*item));
+	item->itemid = itemid;
+	item->first_clock = PG_INT32_MAX;
+	item->last_clock = PG_INT32_MIN;
+	return item;
+}
+
+/*
+ * RowText returns a row as text, as one would cast it, palloc'd.
+ */
+static char *
+RowText(Relation parent, HeapTuple tuple)
+{
+	Datum		row = heap_copy_tuple_as_datum(tuple, RelationGetDescr(parent));
+
+	return OidOutputFunctionCall(F_RECORD_OUT, row);
+}
+
+/*
+ * ZbxhistLeaveOut takes notice of a row that is not stored.
+ */
+void
+ZbxhistLeaveOut(LeftOut *left_out, Relation parent, HeapTuple tuple,
+				int64 itemid, int32 clock)
+{
+	LeftOutItem *item;
+
+	if (left_out->keeps_rows)
+	{
+		LeftOutItem row = {itemid, 1, clock, clock};
+
+		StoreNote(RelationGetRelid(parent), &row, RowText(parent, tuple));
+		return;
+	}
+	item = FindItem(left_out, itemid);
+	item->nrows++;
+	item->first_clock = Min(item->first_clock, clock);
+	item->last_clock = Max(item->last_clock, clock);
+}
+
+/*
+ * ZbxhistNoteLeftOut writes what a statement has left out.
+ */
+void
+ZbxhistNoteLeftOut(LeftOut *left_out, Oid parent)
+{
+	for (int i = 0; i < left_out->nitems; i++)
+		StoreNote(parent, &left_out->items[i], NULL);
+	left_out->nitems = 0;
+}
