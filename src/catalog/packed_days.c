@@ -39,6 +39,7 @@
 
 #include "catalog/own_tables.h"
 #include "catalog/packed_days.h"
+#include "make_room.h"
 
 /* ---- the days ---- */
 
@@ -111,11 +112,7 @@ ReadDays(const char *column, Oid value, Snapshot snapshot, int *ndays)
 	scan = ZbxhistBeginOwnScan(rel, column, value, snapshot);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
-		if (*ndays == capacity)
-		{
-			capacity *= 2;
-			days = repalloc(days, sizeof(PackedDay) * capacity);
-		}
+		make_room(days, *ndays, capacity);
 		ReadDay(rel, attnums, tuple, &days[(*ndays)++]);
 	}
 	systable_endscan(scan);

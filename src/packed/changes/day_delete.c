@@ -18,7 +18,9 @@
 
 #include "binary_search.h"
 #include "catalog/packed_days.h"
+#include "make_room.h"
 #include "packed/changes/day_modify.h"
+#include "packed/day/day_reader.h"
 #include "packed/day/day_write.h"
 #include "packed/values/row_compare.h"
 
@@ -49,14 +51,7 @@ AddSeen(DayModify *modify, const GroupReader *reader, int segment,
 
 		if (position < range->first || position > range->last)
 			continue;
-		if (seen->nrows == seen->capacity)
-		{
-			seen->capacity = Max(1024, seen->capacity * 2);
-			seen->positions = seen->positions == NULL ?
-				palloc(sizeof(int64) * seen->capacity) :
-				repalloc_huge(seen->positions,
-							  sizeof(int64) * seen->capacity);
-		}
+		make_room(seen->positions, seen->nrows, seen->capacity);
 		seen->positions[seen->nrows++] = position;
 	}
 	MemoryContextReset(modify->segment_context);
@@ -72,17 +67,6 @@ IsSeen(const SeenRows *seen, int64 position)
 
 	find_first(i, seen->nrows, seen->positions[i] >= position);
 	return i < seen->nrows && seen->positions[i] == position;
-}
-
-/*
- * IsWithin says whether all of a segment is in a range.
- */
-static bool
-IsWithin(const SegmentInfo *info, const ItemRange *range)
-{
-	return info->itemid == range->itemid &&
-		make_position(info->first_clock, PG_INT32_MIN) >= range->first &&
-		make_position(info->last_clock, PG_INT32_MAX) <= range->last;
 }
 
 /*
@@ -162,7 +146,7 @@ DeleteFromGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 
 		if (IsOutside(info, range))
 			ZbxhistDayWriteSegment(writer, reader, i);
-		else if (seen == NULL && IsWithin(info, range))
+		else if (seen == NULL && ZbxhistIsWithinRange(info, range))
 			deleted += info->nrows;
 		else
 			deleted += KeepRows(modify, writer, reader, i, range, seen);

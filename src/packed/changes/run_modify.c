@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "make_room.h"
 #include "packed/changes/day_modify.h"
 #include "packed/day/day_write.h"
 #include "packed/runs/day_runs.h"
@@ -54,13 +55,7 @@ AddEdit(RunEdits *edits, DayScan *scan, int row, HeapTuple tuple)
 {
 	RunEdit    *edit;
 
-	if (edits->nedits == edits->capacity)
-	{
-		edits->capacity = Max(256, edits->capacity * 2);
-		edits->edits = edits->edits == NULL ?
-			palloc(sizeof(RunEdit) * edits->capacity) :
-			repalloc_huge(edits->edits, sizeof(RunEdit) * edits->capacity);
-	}
+	make_room(edits->edits, edits->nedits, edits->capacity);
 	edit = &edits->edits[edits->nedits++];
 	ZbxhistDayScanRun(scan, row, &edit->place);
 	edit->tuple = tuple;

@@ -24,6 +24,7 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "guc.h"
+#include "make_room.h"
 #include "packed/changes/day_changes.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/fdw/fdw.h"
@@ -131,11 +132,7 @@ FindItems(ForeignScanState *node, FdwScanState *state, ScanBounds *bounds)
 	ZbxhistStartPackedScan(scan, bounds);
 	while ((segment = ZbxhistPackedScanFind(scan)) != NULL)
 	{
-		if (nitems == capacity)
-		{
-			capacity *= 2;
-			items = repalloc_huge(items, sizeof(int64) * capacity);
-		}
+		make_room(items, nitems, capacity);
 		items[nitems++] = segment->itemid;
 		ZbxhistDayReaderSkip(scan->open.reader);
 	}

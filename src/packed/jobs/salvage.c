@@ -41,6 +41,7 @@
 
 #include "binary_search.h"
 #include "compat.h"
+#include "make_room.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/day_progress.h"
@@ -625,12 +626,7 @@ KeepPlace(Salvage *salvage, const GroupReader *reader)
 {
 	DayGroup   *place;
 
-	if (salvage->nreadable == salvage->max_readable)
-	{
-		salvage->max_readable *= 2;
-		salvage->readable = repalloc_huge(salvage->readable, sizeof(DayGroup) *
-										  salvage->max_readable);
-	}
+	make_room(salvage->readable, salvage->nreadable, salvage->max_readable);
 	place = &salvage->readable[salvage->nreadable++];
 	place->first_itemid = reader->first_itemid;
 	place->first_clock = reader->first_clock;

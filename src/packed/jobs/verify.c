@@ -30,6 +30,7 @@
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
+#include "make_room.h"
 #include "packed/day/day_damage.h"
 #include "packed/jobs/day_progress.h"
 #include "packed/runs/run_group.h"
@@ -231,12 +232,7 @@ AddGroupProblem(VerifyState *state, const char *problem)
 static void
 KeepPlace(VerifyState *state)
 {
-	if (state->nplaces == state->max_places)
-	{
-		state->max_places *= 2;
-		state->places = repalloc_huge(state->places,
-									  sizeof(DayGroup) * state->max_places);
-	}
+	make_room(state->places, state->nplaces, state->max_places);
 	state->places[state->nplaces++] = state->group;
 }
 
