@@ -158,9 +158,10 @@ like(
 # fewer than those are merged where few come
 sub merges_few
 {
-	my $stored = q{SELECT count(*) FROM } . $node->safe_psql('zabbix',
+	my $stored = q{SELECT count(*) FROM }
+	  . $node->safe_psql('zabbix',
 		"SELECT day FROM zbxhist.packed_day WHERE runs AND from_clock = 864000 AND parent = 'history'::regclass"
-	) . ' WHERE batch IS NULL';
+	  ) . ' WHERE batch IS NULL';
 
 	for (1 .. 60)
 	{
