@@ -66,7 +66,7 @@ SELECT zbxhist_internal.merge_runs(:'day');
 SELECT bool_and(last_itemid - first_itemid < 5000) FROM :day WHERE nrows > 640;
 COMMIT;
 
--- small batches are not left alone for long; the newest one may still get late rows
+-- small batches are not left alone for long
 BEGIN;
 DELETE FROM hour;
 SELECT store(64, 1000000800 + 100 * i, 10) IS NULL, zbxhist_internal.merge_runs(:'day') FROM generate_series(1, 5) i;

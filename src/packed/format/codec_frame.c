@@ -73,14 +73,18 @@ choose_width(Frame *frame, const int *counts, int n)
 static void
 measure_frame(Frame *frame, const uint64 *values, int n)
 {
-	int			counts[4][65] = {{0}};
+	int			counts[4][65];
+	int			ntables = n < 64 ? 1 : 4;
+	int			table;
 	int			i;
 
 	/* four tables: the same counter again and again would have to wait */
+	memset(counts, 0, ntables * sizeof(counts[0]));
 	for (i = 0; i < n; i++)
-		counts[i & 3][codec_width(framed(frame, values[i]))]++;
-	for (i = 0; i <= 64; i++)
-		counts[0][i] += counts[1][i] + counts[2][i] + counts[3][i];
+		counts[i & (ntables - 1)][codec_width(framed(frame, values[i]))]++;
+	for (table = 1; table < ntables; table++)
+		for (i = 0; i <= 64; i++)
+			counts[0][i] += counts[table][i];
 	choose_width(frame, counts[0], n);
 }
 

@@ -351,14 +351,20 @@ ChooseRest(RunMerge *merge, int level)
 static bool
 ChooseLevel(RunMerge *merge, int level, int32 settled)
 {
-	int32		clock = CountBatches(merge, level, PG_INT32_MAX) >= 2 * MERGED_BATCHES ?
-		PG_INT32_MAX : settled;
+	int			nall = CountBatches(merge, level, PG_INT32_MAX);
+	int32		clock = nall >= 2 * MERGED_BATCHES ? PG_INT32_MAX : settled;
 	int			nbatches = CountBatches(merge, level, clock);
 	bool		are_few = nbatches < MERGED_BATCHES;
 	int32		newest;
 
 	if (ChooseRest(merge, level))
 		return true;
+	if (are_few)
+	{
+		/* who looks for keys in small ones does not wait for long */
+		clock = PG_INT32_MAX;
+		nbatches = nall;
+	}
 	if (nbatches < SMALL_BATCHES)
 		return false;
 	newest = ChooseBatches(merge, level, clock, NULL,
