@@ -13,15 +13,19 @@
 #include "access/transam.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "common/jsonapi.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "storage/lmgr.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -300,5 +304,68 @@ is_valid_json(const char *data, int length)
 	result = pg_parse_json(lex, &nullSemAction) == JSON_SUCCESS;
 	pfree(lex);
 #endif
+	return result;
+}
+
+/*
+ * has_no_blocks says whether a row of pg_class is of an ordinary table whose
+ * file has no blocks.  One of another kind, or whose file only the relation
+ * mapper knows, may have.
+ */
+static bool
+has_no_blocks(Form_pg_class form)
+{
+#if PG_VERSION_NUM >= 160000
+	RelFileLocator file;
+#else
+	RelFileNode file;
+#endif
+	Oid			tablespace = OidIsValid(form->reltablespace) ?
+		form->reltablespace : MyDatabaseTableSpace;
+	SMgrRelation smgr;
+
+	if (form->relkind != RELKIND_RELATION ||
+		form->relam != HEAP_TABLE_AM_OID ||
+		form->relpersistence == RELPERSISTENCE_TEMP ||
+		!OidIsValid(form->relfilenode))
+		return false;
+#if PG_VERSION_NUM >= 160000
+	file.spcOid = tablespace;
+	file.dbOid = MyDatabaseId;
+	file.relNumber = form->relfilenode;
+#else
+	file.spcNode = tablespace;
+	file.dbNode = MyDatabaseId;
+	file.relNode = form->relfilenode;
+#endif
+#if PG_VERSION_NUM >= 170000
+	smgr = smgropen(file, INVALID_PROC_NUMBER);
+#else
+	smgr = smgropen(file, InvalidBackendId);
+#endif
+	return smgrnblocks(smgr, MAIN_FORKNUM) == 0;
+}
+
+/*
+ * lock_if_empty locks a table, until the transaction ends, and says whether it
+ * has no rows for any snapshot, without opening it: to make a relation
+ * descriptor takes a session that has none ten times as long, and of hours to
+ * come there are dozens.  False, with the lock or without: it has to be opened.
+ */
+bool
+lock_if_empty(Oid relid, LOCKMODE lockmode)
+{
+	HeapTuple	tuple;
+	bool		result;
+
+	LockRelationOid(relid, lockmode);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+	{
+		UnlockRelationOid(relid, lockmode);
+		return false;
+	}
+	result = has_no_blocks((Form_pg_class) GETSTRUCT(tuple));
+	ReleaseSysCache(tuple);
 	return result;
 }

@@ -545,5 +545,6 @@ extern void substitute_subquery(Query *query, Index rti, Query *subquery);
 extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 extern bool is_valid_json(const char *data, int length);
+extern bool lock_if_empty(Oid relid, LOCKMODE lockmode);
 
 #endif							/* ZBXHIST_COMPAT_H */

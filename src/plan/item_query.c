@@ -346,9 +346,13 @@ ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows)
 static bool
 HasNoBlocks(Oid relid)
 {
-	Relation	rel = try_table_open(relid, AccessShareLock);
-	bool		result = rel == NULL || ZbxhistIsEmpty(rel);
+	Relation	rel;
+	bool		result;
 
+	if (lock_if_empty(relid, AccessShareLock))
+		return true;
+	rel = try_table_open(relid, AccessShareLock);
+	result = rel == NULL || ZbxhistIsEmpty(rel);
 	if (rel != NULL)
 		table_close(rel, NoLock);
 	return result;

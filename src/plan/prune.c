@@ -137,7 +137,6 @@ FindStandIn(Query *query)
 	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
-	bool		is_empty;
 
 	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
 		ZbxhistMayStandIn(query, rte, parent))
@@ -152,7 +151,7 @@ FindStandIn(Query *query)
 			(void) ZbxhistBeginChanging(rte->relid);
 		if (OidIsValid(result) &&
 			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
-								 &is_empty) ||
+								 NULL) ||
 			 PartitionHasStatementTriggers(result)))
 			result = InvalidOid;
 	}

@@ -32,6 +32,7 @@
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
@@ -591,8 +592,12 @@ MayMissRows(List *left_out, Snapshot snapshot)
 		return true;
 	foreach(lc, left_out)
 	{
-		Relation	rel = try_table_open(lfirst_oid(lc), AccessShareLock);
+		Relation	rel;
 
+		if (!IsolationIsSerializable() &&
+			lock_if_empty(lfirst_oid(lc), AccessShareLock))
+			continue;
+		rel = try_table_open(lfirst_oid(lc), AccessShareLock);
 		if (rel == NULL)
 			return true;
 		/* before the look, so that no row comes in between unnoticed */

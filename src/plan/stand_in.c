@@ -106,23 +106,26 @@ ZbxhistIsEmpty(Relation rel)
 
 /*
  * ZbxhistLockStandIn locks a child for a query and says whether it is still
- * the one that the set says it is, and can take the parent's place.  It also
- * sets whether it is empty.
+ * the one that the set says it is, and can take the parent's place.  Where the
+ * caller wants to know it, it also says whether the child is empty, which then
+ * need not be able to.
  */
 bool
 ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
 				   LOCKMODE mode, bool *is_empty)
 {
-	Relation	child = try_table_open(relid, mode);
+	Relation	child;
 	bool		result;
 
+	if (is_empty != NULL && (*is_empty = lock_if_empty(relid, mode)))
+		return ZbxhistPartitionSetIsValid(set);
+	child = try_table_open(relid, mode);
 	if (child == NULL)
 		return false;
 	/* the lock took in what happened meanwhile */
 	result = ZbxhistPartitionSetIsValid(set) &&
 		HasSameColumns(RelationGetDescr(parent), RelationGetDescr(child)) &&
 		OwnerMayRead(child);
-	*is_empty = ZbxhistIsEmpty(child);
 	table_close(child, NoLock);
 	return result;
 }

@@ -28,6 +28,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -38,6 +39,7 @@
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
+#include "compat.h"
 #include "ingest/frame.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/day/open_days.h"
@@ -263,6 +265,19 @@ OpenTable(ItemReader *reader, Oid relid)
 }
 
 /*
+ * IsWithoutRows says whether a partition has no rows for anyone, and locks it;
+ * false: it has to be opened.  A serializable transaction opens each, to note
+ * that it has relied on it.
+ */
+static bool
+IsWithoutRows(ItemReader *reader, Oid relid)
+{
+	return !reader->is_in_change && !IsolationIsSerializable() &&
+		lock_if_empty(relid, reader->lockmode) &&
+		ZbxhistWalkKnows(&reader->walk, relid);
+}
+
+/*
  * OpenPartition opens the partition that the walk has come to, or finds it among
  * those that are open; returns NULL if it is not there any more, or read already,
  * or empty.
@@ -276,7 +291,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 
 	if (open != NULL)
 		return open;
-	if (IsFixed(reader, relid))
+	if (IsFixed(reader, relid) || IsWithoutRows(reader, relid))
 	{
 		ZbxhistWalkArrived(&reader->walk, step);
 		return NULL;
