@@ -21,8 +21,8 @@ typedef struct PartitionSet
 	Oid			parent;			/* hash key - must be first */
 	bool		is_built;		/* fields below are filled */
 	bool		is_stale;		/* something changed since */
-	bool		has_policy;		/* this session stores rows: the next four
-								 * and partitions' and days' is_verified are
+	bool		has_policy;		/* this session stores rows: the next four and
+								 * partitions' and days' is_verified are
 								 * filled */
 	bool		is_routing;		/* policy lets rows leave the parent */
 	ClockLimits limits;			/* clocks that are left out */

@@ -62,15 +62,36 @@ StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 
 	if (rel == NULL)
 		return;
-	note[n++] = (OwnValue) {"parent", ObjectIdGetDatum(parent)};
-	note[n++] = (OwnValue) {"rows", Int64GetDatum(item->nrows)};
-	note[n++] = (OwnValue) {"first_clock", Int32GetDatum(item->first_clock)};
-	note[n++] = (OwnValue) {"last_clock", Int32GetDatum(item->last_clock)};
-	note[n++] = (OwnValue) {"noted_at", TimestampTzGetDatum(GetCurrentTimestamp())};
+	note[n++] = (OwnValue)
+	{
+		"parent", ObjectIdGetDatum(parent)
+	};
+	note[n++] = (OwnValue)
+	{
+		"rows", Int64GetDatum(item->nrows)
+	};
+	note[n++] = (OwnValue)
+	{
+		"first_clock", Int32GetDatum(item->first_clock)
+	};
+	note[n++] = (OwnValue)
+	{
+		"last_clock", Int32GetDatum(item->last_clock)
+	};
+	note[n++] = (OwnValue)
+	{
+		"noted_at", TimestampTzGetDatum(GetCurrentTimestamp())
+	};
 	if (item->itemid != 0)
-		note[n++] = (OwnValue) {"itemid", Int64GetDatum(item->itemid)};
+		note[n++] = (OwnValue)
+	{
+		"itemid", Int64GetDatum(item->itemid)
+	};
 	if (row != NULL)
-		note[n++] = (OwnValue) {"kept", CStringGetTextDatum(row)};
+		note[n++] = (OwnValue)
+	{
+		"kept", CStringGetTextDatum(row)
+	};
 	ZbxhistStoreOwnRow(rel, note, n);
 	table_close(rel, NoLock);
 }

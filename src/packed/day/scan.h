@@ -57,7 +57,8 @@ packed_tid_clock(int64 tid)
 typedef struct SharedDays
 {
 	pg_atomic_uint32 next;		/* the day that nobody has taken yet */
-	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have ended */
+	pg_atomic_uint64 counters[NUM_SCAN_COUNTERS];	/* of those that have
+													 * ended */
 	int			ndays;
 	PackedDay	list[FLEXIBLE_ARRAY_MEMBER];
 } SharedDays;
