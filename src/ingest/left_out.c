@@ -57,41 +57,27 @@ static void
 StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 {
 	Relation	rel = ZbxhistOpenOwnTable("left_out", RowExclusiveLock);
-	OwnValue	note[7];
-	int			n = 0;
+	OwnValue	note[7] = {
+		{"parent", ObjectIdGetDatum(parent)},
+		{"rows", Int64GetDatum(item->nrows)},
+		{"first_clock", Int32GetDatum(item->first_clock)},
+		{"last_clock", Int32GetDatum(item->last_clock)},
+		{"noted_at", TimestampTzGetDatum(GetCurrentTimestamp())}
+	};
+	int			n = 5;
 
 	if (rel == NULL)
 		return;
-	note[n++] = (OwnValue)
-	{
-		"parent", ObjectIdGetDatum(parent)
-	};
-	note[n++] = (OwnValue)
-	{
-		"rows", Int64GetDatum(item->nrows)
-	};
-	note[n++] = (OwnValue)
-	{
-		"first_clock", Int32GetDatum(item->first_clock)
-	};
-	note[n++] = (OwnValue)
-	{
-		"last_clock", Int32GetDatum(item->last_clock)
-	};
-	note[n++] = (OwnValue)
-	{
-		"noted_at", TimestampTzGetDatum(GetCurrentTimestamp())
-	};
 	if (item->itemid != 0)
-		note[n++] = (OwnValue)
 	{
-		"itemid", Int64GetDatum(item->itemid)
-	};
+		note[n].column = "itemid";
+		note[n++].value = Int64GetDatum(item->itemid);
+	}
 	if (row != NULL)
-		note[n++] = (OwnValue)
 	{
-		"kept", CStringGetTextDatum(row)
-	};
+		note[n].column = "kept";
+		note[n++].value = CStringGetTextDatum(row);
+	}
 	ZbxhistStoreOwnRow(rel, note, n);
 	table_close(rel, NoLock);
 }
