@@ -59,6 +59,7 @@ DECLARE
     shown     record;
     postponed boolean;
     newest    bigint;
+    ahead     bigint;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_rows.parent;
     IF zbxhist_internal.own_pages(parent) = 0 OR NOT has_table_privilege(parent, 'SELECT')
@@ -86,11 +87,11 @@ BEGIN
     END IF;
     newest := zbxhist_internal.waiting_clock(parent, month_ahead, 2147483648, true);
     IF newest IS NOT NULL THEN
-        RETURN QUERY SELECT 'warning', 'clocks_ahead', parent::text,
+        ahead := coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
+                          zbxhist_internal.estimated_rows(parent));
+        RETURN QUERY SELECT CASE WHEN ahead < 1000 THEN 'info' ELSE 'warning' END, 'clocks_ahead', parent::text,
             format('the table itself holds values with clocks up to %s, which are never past retention, and which every query reads that does not end before them.  The policy max_ahead leaves such values out when they come.  The command deletes about %s rows, those that are more than 30 days ahead',
-                   zbxhist_internal.format_time(to_timestamp(newest)),
-                   coalesce(zbxhist_internal.count_waiting(parent, month_ahead, 2147483648),
-                            zbxhist_internal.estimated_rows(parent))),
+                   zbxhist_internal.format_time(to_timestamp(newest)), ahead),
             format('DELETE FROM ONLY %s WHERE clock >= %s;', parent, month_ahead);
     END IF;
     RETURN QUERY
