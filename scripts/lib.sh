@@ -127,7 +127,7 @@ end_processes() (
 		esac
 	done
 	for _ in {1..50}; do
-		if ! processes_of "$1" | grep -q .; then return; fi
+		if [ -z "$(processes_of "$1")" ]; then return; fi
 		sleep 0.2
 	done
 	processes_of "$1" | xargs -r kill -KILL 2>/dev/null || true
@@ -177,7 +177,7 @@ hold_services() {
 		printf '#!/bin/sh\nexit 101\n' >"$POLICY"
 		chmod 755 "$POLICY"
 	fi
-	if missing_packages postgresql-common | grep -q .; then
+	if [ -n "$(missing_packages postgresql-common)" ]; then
 		quietly apt_get install postgresql-common
 	fi
 	if [ ! -d "$CREATECLUSTER" ]; then
