@@ -7,6 +7,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     DELETE FROM zbxhist.parent_config c
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
+    DELETE FROM zbxhist.auditlog_config c
+     WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     DELETE FROM zbxhist.parent_state s
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = s.parent);
     DELETE FROM zbxhist.partition_state s

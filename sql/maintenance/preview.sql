@@ -107,8 +107,13 @@ AS $$
 DECLARE
     target regclass;
 BEGIN
+    RETURN QUERY
+        SELECT c.parent, p.*
+          FROM zbxhist.auditlog_config c, zbxhist_internal.preview_auditlog(c.parent) p
+         WHERE c.parent = coalesce(preview.parent, c.parent);
     IF parent IS NOT NULL
-       AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = preview.parent) THEN
+       AND NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = preview.parent
+                        UNION ALL SELECT FROM zbxhist.auditlog_config c WHERE c.parent = preview.parent) THEN
         PERFORM zbxhist_internal.require_parent(parent);
     END IF;
     IF parent IS NULL THEN

@@ -39,6 +39,7 @@ AS $$
     SELECT CASE
         -- these raise an error when a batch of rows has not got on
         WHEN step IN ('move', 'merge', 'expire', 'undo_move') THEN 2147483647
+        WHEN step = 'auditlog' THEN 200
         -- each interval may have more than one gap, and 48 of them may be shorter than a day
         WHEN step = 'premake' THEN
             coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
@@ -134,6 +135,7 @@ BEGIN
             WHEN 'undo_settle' THEN zbxhist_internal.step_undo_settle(parent)
             WHEN 'undo_drop' THEN zbxhist_internal.step_undo_drop(parent, relation)
             WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
+            WHEN 'auditlog' THEN zbxhist_internal.step_auditlog(parent)
             WHEN 'measure' THEN zbxhist_internal.step_measure(parent)
             WHEN 'end' THEN zbxhist_internal.step_end(parent)
         END;
@@ -417,7 +419,9 @@ BEGIN
     IF pg_is_in_recovery() THEN
         RETURN;
     END IF;
-    IF parent IS NOT NULL THEN
+    IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = run_maintenance.parent) THEN
+        CALL zbxhist_internal.repeat_step(parent, 'auditlog', NULL::regclass, answer);
+    ELSIF parent IS NOT NULL THEN
         PERFORM zbxhist_internal.require_parent(parent);
         CALL zbxhist_internal.maintain_parent(parent);
     ELSE
@@ -427,6 +431,9 @@ BEGIN
         END LOOP;
         FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
             CALL zbxhist_internal.maintain_parent(target);
+        END LOOP;
+        FOREACH target IN ARRAY ARRAY(SELECT c.parent FROM zbxhist.auditlog_config c ORDER BY c.parent) LOOP
+            CALL zbxhist_internal.repeat_step(target, 'auditlog', NULL::regclass, answer);
         END LOOP;
         CALL zbxhist_internal.next_transaction();
         PERFORM zbxhist_internal.summarize_check();

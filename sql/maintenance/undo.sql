@@ -133,6 +133,11 @@ DECLARE
     answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
+    IF EXISTS (SELECT FROM zbxhist.auditlog_config c WHERE c.parent = undo.parent) THEN
+        PERFORM zbxhist_internal.undo_auditlog(parent);
+        COMMIT;
+        RETURN;
+    END IF;
     PERFORM zbxhist_internal.require_parent(parent);
     CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
     CALL zbxhist_internal.repeat_step(parent, 'undo_begin', NULL::regclass, answer);
@@ -173,4 +178,4 @@ END
 $$;
 
 COMMENT ON PROCEDURE zbxhist.undo(regclass) IS
-'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated';
+'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated.  An audit log is copied while it is locked';

@@ -33,6 +33,8 @@ INSERT INTO wanted VALUES
      'void', 'f', 'v', 'u', false),
     ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
+    ('partition_auditlog', 'parent regclass, retention interval DEFAULT NULL::interval, partition_interval interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false',
+     'TABLE(auditlog regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
     ('repack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -71,6 +73,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
+        auditlog_index,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,preview_auditlog,verify_auditlog,
         refuse,require_routed,check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
@@ -166,7 +169,7 @@ SELECT bag_eq(
        WHERE extname = 'zbxhist' AND pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
         absorb,add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
-        last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_bounds,preview,range,repack,route,run_maintenance,
+        last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_auditlog,partition_bounds,preview,range,repack,route,run_maintenance,
         salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
 SELECT bag_eq(
@@ -187,13 +190,13 @@ SELECT is_empty(
 -- tables and views
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
-    $$VALUES ('parent_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
+    $$VALUES ('parent_config'), ('auditlog_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
              ('partition_state'), ('stray_mark'), ('packed_day'), ('packed_change'), ('step_problem'), ('check_summary'), ('left_out'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
-    $$VALUES ('parent_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
+    $$VALUES ('parent_config', 'SELECT'), ('auditlog_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
              ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
@@ -220,6 +223,7 @@ SELECT bag_eq(
         FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS d (oid, condition)
         JOIN pg_class c ON c.oid = d.oid WHERE e.extname = 'zbxhist'$$,
     $$VALUES ('zbxhist.parent_config', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
+             ('zbxhist.auditlog_config', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
              ('zbxhist.managed_schema', ''),
              ('zbxhist.lost_values', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
              ('zbxhist.packed_day', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent) AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)')$$,

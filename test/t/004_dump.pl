@@ -53,6 +53,9 @@ SELECT zbxhist_internal.create_range('parts', c, c + 21600) FROM generate_series
 INSERT INTO parts SELECT i, 86400 + c * 600, i + c FROM generate_series(1, 100) i, generate_series(0, 143) c;
 CALL zbxhist.run_maintenance('parts');
 CREATE TABLE unmanaged AS SELECT 1 AS a;
+CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer NOT NULL);
+INSERT INTO auditlog SELECT zbxhist_internal.cuid_of(${\ day(-1) } + i) || i, ${\ day(-1) } + i FROM generate_series(1, 50) i;
+SELECT zbxhist.partition_auditlog('auditlog', retention => '100 years', premake => 2);
 CREATE TABLE hours (itemid bigint NOT NULL, clock integer NOT NULL, value double precision, PRIMARY KEY (itemid, clock));
 SELECT zbxhist.create_parent('hours', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
 SELECT zbxhist_internal.create_runs('hours', 86400, 90000) AS hour \\gset
@@ -66,10 +69,11 @@ SQL
 my $state = join ";\n", (
 	map {
 		"SELECT '$_', count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0) FROM $_ t"
-	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings parts hours)
+	} qw(history history_uint history_str history_log history_text history_bin trends trends_uint unmanaged readings parts hours auditlog)
   ),
   'SELECT parent, partition_interval, retention, premake, pack_after, move_existing,'
   . ' routing, created_at FROM zbxhist.parent_config ORDER BY parent::text',
+  'SELECT * FROM zbxhist.auditlog_config',
   'SELECT * FROM zbxhist.managed_schema',
   "SELECT extname, extversion, extnamespace::regnamespace FROM pg_extension WHERE extname ~ '^zbxhist' ORDER BY 1",
   'SELECT parent, partition, from_clock, to_clock FROM zbxhist.partitions',

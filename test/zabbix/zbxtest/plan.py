@@ -23,12 +23,21 @@ ALL_PARTS = (
     "housekeeper",
     "retention",
     "undo",
+    "audit_log",
     "monitoring",
     "check_logs",
 )
 # ... and what of it must be seen again on 7.0's own schema, after the story of
 # the upgraded database has been told
-CORE_PARTS = ("arrival", "duplicates", "maintenance", "packing", "retention", "check_logs")
+CORE_PARTS = (
+    "arrival",
+    "duplicates",
+    "maintenance",
+    "packing",
+    "retention",
+    "audit_log",
+    "check_logs",
+)
 
 
 class Plan:

@@ -155,6 +155,54 @@ class Upkeep(Packing):
                 site.query("CALL zbxhist.run_maintenance();")
                 self.check_managed(site)
 
+    def audit_log(self):
+        """The audit log is partitioned while Zabbix notes what is done, by 6.0 and again,
+        for nothing, by 7.0; both read of it what they do of a plain one."""
+        for site in self.managed:
+            before = site.value("SELECT count(*) FROM auditlog")
+            # it has been switched off with the rest of the housekeeping, or not
+            site.query(
+                "SELECT * FROM zbxhist.partition_auditlog('auditlog', accept_deletion => true)"
+            )
+            found = site.query("SELECT count(*) FROM auditlog") + site.query(
+                "SELECT relkind FROM pg_class WHERE oid = 'auditlog'::regclass"
+            )
+            self.tap.equal(found, [[before], ["p"]], self.name(site, "auditlog is partitioned"))
+        began = int(time.time())
+        told = []
+        for site in self.sites:
+            call = site.frontend.api
+            group = call("hostgroup.create", name=f"audited {began}")["groupids"][0]
+            call("hostgroup.update", groupid=group, name=f"audited {began} again")
+            call("hostgroup.delete", [group])
+            told.append(
+                [
+                    (entry["action"], entry["resourcetype"], entry["resourcename"])
+                    for entry in call(
+                        "auditlog.get",
+                        output="extend",
+                        time_from=began,
+                        filter={"resourceid": group},
+                        sortfield=["clock", "auditid"],
+                    )
+                ]
+            )
+            status, _, body = site.frontend.page("zabbix.php", action="auditlog.list", filter_set=1)
+            self.tap.ok(
+                status == 200 and f"audited {began} again".encode() in body,
+                self.name(site, "the page of the audit log shows it"),
+                status,
+            )
+        self.tap.equal(
+            [len(told[0])] + told,
+            [3] + [told[0]] * len(told),
+            f"{self.version}: the audit logs are alike",
+        )
+        for site in self.managed:
+            others = site.value("SELECT count(*) FROM auditlog_others")
+            self.tap.equal(others, "0", self.name(site, "each id of Zabbix's has its partition"))
+            site.query("CALL zbxhist.run_maintenance();")
+
     def retention(self):
         """A day of retention passes: the storage period is set in Zabbix,
         and the day that left it is dropped with its partition."""
