@@ -27,6 +27,8 @@ COLOURS = {
     "zbxhist-hour-compacted": "#7A0177",
     "zbxhist-runs": "#1B9E77",
     "zbxhist-runs-day": "#66A61E",
+    "zbxhist-runs-preloaded": "#00441B",
+    "zbxhist-setup-runs-preloaded": "#00441B",
     "zbxhist-hour-runs": "#1B9E77",
     "zbxhist-setup": "#D55E00",
     "zbxhist-setup-runs": "#1B9E77",

@@ -23,8 +23,10 @@ from .zbxhist import (
     ZbxhistRows,
     ZbxhistRuns,
     ZbxhistRunsOfDay,
+    ZbxhistRunsPreloaded,
     ZbxhistSetup,
     ZbxhistSetupRuns,
+    ZbxhistSetupRunsPreloaded,
     ZbxhistTrigger,
 )
 
@@ -41,6 +43,7 @@ STORES = {
         Zbxhist,
         ZbxhistNoKey,
         ZbxhistRuns,
+        ZbxhistRunsPreloaded,
         ZbxhistRunsOfDay,
         ZbxhistPacked,
         ZbxhistRounded,
@@ -51,6 +54,7 @@ STORES = {
         ZbxhistByHourRuns,
         ZbxhistSetup,
         ZbxhistSetupRuns,
+        ZbxhistSetupRunsPreloaded,
         NativeByHour,
         Mem,
         NullWrite,

@@ -2,6 +2,7 @@
 
 import time
 
+from .. import counters
 from ..cluster import SUPERUSER
 from ..periods import clock, hours, today
 from . import schema
@@ -239,6 +240,27 @@ class ZbxhistRuns(Zbxhist):
             connection.close()
 
 
+class Preloaded:
+    """In a cluster of its own, with the library in shared_preload_libraries."""
+
+    def __init__(self, cluster, suffix=""):
+        super().__init__(cluster.twin(shared_preload_libraries="zbxhist"), suffix)
+        self.own_log = None
+
+    def log(self, wal):
+        del wal
+        if self.own_log is None:
+            self.own_log = counters.Wal(self.cluster)
+        return self.own_log
+
+
+class ZbxhistRunsPreloaded(Preloaded, ZbxhistRuns):
+    """Keys of what is new are in shared memory then."""
+
+    name = "zbxhist-runs-preloaded"
+    label = "zbxhist, runs, preloaded"
+
+
 class ZbxhistRunsOfDay(ZbxhistRuns):
     """The same, a whole day as one table."""
 
@@ -362,3 +384,10 @@ class ZbxhistSetupRuns(ZbxhistSetup):
         return super().missing(cluster) or missing_runs(cluster)
 
     catch_up = ZbxhistRuns.catch_up
+
+
+class ZbxhistSetupRunsPreloaded(Preloaded, ZbxhistSetupRuns):
+    """The same, with the library preloaded."""
+
+    name = "zbxhist-setup-runs-preloaded"
+    label = "zbxhist, runs, preloaded"
