@@ -10,6 +10,7 @@ from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
+from .timescaledb import Timescale
 from .zbxhist import (
     Zbxhist,
     ZbxhistByDay,
@@ -36,6 +37,7 @@ STORES = {
         Plain,
         Native,
         Partman,
+        Timescale,
         Plpgsql,
         PlpgsqlWiki,
         ZbxhistRows,
