@@ -141,10 +141,10 @@ class Replay:
             self._wait_for(moment, started)
             if moment >= due_maintenance:
                 self.maintain()
-                due_maintenance += MAINTENANCE
+                due_maintenance = moment + MAINTENANCE
             if moment >= due_checkpoint:
                 costs.checkpoint()
-                due_checkpoint += CHECKPOINT
+                due_checkpoint = moment + CHECKPOINT
             jobs = [self.executor.submit(self._session, *pair) for pair in sessions.items()]
             began = time.time()
             for job in jobs:
@@ -176,7 +176,8 @@ class Replay:
         """Keeps the speed, or notes how far behind it is."""
         if not self.arguments.speed:
             return
-        early = started + moment / self.arguments.speed - time.time()
+        recorded = moment - self.stream.idle(moment)
+        early = started + recorded / self.arguments.speed - time.time()
         if early > 0:
             time.sleep(early)
         self.behind = max(self.behind, -early)
@@ -186,7 +187,8 @@ class Replay:
         if not self.arguments.speed:
             return
         now = time.time()
-        waiting = self.stream.values_until((now - started) * self.arguments.speed)
+        idle = self.stream.idle(stored)
+        waiting = self.stream.values_until((now - started) * self.arguments.speed + idle)
         waiting -= self.stream.values_until(stored)
         share = max(waiting, 0) * self.arguments.copies / CACHE_VALUES
         self.cache_most = max(self.cache_most, share)
@@ -228,7 +230,8 @@ def prepare(store, stream, clock, arguments):
     """A store with its tables and the days before."""
     clock.set(stream.began)
     store.cluster.restart()
-    store.create(TABLES, periods.days(-arguments.days - 1, 1))
+    days = int(stream.seconds // periods.DAY) + 1
+    store.create(TABLES, periods.days(-arguments.days - 1, days))
     for table in TABLES:
         store.fill(table, Lines(earlier(stream, arguments, table)))
     store.maintain()

@@ -24,6 +24,8 @@ TABLES = (
 STEP = 10**7
 # rows of an item that are looked at
 SENT = 20
+# seconds without any statement: the recording was continued at another time
+GAP = 300
 # minutes that a line may be later in a recording than a younger one: it is written at its end
 LATE = 5
 # as Zabbix cuts its statements
@@ -148,6 +150,7 @@ class Stream:
         )
         self._read_rows()
         self._moments, self._values = self._arrivals()
+        self._gaps = self._find_gaps()
 
     def _read_rows(self):
         """What INSERTs bring."""
@@ -175,6 +178,19 @@ class Stream:
         ]
         counts = itertools.accumulate((count for _, count in found), initial=0)
         return [moment for moment, _ in found], list(counts)
+
+    def _find_gaps(self):
+        """(end, seconds) of each time in which nothing was recorded, between pieces of it."""
+        times = [one.time for one in self.statements]
+        return [
+            (later, later - earlier)
+            for earlier, later in zip(times, times[1:])
+            if later - earlier > GAP
+        ]
+
+    def idle(self, moment):
+        """Seconds before a moment in which nothing was recorded."""
+        return sum(seconds for end, seconds in self._gaps if end <= moment + 1)
 
     def values_until(self, moment):
         """How many values have come until then."""

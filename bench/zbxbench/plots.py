@@ -22,6 +22,7 @@ COLOURS = {
     "zbxhist-functions": "#8C3D00",
     "zbxhist-packed": "#E7298A",
     "zbxhist-packed-ms": "#F781BF",
+    "zbxhist-packed-s": "#FDB9D9",
     "zbxhist-day": "#E69F00",
     "zbxhist-hour": "#D55E00",
     "zbxhist-hour-compacted": "#7A0177",

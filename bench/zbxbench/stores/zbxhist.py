@@ -142,18 +142,28 @@ class ZbxhistRounded(ZbxhistPacked):
     name = "zbxhist-packed-ms"
     label = "zbxhist, packed, times to 1 ms"
     is_exact = False
+    precision = "1 ms"
 
     def create_table(self, table, periods, interval):
         super().create_table(table, periods, interval)
         # younger than alter_parent allows
         self.execute(
-            "UPDATE zbxhist.parent_config SET time_precision = '1 ms', "
-            "time_precision_after = '1 second' WHERE parent = '%s'::regclass" % table
+            "UPDATE zbxhist.parent_config SET time_precision = '%s', "
+            "time_precision_after = '1 second' WHERE parent = '%s'::regclass"
+            % (self.precision, table)
         )
 
     def close_period(self, table, period):
         super().close_period(table, period)
         self.execute("CALL zbxhist.repack('%s', '%s')" % (table, period.date))
+
+
+class ZbxhistRoundedToSeconds(ZbxhistRounded):
+    """The same, to a second."""
+
+    name = "zbxhist-packed-s"
+    label = "zbxhist, packed, times to 1 s"
+    precision = "1 s"
 
 
 class ZbxhistTrigger(Zbxhist):
