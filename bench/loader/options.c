@@ -29,6 +29,7 @@ static const char usage_text[] =
 "  --clock=N            simulated time of the stream's first pass over the items\n"
 "  --step=N             simulated seconds a pass over all items takes (60)\n"
 "  --days=N             spread the values over so many days back, as a proxy's backlog (1)\n"
+"  --spread=N           spread the clocks of a batch over so many seconds back, as proxies do (1)\n"
 "  --first-pass=N       start at this pass of the stream (0)\n"
 "  --seed=N             another stream (1)\n"
 "\n"
@@ -51,7 +52,7 @@ enum
 	OPT_WARMUP, OPT_ITEMS, OPT_BATCH, OPT_MIX, OPT_FIRST_ITEMID, OPT_CLOCK,
 	OPT_STEP, OPT_DAYS, OPT_FIRST_PASS, OPT_SEED, OPT_CSV, OPT_HANDSHAKE,
 	OPT_COPY, OPT_BY_PASS, OPT_DRIVER, OPT_CUT, OPT_DIGEST, OPT_READ_BACK,
-	OPT_PAUSE_PASSES, OPT_HELP
+	OPT_PAUSE_PASSES, OPT_SPREAD, OPT_HELP
 };
 
 static const struct option long_options[] = {
@@ -68,6 +69,7 @@ static const struct option long_options[] = {
 	{"clock", required_argument, NULL, OPT_CLOCK},
 	{"step", required_argument, NULL, OPT_STEP},
 	{"days", required_argument, NULL, OPT_DAYS},
+	{"spread", required_argument, NULL, OPT_SPREAD},
 	{"first-pass", required_argument, NULL, OPT_FIRST_PASS},
 	{"seed", required_argument, NULL, OPT_SEED},
 	{"csv", required_argument, NULL, OPT_CSV},
@@ -144,6 +146,9 @@ parse_stream_option(int option, StreamOptions *stream)
 			return true;
 		case OPT_DAYS:
 			stream->days = parse_number(optarg);
+			return true;
+		case OPT_SPREAD:
+			stream->spread = parse_number(optarg);
 			return true;
 		case OPT_SEED:
 			stream->seed = parse_number(optarg);
@@ -244,8 +249,8 @@ check_options(const Options *options)
 	const StreamOptions *stream = &options->stream;
 
 	if (stream->items < 1 || stream->batch < 1 || stream->step < 1 ||
-		stream->days < 1 || options->connections < 1)
-		fail("items, batch, step, days and connections are at least 1");
+		stream->days < 1 || stream->spread < 1 || options->connections < 1)
+		fail("items, batch, step, days, spread and connections are at least 1");
 	if (options->values <= 0 && options->seconds <= 0 && !options->read_back)
 		fail("--values or --seconds must be given");
 	if ((options->copy || options->digest) && options->values <= 0)
@@ -266,8 +271,8 @@ options_parse(int argc, char **argv, Options *options)
 		.stream =
 		{
 			.seed = 1, .items = 30000, .first_itemid = 100000,
-				.clock = 1795219200, .step = 60, .days = 1, .batch = 1000,
-				.mix = MIX_FLOAT
+				.clock = 1795219200, .step = 60, .days = 1, .spread = 1,
+				.batch = 1000, .mix = MIX_FLOAT
 		},
 			.driver = &driver_postgres, .dsn = "", .connections = 1
 	};

@@ -9,7 +9,9 @@
  * A pass is one value of every item and takes "step" seconds of simulated
  * time.  As in Zabbix an item is due at itemid modulo its interval, so the
  * items of one batch lie spread over the whole range of itemids; within the
- * batch they are sorted by itemid, one value each.
+ * batch they are sorted by itemid, one value each.  A batch has the clocks of
+ * a second or two, or of "spread" seconds, as proxies and slow pollers bring
+ * them.
  */
 #include "stream.h"
 
@@ -118,6 +120,8 @@ stream_value(const Stream *stream, long item, long pass, Value *value)
 		(int) (item % options->step);
 	if (options->days > 1)
 		value->clock -= 86400 * (int) (stream_hash(random) % options->days);
+	if (options->spread > 1)
+		value->clock -= (int) (stream_hash(random + 1) % options->spread);
 	value->ns = (int) (random % 1000000000);
 	value->type = item_type(options, item);
 	value->random = stream_hash(random ^ 0x5bd1e995);

@@ -35,6 +35,7 @@ typedef struct StreamOptions
 	int			clock;			/* of the first pass */
 	int			step;			/* seconds of simulated time a pass */
 	int			days;			/* values are spread over so many days back */
+	int			spread;			/* and each over so many seconds back */
 	int			batch;			/* values a batch */
 	Mix			mix;
 } StreamOptions;

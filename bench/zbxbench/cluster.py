@@ -95,6 +95,7 @@ class Cluster:
         self.directory = None
         self.postmaster_pid = None
         self.peers = {}
+        self.twins = {}
 
     def __enter__(self):
         self.start()
@@ -120,6 +121,8 @@ class Cluster:
     def stop(self):
         """Stops the server, and those of other databases; removes everything they wrote."""
         with uninterrupted():
+            while self.twins:
+                self.twins.popitem()[1].stop()
             while self.peers:
                 self.peers.popitem()[1].stop()
             if self.directory is None:
@@ -135,6 +138,16 @@ class Cluster:
             self.peers[server_class] = server = server_class(self.base)
             server.start()
         return self.peers[server_class]
+
+    def twin(self, **settings):
+        """Another cluster that differs in some settings: started and stopped as a peer is."""
+        key = tuple(sorted(settings.items()))
+        if key not in self.twins:
+            self.twins[key] = twin = Cluster(
+                self.bindir, dict(self.settings, **settings), self.base, self.environment_of_server
+            )
+            twin.start()
+        return self.twins[key]
 
     @property
     def data(self):

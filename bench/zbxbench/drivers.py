@@ -28,6 +28,7 @@ class Load:
     step: int = 60
     first_pass: int = 0
     seed: int = 1
+    spread: int = 1
 
     @property
     def cell(self):
@@ -51,8 +52,8 @@ def loader_command(arguments):
 
 
 def stream_arguments(load):
-    """The loader's options for a load's stream."""
-    return [
+    """The loader's options for a load's stream; HBase's loader knows no spread."""
+    return ["--spread=%d" % load.spread] * (load.spread > 1) + [
         "--items=%d" % load.items,
         "--batch=%d" % load.rows,
         "--mix=" + load.mix,
@@ -330,6 +331,7 @@ def run_pgbench(store, load, wal):
     Its backends are gone when it ends: their CPU is what the postmaster has
     reaped meanwhile, which includes the start of each connection.
     """
+    wal = store.log(wal)
     _pgbench(pgbench_command(store, load, load.warmup, 0))
     store.cluster.wait_for_backends()
     first_tick = pgbench_transactions(load, load.warmup)

@@ -8,22 +8,33 @@ statement has its latency and its backend's CPU.
 """
 
 import concurrent.futures
-import io
 import random
 import time
 
-from . import counters, environment, libpq, periods, plots, results, spread
+from . import counters, drivers, environment, libmariadb, libpq, life_mariadb
+from . import periods, plots, results, spread
 from .day import settings_of as day_settings
 from .day_costs import costs_of
 from .experiment import bench, names_of
-from .life_stream import STEP, TABLES, Stream, multiplied, shapes
+from .life_days import Lines, earlier
+from .life_stream import TABLES, Stream, multiplied, shapes
 from .progress import Progress
 from .simclock import SimulatedClock
+from .stores import STORES
 
 NAME = "life"
 HELP = "what a real Zabbix has sent, sent again: CPU, log and latency of each shape of statement"
 
-DEFAULT_STORES = ["plain", "native", "partman", "zbxhist-setup", "zbxhist-setup-runs"]
+DEFAULT_STORES = [
+    "plain",
+    "native",
+    "partman",
+    "timescaledb",
+    "mariadb",
+    "zbxhist-setup",
+    "zbxhist-setup-runs",
+    "zbxhist-setup-runs-preloaded",
+]
 REFERENCE = "plain"
 WINDOW = 1.0  # seconds of the recording whose statements go side by side
 MAINTENANCE, CHECKPOINT = 900, 900  # seconds of the recording
@@ -32,6 +43,7 @@ STARTING = 60  # seconds of the recording that a start of Zabbix lasts
 # a value in Zabbix' history cache: zbx_hc_data_t and what its allocator adds, without texts
 CACHE_VALUES = 16 * 2**20 // 56  # of HistoryCacheSize as it is by default
 FEW = 20  # statements of a shape below which its ratio is chance
+SHAPE = 110  # characters of it that are shown
 
 
 def add_arguments(parser):
@@ -83,13 +95,21 @@ class Session:
     def __init__(self, store):
         self.connection = store.open_connection()
         self.pid = self.connection.pid
+        self.is_postgres = store.is_postgres
+        if not self.is_postgres:
+            self.connection.execute(life_mariadb.SESSION)
 
-    def execute(self, text):
+    def texts(self, text):
+        """What is sent instead of a text; None: nothing."""
+        return [text] if self.is_postgres else life_mariadb.translated(text)
+
+    def execute(self, texts):
         """Milliseconds, milliseconds of the backend's CPU, and the error if there is one."""
         error, cpu, began = None, counters.process_cpu(self.pid), time.perf_counter()
         try:
-            self.connection.execute(text)
-        except libpq.Error as failure:
+            for text in texts:
+                self.connection.execute(text)
+        except (libpq.Error, libmariadb.Error) as failure:
             error = str(failure).split("\n", 1)[0]
         took = time.perf_counter() - began
         return took * 1e3, (counters.process_cpu(self.pid) - cpu) * 1e3, error
@@ -102,7 +122,7 @@ class Replay:
         self.store, self.stream, self.clock, self.arguments = store, stream, clock, arguments
         self.began = stream.began
         self.sessions, self.last = {}, {}
-        self.taken, self.errors = {}, {}
+        self.taken, self.errors, self.left_out = {}, {}, {}
         self.behind = 0.0
         self.starting = []  # milliseconds of SELECTs
         self.cache_most, self.cache_full = 0.0, 0.0  # share, seconds
@@ -121,10 +141,10 @@ class Replay:
             self._wait_for(moment, started)
             if moment >= due_maintenance:
                 self.maintain()
-                due_maintenance += MAINTENANCE
+                due_maintenance = moment + MAINTENANCE
             if moment >= due_checkpoint:
                 costs.checkpoint()
-                due_checkpoint += CHECKPOINT
+                due_checkpoint = moment + CHECKPOINT
             jobs = [self.executor.submit(self._session, *pair) for pair in sessions.items()]
             began = time.time()
             for job in jobs:
@@ -149,13 +169,15 @@ class Replay:
             cache_full_seconds=self.cache_full,
             server_cpu=found["backend_cpu"] + found["background_cpu"],
             errors=self.errors,
+            left_out=self.left_out,
         )
 
     def _wait_for(self, moment, started):
         """Keeps the speed, or notes how far behind it is."""
         if not self.arguments.speed:
             return
-        early = started + moment / self.arguments.speed - time.time()
+        recorded = moment - self.stream.idle(moment)
+        early = started + recorded / self.arguments.speed - time.time()
         if early > 0:
             time.sleep(early)
         self.behind = max(self.behind, -early)
@@ -165,7 +187,8 @@ class Replay:
         if not self.arguments.speed:
             return
         now = time.time()
-        waiting = self.stream.values_until((now - started) * self.arguments.speed)
+        idle = self.stream.idle(stored)
+        waiting = self.stream.values_until((now - started) * self.arguments.speed + idle)
         waiting -= self.stream.values_until(stored)
         share = max(waiting, 0) * self.arguments.copies / CACHE_VALUES
         self.cache_most = max(self.cache_most, share)
@@ -186,7 +209,11 @@ class Replay:
         for recorded in statements:
             starting = self.stream.is_start(recorded.time, STARTING)
             for statement in multiplied(recorded, self.arguments.copies):
-                took, cpu, error = session.execute(statement.text)
+                texts = session.texts(statement.text)
+                if texts is None:
+                    self.left_out[statement.shape] = self.left_out.get(statement.shape, 0) + 1
+                    continue
+                took, cpu, error = session.execute(texts)
                 self.taken.setdefault(statement.shape, []).append((took, cpu))
                 if starting and shapes.kind_of(statement.shape) == "select":
                     self.starting.append(took)
@@ -199,66 +226,38 @@ class Replay:
             self.sessions.pop(number).connection.close()
 
 
-def earlier(stream, arguments, table):
-    """Rows of the days before the recording, as COPY text in the order of time."""
-    dice = random.Random(table)
-    items = sorted(stream.items[table])
-    items = [item + copy * STEP for copy in range(arguments.copies) for item in items]
-    start = stream.began - arguments.days * periods.DAY
-    for clock in range(start - start % arguments.interval, stream.began, arguments.interval):
-        if clock < start:
-            continue
-        rows = io.StringIO()
-        for item in items:
-            value = dice.randrange(10**6) if table == "history_uint" else dice.gauss(50, 9)
-            text = str(value) if table == "history_uint" else "%.4f" % value
-            second = clock + item % min(60, arguments.interval)
-            rows.write("%d\t%d\t%s\t%d\n" % (item, second, text, dice.randrange(10**9)))
-        yield rows.getvalue()
-
-
-class Lines(io.RawIOBase):
-    """A file of what a generator makes."""
-
-    def __init__(self, texts):
-        super().__init__()
-        self.texts, self.rest = texts, b""
-
-    def readable(self):
-        return True
-
-    def read(self, size=-1):
-        while not self.rest:
-            text = next(self.texts, None)
-            if text is None:
-                return b""
-            self.rest = text.encode()
-        part, self.rest = self.rest[:size], self.rest[size:]
-        return part
-
-
 def prepare(store, stream, clock, arguments):
     """A store with its tables and the days before."""
     clock.set(stream.began)
     store.cluster.restart()
-    store.create(TABLES, periods.days(-arguments.days - 1, 1))
-    for table in ("history", "history_uint"):
-        if stream.items[table]:
-            store.fill(table, Lines(earlier(stream, arguments, table)))
+    days = int(stream.seconds // periods.DAY) + 1
+    store.create(TABLES, periods.days(-arguments.days - 1, days))
+    for table in TABLES:
+        store.fill(table, Lines(earlier(stream, arguments, table)))
     store.maintain()
     store.settle()
 
 
 def compare(store, expected):
-    """What is stored differs from another store's?  expected is filled by the first."""
+    """What is stored differs from another store's?  expected is filled by the first.
+
+    Each database system has a checksum of its own; all have that of the program that
+    reads history back, which is taken of one store a system.
+    """
     problems = store.check()
     for table in TABLES:
-        found = (store.rows(table), store.checksum(table))
-        if expected.setdefault(table, found) != found:
-            problems.append(
-                "%s: %s has %d rows, checksum %s instead of %d, %s"
-                % ((store.name, table) + found + expected[table])
-            )
+        found = {"rows": store.rows(table)}
+        if store.is_postgres:
+            found["checksum"] = store.checksum(table)
+        if table in drivers.MIX_OF_TABLE and (store.is_postgres, table) not in expected:
+            expected[store.is_postgres, table] = True
+            found["digest"] = drivers.read_back(store, table)["checksum"]
+        for what, value in found.items():
+            first = expected.setdefault((table, what), value)
+            if first != value:
+                problems.append(
+                    "%s: %s: %s %s instead of %s" % (store.name, table, what, value, first)
+                )
     return problems
 
 
@@ -333,37 +332,46 @@ def values_of(stream, copies):
     return copies * sum(sum(stream.items[table].values()) for table in TABLES)
 
 
-def show(result):
-    """The tables."""
-    names = list(result["summary"])
+def shapes_table(result):
+    """All shapes: CPU and median of each store to the reference's, a star above RED."""
+    others = [name for name in result["summary"] if name != REFERENCE]
     rows = []
-    for name, figures in result["summary"].items():
-        rows.append(
-            [results.judged(name, name, result["problems"])]
-            + [results.spread_text(figures[key], digits) for key, _, digits in TOTALS]
-        )
-    print(results.table(["store"] + [label for _, label, _ in TOTALS], rows))
-    others = [name for name in names if name != REFERENCE]
-    header = ["shape", "statements", "plain: CPU ms", "p50", "p99", "most"]
-    header += ["%s: CPU, p50, most ms" % name for name in others]
-    rows = []
-    for entry in result["shapes"][:40]:
+    for entry in result["shapes"]:
         base = entry["stores"].get(REFERENCE)
         if base is None:
             continue
-        cells = [entry["shape"][:90], base["statements"]]
+        cells = [entry["shape"][:SHAPE], base["statements"]]
         cells += ["%.3f" % base[key] for key in ("cpu_ms", "p50_ms", "p99_ms", "most_ms")]
         for name in others:
             own = entry["stores"].get(name)
+            if own is None:
+                cells.append("-")
+                continue
+            star = "*" if base["statements"] >= FEW and (own["cpu_ratio"] or 0) > RED else ""
             cells.append(
-                "-"
-                if own is None
-                else "%.2f, %.2f, %.1f" % (own["cpu_ratio"] or 0, own["p50_ratio"], own["most_ms"])
+                "%.2f%s, %.2f, %.1f"
+                % (own["cpu_ratio"] or 0, star, own["p50_ratio"], own["most_ms"])
             )
         rows.append(cells)
-    print("\n" + results.table(header, rows))
+    header = ["shape", "statements", "plain: CPU ms", "p50", "p99", "most"]
+    return results.table(header + ["%s: CPU, p50, most ms" % name for name in others], rows)
+
+
+def show(result):
+    """The tables."""
+    rows = []
+    for name, figures in result["summary"].items():
+        rows.append(
+            [results.judged("%s: %s" % (name, STORES[name].label), name, result["problems"])]
+            + [results.spread_text(figures[key], digits) for key, _, digits in TOTALS]
+        )
+    print(results.table(["store"] + [label for _, label, _ in TOTALS], rows))
+    print("\n" + shapes_table(result))
     for name, shape, ratio in result["red"]:
         print("above %g: %s, %.2f: %s" % (RED, name, ratio, shape[:120]))
+    for run in result["runs"]:
+        for shape, count in run.get("left_out", {}).items():
+            print("left out: %s, %d: %s" % (run["store"], count, shape[:120]))
 
 
 TOTALS = (
@@ -411,7 +419,7 @@ def draw(result, stem):
             [(e["stores"].get(name) or {}).get("cpu_ratio") or 0 for e in entries],
             height,
             color=plots.colour(name),
-            label=name,
+            label=STORES[name].label,
         )
     axes.axvline(1, color="#333333", linewidth=0.8)
     axes.set_yticks([row + 0.4 for row in range(len(entries))])

@@ -22,6 +22,12 @@ TABLES = (
 )
 # between two copies of an item
 STEP = 10**7
+# rows of an item that are looked at
+SENT = 20
+# seconds without any statement: the recording was continued at another time
+GAP = 300
+# minutes that a line may be later in a recording than a younger one: it is written at its end
+LATE = 5
 # as Zabbix cuts its statements
 MOST_ROWS, MOST_BYTES = 1000, 262144
 
@@ -103,16 +109,31 @@ def multiplied(statement, copies):
     return [statement._replace(text=_copied(statement.text, copy)) for copy in range(copies)]
 
 
+def _until(lines, minutes):
+    """Lines of so many minutes from the first statement on history on, all without a limit."""
+    first = None
+    for line in lines:
+        if len(line) <= 3:
+            continue
+        if first is None and is_of_history(line[8]):
+            first = line[0]
+        if minutes and first is not None and line[0] > first + (minutes + LATE) * 60e6:
+            return
+        yield line
+
+
 class Stream:
     """A recording, read.
 
     began: seconds since 1970; seconds: how long; items: of each table, (item id, values);
+    sent: of each table, the first rows of an item as they were written, without its id;
+    first_clock: of each table, the oldest of the recording;
     starts: when a Zabbix server has started, seconds since the beginning
     """
 
     def __init__(self, directory, minutes=None):
         header, lines = pieces.read(directory)
-        lines = [line for line in lines if len(line) > 3]
+        lines = list(_until(lines, minutes))
         statements = list(_sent(lines))
         if not statements:
             raise RuntimeError("%s has no statement on history" % directory)
@@ -127,18 +148,26 @@ class Stream:
         self.starts = sorted(
             line[0] / 1e6 - first for line in lines if len(line) > 8 and _START.match(line[8])
         )
-        self.items = self._items()
+        self._read_rows()
         self._moments, self._values = self._arrivals()
+        self._gaps = self._find_gaps()
 
-    def _items(self):
-        found = {table: collections.Counter() for table in TABLES}
+    def _read_rows(self):
+        """What INSERTs bring."""
+        self.items = {table: collections.Counter() for table in TABLES}
+        self.sent = {table: collections.defaultdict(list) for table in TABLES}
+        self.first_clock = {}
         for statement in self.statements:
             insert = re.match(r"insert into (\w+)", statement.text, re.I)
-            if insert:
-                found[insert.group(1).lower()].update(
-                    int(itemid) for itemid, _ in _ROW.findall(statement.text)
-                )
-        return found
+            if not insert:
+                continue
+            table = insert.group(1).lower()
+            for itemid, rest in _ROW.findall(statement.text):
+                item, clock = int(itemid), int(rest.split(",", 2)[1])
+                self.items[table][item] += 1
+                self.first_clock[table] = min(clock, self.first_clock.get(table, clock))
+                if len(self.sent[table][item]) < SENT:
+                    self.sent[table][item].append(rest)
 
     def _arrivals(self):
         """When statements bring values, and how many have come by then."""
@@ -149,6 +178,19 @@ class Stream:
         ]
         counts = itertools.accumulate((count for _, count in found), initial=0)
         return [moment for moment, _ in found], list(counts)
+
+    def _find_gaps(self):
+        """(end, seconds) of each time in which nothing was recorded, between pieces of it."""
+        times = [one.time for one in self.statements]
+        return [
+            (later, later - earlier)
+            for earlier, later in zip(times, times[1:])
+            if later - earlier > GAP
+        ]
+
+    def idle(self, moment):
+        """Seconds before a moment in which nothing was recorded."""
+        return sum(seconds for end, seconds in self._gaps if end <= moment + 1)
 
     def values_until(self, moment):
         """How many values have come until then."""

@@ -335,7 +335,7 @@ def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
     names = arguments.stores.split(",") if arguments.stores else peers_stores.NAMES
-    with bench(arguments, [], **peers_stores.server_settings(arguments.pg_config)) as own:
+    with bench(arguments, []) as own:
         stores = open_stores(own, names)
         progress = Progress(len(arguments.datasets) * (len(stores) + 1), NAME)
         runs, problems, values = [], [], {}

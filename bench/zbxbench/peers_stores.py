@@ -1,16 +1,12 @@
 """The stores of the peers experiment: those in PostgreSQL, and all of them by name."""
 
-import pathlib
 import time
 
-from . import environment, libpq
-from .cluster import SUPERUSER
+from . import libpq
 from .peers_base import HOUR, NEWEST, TOTAL, Contender, Terms, where
 from .peers_libraries import ClickHouse, ClickHouseAlp, ClickHouseCodecs, DuckDb, Parquet
 from .peers_victoria import VictoriaMetrics
-from .periods import DAY
-from .stores import STORES, schema
-from .stores.postgres import PostgresStore
+from .stores import STORES
 
 POSTGRES_CRASH = "kept; with synchronous_commit off but the last 0.6 s"
 
@@ -99,48 +95,6 @@ class Packed(Postgres):
         )
 
 
-class Timescale(PostgresStore):
-    """A hypertable of daily chunks, compressed as Zabbix's own script for it has it."""
-
-    name = "timescaledb"
-    label = "TimescaleDB, compressed"
-
-    @classmethod
-    def missing(cls, cluster):
-        """It is loaded when the server starts, see server_settings()."""
-        if not cluster.has_extension(cls.name):
-            return "the extension is not installed"
-        return None
-
-    def prepare_database(self):
-        self.execute("CREATE EXTENSION timescaledb", SUPERUSER)
-
-    def create_table(self, table, periods, interval):
-        del periods, interval
-        self.execute(schema.create_table(table))
-        self.execute(
-            "SELECT create_hypertable('%s', 'clock', chunk_time_interval => %d); "
-            "ALTER TABLE %s SET (timescaledb.compress, timescaledb.compress_segmentby = 'itemid', "
-            "timescaledb.compress_orderby = 'clock,ns')" % (table, DAY, table)
-        )
-
-    def partition(self, table, period):
-        return table
-
-    def settle(self):
-        for table in self.tables:
-            self.execute("SELECT compress_chunk(c, true) FROM show_chunks('%s') c" % table)
-        super().settle()
-
-
-def server_settings(program):
-    """What the PostgreSQL server needs for these stores."""
-    extensions = pathlib.Path(environment.pg_config(program, "sharedir")) / "extension"
-    if (extensions / "timescaledb.control").exists():
-        return {"shared_preload_libraries": "timescaledb"}
-    return {}
-
-
 # those in PostgreSQL first
 POSTGRES = {
     "plain": (Postgres, Terms("refused", "any row", POSTGRES_CRASH, "ns")),
@@ -148,7 +102,6 @@ POSTGRES = {
     "zbxhist-packed": (Packed, Terms("refused", "any row's value", POSTGRES_CRASH, "ns")),
     "timescaledb": (Postgres, Terms("refused", "any row, decompressed", POSTGRES_CRASH, "ns")),
 }
-IN_POSTGRES = dict(STORES, timescaledb=Timescale)
 OTHERS = {
     store.NAME: store
     for store in (ClickHouse, ClickHouseCodecs, ClickHouseAlp, VictoriaMetrics, DuckDb, Parquet)
@@ -159,7 +112,7 @@ NAMES = tuple(POSTGRES) + tuple(OTHERS)
 def why_missing(cluster, name):
     """Why a store cannot be measured; None when it can."""
     if name in POSTGRES:
-        return IN_POSTGRES[name].missing(cluster)
+        return STORES[name].missing(cluster)
     return OTHERS[name].missing()
 
 
@@ -167,5 +120,5 @@ def open_store(cluster, name):
     """A store, started; the cluster stops it at its end."""
     if name in POSTGRES:
         kind, terms = POSTGRES[name]
-        return kind(IN_POSTGRES[name](cluster), terms)
+        return kind(STORES[name](cluster), terms)
     return cluster.peer(OTHERS[name])

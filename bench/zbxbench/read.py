@@ -14,11 +14,12 @@ from . import (
     read_newest,
     read_packed,
     read_parts,
+    read_questions,
     read_shared,
     results,
     spread,
 )
-from .experiment import bench
+from .experiment import bench, names_of
 from .progress import Progress
 from .read_data import RECENT, Installation, Size, fill_all, label_of
 from .stores import STORES
@@ -55,11 +56,11 @@ YEAR = Size(20, 3600)
 
 def add_arguments(parser):
     """The experiment's own options."""
+    parser.add_argument("--stores", help="comma-separated (default: %s)" % ",".join(DEFAULT_STORES))
     parser.add_argument(
-        "--stores", default=",".join(DEFAULT_STORES), help="comma-separated (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--parts", default=",".join(PARTS), help="comma-separated (default: %(default)s)"
+        "--parts",
+        default=",".join(PARTS),
+        help="comma-separated (default: %(default)s), or questions, alone",
     )
     parser.add_argument(
         "--sizes",
@@ -107,7 +108,11 @@ def fill_defaults(arguments):
     arguments.sizes = (
         parse_sizes(arguments.sizes) if arguments.sizes else QUICK_SIZES if quick else SIZES
     )
-    packed_size = read_packed.QUICK_SIZE if quick else read_packed.SIZE
+    arguments.parts = arguments.parts.split(",")
+    asks = read_questions.PART in arguments.parts
+    packed_size = read_packed.QUICK_SIZE if quick and not asks else read_packed.SIZE
+    if asks:
+        _fill_questions(arguments)
     if arguments.packed_size:
         packed_size = parse_sizes(arguments.packed_size)[0]
     arguments.packed_size = packed_size
@@ -115,12 +120,21 @@ def fill_defaults(arguments):
     arguments.year = arguments.year or (40 if quick else 365)
     arguments.rounds = arguments.rounds or (1 if quick else 4)
     arguments.slice = arguments.slice or (0.05 if quick else 0.25)
-    arguments.stores = arguments.stores.split(",")
-    arguments.parts = arguments.parts.split(",")
+    arguments.stores = names_of(arguments, DEFAULT_STORES)
     arguments.counts = (10, 5) if quick else (100, 25)
-    unknown = set(arguments.parts) - set(PARTS)
+    unknown = set() if asks else set(arguments.parts) - set(PARTS)
     if unknown:
         raise RuntimeError("--parts: there is no %s" % ", ".join(sorted(unknown)))
+
+
+def _fill_questions(arguments):
+    """Defaults of the part that is asked alone."""
+    if len(arguments.parts) > 1:
+        raise RuntimeError("--parts: questions are asked alone")
+    quick = arguments.quick
+    arguments.stores = arguments.stores or ",".join(read_questions.DEFAULT_STORES)
+    arguments.packed_size = arguments.packed_size or ("60:3600" if quick else None)
+    arguments.days = arguments.days or (3 if quick else 30)
 
 
 def duration_questions(arguments):
@@ -355,6 +369,9 @@ def sizes_of(result):
 
 def show(result):
     """The tables of a result, one a part and size."""
+    if result.get("part") == read_questions.PART:
+        read_questions.show(result)
+        return
     summary, problems = result["summary"], result["problems"]
     for size in sizes_of(result):
         for writes in (False, True):
@@ -676,6 +693,9 @@ def group_name(cell, has_connection):
 
 def draw(result, stem):
     """All plots of the experiment."""
+    if result.get("part") == read_questions.PART:
+        read_questions.draw(result, stem)
+        return
     summary, sizes = result["summary"], sizes_of(result)
     draw_durations(
         summary,
@@ -734,6 +754,8 @@ def figures(arguments, installations, runs):
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
+    if read_questions.PART in arguments.parts:
+        return read_questions.run(arguments)
     unreadable = {
         name: STORES[name].unreadable for name in arguments.stores if STORES[name].unreadable
     }

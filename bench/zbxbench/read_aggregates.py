@@ -59,6 +59,28 @@ def questions_of(installation, days, round_number):
     return found
 
 
+def _number(value):
+    """A number as such; texts and nulls as they are."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _order(value):
+    """What a value is sorted by, of whichever kind."""
+    if isinstance(value, float):
+        return (0, round(value, 6), "")
+    return (1, 0, value or "")
+
+
+def _are_equal(mine, other):
+    """Whether two values are, but for the last digits."""
+    if isinstance(mine, float) and isinstance(other, float):
+        return math.isclose(mine, other, rel_tol=1e-9, abs_tol=1e-9)
+    return mine == other
+
+
 class Expected:
     """The answers of one store to a round's questions, which the others must give, too."""
 
@@ -68,12 +90,12 @@ class Expected:
 
     def note(self, series, question, rows):
         """Compares rows, whatever their order, numbers to nine digits."""
-        rows = [[float(value) for value in row] for row in rows]
+        rows = [[_number(value) for value in row] for row in rows]
         # averages that differ in their last digits only must not change the order
-        rows.sort(key=lambda row: [round(value, 6) for value in row])
+        rows.sort(key=lambda row: list(map(_order, row)))
         name, expected = self.known.setdefault(question, (series.key, rows))
         if len(rows) != len(expected) or not all(
-            math.isclose(mine, other, rel_tol=1e-9, abs_tol=1e-9)
+            _are_equal(mine, other)
             for row, as_expected in zip(rows, expected)
             for mine, other in zip(row, as_expected)
         ):

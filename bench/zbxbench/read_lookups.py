@@ -61,9 +61,9 @@ def look_up(keys, form):
     return "select itemid,clock,ns from %s where %s order by itemid,clock,ns" % (TABLE, condition)
 
 
-def graph(version, items, first, last):
-    """The frontend's statement."""
-    tick = "CAST(clock AS BIGINT)-MOD(CAST(clock AS BIGINT),%d)" % TICK
+def graph(version, items, first, last, seconds=TICK):
+    """The frontend's statement, with ticks of so many seconds."""
+    tick = "CAST(clock AS BIGINT)-MOD(CAST(clock AS BIGINT),%d)" % seconds
     old = version == "6.0"
     between = "clock BETWEEN %d AND %d" % (first, last)
     return (

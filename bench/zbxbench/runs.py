@@ -20,7 +20,7 @@ from .stream import Stream, latencies
 NAME = "runs"
 HELP = "reading the hour that is being written, and the slowest INSERT while runs are merged"
 
-DEFAULT_STORES = ["native", "zbxhist", "zbxhist-runs"]
+DEFAULT_STORES = ["native", "zbxhist", "zbxhist-runs", "zbxhist-runs-preloaded"]
 REFERENCE, HEAP, OWN = "native", "zbxhist", "zbxhist-runs"
 PARTS = ("reading", "stall")
 TABLE = "history"
@@ -36,7 +36,13 @@ QUESTIONS = {
     "and clock<=%(now)d",
     "newest 2": "SELECT * FROM history h WHERE h.itemid='%(item)d' AND h.clock>%(yesterday)d "
     "ORDER BY h.clock DESC,h.ns DESC LIMIT 2",
+    # of many items, and of all
+    "DISTINCT ON": "SELECT DISTINCT ON (itemid) * FROM history WHERE itemid IN (%(items)s) AND "
+    "clock>%(past)d ORDER BY itemid,clock DESC,ns DESC",
+    "max(clock)": "SELECT itemid,max(clock) FROM history WHERE clock>%(past)d GROUP BY itemid",
+    "sum": "SELECT itemid,sum(value),count(*) FROM history WHERE clock>%(past)d GROUP BY itemid",
 }
+MANY = 1000  # items of a list
 START = "start"  # the hour of so many items, one after another
 
 READ_TARGET, P99_TARGET, STALL_TARGET, SOURCES_TARGET = 1.5, 1.5, 100, 100
@@ -125,6 +131,8 @@ class Client:
 
     def __init__(self, store, load, rate):
         self.reader = store.open_reader("sql")
+        # the CPU is that of this one backend
+        self.reader.execute("SET max_parallel_workers_per_gather = 0")
         self.load = load
         self.rate = rate
         self.began = time.time()
@@ -138,8 +146,10 @@ class Client:
     def ask(self, name, item):
         """Seconds that an answer takes, and its rows."""
         now = self.now()
+        first = FIRST_ITEMID + (item - FIRST_ITEMID) % max(1, self.load.items - MANY)
         text = QUESTIONS[name] % {
             "item": item,
+            "items": ",".join(map(str, range(first, first + MANY))),
             "now": now,
             "past": now - HOUR,
             "yesterday": now - periods.DAY,
@@ -191,7 +201,7 @@ def read_meanwhile(store, load, arguments):
     client = Client(store, load, arguments.rate)
     try:
         time.sleep(min(SETTLE, arguments.seconds / 5))
-        share = arguments.seconds / 5
+        share = arguments.seconds / (len(QUESTIONS) + 3)
         found = {name: client.some(name, share) for name in QUESTIONS}
         found[START] = client.start(arguments.start_items)
         return found
@@ -404,13 +414,22 @@ def _reading_table(result):
                 row.append(results.spread_text(figures["p50_ms"], 2))
                 row.append(results.ratio_text(figures["p50_ms"]["ratio"]))
                 row.append(results.number(figures["p99_ms"]["median"], 2))
-            row.append(results.number(figures["cpu_ms"]["median"], 3))
+            cpu = figures["cpu_ms"]
+            ratio = cpu["ratio"]
+            row.append(
+                "%s (%s)"
+                % (
+                    results.number(cpu["median"], 3),
+                    results.number(ratio and ratio["median"], 2),
+                )
+            )
         rows.append(row)
     header = ["store"]
-    for question in (*QUESTIONS, START):
+    # results of before have fewer questions
+    for question in next(iter(result["summary"]["reading"].values()))["questions"]:
         header.append(question + (" s" if question == START else " p50 ms"))
         header += ["to native"] + ([] if question == START else ["p99 ms"])
-        header.append("CPU ms a query")
+        header.append("CPU ms a query (to native)")
     return results.table(header, rows)
 
 
@@ -475,14 +494,15 @@ def draw(result, stem):
     if "reading" not in result["summary"]:
         return
     reading = result["summary"]["reading"]
-    fig, grid = plots.grid(1, 3, 11.0, 3.2)
+    fig, grid = plots.grid(2, 3, 11.0, 3.2)
     for axes, question in zip(grid.flat, (*QUESTIONS, START)):
         key, unit = ("seconds", "seconds") if question == START else ("p50_ms", "median, ms")
+        names = [name for name, entry in reading.items() if question in entry["questions"]]
         plots.bars(
             axes,
-            list(reading),
-            [STORES[name].label for name in reading],
-            [entry["questions"][question][key] for entry in reading.values()],
+            names,
+            [STORES[name].label for name in names],
+            [reading[name]["questions"][question][key] for name in names],
         )
         axes.set_ylabel(unit)
         title = "the hour of %s items" % results.number(result["start_items"])

@@ -72,6 +72,14 @@ def add_arguments(parser):
         metavar="N",
         help="first put N rows into the current day of each store, and keep " "them: loader only",
     )
+    parser.add_argument(
+        "--spread",
+        type=int,
+        default=1,
+        metavar="SECONDS",
+        help="each statement's clocks are of so many seconds, as proxies and slow pollers "
+        "bring them: loader only (default: of one or two)",
+    )
     parser.add_argument("--seed", type=int, default=1, help="of values and of the order of runs")
 
 
@@ -86,7 +94,7 @@ def fill_defaults(arguments):
     arguments.connections = arguments.connections or ([1] if arguments.quick else [1, 2, 4])
     arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
     arguments.drivers = arguments.drivers.split(",")
-    if arguments.day_rows or arguments.mix != "float":
+    if arguments.day_rows or arguments.mix != "float" or arguments.spread > 1:
         arguments.drivers = ["loader"]  # pgbench's scripts fit neither
     for rows in arguments.rows:
         if arguments.items % rows:
@@ -104,9 +112,11 @@ def cells(arguments):
             connections=connections,
             items=arguments.items,
             mix=arguments.mix,
+            spread=arguments.spread,
             values=arguments.values or by_rows(values, rows),
             warmup=arguments.items if arguments.day_rows else by_rows(warmup, rows),
-            clock=periods.clock(periods.today()),
+            # a first hour of a day has nothing of the day before
+            clock=periods.clock(periods.today()) + periods.HOUR * (arguments.spread > 1),
         )
         for driver in arguments.drivers
         for rows in arguments.rows
@@ -271,10 +281,11 @@ def measure(store, load, wal, arguments):
     else:
         store.clean()
     store.before_run()
-    images = wal.full_page_images()
+    log = store.log(wal)
+    images = log.full_page_images() if log else 0
     measurement = drivers.DRIVERS[load.driver](store, load, wal)
     store.after_run()
-    measurement["full_page_images_with_warmup"] = wal.full_page_images() - images
+    measurement["full_page_images_with_warmup"] = log.full_page_images() - images if log else None
     return measurement
 
 
@@ -643,6 +654,7 @@ def draw(result, stem):
 def result_name(arguments):
     """Base name of the files, when none is given."""
     name = NAME + ("-day%d" % arguments.day_rows if arguments.day_rows else "")
+    name += "-spread%d" % arguments.spread if arguments.spread > 1 else ""
     return name + ("-" + arguments.mix if arguments.mix != "float" else "")
 
 
@@ -676,6 +688,7 @@ def run(arguments):
                 "name": result_name(arguments),
                 "items": arguments.items,
                 "mix": arguments.mix,
+                "spread": arguments.spread,
                 "day_rows": arguments.day_rows,
                 "rounds": arguments.rounds,
                 "targets": targets(summary, runs),

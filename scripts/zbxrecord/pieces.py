@@ -7,7 +7,9 @@ the begin or end of a session:
     [time, session, state, microseconds, tags, rows, bytes, error, text, parameters]
     [time, session, "begin" or "end"]
 
-time is microseconds since the recording began; state that of the transaction
+time is microseconds since the session of recording began to which the piece
+belongs, which its first line says; several of them, one after another, are one
+recording, whose times and sessions go on.  state is that of the transaction
 before the statement: I (none), T (in one), E (failed).  tags are the server's,
 one for each statement of a text; rows and bytes those of the answer.  error is
 the SQLSTATE, or null.
@@ -23,22 +25,28 @@ FORMAT = "zbxhist recording 1"
 
 
 class Writer:
-    """Writes pieces."""
+    """Writes pieces; after those which are there, if they may be continued."""
 
-    def __init__(self, directory, header, seconds):
+    def __init__(self, directory, header, seconds, append=False):
         self.directory = directory
         self.header = dict(header, format=FORMAT)
         self.piece_us = int(seconds * 1e6)
-        self.number = 0
+        self.before = self.number = 0
         self.file = None
         self.compressing = []
         os.makedirs(directory, exist_ok=True)
-        if glob.glob(directory + "/piece-*"):
+        pieces = _paths(directory)
+        if pieces and not append:
             raise FileExistsError("%s has a recording already" % directory)
+        if pieces:
+            last = next(_lines(pieces[-1]))
+            if last["began"] >= header["began"]:
+                raise ValueError("%s is younger than what would follow it" % pieces[-1])
+            self.before = self.number = last["piece"]
 
     def write(self, line):
         """One line, in the piece that its time belongs to."""
-        if self.file is None or line[0] >= self.number * self.piece_us:
+        if self.file is None or line[0] >= (self.number - self.before) * self.piece_us:
             self._next()
         json.dump(line, self.file, ensure_ascii=False, separators=(",", ":"))
         self.file.write("\n")
@@ -76,6 +84,13 @@ def _compress(path):
     os.unlink(path)
 
 
+def _paths(directory):
+    """The pieces in their order, those half compressed left out."""
+    return sorted(
+        path for path in glob.glob(directory + "/piece-*.jsonl*") if not path.endswith(".new")
+    )
+
+
 def _lines(path):
     opened = lzma.open if path.endswith(".xz") else open
     with opened(path, "rt", encoding="utf-8") as file:
@@ -87,19 +102,25 @@ def _lines(path):
 
 def read(directory):
     """The header, and an iterator over all lines in their order."""
-    paths = sorted(
-        path for path in glob.glob(directory + "/piece-*.jsonl*") if not path.endswith(".new")
-    )
+    paths = _paths(directory)
     if not paths:
         raise FileNotFoundError("%s has no recording" % directory)
     header = next(_lines(paths[0]))
     if header.get("format") != FORMAT:
         raise ValueError("%s is not a recording of this version" % paths[0])
+    return header, _all_lines(header["began"], paths)
 
-    def lines():
-        for path in paths:
-            rows = _lines(path)
-            next(rows)
-            yield from rows
 
-    return header, lines()
+def _all_lines(first, paths):
+    """Lines of all pieces, with times since the first began, and no session's number twice."""
+    began, sessions, most = first, 0, 0
+    for path in paths:
+        rows = _lines(path)
+        own = next(rows)["began"]
+        if own != began:
+            began, sessions = own, most
+        for line in rows:
+            line[0] += (began - first) * 1000000
+            line[1] += sessions
+            most = max(most, line[1])
+            yield line

@@ -174,6 +174,50 @@ is( `'$script' --describe '$recording' 2>&1 | head -n 0`,
 IPC::Run::run([ $script, '--describe', $recording, '--json' ], '>', \$json);
 is(JSON::PP::decode_json($json)->{errors}{23505}, 1, '... and as JSON');
 
+# ---- continued at another time ----
+
+my $continued = "$directory/continued";
+for my $append ([], ['--append'])
+{
+	sleep 1;
+	begin($continued, @$append);
+	ask(1, 'SELECT 1');
+	end('INT');
+}
+my $complaint = '';
+IPC::Run::run(
+	[
+		$script, '--listen',
+		"$sockets:6000", '--connect',
+		$node->host . ':' . $node->port, '--output',
+		$continued
+	],
+	'2>',
+	\$complaint);
+like(
+	$complaint,
+	qr/has a recording already/,
+	'a recording is not continued unasked');
+IPC::Run::run([ $script, '--describe', $continued, '--json' ], '>', \$json);
+my $both = JSON::PP::decode_json($json);
+is($both->{sessions}, 2,
+	'with --append pieces of two times are one recording');
+cmp_ok($both->{seconds}, '>=', 1, '... which lasts until the last one');
+my $numbers = '';
+IPC::Run::run(
+	[
+		'python3',
+		'-c',
+		'import sys; sys.path.insert(0, sys.argv[1]); '
+		  . 'from zbxrecord import pieces; '
+		  . 'print(*[row[1] for row in pieces.read(sys.argv[2])[1] if row[2] == "begin"])',
+		"$FindBin::RealBin/../../scripts",
+		$continued
+	],
+	'>',
+	\$numbers);
+is($numbers, "1 2\n", '... and no two sessions have one number');
+
 # ---- when it goes away ----
 
 my $second = "$directory/second";

@@ -10,6 +10,7 @@ from .nullwrite import NullWrite
 from .partman import Partman
 from .plain import Plain
 from .plpgsql import Plpgsql, PlpgsqlWiki
+from .timescaledb import Timescale
 from .zbxhist import (
     Zbxhist,
     ZbxhistByDay,
@@ -20,11 +21,14 @@ from .zbxhist import (
     ZbxhistNoKey,
     ZbxhistPacked,
     ZbxhistRounded,
+    ZbxhistRoundedToSeconds,
     ZbxhistRows,
     ZbxhistRuns,
     ZbxhistRunsOfDay,
+    ZbxhistRunsPreloaded,
     ZbxhistSetup,
     ZbxhistSetupRuns,
+    ZbxhistSetupRunsPreloaded,
     ZbxhistTrigger,
 )
 
@@ -34,6 +38,7 @@ STORES = {
         Plain,
         Native,
         Partman,
+        Timescale,
         Plpgsql,
         PlpgsqlWiki,
         ZbxhistRows,
@@ -41,9 +46,11 @@ STORES = {
         Zbxhist,
         ZbxhistNoKey,
         ZbxhistRuns,
+        ZbxhistRunsPreloaded,
         ZbxhistRunsOfDay,
         ZbxhistPacked,
         ZbxhistRounded,
+        ZbxhistRoundedToSeconds,
         ZbxhistByDay,
         ZbxhistByHour,
         ZbxhistByHourCompacted,
@@ -51,6 +58,7 @@ STORES = {
         ZbxhistByHourRuns,
         ZbxhistSetup,
         ZbxhistSetupRuns,
+        ZbxhistSetupRunsPreloaded,
         NativeByHour,
         Mem,
         NullWrite,

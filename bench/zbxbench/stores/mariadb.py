@@ -26,6 +26,11 @@ class RedoLog:
         """Bytes between two positions; page images do not go here but to the doublewrite buffer."""
         return {"bytes": end - start, "image_bytes": 0}
 
+    @staticmethod
+    def full_page_images():
+        """None for that reason."""
+        return 0
+
 
 class Mariadb(PeerStore):
     """Zabbix's schema, a database of its own in the one private server."""

@@ -87,6 +87,13 @@ class PeerStore(Store):
     def check(self):
         return []
 
+    def maintain(self):
+        """What is called by a timer, if anything."""
+
+    def fill(self, table, stream):
+        """Adds COPY text of days that are over, of all of them."""
+        self.copy_period(table, None, stream)
+
     def settle(self):
         """It flushes and merges as it goes."""
 

@@ -2,6 +2,7 @@
 
 import time
 
+from .. import counters
 from ..cluster import SUPERUSER
 from ..periods import clock, hours, today
 from . import schema
@@ -141,18 +142,28 @@ class ZbxhistRounded(ZbxhistPacked):
     name = "zbxhist-packed-ms"
     label = "zbxhist, packed, times to 1 ms"
     is_exact = False
+    precision = "1 ms"
 
     def create_table(self, table, periods, interval):
         super().create_table(table, periods, interval)
         # younger than alter_parent allows
         self.execute(
-            "UPDATE zbxhist.parent_config SET time_precision = '1 ms', "
-            "time_precision_after = '1 second' WHERE parent = '%s'::regclass" % table
+            "UPDATE zbxhist.parent_config SET time_precision = '%s', "
+            "time_precision_after = '1 second' WHERE parent = '%s'::regclass"
+            % (self.precision, table)
         )
 
     def close_period(self, table, period):
         super().close_period(table, period)
         self.execute("CALL zbxhist.repack('%s', '%s')" % (table, period.date))
+
+
+class ZbxhistRoundedToSeconds(ZbxhistRounded):
+    """The same, to a second."""
+
+    name = "zbxhist-packed-s"
+    label = "zbxhist, packed, times to 1 s"
+    precision = "1 s"
 
 
 class ZbxhistTrigger(Zbxhist):
@@ -237,6 +248,27 @@ class ZbxhistRuns(Zbxhist):
                     time.sleep(0.2)
         finally:
             connection.close()
+
+
+class Preloaded:
+    """In a cluster of its own, with the library in shared_preload_libraries."""
+
+    def __init__(self, cluster, suffix=""):
+        super().__init__(cluster.twin(shared_preload_libraries="zbxhist"), suffix)
+        self.own_log = None
+
+    def log(self, wal):
+        del wal
+        if self.own_log is None:
+            self.own_log = counters.Wal(self.cluster)
+        return self.own_log
+
+
+class ZbxhistRunsPreloaded(Preloaded, ZbxhistRuns):
+    """Keys of what is new are in shared memory then."""
+
+    name = "zbxhist-runs-preloaded"
+    label = "zbxhist, runs, preloaded"
 
 
 class ZbxhistRunsOfDay(ZbxhistRuns):
@@ -362,3 +394,10 @@ class ZbxhistSetupRuns(ZbxhistSetup):
         return super().missing(cluster) or missing_runs(cluster)
 
     catch_up = ZbxhistRuns.catch_up
+
+
+class ZbxhistSetupRunsPreloaded(Preloaded, ZbxhistSetupRuns):
+    """The same, with the library preloaded."""
+
+    name = "zbxhist-setup-runs-preloaded"
+    label = "zbxhist, runs, preloaded"

@@ -1,0 +1,71 @@
+"""TimescaleDB, as Zabbix's own script for it has it."""
+
+from .. import counters
+from ..cluster import SUPERUSER
+from ..periods import DAY
+from . import schema
+from .postgres import PostgresStore
+
+# of a chunk, and what is compressed when it is that old
+CHUNK = {"history": DAY, "trends": 30 * DAY}
+COMPRESSED_AFTER = 7 * DAY
+
+
+class Timescale(PostgresStore):
+    """Hypertables in a cluster of their own: the library is loaded when the server starts."""
+
+    name = "timescaledb"
+    label = "TimescaleDB"
+
+    def __init__(self, cluster, suffix=""):
+        super().__init__(
+            cluster.twin(
+                **{
+                    "shared_preload_libraries": "timescaledb",
+                    "timescaledb.telemetry_level": "off",
+                }
+            ),
+            suffix,
+        )
+        self.own_log = None
+
+    @classmethod
+    def missing(cls, cluster):
+        if not cluster.has_extension(cls.name):
+            return "the extension is not installed"
+        return None
+
+    def log(self, wal):
+        del wal
+        if self.own_log is None:
+            self.own_log = counters.Wal(self.cluster)
+        return self.own_log
+
+    def prepare_database(self):
+        self.execute("CREATE EXTENSION timescaledb", SUPERUSER)
+        self.execute(
+            "CREATE FUNCTION zbx_ts_unix_now() RETURNS integer LANGUAGE sql STABLE AS "
+            "'SELECT extract(epoch FROM now())::integer'"
+        )
+
+    def create_table(self, table, periods, interval):
+        del periods, interval
+        self.execute(schema.create_table(table))
+        self.execute(
+            "SELECT create_hypertable('{0}', 'clock', chunk_time_interval => {1}); "
+            "SELECT set_integer_now_func('{0}', 'zbx_ts_unix_now', true); "
+            "ALTER TABLE {0} SET (timescaledb.compress, timescaledb.compress_segmentby = 'itemid', "
+            "timescaledb.compress_orderby = '{2}'); "
+            "SELECT add_compression_policy('{0}', integer '{3}')".format(
+                table,
+                CHUNK[table.split("_", 1)[0]],
+                "clock" if table.startswith("trends") else "clock,ns",
+                COMPRESSED_AFTER,
+            )
+        )
+
+    def partition(self, table, period):
+        return table
+
+    def close_period(self, table, period):
+        self.execute("SELECT compress_chunk(c, true) FROM show_chunks('%s') c" % table)
