@@ -163,7 +163,9 @@ sub where
 		'itemid = ' . (1 + int rand 9),
 		'itemid IN (1, 3, 8)',
 		q{itemid = ANY ('{2,5,99}')},
-		'itemid > 4') if rand() < 0.6;
+		'itemid > 4',
+		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
+		'3 >= itemid') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
