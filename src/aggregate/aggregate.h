@@ -27,6 +27,7 @@ typedef struct AggregateQuery
 	List	   *aggrefs;		/* of the query, each once */
 	List	   *parts;			/* IntList: a TotalPart for each */
 	List	   *sources;		/* IntList: which input, or -1 */
+	List	   *others;			/* IntList: another one, see PART_ANY, or -1 */
 } AggregateQuery;
 
 /* members of the plan's custom_private */
@@ -40,6 +41,7 @@ typedef enum AggregatePrivate
 	AGGREGATE_SUMS,
 	AGGREGATE_PARTS,
 	AGGREGATE_SOURCES,
+	AGGREGATE_OTHERS,
 	AGGREGATE_FUNCTIONS,		/* OidList: the aggregates */
 	AGGREGATE_PLACES,			/* IntList, see below */
 	AGGREGATE_TABLES,			/* OidList: packed table and parent */

@@ -116,7 +116,8 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 						query->kinds);
 	result = list_concat(result,
 						 list_make5(query->sums, query->parts, query->sources,
-									functions, MakePlaces(choice)));
+									query->others, functions));
+	result = lappend(result, MakePlaces(choice));
 	result = list_concat(result,
 						 list_make5(list_make2_oid(choice->relid,
 												   ZbxhistPackedRelOf(packed)->parent),

@@ -5,7 +5,7 @@
  *
  * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they compute is
  * left to the executor.  Aggregates are count, min, max, sum and avg of
- * numbers.  All functions have to be PostgreSQL's own and not volatile: they
+ * numbers, bool_and and bool_or, with or without FILTER.  All functions have to be PostgreSQL's own and not volatile: they
  * are called less often than for each row, and in another order.  What is
  * done with the results, and HAVING, is the executor's.  Whatever is not
  * understood makes the query none of these.
@@ -17,9 +17,11 @@
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
 
@@ -173,6 +175,11 @@ GetPart(Oid function)
 		case F_AVG_FLOAT8:
 		case F_AVG_NUMERIC:
 			return PART_AVG;
+		case F_BOOL_OR:
+			return PART_ANY;
+		case F_BOOL_AND:
+		case F_EVERY:
+			return PART_EVERY;
 		default:
 			return PART_ROWS;
 	}
@@ -231,36 +238,113 @@ AddInput(AggregateQuery *query, Node *expr, TotalPart part)
 }
 
 /*
+ * ValueWhere returns "CASE WHEN condition THEN value END": aggregates pass over
+ * nulls, so of the values only those are taken for which the condition is true.
+ */
+static Node *
+ValueWhere(Expr *condition, Node *value)
+{
+	CaseExpr   *result = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = (Expr *) value;
+	when->location = -1;
+	result->casetype = exprType(value);
+	result->casecollid = exprCollation(value);
+	result->args = list_make1(when);
+	result->defresult = (Expr *) makeNullConst(exprType(value),
+											   exprTypmod(value),
+											   exprCollation(value));
+	result->location = -1;
+	return (Node *) result;
+}
+
+/*
+ * CountWhere adds an input that counts the rows for which a condition is true, and
+ * the FILTER of the aggregate, if any.
+ */
+static int
+CountWhere(AggregateQuery *query, const Aggref *aggref, Node *condition)
+{
+	if (aggref->aggfilter != NULL)
+		condition = (Node *) make_andclause(list_make2(aggref->aggfilter,
+													   condition));
+	return AddInput(query, ValueWhere((Expr *) condition,
+									  makeBoolConst(true, false)), PART_COUNT);
+}
+
+/*
+ * IsPlainAggregate says whether an aggregate is one of all values in any order.
+ */
+static bool
+IsPlainAggregate(const Aggref *aggref)
+{
+	return aggref->aggkind == AGGKIND_NORMAL && aggref->aggdistinct == NIL &&
+		aggref->aggorder == NIL && aggref->aggdirectargs == NIL &&
+		!aggref->aggvariadic && aggref->agglevelsup == 0 &&
+		aggref->aggsplit == AGGSPLIT_SIMPLE;
+}
+
+/*
+ * AddSource adds the inputs of an aggregate of an expression, NULL for count(*),
+ * and returns their indexes; -1 stands for none.
+ */
+static int
+AddSource(AggregateQuery *query, const Aggref *aggref, TotalPart part,
+		  Node *expr, int *other)
+{
+	*other = -1;
+	if (part == PART_ANY || part == PART_EVERY)
+	{
+		*other = CountWhere(query, aggref, negate_clause(copyObject(expr)));
+		return CountWhere(query, aggref, expr);
+	}
+	if (part == PART_ROWS)
+	{
+		if (aggref->aggfilter == NULL)
+			return -1;
+		part = PART_COUNT;
+		expr = makeBoolConst(true, false);
+	}
+	if (aggref->aggfilter != NULL)
+		expr = ValueWhere(aggref->aggfilter, expr);
+	return AddInput(query, expr, part);
+}
+
+/*
  * ReadAggregate takes an aggregate; returns false if it is not one of ours.
  */
 static bool
 ReadAggregate(AggregateQuery *query, Aggref *aggref)
 {
 	TotalPart	part = GetPart(aggref->aggfnoid);
+	Node	   *filter = (Node *) aggref->aggfilter;
 	Node	   *expr = NULL;
-	int			source = -1;
+	int			source;
+	int			other;
 
-	if (aggref->aggkind != AGGKIND_NORMAL || aggref->aggdistinct != NIL ||
-		aggref->aggorder != NIL || aggref->aggfilter != NULL ||
-		aggref->aggdirectargs != NIL || aggref->aggvariadic ||
-		aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE)
+	if (!IsPlainAggregate(aggref) ||
+		(part == PART_ROWS && aggref->aggfnoid != F_COUNT_))
 		return false;
-	if (part == PART_ROWS && aggref->aggfnoid != F_COUNT_)
+	if (filter != NULL &&
+		(!ZbxhistIsUsable(filter) || !IsOfColumns(query, filter)))
 		return false;
 	if (part != PART_ROWS)
 		expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
 	if (part == PART_COUNT && IsA(expr, Const) &&
 		!((Const *) expr)->constisnull)
 		part = PART_ROWS;
-	if (part != PART_ROWS)
-	{
-		if (!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr))
-			return false;
-		source = AddInput(query, expr, part);
-	}
+	if (part != PART_ROWS &&
+		(!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr)))
+		return false;
+	source = AddSource(query, aggref, part, expr, &other);
+	if (part == PART_ROWS && source >= 0)
+		part = PART_COUNT;
 	query->aggrefs = lappend(query->aggrefs, aggref);
 	query->parts = lappend_int(query->parts, part);
 	query->sources = lappend_int(query->sources, source);
+	query->others = lappend_int(query->others, other);
 	return true;
 }
 

@@ -114,6 +114,32 @@ InitKeys(AggregateScanState *state)
 }
 
 /*
+ * InitSource says where an input has its values from: a column, or the rows of a
+ * column for which conditions on columns hold.
+ */
+static void
+InitSource(AggregateScanState *state, InputSource *source, Node *expr)
+{
+	const CaseExpr *choice = (const CaseExpr *) expr;
+	const Const *otherwise;
+	const CaseWhen *when;
+
+	source->value = expr;
+	if (!IsA(expr, CaseExpr) || choice->arg != NULL ||
+		list_length(choice->args) != 1)
+		return;
+	when = linitial_node(CaseWhen, choice->args);
+	otherwise = (const Const *) choice->defresult;
+	if (!IsA(otherwise, Const) || !otherwise->constisnull ||
+		!ZbxhistIsColumnCondition(when->expr))
+		return;
+	source->value = (Node *) when->result;
+	source->filter = ZbxhistMakeColumnFilter(list_make1(when->expr),
+											 &state->css.ss.ps);
+	state->has_filters = true;
+}
+
+/*
  * InitInputs prepares what is added up.
  */
 static void
@@ -126,6 +152,8 @@ InitInputs(AggregateScanState *state)
 	state->inputs = InitExprs(state, exprs, &state->table.ninputs);
 	state->table.inputs = palloc0(sizeof(GroupInput) *
 								  Max(state->table.ninputs, 1));
+	state->sources = palloc0(sizeof(InputSource) *
+							 Max(state->table.ninputs, 1));
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		GroupInput *input = &state->table.inputs[i];
@@ -133,6 +161,8 @@ InitInputs(AggregateScanState *state)
 		input->kind = list_nth_int(kinds, i);
 		input->type = exprType(list_nth(exprs, i));
 		input->wants_sum = list_nth_int(sums, i);
+		if (state->role != AGGREGATE_COMBINE)
+			InitSource(state, &state->sources[i], list_nth(exprs, i));
 	}
 }
 
@@ -335,14 +365,41 @@ NextGroup(AggregateScanState *state)
 }
 
 /*
+ * GetResult returns an aggregate of a group.
+ */
+static Datum
+GetResult(const AggregateScanState *state, const ValueGroup *group, int number,
+		  bool *isnull)
+{
+	TotalPart	part = list_nth_int(list_nth(state->private, AGGREGATE_PARTS),
+									number);
+	int			source = list_nth_int(list_nth(state->private,
+											   AGGREGATE_SOURCES), number);
+	int			other = list_nth_int(list_nth(state->private,
+											  AGGREGATE_OTHERS), number);
+	bool		has_false;
+
+	*isnull = false;
+	if (part == PART_ROWS)
+		return Int64GetDatum(group->nrows);
+	if (other < 0)
+		return ZbxhistTotalResult(&group->totals[source],
+								  state->table.inputs[source].kind, part,
+								  state->table.inputs[source].type, isnull);
+	has_false = group->totals[other].count > 0;
+	*isnull = !has_false && group->totals[source].count == 0;
+	return BoolGetDatum(part == PART_EVERY ? !has_false :
+						group->totals[source].count > 0);
+}
+
+/*
  * StoreGroup puts a group's keys and aggregates into the scan's slot.
  */
 static TupleTableSlot *
 StoreGroup(AggregateScanState *state, const ValueGroup *group)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	List	   *parts = list_nth(state->private, AGGREGATE_PARTS);
-	List	   *sources = list_nth(state->private, AGGREGATE_SOURCES);
+	int			nparts = list_length(list_nth(state->private, AGGREGATE_PARTS));
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	int			nkeys = state->table.nkeys;
@@ -354,24 +411,11 @@ StoreGroup(AggregateScanState *state, const ValueGroup *group)
 	{
 		slot->tts_values[nkeys] = ZbxhistGroupState(&state->table, group);
 		slot->tts_isnull[nkeys] = false;
-		parts = NIL;
+		nparts = 0;
 	}
-	for (int i = 0; i < list_length(parts); i++)
-	{
-		TotalPart	part = list_nth_int(parts, i);
-		int			source = list_nth_int(sources, i);
-		Datum	   *value = &slot->tts_values[nkeys + i];
-		bool	   *isnull = &slot->tts_isnull[nkeys + i];
-
-		*isnull = false;
-		if (part == PART_ROWS)
-			*value = Int64GetDatum(group->nrows);
-		else
-			*value = ZbxhistTotalResult(&group->totals[source],
-										state->table.inputs[source].kind, part,
-										state->table.inputs[source].type,
-										isnull);
-	}
+	for (int i = 0; i < nparts; i++)
+		slot->tts_values[nkeys + i] = GetResult(state, group, i,
+												&slot->tts_isnull[nkeys + i]);
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }

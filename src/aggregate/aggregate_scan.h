@@ -33,6 +33,23 @@ typedef struct AggregateCounters
 
 typedef struct SpilledGroups SpilledGroups;
 
+/* where an input has its values from in packed days */
+typedef struct InputSource
+{
+	Node	   *value;			/* a Var, or anything not null to count rows, or
+								 * else rows are made */
+	ColumnFilter *filter;		/* of those that count; NULL: all do */
+
+	/* of the day in hand */
+	const LayoutColumn *column; /* NULL: none */
+
+	/* of the segment in hand */
+	FilterVerdict verdict;		/* of filter */
+	SegmentRows rows;			/* FILTER_SOME: the column of those that pass */
+	int		   *places;			/* for each row of the segment, and its end: how
+								 * many before it pass */
+} InputSource;
+
 /* the values of keys and breaks at some clock */
 typedef struct KeyValues
 {
@@ -52,6 +69,8 @@ typedef struct AggregateScanState
 	ExprState **keys;			/* keys, then breaks */
 	int			nbreaks;
 	ExprState **inputs;
+	InputSource *sources;		/* of inputs */
+	bool		has_filters;	/* some of them have a filter */
 	ExprContext *econtext;		/* for rows of the input */
 	TupleTableSlot *input;		/* a row of packed days */
 	TupleTableSlot *key_input;	/* itemid and clock only */
@@ -65,7 +84,7 @@ typedef struct AggregateScanState
 	ColumnFilter *filter;		/* those of them that are evaluated on
 								 * columns; NULL: none */
 	bool		is_filter;		/* these are all of them */
-	bool		has_values;		/* the filter has its values */
+	bool		has_values;		/* all filters have their values */
 	MemoryContext filter_context;	/* owns these */
 	int			ncolumns;		/* of input */
 	int		   *attributes;		/* of them, from 0 */
@@ -79,9 +98,7 @@ typedef struct AggregateScanState
 	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
-	const LayoutColumn **columns;	/* of inputs; NULL: none; allocated in the
-									 * query's context */
-	bool	   *wanted_packed;	/* for inputs only */
+	bool	   *wanted_packed;	/* for inputs only, and their filters */
 	bool	   *wanted_filter;	/* for inputs and filter */
 	int			nwanted;		/* size of both */
 	MemoryContext segment_context;

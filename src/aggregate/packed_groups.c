@@ -125,8 +125,6 @@ ZbxhistBeginPackedGroups(AggregateScanState *state)
 	state->filter_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist aggregate filter",
 												  ALLOCSET_SMALL_SIZES);
-	state->columns = palloc0(sizeof(LayoutColumn *) *
-							 Max(state->table.ninputs, 1));
 	ZbxhistNotePackedRead(parent, estate->es_snapshot);
 	table_close(parent, NoLock);
 	state->scan = ZbxhistBeginPackedScan(state->packed, lsecond_oid(tables),
@@ -185,17 +183,17 @@ FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
 }
 
 /*
- * WantFilter says which packed columns the filter needs.
+ * WantFilter says which packed columns a filter needs.
  */
 static void
-WantFilter(AggregateScanState *state, const ColumnFilter *filter)
+WantFilter(const ColumnFilter *filter, bool *wanted)
 {
 	ListCell   *lc;
 
 	if (filter->condition != NULL && filter->condition->column->packed >= 0)
-		state->wanted_filter[filter->condition->column->packed] = true;
+		wanted[filter->condition->column->packed] = true;
 	foreach(lc, filter->parts)
-		WantFilter(state, lfirst(lc));
+		WantFilter(lfirst(lc), wanted);
 }
 
 /*
@@ -222,12 +220,37 @@ WantInputs(AggregateScanState *state)
 		ZbxhistAddPackedWanted(state->reader->map, state->wanted_packed);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 	{
-		if (state->columns[i]->packed >= 0)
-			state->wanted_packed[state->columns[i]->packed] = true;
+		const InputSource *source = &state->sources[i];
+
+		if (source->column->packed >= 0)
+			state->wanted_packed[source->column->packed] = true;
+		if (source->filter != NULL)
+			WantFilter(source->filter, state->wanted_packed);
 	}
 	memcpy(state->wanted_filter, state->wanted_packed, sizeof(bool) * npacked);
 	if (state->by_column && state->filter != NULL)
-		WantFilter(state, state->filter);
+		WantFilter(state->filter, state->wanted_filter);
+}
+
+/*
+ * FindSource finds the column of an input, and those of its filter; returns false
+ * if the day has not got all of them.  What counts rows is as the item, which is
+ * never null.
+ */
+static bool
+FindSource(const AggregateScanState *state, InputSource *source)
+{
+	Node	   *value = source->value;
+
+	source->column = NULL;
+	if (IsA(value, Var))
+		source->column = FindColumn(state, ((Var *) value)->varattno,
+									((Var *) value)->vartype);
+	else if (IsA(value, Const) && !((Const *) value)->constisnull)
+		source->column =
+			&state->reader->layout->columns[state->reader->layout->itemid];
+	return source->column != NULL &&
+		(source->filter == NULL || FindFilterColumns(state, source->filter));
 }
 
 /*
@@ -241,13 +264,7 @@ EnterDay(AggregateScanState *state)
 						FindFilterColumns(state, state->filter)) &&
 		(state->local == NULL || state->is_filter);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
-	{
-		Var		   *var = (Var *) state->inputs[i]->expr;
-
-		state->columns[i] = IsA(var, Var) ?
-			FindColumn(state, var->varattno, var->vartype) : NULL;
-		state->by_column = state->columns[i] != NULL;
-	}
+		state->by_column = FindSource(state, &state->sources[i]);
 	WantInputs(state);
 }
 

@@ -149,9 +149,12 @@ static bool
 IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
 {
 	const GroupInput *wanted = &state->table.inputs[input];
-	const LayoutColumn *column = state->columns[input];
+	const InputSource *source = &state->sources[input];
+	const LayoutColumn *column = source->column;
 	const DayLayout *layout = state->reader->layout;
 
+	if (source->filter != NULL && source->verdict != FILTER_ALL)
+		return source->verdict == FILTER_NONE;
 	if (column->packed < 0)
 		return true;
 	if (column->packed == 0)
@@ -203,11 +206,14 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		const GroupInput *input = &state->table.inputs[i];
+		const InputSource *source = &state->sources[i];
 		Total	   *total = &group->totals[i];
 
-		if (state->columns[i]->packed < 0)
+		if (source->filter != NULL && source->verdict == FILTER_NONE)
+			continue;
+		if (source->column->packed < 0)
 			ZbxhistTotalAddSame(total, input->kind, info->itemid, info->nrows);
-		else if (state->columns[i]->packed == 0)
+		else if (source->column->packed == 0)
 			ZbxhistTotalAddBounds(total, info->first_clock, info->last_clock,
 								  info->nrows);
 		else
@@ -237,6 +243,29 @@ FilterDecoded(AggregateScanState *state, SegmentRows *rows)
 }
 
 /*
+ * FilterInput leaves those of the decoded rows that pass the filter of an input, of
+ * which some do.
+ */
+static void
+FilterInput(AggregateScanState *state, InputSource *source,
+			const SegmentRows *rows)
+{
+	bool	   *mask = palloc(sizeof(bool) * Max(rows->nrows, 1));
+	bool	   *wanted = palloc0(sizeof(bool) * rows->ncolumns);
+
+	memset(mask, true, sizeof(bool) * rows->nrows);
+	ZbxhistFilterRows(source->filter, rows, state->econtext, state->input,
+					  mask);
+	if (source->column->packed >= 0)
+		wanted[source->column->packed] = true;
+	(void) ZbxhistLeaveRows(rows, wanted, mask, &source->rows);
+	source->places = palloc(sizeof(int) * (rows->nrows + 1));
+	source->places[0] = 0;
+	for (int i = 0; i < rows->nrows; i++)
+		source->places[i + 1] = source->places[i] + mask[i];
+}
+
+/*
  * Decode decodes the segment that has been found, and its clocks if they are
  * asked for.  If it has to be filtered, only rows that pass are left, unless
  * rows are made of them, which are checked then.
@@ -258,6 +287,12 @@ Decode(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 	state->counters.values_decoded += rows->nrows;
 	if (is_filtered && state->by_column)
 		FilterDecoded(state, rows);
+	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	{
+		if (state->sources[i].filter != NULL &&
+			state->sources[i].verdict == FILTER_SOME)
+			FilterInput(state, &state->sources[i], rows);
+	}
 	wanted[0] = had_clocks;
 }
 
@@ -271,15 +306,27 @@ AddRun(AggregateScanState *state, ValueGroup *group, const SegmentRows *rows,
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
 		const GroupInput *input = &state->table.inputs[i];
-		const LayoutColumn *column = state->columns[i];
+		const InputSource *source = &state->sources[i];
+		const LayoutColumn *column = source->column;
+		const SegmentRows *passed = rows;
+		int			first = from;
+		int			next = to;
 
+		if (source->filter != NULL && source->verdict == FILTER_NONE)
+			continue;
+		if (source->filter != NULL && source->verdict == FILTER_SOME)
+		{
+			passed = &source->rows;
+			first = source->places[from];
+			next = source->places[to];
+		}
 		if (column->packed < 0)
 			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
-								to - from);
+								next - first);
 		else
 			ZbxhistTotalAddColumn(&group->totals[i], input->kind, input->type,
-								  column, &rows->columns[column->packed],
-								  from, to, state->table.context);
+								  column, &passed->columns[column->packed],
+								  first, next, state->table.context);
 	}
 	group->nrows += to - from;
 }
@@ -417,24 +464,52 @@ IsItemWanted(AggregateScanState *state, int64 itemid)
 }
 
 /*
- * Judge says what of the segment passes the filter.  What that compares with
- * is evaluated for the first one: where there are no rows, there are no errors
- * either.
+ * SetFilterValues evaluates what filters compare with, for the first segment:
+ * where there are no rows, there are no errors either.
+ */
+static void
+SetFilterValues(AggregateScanState *state)
+{
+	if (state->has_values)
+		return;
+	state->has_values = true;
+	if (state->filter != NULL)
+		ZbxhistSetFilterValues(state->filter, state->econtext,
+							   state->filter_context);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		if (state->sources[i].filter != NULL)
+			ZbxhistSetFilterValues(state->sources[i].filter, state->econtext,
+								   state->filter_context);
+	}
+}
+
+/*
+ * Judge says what of the segment passes the filter, and sets it for inputs with
+ * filters of their own.
  */
 static FilterVerdict
 Judge(AggregateScanState *state, const SegmentInfo *info)
 {
+	const DayLayout *layout = state->reader->layout;
+	FilterVerdict result = FILTER_ALL;
 	SegmentStats stats;
 
-	if (state->filter == NULL)
-		return FILTER_ALL;
-	if (!state->has_values)
-		ZbxhistSetFilterValues(state->filter, state->econtext,
-							   state->filter_context);
-	state->has_values = true;
+	if (state->filter == NULL && !state->has_filters)
+		return result;
+	SetFilterValues(state);
 	ReadStats(state->reader, info, &stats);
-	return ZbxhistJudgeSegment(state->filter, state->reader->layout, info,
-							   &stats);
+	if (state->filter != NULL)
+		result = ZbxhistJudgeSegment(state->filter, layout, info, &stats);
+	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
+	{
+		InputSource *source = &state->sources[i];
+
+		if (source->filter != NULL)
+			source->verdict = ZbxhistJudgeSegment(source->filter, layout, info,
+												  &stats);
+	}
+	return result;
 }
 
 /*

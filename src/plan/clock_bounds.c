@@ -8,14 +8,12 @@
 #include "postgres.h"
 
 #include "catalog/triggers.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
 
 /*
@@ -49,39 +47,30 @@ ZbxhistAddParts(List *parts, Node *quals, BoolExprType kind)
 }
 
 /*
- * NarrowBoundsByOne narrows bounds by one condition, if it is one on the
- * clock of the relation varno.
+ * NarrowBoundsByOne narrows bounds by one condition, if it is one that compares
+ * the clock of the relation varno with a constant, of whatever type.  What packed
+ * days are read by is known to hold for the clock of any table, but for ctids.
  */
 static void
 NarrowBoundsByOne(Node *expr, Index varno, AttrNumber clock_attnum,
 				  ClockRange *bounds)
 {
-	OpExpr	   *op = (OpExpr *) expr;
-	Var		   *var;
-	Const	   *value;
-	RegProcedure proc;
-	int64		clock;
+	KeyColumns	columns = {.varno = varno,.clock = clock_attnum};
+	List	   *args = IsA(expr, OpExpr) ? ((OpExpr *) expr)->args :
+		IsA(expr, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) expr)->args : NIL;
+	List	   *conds = NIL;
+	ScanBounds	left;
 
-	if (!IsA(expr, OpExpr) || list_length(op->args) != 2 ||
-		!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
+	if (list_length(args) != 2 ||
+		(!IsA(linitial(args), Const) && !IsA(lsecond(args), Const)))
 		return;
-	var = (Var *) linitial(op->args);
-	value = (Const *) lsecond(op->args);
-	if (var->varno != varno || var->varattno != clock_attnum ||
-		var->varlevelsup != 0 || value->consttype != INT4OID ||
-		value->constisnull)
+	(void) ZbxhistTakeCondition((Expr *) expr, &columns, &conds);
+	if (conds == NIL || ((PackedCond *) linitial(conds))->kind >= COND_TID)
 		return;
-
-	clock = DatumGetInt32(value->constvalue);
-	proc = get_opcode(op->opno);
-	if (proc == F_INT4EQ || proc == F_INT4GE)
-		bounds->from_clock = Max(bounds->from_clock, clock);
-	if (proc == F_INT4GT)
-		bounds->from_clock = Max(bounds->from_clock, clock + 1);
-	if (proc == F_INT4EQ || proc == F_INT4LE)
-		bounds->to_clock = Min(bounds->to_clock, clock + 1);
-	if (proc == F_INT4LT)
-		bounds->to_clock = Min(bounds->to_clock, clock);
+	ZbxhistGetConstBounds(conds, &left);
+	bounds->from_clock = Max(bounds->from_clock, left.from_clock);
+	if (left.to_clock < bounds->to_clock)
+		bounds->to_clock = left.to_clock + 1;
 }
 
 /*

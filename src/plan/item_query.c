@@ -200,7 +200,8 @@ TakeConditions(const ItemQuery *wanted, Relation parent,
 		columns.itemid != set->itemid_attnum ||
 		columns.clock != set->clock_attnum)
 		return false;
-	return quals == NULL || ZbxhistTakeCondition(quals, &columns, conds);
+	return quals == NULL || (ZbxhistTakeCondition(quals, &columns, conds) &&
+							 !ZbxhistIsRangeOfItems(*conds));
 }
 
 /* ---- the first rows of one item ---- */

@@ -29,7 +29,9 @@ typedef enum TotalPart
 	PART_MIN,
 	PART_MAX,
 	PART_SUM,
-	PART_AVG
+	PART_AVG,
+	PART_ANY,					/* bool_or and bool_and, of two totals: how many */
+	PART_EVERY					/* are true, and how many are false */
 } TotalPart;
 
 typedef struct DoubleTotal

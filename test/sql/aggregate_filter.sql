@@ -75,12 +75,44 @@ INSERT INTO conditions SELECT tab, condition FROM unnest('{history,history_uint,
     "value BETWEEN SYMMETRIC 6 AND 2", "value > 3 OR value IS NULL", "(value > 3 AND clock < 100000) OR (value < 2 AND ns = 1)", "NOT (value > 3 OR ns = 2)", "ns = 1", "ns IN (0, 2) AND value > 5", "itemid = 4 AND value > 5 OR itemid = 5 AND value IS NULL",
     "value > 3 AND clock >= 90000 AND clock < 200000", "clock < 90000 OR clock BETWEEN 170000 AND 180000", "value > 5 AND itemid % 2 = 0", "itemid NOT IN (1, 3) AND value <> 5", "(clock = 86460 OR clock = 190000) AND ns <> 0", "value >= 5 AND value <= 5"}'::text[]) condition;
 SELECT * FROM run_conditions();
+-- the same as FILTER of some aggregates, beside others, and as what bool_or and bool_and look at
+CREATE FUNCTION run_filters(OUT result text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE c record; query text; found text; expected text; n integer := 0; scans integer := 0; made integer := 0; filled integer := 0;
+BEGIN
+    FOR c IN SELECT * FROM conditions ORDER BY tab, condition LOOP
+        query := format('SELECT %1$s AS key, count(*) FILTER (WHERE %2$s), count(v) FILTER (WHERE %2$s), max(clock) FILTER (WHERE %2$s), sum(itemid) FILTER (WHERE %2$s), %3$s, bool_or(%2$s), every(%2$s), bool_and(%2$s) FILTER (WHERE ns > 0), min(CASE WHEN %2$s THEN clock END), count(*) FROM (SELECT *, %4$s AS v FROM (SELECT *%5$s FROM %6$s) y) x %7$s GROUP BY %1$s',
+            CASE n % 4 WHEN 0 THEN 'itemid' WHEN 1 THEN 'clock / 3600' WHEN 2 THEN 'clock / 86400' ELSE '0 * itemid' END, c.condition,
+            CASE WHEN c.tab ~ '_' THEN 'trim_scale(min(v) FILTER (WHERE ' || c.condition || ')), sum(v)' ELSE 'max(v) FILTER (WHERE ' || c.condition || ') + 0, min(v) + 0' END,
+            CASE c.tab WHEN 'trends' THEN 'value_avg' ELSE 'value' END, CASE c.tab WHEN 'trends' THEN ', num AS ns' ELSE '' END, c.tab, CASE n % 3 WHEN 0 THEN 'WHERE ns > 0' ELSE '' END);
+        SET zbxhist.enable_aggregate_scan = on;
+        EXECUTE format('SELECT string_agg(x::text, '' '' ORDER BY x::text) FROM (%s) x', query) INTO found;
+        SET zbxhist.enable_aggregate_scan = off;
+        EXECUTE format('SELECT string_agg(x::text, '' '' ORDER BY x::text) FROM (%s) x', query) INTO expected;
+        IF found IS DISTINCT FROM expected THEN
+            result := format(E'%s %s\n  %s\n  %s', c.tab, c.condition, left(found, 200), left(expected, 200));
+            RETURN NEXT;
+        END IF;
+        n := n + 1;
+        filled := filled + (found IS NOT NULL)::integer;
+        IF n % 20 = 0 THEN
+            SET zbxhist.enable_aggregate_scan = on;
+            scans := scans + (of_plan(query, 'Segments Decoded') IS NOT NULL)::integer;
+            made := made + coalesce(of_plan(query, 'Packed Rows Made'), 0)::integer;
+        END IF;
+    END LOOP;
+    RESET zbxhist.enable_aggregate_scan;
+    result := format('%s conditions, some rows: %s, by the scan: %s, packed rows made: %s', n, filled > n / 2, scans > n / 40, made);
+    RETURN NEXT;
+END $$;
+SELECT * FROM run_filters();
 -- what is not evaluated on columns makes rows, with the same answers
 TRUNCATE conditions;
 INSERT INTO conditions SELECT tab, condition FROM unnest('{history,history_uint}'::text[]) tab, unnest('{"value > ns", "value + 0 > 5", "(value > 5) IS NOT TRUE", "value > 5 OR clock % 7 = 0", "value > 5 AND clock % 7 = 0", "value::text > ''5''", "value < ANY (''{3,4}'')", "value::numeric(5,1) = 5.5 AND value < 1000 AND value > -1000", "(value > 5) = (ns = 1)"}'::text[]) condition
     WHERE condition NOT LIKE '%numeric(5%' OR tab = 'history_uint';
 INSERT INTO conditions VALUES ('history', 'value > 5.5::numeric::real'), ('history_uint', 'value > 5.5::double precision'), ('trends', 'num > 5.5');
 SELECT count(*) AS different FROM run_conditions() r WHERE r NOT LIKE '%conditions, some rows%';
+DELETE FROM conditions WHERE condition LIKE '%numeric(5%';
+SELECT count(*) AS different FROM run_filters() r WHERE r NOT LIKE '%conditions, some rows%';
 SELECT of_plan('SELECT count(*) FROM history WHERE value > ns', 'Packed Rows Made') AS made, of_plan('SELECT count(*) FROM history WHERE value > ns AND value > 1e300', 'Segments Excluded') AS excluded;
 -- statistics leave segments out, or take them whole
 CREATE FUNCTION plan_of(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -94,6 +126,8 @@ END $$;
 SELECT * FROM plan_of('SELECT count(*), sum(value) FROM history WHERE itemid IN (2, 4, 7) AND value <= 9');
 SELECT * FROM plan_of('SELECT itemid, max(value) FROM history_uint WHERE value > 1e19 GROUP BY itemid');
 SELECT * FROM plan_of('SELECT max(value) FROM history_uint WHERE value IN (5, 18446744073709551400) AND clock % 1 = 0');
+SELECT * FROM plan_of('SELECT count(*) FILTER (WHERE value <= 9), bool_or(value > 100), count(*) FROM history WHERE itemid IN (2, 4, 7)');
+SELECT * FROM plan_of('SELECT itemid, max(value) FILTER (WHERE itemid < 4) FROM history_uint GROUP BY itemid');
 -- parameters, of generic plans too, are evaluated anew each time
 SET plan_cache_mode = force_generic_plan;
 PREPARE above(double precision, integer[]) AS SELECT count(*), sum(value) FROM history WHERE itemid = ANY ('{2,4,5,7}') AND clock < 259200 AND value > $1 AND ns = ANY ($2);
@@ -123,4 +157,13 @@ ALTER TABLE history_uint ALTER value TYPE double precision;
 SELECT count(*) FROM history_uint WHERE value = 5;
 ROLLBACK;
 SELECT count(*) FROM history_uint WHERE value = 5;
+-- FILTER with parameters, and one that is not of columns alone
+SET plan_cache_mode = force_generic_plan;
+PREPARE filtered(double precision) AS SELECT count(*) FILTER (WHERE value > $1), bool_and(value > $1) FROM history WHERE itemid IN (2, 4);
+EXECUTE filtered(3);
+EXECUTE filtered('-Infinity');
+EXECUTE filtered(NULL);
+RESET plan_cache_mode;
+SELECT count(*) FILTER (WHERE value > ns), count(*) FILTER (WHERE true), count(value) FILTER (WHERE NULL), bool_or(NULL), bool_or(value > 5 AND clock % 7 = 0) FROM history WHERE itemid = 4;
+SELECT of_plan('SELECT count(*) FILTER (WHERE EXISTS (SELECT)) FROM history', 'Segments Decoded') IS NULL AS planned_as_before;
 DROP SCHEMA aggregate_filter CASCADE;

@@ -17,6 +17,7 @@ CREATE VIEW stored AS SELECT tableoid::regclass AS stored_in, * FROM trends;
 EXPLAIN (COSTS OFF) UPDATE trends SET num = 2 WHERE itemid = 1 AND clock = 2678400;
 EXPLAIN (COSTS OFF) DELETE FROM trends WHERE itemid = 1 AND (clock >= 2678400 AND clock < 5097600);
 EXPLAIN (COSTS OFF) DELETE FROM trends WHERE clock > 5097599 AND clock <= 5097600;
+EXPLAIN (COSTS OFF) DELETE FROM trends WHERE clock > 2678399.5 AND 2678402.5 > clock;
 UPDATE trends SET num = 2 WHERE itemid = 1 AND clock = 2678400;
 \echo :ROW_COUNT
 DELETE FROM trends WHERE itemid = 2 AND clock BETWEEN 2678400 AND 2680000;

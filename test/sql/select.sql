@@ -43,6 +43,20 @@ SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock <= 259200');
 SELECT tables_of('SELECT min(value), max(value) FROM history WHERE itemid = 1 AND clock = 90000');
 SELECT tables_of('SELECT DISTINCT itemid FROM history WHERE clock = 259200');
 SELECT tables_of('SELECT * FROM history WHERE itemid IN (1, 2, 3) AND clock = 259200');
+-- constants of other types, either side, a list, and what the planner makes constants of
+SELECT tables_of(format('SELECT * FROM history WHERE itemid = 1 AND %s', condition)), condition FROM unnest(array[
+    'clock >= 432000::bigint', 'clock >= 431999.5', 'clock > 431998.5', '345600.5 >= clock', 'clock < 345600.5 AND clock >= 345600.0',
+    'clock >= 431999.5::float8', 'clock >= ''NaN''::float8', 'clock < ''-Infinity''::float8', 'clock >= 1e30', 'clock <= 1e30 AND clock > 518399',
+    'to_timestamp(clock) >= ''1970-01-06 00:00+00''', 'to_timestamp(clock) > ''1970-01-05 23:00+00'' AND to_timestamp(clock) < ''1970-01-06 00:00:00.5+00''',
+    'to_timestamp(clock) >= to_timestamp(432000)', 'clock >= 86400 * 5', 'clock IN (432000, 440000)', 'clock >= 5000000000', 'clock > -5000000000 AND clock < 90000', 'clock = 345600.5 OR clock = 345600',
+    'clock + 0 >= 432000', 'clock <> 432000', 'clock >= NULL']) condition;
+SELECT count(*), min(clock) FROM history WHERE clock >= 431998.5;
+SELECT count(*), max(clock) FROM history WHERE clock < 345600.5 AND to_timestamp(clock) >= '1970-01-05 00:00+00';
+SELECT count(*), max(clock) FROM history WHERE clock <= 345600::bigint AND clock > 342000.0::float8;
+SELECT count(*), max(clock) FROM history WHERE clock = 345600.5 OR clock = 345600 OR 90000.0::float8 = clock;
+-- what is known when it is executed bounds packed days only
+SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock >= extract(epoch FROM now() - interval ''1 hour'')');
+SELECT count(*) FROM history WHERE clock >= extract(epoch FROM now() - interval '1 hour') OR to_timestamp(clock) > now();
 -- in subqueries, joins, WITH, conditions, views, set operations
 SELECT tables_of('SELECT * FROM (SELECT itemid, max(clock) FROM history WHERE clock = 259200 GROUP BY itemid) m');
 SELECT tables_of('SELECT * FROM history a JOIN history b USING (itemid) WHERE a.clock = 90000 AND b.clock = 259200');

@@ -163,7 +163,9 @@ sub where
 		'itemid = ' . (1 + int rand 9),
 		'itemid IN (1, 3, 8)',
 		q{itemid = ANY ('{2,5,99}')},
-		'itemid > 4') if rand() < 0.6;
+		'itemid > 4',
+		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
+		'3 >= itemid') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
@@ -187,14 +189,28 @@ my @aggregates = (
 	'avg(clock)', 'sum(ns)',
 	'max(itemid)', 'round(avg(itemid), 3)',
 	'sum(clock * 2)');
+
+# An aggregate, some with conditions of their own.
+sub aggregate
+{
+	my ($is_text) = @_;
+	my $condition = value_condition(int rand 2, $is_text);
+	my $aggregate =
+	  one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates);
+	return one_of('bool_or', 'bool_and', 'every') . "($condition)"
+	  if rand() < 0.1;
+	return "count(CASE WHEN $condition THEN value END)" if rand() < 0.05;
+	return $aggregate if $aggregate =~ /^round/ || rand() < 0.75;
+	return "$aggregate FILTER (WHERE $condition)";
+}
+
 for my $number (1 .. $queries)
 {
 	my $table = one_of(sort keys %type);
 	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys, map {
-		one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates)
-	} 1 .. 1 + int rand 4;
+	my $list = join ', ', @keys,
+	  map { aggregate($is_text) } 1 .. 1 + int rand 4;
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;

@@ -38,6 +38,10 @@ extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
 
 /* all groups, in the order of the heap */
 extern void ZbxhistDayScanAll(DayScan *scan);
+
+/* those that may have rows of the items between two; all of them, if need be */
+extern void ZbxhistDayScanItems(DayScan *scan, int64 first_itemid,
+								int64 last_itemid);
 extern void ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first,
 								 BlockNumber last);
 extern bool ZbxhistDayScanNext(DayScan *scan, DayGroup *group);

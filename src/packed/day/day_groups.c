@@ -73,6 +73,7 @@ struct DayScan
 	bool		has_one_page;	/* which is looked through */
 	bool		is_started;		/* the index scan of this phase is */
 	int64		itemid;
+	int64		last_itemid;	/* the same, or of a scan for several the last */
 	int32		first_clock;
 	int32		last_clock;
 	bool		only_item;		/* other segments are not wanted */
@@ -225,6 +226,7 @@ ZbxhistDayScanItem(DayScan *scan, const ItemRange *range)
 	}
 	scan->phase = range->is_descending ? SCAN_BACKWARD : SCAN_FIRST;
 	scan->itemid = range->itemid;
+	scan->last_itemid = range->itemid;
 	scan->first_clock = position_clock(range->first);
 	scan->last_clock = position_clock(range->last);
 	scan->is_descending = range->is_descending;
@@ -265,7 +267,7 @@ ZbxhistDayScanAll(DayScan *scan)
 	if (scan->runs != NULL)
 	{
 		scan->phase = SCAN_RUNS;
-		ZbxhistRunsOfAll(scan->runs);
+		ZbxhistRunsOfItems(scan->runs, PG_INT64_MIN, PG_INT64_MAX);
 		return;
 	}
 	old = MemoryContextSwitchTo(scan->context);
@@ -273,6 +275,34 @@ ZbxhistDayScanAll(DayScan *scan)
 	scan->has_one_page = HasOnePage(scan);
 	StartHeap(scan);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * ZbxhistDayScanItems begins with those groups that may have rows of the items
+ * between two, which are included, by the index, or with all if there is but one
+ * page or all items are asked for.
+ */
+void
+ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)
+{
+	ItemRange	range;
+
+	if (scan->runs != NULL)
+	{
+		ExecClearTuple(scan->slot);
+		scan->phase = SCAN_RUNS;
+		ZbxhistRunsOfItems(scan->runs, first_itemid, last_itemid);
+		return;
+	}
+	if ((first_itemid == PG_INT64_MIN && last_itemid == PG_INT64_MAX) ||
+		HasOnePage(scan))
+	{
+		ZbxhistDayScanAll(scan);
+		return;
+	}
+	ZbxhistWholeItem(&range, first_itemid);
+	ZbxhistDayScanItem(scan, &range);
+	scan->last_itemid = last_itemid;
 }
 
 /*
@@ -310,7 +340,7 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 {
 	int			npacked = scan->layout->npacked;
 	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
-		scan->phase != SCAN_BLOCKS;
+		scan->phase != SCAN_BLOCKS && scan->last_itemid == scan->itemid;
 
 	if (only_item ?
 		!ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
@@ -421,7 +451,7 @@ static void
 StartForward(DayScan *scan)
 {
 	StartScan(scan, BTGreaterStrategyNumber, scan->itemid, scan->first_clock,
-			  scan->itemid, scan->last_clock);
+			  scan->last_itemid, scan->last_clock);
 }
 
 /*
@@ -569,8 +599,8 @@ NextAscending(DayScan *scan, DayGroup *group)
 			StartForward(scan);
 		found = NextTuple(scan, group);
 	}
-	if (!found || !IsBefore(scan, group->last_itemid, group->last_clock,
-							scan->last_clock))
+	if (!found || compare_places(group->last_itemid, group->last_clock,
+								 scan->last_itemid, scan->last_clock) >= 0)
 		scan->phase = SCAN_DONE;
 	return found;
 }

@@ -4,8 +4,8 @@
  *	  The rows of one packed day, segment by segment.
  *
  * A reader is started for a range of one item's rows, which come in the order
- * of (clock, ns) in either direction, or for all items, whose rows come in no
- * useful order.  It may be started again.  A segment is decoded when its first
+ * of (clock, ns) in either direction, or for all items, or those between two, whose
+ * rows come in no useful order.  It may be started again.  A segment is decoded when its first
  * row is asked for, and only the columns that somebody wants.
  *
  * Locks: the caller has locked the day's table.  Memory: a reader has a
@@ -160,9 +160,7 @@ EnterGroup(DayReader *reader)
 	const GroupReader *group = &reader->group.reader;
 
 	reader->has_group = true;
-	if (reader->is_whole)
-		reader->segment = 0;
-	else if (!reader->range.is_descending)
+	if (!reader->range.is_descending)
 		reader->segment = FindFirstOf(group, reader->range.itemid);
 	else if (reader->range.itemid == PG_INT64_MAX)
 		reader->segment = group->nsegments - 1;
@@ -220,19 +218,33 @@ ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range)
 }
 
 /*
- * ZbxhistDayReaderStartWhole begins with the rows of all items between two
- * positions, which are those of range.
+ * SetWhole says that rows of several items are asked for, between the positions
+ * of a range.
  */
-void
-ZbxhistDayReaderStartWhole(DayReader *reader, const ItemRange *range)
+static void
+SetWhole(DayReader *reader, const ItemRange *range, int64 first_itemid,
+		 int64 last_itemid)
 {
 	Rewind(reader);
 	reader->range = *range;
+	reader->range.itemid = first_itemid;
 	reader->range.is_descending = false;
+	reader->last_itemid = last_itemid;
 	reader->is_whole = true;
 	reader->is_last_group = false;
 	reader->has_group = false;
-	ZbxhistDayScanAll(reader->scan);
+}
+
+/*
+ * ZbxhistDayReaderStartWhole begins with the rows of all items between two, which
+ * are included, between two positions, which are those of range.
+ */
+void
+ZbxhistDayReaderStartWhole(DayReader *reader, const ItemRange *range,
+						   int64 first_itemid, int64 last_itemid)
+{
+	SetWhole(reader, range, first_itemid, last_itemid);
+	ZbxhistDayScanItems(reader->scan, first_itemid, last_itemid);
 }
 
 /*
@@ -243,15 +255,25 @@ void
 ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
 							BlockNumber last)
 {
-	Rewind(reader);
-	ZbxhistWholeItem(&reader->range, 0);
-	reader->is_whole = true;
-	reader->is_last_group = false;
-	reader->has_group = false;
+	ItemRange	range;
+
+	ZbxhistWholeItem(&range, 0);
+	SetWhole(reader, &range, PG_INT64_MIN, PG_INT64_MAX);
 	ZbxhistDayScanBlocks(reader->scan, first, last);
 }
 
 /* ---- segments ---- */
+
+/*
+ * IsItemInRange says whether an item is asked for.
+ */
+static inline bool
+IsItemInRange(const DayReader *reader, int64 itemid)
+{
+	return reader->is_whole ?
+		itemid >= reader->range.itemid && itemid <= reader->last_itemid :
+		itemid == reader->range.itemid;
+}
 
 /*
  * IsInRange says whether a segment may have rows that are asked for.
@@ -259,7 +281,7 @@ ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
 static bool
 IsInRange(const DayReader *reader, const SegmentInfo *info)
 {
-	return (reader->is_whole || info->itemid == reader->range.itemid) &&
+	return IsItemInRange(reader, info->itemid) &&
 		info->last_clock >= position_clock(reader->range.first) &&
 		info->first_clock <= position_clock(reader->range.last);
 }
@@ -279,7 +301,7 @@ FindInGroup(DayReader *reader)
 
 		if (IsInRange(reader, info))
 			return info;
-		if (!reader->is_whole && info->itemid != reader->range.itemid)
+		if (!IsItemInRange(reader, info->itemid))
 			return NULL;
 		reader->spec->counters->segments_skipped++;
 		reader->segment += reader->range.is_descending ? -1 : 1;

@@ -45,7 +45,9 @@ typedef struct DayReader
 	bool	   *wanted_partly;	/* the same where a range begins or ends */
 	DayScan    *scan;
 	ItemRange	range;			/* the item and positions asked for */
-	bool		is_whole;		/* all items; range's positions count */
+	bool		is_whole;		/* items from range's to another one; the
+								 * order is not that of their rows */
+	int64		last_itemid;	/* that one, included */
 
 	/* the group that was read last */
 	DayGroup	group;
@@ -73,7 +75,8 @@ extern DayReader *ZbxhistOpenDayReader(Relation day,
 extern bool ZbxhistMoveDayReader(DayReader *reader, Relation day);
 extern void ZbxhistDayReaderStart(DayReader *reader, const ItemRange *range);
 extern void ZbxhistDayReaderStartWhole(DayReader *reader,
-									   const ItemRange *range);
+									   const ItemRange *range,
+									   int64 first_itemid, int64 last_itemid);
 extern void ZbxhistDayReaderStartBlocks(DayReader *reader, BlockNumber first,
 										BlockNumber last);
 extern const SegmentInfo *ZbxhistDayReaderFind(DayReader *reader);

@@ -3,8 +3,8 @@
  * scan.c
  *	  The rows of all packed days of a table.
  *
- * Day after day, and in each one item after the other, or the day as a whole
- * if no items are named; or item after item, each through all days, which then
+ * Day after day, and in each one item after the other, or the day as a whole,
+ * or a range of its items, if none are named; or item after item, each through all days, which then
  * stay open.  Rows of an item come in the order of (clock, ns), either way.  A
  * day is opened when it is reached, so whoever stops early has not touched the
  * rest, but for pages asked for beforehand (open_days.c).
@@ -177,7 +177,9 @@ StartReader(PackedScan *scan)
 
 	(void) LimitToTids(scan, &range);
 	if (scan->bounds.items == NULL)
-		ZbxhistDayReaderStartWhole(scan->open.reader, &range);
+		ZbxhistDayReaderStartWhole(scan->open.reader, &range,
+								   scan->bounds.from_item,
+								   scan->bounds.to_item);
 	else
 		ZbxhistDayReaderStart(scan->open.reader, &range);
 }

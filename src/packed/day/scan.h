@@ -26,7 +26,10 @@ typedef struct ItemClocks
 typedef struct ScanBounds
 {
 	int			nitems;
-	const int64 *items;			/* sorted, each once; NULL: all items */
+	const int64 *items;			/* sorted, each once; NULL: all items between
+								 * these two */
+	int64		from_item;		/* included */
+	int64		to_item;		/* included */
 	int64		from_clock;		/* included */
 	int64		to_clock;		/* included */
 	bool		is_by_item;		/* item after item, each of all days, instead

@@ -168,7 +168,7 @@ ListItems(ItemSource *base, const ItemRange *range, int32 clock,
 	DayReader  *reader = ((PackedSource *) base)->days.reader;
 	const SegmentInfo *info;
 
-	ZbxhistDayReaderStartWhole(reader, range);
+	ZbxhistDayReaderStartWhole(reader, range, PG_INT64_MIN, PG_INT64_MAX);
 	while ((info = ZbxhistDayReaderFind(reader)) != NULL)
 	{
 		int32		end = list->is_descending ? info->last_clock :

@@ -4,8 +4,8 @@
  *	  What conditions on items, clocks and ctids leave to be read.
  *
  * Conditions (fdw_quals.c) whose values are known become bounds, one after the
- * other: items and ctids are sorted lists of numbers, clocks a range, keys a
- * sorted list of items with such a range.
+ * other: items are a range and maybe a sorted list of numbers, ctids such a list,
+ * clocks a range, keys a sorted list of items with such a range.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "datatype/timestamp.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
@@ -24,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "binary_search.h"
 #include "packed/fdw/fdw_bounds.h"
 
 /* no clock is as far from 0; doubles of it are exact */
@@ -37,6 +39,8 @@ ZbxhistInitBounds(ScanBounds *bounds)
 {
 	bounds->nitems = 0;
 	bounds->items = NULL;
+	bounds->from_item = PG_INT64_MIN;
+	bounds->to_item = PG_INT64_MAX;
 	bounds->from_clock = PG_INT64_MIN;
 	bounds->to_clock = PG_INT64_MAX;
 	bounds->is_by_item = false;
@@ -293,6 +297,7 @@ LimitKeys(ScanBounds *bounds)
 		key.from_clock = Max(key.from_clock, bounds->from_clock);
 		key.to_clock = Min(key.to_clock, bounds->to_clock);
 		if (key.from_clock <= key.to_clock &&
+			key.itemid >= bounds->from_item && key.itemid <= bounds->to_item &&
 			(bounds->items == NULL ||
 			 bsearch(&key.itemid, bounds->items, bounds->nitems,
 					 sizeof(int64), compare_int64) != NULL))
@@ -324,17 +329,37 @@ MergeKeys(ScanBounds *bounds)
 }
 
 /*
- * ZbxhistSettleKeys is called when all conditions have limited bounds: it makes
- * keys, if there are any, what the scan expects, and limits items and clocks to
- * theirs.
+ * LimitToRange leaves of the items in bounds those of their range.
+ */
+static void
+LimitToRange(ScanBounds *bounds)
+{
+	int			first;
+	int			next;
+
+	if (bounds->from_item > bounds->to_item)
+		LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
+	if (bounds->items == NULL)
+		return;
+	find_first(next, bounds->nitems, bounds->items[next] > bounds->to_item);
+	find_first(first, next, bounds->items[first] >= bounds->from_item);
+	bounds->items += first;
+	bounds->nitems = next - first;
+}
+
+/*
+ * ZbxhistSettleBounds is called when all conditions have limited bounds: it makes
+ * items and keys, if there are any, what the scan expects, and limits items and
+ * clocks to theirs.
  */
 void
-ZbxhistSettleKeys(ScanBounds *bounds)
+ZbxhistSettleBounds(ScanBounds *bounds)
 {
 	int64	   *items;
 	int64		from_clock = PG_INT64_MAX;
 	int64		to_clock = PG_INT64_MIN;
 
+	LimitToRange(bounds);
 	if (bounds->keys == NULL)
 		return;
 	LimitKeys(bounds);
@@ -418,39 +443,42 @@ GetFloor(Oid type, Datum value, int64 *floor_of)
 }
 
 /*
- * ApplyClock limits bounds by a comparison of the clock.
+ * LimitRange leaves of a range what a comparison of one of these kinds does.
  */
 static void
-ApplyClock(ScanBounds *bounds, PackedCondKind kind, Oid type, Datum value)
+LimitRange(int64 *from, int64 *to, PackedCondKind kind, Oid type, Datum value)
 {
 	int64		number;
 	bool		is_whole = GetFloor(type, value, &number);
+	int64		first = PG_INT64_MIN;
+	int64		last = PG_INT64_MAX;
+	bool		is_empty = false;
 
 	switch (kind)
 	{
 		case COND_CLOCK_FROM:
+		case COND_ITEM_FROM:
 		case COND_CLOCK_AFTER:
-			if (kind == COND_CLOCK_FROM && is_whole)
-				LimitClocks(bounds, number, PG_INT64_MAX);
-			else if (number == PG_INT64_MAX)
-				LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
-			else
-				LimitClocks(bounds, number + 1, PG_INT64_MAX);
+		case COND_ITEM_AFTER:
+			first = number;
+			if (!is_whole || kind == COND_CLOCK_AFTER || kind == COND_ITEM_AFTER)
+				is_empty = pg_add_s64_overflow(number, 1, &first);
 			break;
 		case COND_CLOCK_TO:
+		case COND_ITEM_TO:
 		case COND_CLOCK_BEFORE:
-			if (kind == COND_CLOCK_TO || !is_whole)
-				LimitClocks(bounds, PG_INT64_MIN, number);
-			else if (number == PG_INT64_MIN)
-				LimitClocks(bounds, PG_INT64_MAX, PG_INT64_MIN);
-			else
-				LimitClocks(bounds, PG_INT64_MIN, number - 1);
+		case COND_ITEM_BEFORE:
+			last = number;
+			if (is_whole && (kind == COND_CLOCK_BEFORE || kind == COND_ITEM_BEFORE))
+				is_empty = pg_sub_s64_overflow(number, 1, &last);
 			break;
 		default:
-			LimitClocks(bounds, is_whole ? number : PG_INT64_MAX,
-						is_whole ? number : PG_INT64_MIN);
+			first = last = number;
+			is_empty = !is_whole;
 			break;
 	}
+	*from = is_empty ? PG_INT64_MAX : Max(*from, first);
+	*to = is_empty ? PG_INT64_MIN : Min(*to, last);
 }
 
 /*
@@ -487,8 +515,14 @@ ZbxhistApplyCond(ScanBounds *bounds, PackedCondKind kind, Oid type,
 			*item = GetInteger(type, value);
 			LimitItems(bounds, item, 1);
 			break;
+		case COND_ITEM_FROM:
+		case COND_ITEM_AFTER:
+		case COND_ITEM_TO:
+		case COND_ITEM_BEFORE:
+			LimitRange(&bounds->from_item, &bounds->to_item, kind, type, value);
+			break;
 		default:
-			ApplyClock(bounds, kind, type, value);
+			LimitRange(&bounds->from_clock, &bounds->to_clock, kind, type, value);
 			break;
 	}
 }
@@ -519,6 +553,6 @@ ZbxhistEvaluateConds(const List *kinds, const List *values,
 		ZbxhistApplyCond(bounds, lfirst_int(kind),
 						 exprType((Node *) expr->expr), result, isnull);
 	}
-	ZbxhistSettleKeys(bounds);
+	ZbxhistSettleBounds(bounds);
 	MemoryContextSwitchTo(old);
 }

@@ -15,16 +15,20 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/selfuncs.h"
@@ -144,7 +148,7 @@ ZbxhistEstimateRuns(PackedDay *days, int ndays)
  * EstimateItems estimates how many items there are.
  */
 static double
-EstimateItems(PlannerInfo *root, RelOptInfo *rel, const PackedRel *packed)
+EstimateItems(PlannerInfo *root, RelOptInfo *rel, PackedRel *packed)
 {
 	VariableStatData stats;
 	double		result;
@@ -159,6 +163,7 @@ EstimateItems(PlannerInfo *root, RelOptInfo *rel, const PackedRel *packed)
 	examine_variable(root, (Node *) itemid, 0, &stats);
 	result = get_variable_numdistinct(&stats, &is_default);
 	ReleaseVariableStats(stats);
+	packed->has_stats = !is_default;
 	if (!is_default)
 		return result;
 	for (int i = 0; i < packed->ndays; i++)
@@ -216,6 +221,7 @@ typedef struct Selected
 {
 	ScanBounds	bounds;			/* by constants */
 	double		nitems;			/* -1: all */
+	bool		is_range;		/* all between two */
 	double		ntids;			/* -1: all */
 	double		share;			/* of the clocks in bounds */
 	bool		is_one_clock;
@@ -245,6 +251,10 @@ SelectUnknown(PlannerInfo *root, const PackedCond *cond, Selected *selected)
 			selected->is_one_clock = true;
 			break;
 		case COND_CLOCKS:
+		case COND_ITEM_FROM:
+		case COND_ITEM_AFTER:
+		case COND_ITEM_TO:
+		case COND_ITEM_BEFORE:
 			break;
 		case COND_TID:
 			selected->ntids = 1;
@@ -285,7 +295,7 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 		else
 			SelectUnknown(root, cond, selected);
 	}
-	ZbxhistSettleKeys(&selected->bounds);
+	ZbxhistSettleBounds(&selected->bounds);
 	if (selected->bounds.items != NULL)
 		selected->nitems = selected->nitems < 0 ? selected->bounds.nitems :
 			Min(selected->nitems, selected->bounds.nitems);
@@ -293,6 +303,53 @@ SelectByConds(PlannerInfo *root, List *conds, Selected *selected)
 		selected->ntids = selected->bounds.ntids;
 	if (selected->bounds.from_clock == selected->bounds.to_clock)
 		selected->is_one_clock = true;
+}
+
+/*
+ * SelectRange estimates how many items are between two.
+ */
+static void
+SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
+			Selected *selected)
+{
+	static const int strategies[] = {
+		[COND_ITEM_FROM] = BTGreaterEqualStrategyNumber,
+		[COND_ITEM_AFTER] = BTGreaterStrategyNumber,
+		[COND_ITEM_TO] = BTLessEqualStrategyNumber,
+		[COND_ITEM_BEFORE] = BTLessStrategyNumber
+	};
+	const PackedRel *packed = rel->fdw_private;
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		const PackedCond *cond = lfirst(lc);
+		Oid			operator;
+
+		if (cond->kind < COND_ITEM_FROM || cond->kind > COND_ITEM_BEFORE)
+			continue;
+		operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT8OID,
+									   exprType((Node *) cond->value),
+									   strategies[cond->kind]);
+		clauses = lappend(clauses,
+						  make_opclause(operator, BOOLOID, false,
+										(Expr *) makeVar(rel->relid,
+														 packed->columns.itemid,
+														 INT8OID, -1,
+														 InvalidOid, 0),
+										cond->value, InvalidOid, InvalidOid));
+	}
+	selected->is_range = clauses != NIL && selected->nitems < 0;
+	if (!selected->is_range)
+		return;
+	selected->nitems = packed->nitems;
+	if (packed->has_stats)
+		selected->nitems *= clauselist_selectivity(root, clauses, rel->relid,
+												   JOIN_INNER, NULL);
+	selected->nitems = clamp_row_est(Min(selected->nitems,
+										 (double) selected->bounds.to_item -
+										 (double) selected->bounds.from_item + 1));
 }
 
 /*
@@ -418,7 +475,8 @@ CountPages(const PackedRel *packed, const Selected *selected)
 
 	if (selected->nitems < 0)
 		return all;
-	return Min(all, selected->nrows / ROWS_PER_PAGE + selected->nplaces);
+	return Min(all, selected->nrows / ROWS_PER_PAGE +
+			   (selected->is_range ? selected->ndays : selected->nplaces));
 }
 
 /*
@@ -436,6 +494,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	Cost		page_cost;
 
 	SelectByConds(root, conds, &selected);
+	SelectRange(root, rel, conds, &selected);
 	if (selected.bounds.keys != NULL)
 		CountKeyRows(packed, &selected);
 	else
@@ -456,7 +515,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 					  packed->nrows / Max(packed->ndays, 1) /
 					  packed->nitems * selected.nplaces));
 	/* whoever reads by items goes down an index for each */
-	page_cost = selected.nitems < 0 ? seq_page_cost :
+	page_cost = selected.nitems < 0 || selected.is_range ? seq_page_cost :
 		random_page_cost + 50 * cpu_operator_cost;
 	cost_qual_eval(&local_cost, local, root);
 

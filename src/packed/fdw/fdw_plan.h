@@ -35,6 +35,7 @@ typedef struct PackedRel
 	PackedDay  *days;			/* sorted by clock */
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
+	bool		has_stats;		/* ANALYZE has counted them */
 	List	   *ors;			/* of TakenOr, those of the query's conditions */
 	ScanEstimate estimate;		/* of a scan by the query's conditions */
 } PackedRel;

@@ -215,23 +215,23 @@ GetStrategy(Oid operator, Oid type, Oid value_type)
 }
 
 /*
- * ClockKind returns the kind of a comparison of the clock.
+ * KindOf returns the kind of a comparison of the clock, or of the item.
  */
 static PackedCondKind
-ClockKind(int strategy)
+KindOf(bool is_clock, int strategy)
 {
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			return COND_CLOCK_BEFORE;
+			return is_clock ? COND_CLOCK_BEFORE : COND_ITEM_BEFORE;
 		case BTLessEqualStrategyNumber:
-			return COND_CLOCK_TO;
+			return is_clock ? COND_CLOCK_TO : COND_ITEM_TO;
 		case BTGreaterEqualStrategyNumber:
-			return COND_CLOCK_FROM;
+			return is_clock ? COND_CLOCK_FROM : COND_ITEM_FROM;
 		case BTGreaterStrategyNumber:
-			return COND_CLOCK_AFTER;
+			return is_clock ? COND_CLOCK_AFTER : COND_ITEM_AFTER;
 		default:
-			return COND_CLOCK;
+			return is_clock ? COND_CLOCK : COND_ITEM;
 	}
 }
 
@@ -261,12 +261,7 @@ TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
 		return false;
-	if (key == columns->clock)
-		AddCond(conds, ClockKind(strategy), right);
-	else if (strategy == BTEqualStrategyNumber)
-		AddCond(conds, COND_ITEM, right);
-	else
-		return false;
+	AddCond(conds, KindOf(key == columns->clock, strategy), right);
 	return true;
 }
 
@@ -353,7 +348,7 @@ ZbxhistGetConstBounds(List *conds, ScanBounds *bounds)
 			ZbxhistApplyCond(bounds, cond->kind, value->consttype,
 							 value->constvalue, value->constisnull);
 	}
-	ZbxhistSettleKeys(bounds);
+	ZbxhistSettleBounds(bounds);
 }
 
 /*
@@ -560,6 +555,25 @@ ZbxhistIsListOfItems(const List *conds)
 
 		if (kind == COND_ITEMS || kind == COND_KEYS)
 			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistIsRangeOfItems says whether conditions leave the items between two, and
+ * do not name them.
+ */
+bool
+ZbxhistIsRangeOfItems(const List *conds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conds)
+	{
+		PackedCondKind kind = ((PackedCond *) lfirst(lc))->kind;
+
+		if (kind >= COND_ITEM_FROM && kind <= COND_ITEM_BEFORE)
+			return !ZbxhistIsOneItem(conds) && !ZbxhistIsListOfItems(conds);
 	}
 	return false;
 }

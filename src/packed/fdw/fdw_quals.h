@@ -38,6 +38,7 @@ extern bool ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns,
 extern void ZbxhistGetConstBounds(List *conds, ScanBounds *bounds);
 extern bool ZbxhistIsOneItem(const List *conds);
 extern bool ZbxhistIsListOfItems(const List *conds);
+extern bool ZbxhistIsRangeOfItems(const List *conds);
 extern bool ZbxhistHasTids(const List *kinds);
 
 #endif							/* ZBXHIST_FDW_QUALS_H */

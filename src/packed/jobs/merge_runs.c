@@ -544,7 +544,7 @@ MergePlaces(void *arg)
 	const Run  *run;
 
 	ZbxhistListRuns(runs, merge->places, merge->nplaces);
-	ZbxhistRunsOfAll(runs);
+	ZbxhistRunsOfItems(runs, PG_INT64_MIN, PG_INT64_MAX);
 	nwritten = WriteRows(merge, runs);
 	for (int i = 0; (run = ZbxhistBegunRun(runs, i)) != NULL; i++)
 	{

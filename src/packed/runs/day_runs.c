@@ -27,6 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "binary_search.h"
 #include "packed/runs/day_runs.h"
 #include "packed/runs/item_runs.h"
 #include "packed/runs/run_read.h"
@@ -44,6 +45,8 @@ struct DayRuns
 
 	ItemRuns   *items;			/* reads those that are asked for, or NULL */
 	bool		is_item;		/* one is */
+	int64		first_itemid;	/* else rows of items from here to there are */
+	int64		last_itemid;
 	bool		is_done;
 	int			nbegun;			/* runs that have come into the merge */
 	binaryheap *merge;			/* of Run: by their next row; or NULL */
@@ -209,19 +212,27 @@ CompareNext(Datum a, Datum b, void *arg)
 }
 
 /*
- * BeginRun brings a run into the merge.
+ * BeginRun brings those rows of a run into the merge that are asked for.
  */
 static void
 BeginRun(DayRuns *runs, Run *run)
 {
+	if (run->place.last_itemid < runs->first_itemid)
+		return;
 	ZbxhistKeepRun(&runs->source, run, ZbxhistFetchRun(&runs->source, run));
-	run->next = 0;
-	run->end = run->rows.nrows;
-	binaryheap_add(runs->merge, PointerGetDatum(run));
+	find_first(run->next, run->rows.nrows,
+			   run->rows.itemids[run->next] >= runs->first_itemid);
+	find_first(run->end, run->rows.nrows,
+			   run->rows.itemids[run->end] > runs->last_itemid);
+	if (run->next < run->end)
+		binaryheap_add(runs->merge, PointerGetDatum(run));
+	else
+		ZbxhistForgetRun(&runs->source, run);
 }
 
 /*
- * NextItem returns the item of the merge's next row, PG_INT64_MAX at the end.
+ * NextItem returns the item of the merge's next row, the last one asked for at the
+ * end.
  */
 static int64
 NextItem(const DayRuns *runs)
@@ -229,7 +240,7 @@ NextItem(const DayRuns *runs)
 	const Run  *run;
 
 	if (binaryheap_empty(runs->merge))
-		return PG_INT64_MAX;
+		return runs->last_itemid;
 	run = (const Run *) DatumGetPointer(binaryheap_first(runs->merge));
 	return run->rows.itemids[run->next];
 }
@@ -455,10 +466,11 @@ ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range)
 }
 
 /*
- * ZbxhistRunsOfAll begins with all rows, sorted by item and time.
+ * ZbxhistRunsOfItems begins with the rows of the items between two, which are
+ * included, sorted by item and time.
  */
 void
-ZbxhistRunsOfAll(DayRuns *runs)
+ZbxhistRunsOfItems(DayRuns *runs, int64 first_itemid, int64 last_itemid)
 {
 	if (!runs->is_listed)
 		ListRuns(runs);
@@ -466,6 +478,8 @@ ZbxhistRunsOfAll(DayRuns *runs)
 	for (int i = 0; i < runs->nruns; i++)
 		ZbxhistForgetRun(&runs->source, &runs->runs[i]);
 	runs->is_item = false;
+	runs->first_itemid = first_itemid;
+	runs->last_itemid = last_itemid;
 	runs->is_done = false;
 	runs->nbegun = 0;
 	if (runs->merge == NULL)

@@ -19,9 +19,11 @@ extern void ZbxhistMoveDayRuns(DayRuns *runs, Relation day);
 extern void ZbxhistCountDayRuns(DayRuns *runs, RunCounters *counters);
 extern void ZbxhistEndDayRuns(DayRuns *runs);
 
-/* groups of one item's rows in a range of clocks, or of all rows in their order */
+/* groups of one item's rows in a range of clocks, or of rows of the items between
+ * two in their order */
 extern void ZbxhistRunsOfItem(DayRuns *runs, const ItemRange *range);
-extern void ZbxhistRunsOfAll(DayRuns *runs);
+extern void ZbxhistRunsOfItems(DayRuns *runs, int64 first_itemid,
+							   int64 last_itemid);
 extern bool ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group);
 extern int	ZbxhistNumRuns(const DayRuns *runs);
 
