@@ -382,6 +382,7 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 	List	   *children = find_inheritance_children(parent, NoLock);
 	PartitionBounds *partitions =
 		palloc(sizeof(PartitionBounds) * Max(list_length(children), 1));
+	BoundsReader *reader = ZbxhistBeginBounds();
 	ListCell   *lc;
 	int			n = 0;
 
@@ -389,9 +390,11 @@ ZbxhistReadPartitions(Oid parent, int *npartitions)
 	{
 		Oid			relid = lfirst_oid(lc);
 
-		if (IsPlainTable(relid) && ZbxhistReadBounds(relid, &partitions[n]))
+		if (IsPlainTable(relid) &&
+			ZbxhistNextBounds(reader, relid, &partitions[n]))
 			n++;
 	}
+	ZbxhistEndBounds(reader);
 	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
 	*npartitions = n;
 	return partitions;
