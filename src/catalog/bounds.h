@@ -37,5 +37,6 @@ typedef struct PartitionBounds
 } PartitionBounds;
 
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);
+extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 #endif							/* ZBXHIST_BOUNDS_H */

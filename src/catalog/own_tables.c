@@ -21,6 +21,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "catalog/columns.h"
 #include "catalog/own_tables.h"
 
 /*
@@ -50,7 +51,7 @@ ZbxhistOpenOwnTable(const char *name, LOCKMODE mode)
 AttrNumber
 ZbxhistOwnColumn(Relation rel, const char *name)
 {
-	return get_attnum(RelationGetRelid(rel), name);
+	return ZbxhistFindColumn(RelationGetDescr(rel), name, InvalidOid);
 }
 
 /*
