@@ -19,7 +19,9 @@ SELECT c.parent,
        c.time_precision_after,
        c.max_age,
        c.max_ahead,
-       c.out_of_range
+       c.out_of_range,
+       c.packed_tablespace,
+       c.packed_tablespace_after
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -46,6 +48,8 @@ COMMENT ON COLUMN zbxhist.parents.time_precision_after IS 'Age at which that is 
 COMMENT ON COLUMN zbxhist.parents.max_age IS 'Values older than this when they come are left out';
 COMMENT ON COLUMN zbxhist.parents.max_ahead IS 'Values further ahead than this when they come are left out';
 COMMENT ON COLUMN zbxhist.parents.out_of_range IS 'What becomes of these: drop, or keep, for a day, in zbxhist.left_out';
+COMMENT ON COLUMN zbxhist.parents.packed_tablespace IS 'The tablespace of packed days; NULL: that of the table';
+COMMENT ON COLUMN zbxhist.parents.packed_tablespace_after IS 'Age at which they are moved there; 0: they are created there';
 
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
@@ -61,7 +65,8 @@ SELECT c.parent,
             ELSE 'open' END AS state,
        e.rows,
        e.bytes,
-       pg_catalog.round(e.bytes::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value
+       pg_catalog.round(e.bytes::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value,
+       zbxhist_internal.tablespace_of(p.relation) AS tablespace
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.list_ranges(c.parent) p
@@ -91,6 +96,7 @@ COMMENT ON COLUMN zbxhist.partitions.state IS 'future, current, open: its time h
 COMMENT ON COLUMN zbxhist.partitions.rows IS 'Number of values, an estimate';
 COMMENT ON COLUMN zbxhist.partitions.bytes IS 'Disk space with indexes';
 COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value';
+COMMENT ON COLUMN zbxhist.partitions.tablespace IS 'The tablespace that has it';
 
 CREATE VIEW zbxhist.partitions_by_day AS
 SELECT p.parent,

@@ -129,6 +129,7 @@ BEGIN
           FROM zbxhist.packed_day d
          WHERE d.parent = check_packed.parent AND d.time_precision IS NOT NULL
         HAVING count(d.day) > 0 OR policy.time_precision <> '1 ns';
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_tablespace(policy);
     IF policy.pack_after IS NOT NULL AND policy.routing THEN
         RETURN QUERY SELECT * FROM zbxhist_internal.check_unpacked(policy);
     END IF;

@@ -76,7 +76,8 @@ BEGIN
           JOIN zbxhist_internal.compactable_days(preview_parent.parent) c ON c.days[1] = t.day
          ORDER BY c.from_clock DESC;
     RETURN QUERY
-        SELECT 'repack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
+        SELECT CASE WHEN w.tablespace IS NULL THEN 'repack' ELSE 'set_tablespace' END,
+               d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
                d.nrows, w.bytes
           FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
           JOIN zbxhist.packed_day d ON d.day = w.day;
@@ -139,4 +140,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview(regclass) IS
-'What the next maintenance would create, split, replace, move, pack, merge, compact, repack and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
+'What the next maintenance would create, split, replace, move, pack, merge, compact, repack, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

@@ -206,6 +206,7 @@ BEGIN
       LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(create_day_of_range.parent)) c
                 ON c.column_name = a.attname
      WHERE a.attrelid = create_day_of_range.parent AND a.attnum > 0 AND NOT a.attisdropped;
+    source.spcname := coalesce(CASE WHEN NOT runs THEN zbxhist_internal.due_tablespace(parent, to_clock) END, source.spcname);
     place := CASE WHEN source.spcname IS NOT NULL THEN format('TABLESPACE %I', source.spcname) ELSE '' END;
     key := CASE WHEN NOT runs THEN
                'PRIMARY KEY (first_itemid, first_clock) WITH (fillfactor = 100)'
@@ -230,8 +231,8 @@ COMMENT ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint,
 'Creates the empty table of a packed day, or one for runs, for a range of clocks (internal)';
 
 -- It has the columns with which the day was packed, whatever those of the
--- parent are now, and is stored where and as the day is, but for what tables of
--- runs have for themselves.  Constraints that its owner may have given to the day
+-- parent are now, and is stored as the day is, and where it is unless the policy
+-- wants it elsewhere, but for what tables of runs have for themselves.  Constraints that its owner may have given to the day
 -- are not evaluated by somebody else.
 CREATE FUNCTION zbxhist_internal.create_day_like(
     parent regclass,
@@ -247,10 +248,11 @@ SET max_parallel_maintenance_workers = 0
 AS $$
 DECLARE
     new_name CONSTANT name := zbxhist_internal.day_name(day);
+    place    CONSTANT name := zbxhist_internal.due_tablespace(parent, to_clock);
     source   record;
     result   regclass;
 BEGIN
-    SELECT k.relpersistence, t.spcname, p.spcname AS index_spcname,
+    SELECT k.relpersistence, coalesce(place, t.spcname) AS spcname, coalesce(place, p.spcname) AS index_spcname,
            CASE WHEN i.indisprimary THEN k.reloptions
                 ELSE ARRAY(SELECT o FROM unnest(k.reloptions) o WHERE NOT starts_with(o, 'autovacuum_')) END AS reloptions,
            CASE WHEN i.indisprimary THEN x.reloptions ELSE '{fillfactor=100}' END AS index_options

@@ -97,15 +97,17 @@ COMMENT ON FUNCTION zbxhist_internal.may_repack(regclass) IS
 -- when it was written last.  Of one that was written by an older version, or
 -- has twice the values by now, that says nothing: it is judged by other days.
 -- A guess that is wrong costs one repack, after which it is right.  Of a day whose
--- times are to be rounded a third is taken to be noise.
+-- times are to be rounded a third is taken to be noise.  One that is to be in another
+-- tablespace is written there.
 CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
-RETURNS TABLE (day regclass, bytes bigint, wasted bigint)
+RETURNS TABLE (day regclass, bytes bigint, wasted bigint, tablespace name)
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
     WITH days AS (
         SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
                d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
+               nullif(zbxhist_internal.due_tablespace(d.parent, d.to_clock), zbxhist_internal.tablespace_of(d.day)) AS tablespace,
                d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                d.packed_rows >= d.nrows / 2 AS is_known
           FROM zbxhist.packed_day d
@@ -113,7 +115,7 @@ AS $$
     usual AS (
         SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
           FROM days d WHERE d.nrows > 0)
-    SELECT d.day, d.bytes, n.wasted
+    SELECT d.day, d.bytes, n.wasted, d.tablespace
       FROM days d
      CROSS JOIN usual u
      CROSS JOIN LATERAL (
@@ -121,13 +123,13 @@ AS $$
                                  ELSE (d.nrows * CASE WHEN d.is_known THEN d.row_bytes
                                                       ELSE least(d.row_bytes, u.row_bytes) END)::bigint
                             END + CASE WHEN d.is_due THEN d.bytes / 3 ELSE 0 END AS wasted) n
-     WHERE (n.wasted >= greatest(d.bytes / 4, 131072) OR d.is_due)
+     WHERE (n.wasted >= greatest(d.bytes / 4, 131072) OR d.is_due OR d.tablespace IS NOT NULL)
        AND (d.repacked_at IS NULL OR d.repacked_at < clock_timestamp() - interval '6 hours')
      ORDER BY n.wasted DESC
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.wasteful_days(regclass) IS
-'The packed days that take a third more than they need, or whose times are to be rounded, with their bytes and those wasted, worst first (internal)';
+'The packed days that take a third more than they need, whose times are to be rounded, or that are to be in another tablespace, which is named, with their bytes and those wasted, worst first (internal)';
 
 -- An error names the table that it is about.  Its SQLSTATE tells check() of
 -- damage, of which there is a line of its own.
@@ -261,6 +263,7 @@ DECLARE
     entries zbxhist.packed_day[];
     covered record;
     precision integer;
+    place   CONSTANT name := zbxhist_internal.tablespace_of(days[1]);
     new_day regclass;
     kept    record;
     written record;
@@ -329,11 +332,12 @@ BEGIN
     PERFORM zbxhist_internal.log_action(parent, action, label, written.rows,
                                         covered.bytes - pg_total_relation_size(new_day),
                                         started, waited, NULL,
-                                        format('%s%s before, %s after%s',
+                                        format('%s%s before, %s after%s%s',
                                                CASE WHEN cardinality(days) > 1
                                                     THEN format('%s tables, ', cardinality(days)) END,
                                                pg_size_pretty(covered.bytes),
                                                pg_size_pretty(pg_total_relation_size(new_day)),
+                                               ', in tablespace ' || nullif(zbxhist_internal.tablespace_of(new_day), place),
                                                zbxhist_internal.describe_left_out(written.left_out, kept.problem)));
     RETURN 'done';
 END

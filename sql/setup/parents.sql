@@ -93,7 +93,9 @@ CREATE FUNCTION zbxhist.alter_parent(
     max_age interval DEFAULT NULL,
     max_ahead interval DEFAULT NULL,
     out_of_range text DEFAULT NULL,
-    any_clock boolean DEFAULT false)
+    any_clock boolean DEFAULT false,
+    packed_tablespace name DEFAULT NULL,
+    packed_tablespace_after interval DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -133,10 +135,14 @@ BEGIN
     policy.max_age := CASE WHEN NOT any_clock THEN coalesce(max_age, policy.max_age) END;
     policy.max_ahead := CASE WHEN NOT any_clock THEN coalesce(max_ahead, policy.max_ahead) END;
     policy.out_of_range := coalesce(out_of_range, policy.out_of_range);
+    PERFORM zbxhist_internal.verify_tablespace(policy, packed_tablespace, packed_tablespace_after);
+    policy.packed_tablespace_after := CASE WHEN packed_tablespace = '' THEN interval '0'
+                                           ELSE coalesce(packed_tablespace_after, policy.packed_tablespace_after) END;
+    policy.packed_tablespace := nullif(coalesce(packed_tablespace, policy.packed_tablespace), '');
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again';

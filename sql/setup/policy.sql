@@ -200,7 +200,9 @@ AS $$
                           THEN format('; times rounded to %s after %s', policy.time_precision, policy.time_precision_after)
                           ELSE '' END
                   || coalesce('; values older than ' || policy.max_age || ' left out', '')
-                  || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', ''),
+                  || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', '')
+                  || coalesce('; packed days in tablespace ' || quote_ident(policy.packed_tablespace)
+                              || coalesce(' after ' || nullif(policy.packed_tablespace_after, interval '0'), ''), ''),
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
                   CASE WHEN policy.retention_action = 'detach'
                        THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
@@ -228,7 +230,9 @@ BEGIN
            time_precision = coalesce(policy.time_precision, c.time_precision),
            time_precision_after = coalesce(policy.time_precision_after, c.time_precision_after),
            max_age = policy.max_age, max_ahead = policy.max_ahead,
-           out_of_range = coalesce(policy.out_of_range, c.out_of_range)
+           out_of_range = coalesce(policy.out_of_range, c.out_of_range),
+           packed_tablespace = policy.packed_tablespace,
+           packed_tablespace_after = coalesce(policy.packed_tablespace_after, c.packed_tablespace_after)
      WHERE c.parent = policy.parent;
     -- sessions that insert know it
     PERFORM zbxhist_internal.invalidate(policy.parent);

@@ -21,7 +21,9 @@ CREATE TABLE zbxhist.parent_config (
     time_precision_after interval NOT NULL DEFAULT '7 days',
     max_age            interval,
     max_ahead          interval,
-    out_of_range       text NOT NULL DEFAULT 'drop' CHECK (out_of_range IN ('drop', 'keep'))
+    out_of_range       text NOT NULL DEFAULT 'drop' CHECK (out_of_range IN ('drop', 'keep')),
+    packed_tablespace  name,
+    packed_tablespace_after interval NOT NULL DEFAULT '0'
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -60,6 +62,10 @@ COMMENT ON COLUMN zbxhist.parent_config.max_ahead IS
 'Values whose clocks are further ahead than this when they come are left out; NULL: none are';
 COMMENT ON COLUMN zbxhist.parent_config.out_of_range IS
 'What becomes of these: they are only counted (drop), or kept for a day in zbxhist.left_out (keep)';
+COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace IS
+'The tablespace of packed days; NULL: that of the parent';
+COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace_after IS
+'Age at which packed days are moved there; 0: they are created there';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

@@ -715,6 +715,25 @@ my @cases = (
 		  "SELECT zbxhist.alter_parent('history', time_precision => '1 ms', accept_rounding => true)"
 	},
 	{
+		# it is gone, or not for the owner of the table
+		code => 'packed_tablespace',
+		provoke =>
+		  "SET allow_in_place_tablespaces = on; CREATE TABLESPACE slow LOCATION '';"
+		  . " SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow'); DROP TABLESPACE slow"
+	},
+	{
+		code => 'packed_tablespace',
+		provoke => <<'SQL',
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE slow LOCATION '';
+CREATE ROLE keeper;
+GRANT CREATE ON TABLESPACE slow TO keeper;
+ALTER TABLE history OWNER TO keeper;
+SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow');
+REVOKE CREATE ON TABLESPACE slow FROM keeper;
+SQL
+	},
+	{
 		code => 'columns_altered',
 		provoke => 'ALTER TABLE history ALTER value TYPE real'
 	},

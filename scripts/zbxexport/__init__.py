@@ -1,0 +1,1 @@
+"""What scripts/export --format parquet is made of."""
