@@ -35,7 +35,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     altered_days, altered_runs, ask_consent, bounds_condition, buckets, catalog_of, changed_policy, check,
     check_alignment, check_backup, check_clocks, check_columns, check_database, check_deleted_items, check_fit,
     check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,
-    check_parent, check_partitions, check_policy, check_row_triggers, check_rows, check_runs, check_seen,
+    check_parent, check_partitions, check_policy, check_retention, check_row_triggers, check_rows, check_runs, check_seen,
     check_triggers, check_unpacked, check_zabbix, clock_before, clock_range, coarse_interval,
     column_problem, compactable_days, compacted_name, count_own_rows, count_waiting, counters,
     current_clock, cut_range, cutoff_clock, day_bytes, day_clock, day_constraint, day_name,
