@@ -167,6 +167,8 @@ AS $$
                     UNION ALL
                     SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
                     UNION ALL
+                    SELECT 1, r.* FROM zbxhist_internal.check_retention() r
+                    UNION ALL
                     SELECT 1.9, l.* FROM zbxhist_internal.check_auditlogs() l
                     UNION ALL
                     SELECT 1 + t.step / 10.0, t.severity, t.code, t.object, t.message, t.hint

@@ -76,9 +76,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     policy zbxhist.parent_config;
-    keeps  record;
-    place  record;
-    days   bigint;
 BEGIN
     SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_policy.parent;
     IF NOT policy.routing THEN
@@ -94,23 +91,39 @@ BEGIN
                format('its partitions cannot be detached when they are past retention: %s', s.problem), s.remedy
           FROM zbxhist_internal.schema_problem(check_policy.parent, policy.retention_schema) s
          WHERE s.problem IS NOT NULL;
-    keeps := zbxhist_internal.effective_retention(parent, policy.retention);
-    SELECT n.nspname, k.relname INTO place
-      FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
-     WHERE k.oid = check_policy.parent;
-    -- what only the override is missing for is told by check_zabbix, as is who cannot know
-    IF keeps.retention IS NULL
-       AND ((zbxhist_internal.settings_grant(place.nspname)).command IS NULL OR place.relname !~ '^(history|trends)')
-       AND ((zbxhist_internal.planned_retention(parent, NULL, true)).retention IS NULL
-            OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = place.relname)) THEN
-        days := zbxhist_internal.harmless_days(parent);
-        RETURN QUERY SELECT 'warning', 'no_retention', parent::text,
-            format('zbxhist deletes nothing of it: %s.  Give it a retention; with one of %s days nothing is deleted now',
-                   keeps.problem, days),
-            format('SELECT zbxhist.alter_parent(%L, retention => ''%s days'');', parent, days);
-    END IF;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_policy(regclass) IS
 'The part of check that is about the policy of a table (internal)';
+
+-- Settings that are not there are one cause, for history as for trends.  What only
+-- the override is missing for is told by check_zabbix, as is who cannot know.
+CREATE FUNCTION zbxhist_internal.check_retention()
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'warning', 'no_retention',
+           zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY u.place)),
+           format('zbxhist deletes nothing of it: %s.  Give it a retention; with that of the command nothing is deleted now',
+                  min(e.problem)),
+           format('SELECT %s;',
+                  string_agg(format('zbxhist.alter_parent(%L, retention => ''%s days'')',
+                                    c.parent, zbxhist_internal.harmless_days(c.parent)), ', ' ORDER BY u.place))
+      FROM unnest(zbxhist_internal.parent_list()) WITH ORDINALITY AS u (parent, place)
+      JOIN zbxhist.parent_config c ON c.parent = u.parent AND c.routing
+      JOIN pg_class k ON k.oid = c.parent
+      JOIN pg_namespace n ON n.oid = k.relnamespace
+     CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) e
+     WHERE e.retention IS NULL
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.check_fit(c.parent))
+       AND ((zbxhist_internal.settings_grant(n.nspname)).command IS NULL
+            OR k.relname !~ '^(history|trends)')
+       AND ((zbxhist_internal.planned_retention(c.parent, NULL, true)).retention IS NULL
+            OR NOT EXISTS (SELECT FROM zbxhist_internal.zabbix_tables() z WHERE z.table_name = k.relname))
+     GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_retention() IS
+'The part of check that finds tables of which nothing is deleted (internal)';

@@ -42,7 +42,7 @@ BEGIN
     END IF;
     RETURN QUERY
         SELECT 'error', 'two_packed_tables', i.inhrelid::regclass::text,
-               format('both it and %s stand for the packed days of %s: their rows are read twice', packed, parent),
+               format('both it and %s stand for the packed days of %s: their rows are read twice.  The command makes it a table of its own; ALTER FOREIGN TABLE %s INHERIT %2$s; takes that back', packed, parent, i.inhrelid::regclass),
                format('ALTER FOREIGN TABLE %s NO INHERIT %s;', i.inhrelid::regclass, parent)
           FROM pg_inherits i
           JOIN pg_foreign_table t ON t.ftrelid = i.inhrelid

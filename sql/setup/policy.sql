@@ -203,7 +203,10 @@ AS $$
                   || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', '')
                   || coalesce('; packed days in tablespace ' || quote_ident(policy.packed_tablespace)
                               || coalesce(' after ' || nullif(policy.packed_tablespace_after, interval '0'), ''), ''),
-                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')'),
+                  coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')')
+                  || CASE WHEN policy.partition_interval > 2 * r.retention
+                          THEN format(', but values are kept for up to %s: a partition goes when all of it is past retention',
+                                      policy.partition_interval + r.retention) ELSE '' END,
                   CASE WHEN policy.retention_action = 'detach'
                        THEN ', then detached' || coalesce(format(' into schema %I', policy.retention_schema), '') ELSE '' END)
       FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r

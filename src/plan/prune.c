@@ -15,7 +15,8 @@
  * is known only when the statement has its snapshot, so the query as it was
  * goes with the plan, in a range table entry that nothing refers to, and
  * after the partition ZbxhistRunParentPart updates ONLY the parent in the same
- * snapshot, unless the parent is empty.
+ * snapshot, unless the parent is empty, or verified to have no row of that
+ * partition (rows/stray.c).
  *
  * Privileges are those of the parent: its entry stays in the range table, and
  * the partition's own are not asked for, as with inheritance.
@@ -29,6 +30,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -52,6 +54,7 @@
 #include "plan/select.h"
 #include "plan/stand_in.h"
 #include "rows/move_lock.h"
+#include "rows/stray.h"
 
 /* fewer partitions than this are planned fast enough */
 #define MIN_PARTITIONS 2
@@ -254,13 +257,18 @@ ZbxhistParentOfPlan(const PlannedStmt *stmt)
 }
 
 /*
- * IsEmpty says whether a table, locked by its query, has no rows for anyone.
+ * ParentMayHaveRows says whether the parent, locked by its query, may have rows
+ * that a plan which has changed one partition's would change as well.  What
+ * maintenance has verified says nothing of a snapshot from before it moved rows.
  */
 static bool
-IsEmpty(Oid relid)
+ParentMayHaveRows(Oid parent, const PlannedStmt *stmt)
 {
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = ZbxhistIsEmpty(rel);
+	Oid			partition = rt_fetch(linitial_int(stmt->resultRelations),
+									 stmt->rtable)->relid;
+	Relation	rel = table_open(parent, NoLock);
+	bool		result = !ZbxhistIsEmpty(rel) &&
+		(IsolationUsesXactSnapshot() || !ZbxhistHasNoStrays(rel, partition));
 
 	table_close(rel, NoLock);
 	return result;
@@ -303,7 +311,7 @@ ZbxhistRunParentPart(QueryDesc *query)
 	Query	   *whole;
 	MemoryContext old;
 
-	if (!OidIsValid(parent) || IsEmpty(parent))
+	if (!OidIsValid(parent) || !ParentMayHaveRows(parent, query->plannedstmt))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);

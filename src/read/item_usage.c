@@ -184,6 +184,10 @@ zbxhist_item_usage(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	ZbxhistInitUsage(&sums, GetClock(fcinfo, 1, PG_INT32_MIN),
 					 GetClock(fcinfo, 2, (int64) PG_INT32_MAX + 1));
+	if (sums.from_clock > sums.to_clock)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("range of time ends before it begins"));
 	parent = ZbxhistOpenParent(PG_GETARG_OID(0), AccessShareLock, ACL_SELECT);
 	snapshot = RegisterSnapshot(GetActiveSnapshot());
 	if (sums.from_clock < sums.to_clock)

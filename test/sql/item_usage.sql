@@ -48,7 +48,7 @@ BEGIN
 END $$;
 SELECT t, r, differences(t, :today + (r).f, :today + (r).u)
   FROM unnest('{history,history_text,trends}'::regclass[]) t,
-       (VALUES (-100 * 86400, 86400), (-2 * 86400 + 30000, -86400 + 600), (-2 * 86400, -2 * 86400 + 61), (-3 * 86400, -3 * 86400), (100, -100)) AS r (f, u)
+       (VALUES (-100 * 86400, 86400), (-2 * 86400 + 30000, -86400 + 600), (-2 * 86400, -2 * 86400 + 61), (-3 * 86400, -3 * 86400)) AS r (f, u)
  ORDER BY 1, 2;
 SELECT sum(values) = (SELECT count(*) FROM history) AS all_values, count(*), bool_and(is_exact) FROM zbxhist.item_usage('history');
 
@@ -121,6 +121,8 @@ SELECT itemid, host, item FROM zbxhist.item_usage('history_text', max_items => 1
 -- arguments that are wrong
 SELECT * FROM zbxhist.item_usage('history', max_items => -1);
 SELECT * FROM zbxhist.item_usage(NULL, 1, 2);
+SELECT * FROM zbxhist.item_usage('history', 2, 1);
+SELECT * FROM zbxhist.item_usage('history', now(), now() - interval '1 day');
 SELECT * FROM zbxhist.item_usage('hosts');
 SELECT count(*) FROM zbxhist.item_usage('history', max_items => 0);
 -- a damaged day is an error, not a wrong number

@@ -38,6 +38,8 @@ INSERT INTO history SELECT i, extract(epoch FROM now())::integer - 86400 * i, i,
 
 -- what it would do, and that it does nothing
 SELECT * FROM zbxhist.setup(configure_zabbix => true, dry_run => true, history_interval => '1 day');
+-- an interval that makes little of the retention
+SELECT parent, detail FROM zbxhist.setup(history_interval => '400 days', history_retention => '1 hour', dry_run => true) LIMIT 1;
 SELECT count(*) FROM pg_trigger WHERE tgname ~ 'zbxhist';
 SELECT count(*) FROM pg_inherits i JOIN pg_class k ON k.oid = i.inhparent WHERE k.relnamespace = 'zabbix'::regnamespace;
 SELECT count(*) FROM zbxhist.parent_config;

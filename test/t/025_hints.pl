@@ -196,7 +196,8 @@ sub runs_of_history
 # code: what is found; provoke: SQL or code that brings it about; aged: this has
 # been so for two days; role: who looks; look: the hint shows what is to be
 # done, which is: then; lines: how many there are, at least; changes: the hint
-# changes what is read, as its message says.
+# changes what is read, as its message says; back: the message has a command that
+# takes back what the hint did.
 my @cases = (
 
 	# of the database
@@ -327,10 +328,12 @@ my @cases = (
 	},
 	{
 		code => 'no_retention',
-		provoke => 'UPDATE config SET hk_trends = $$0$$; ',
-		lines => 2
+		provoke => 'UPDATE config SET hk_trends = $$0$$; '
 	},
-	{ code => 'no_retention', provoke => 'DROP TABLE config', lines => 5 },
+	{ code => 'no_retention', provoke => 'DROP TABLE config' },
+
+	# as a dump of the schema only is restored
+	{ code => 'no_retention', provoke => 'DELETE FROM config' },
 	{
 		code => 'housekeeper_on',
 		provoke =>
@@ -530,6 +533,14 @@ my @cases = (
 		  "ALTER TABLE $yesterday DROP CONSTRAINT zbxhist_clock; $late"
 	},
 	{
+		code => 'no_bounds',
+		provoke =>
+		  'CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;'
+		  . " CREATE FOREIGN TABLE elsewhere () INHERITS (history) SERVER files OPTIONS (filename '/dev/null')",
+		back => 1,
+		skip_unless => sub { has_extension($node, 'file_fdw') }
+	},
+	{
 		# one table that is in the way of many is one cause
 		code => 'overlap',
 		provoke =>
@@ -630,7 +641,8 @@ my @cases = (
 	{
 		code => 'two_packed_tables',
 		provoke =>
-		  'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist'
+		  'CREATE FOREIGN TABLE history_again () INHERITS (history) SERVER zbxhist',
+		back => 1
 	},
 	{
 		code => 'damaged_day',
@@ -827,6 +839,19 @@ sub contents
 	return $node->safe_psql($database, 'SELECT contents()');
 }
 
+# Runs what the message says takes the hint back, and the hint again.
+sub run_back
+{
+	my ($database, $finding, $code, $name) = @_;
+	my ($object, $message, $hint) = @$finding;
+	my ($back) = $message =~ /(ALTER FOREIGN TABLE \S+ INHERIT \S+;)/;
+
+	run_printed($database, $back // 'there is none', "$name: the way back");
+	is_deeply([ findings($database, $code) ],
+		[$finding], "$name: all is as before");
+	run_printed($database, $hint, $name);
+}
+
 # Runs one of them.
 sub run_case
 {
@@ -898,6 +923,7 @@ sub run_case
 			is(contents($database, $case),
 				$read, "$name: the same rows are read after it")
 			  unless announced($message);
+			run_back($database, $finding, $code, $name) if $case->{back};
 			$goes += announced($message) unless $case->{drops};
 			like($out, $case->{look}, "$name: it shows what is in the way")
 			  if $case->{look};

@@ -209,6 +209,13 @@ ok( !IPC::Run::run(
 		\$err),
 	'no such table: an error');
 like($err, qr/no_such.*does not exist/, '... that names it');
+ok( !export(
+		'reversed.sql', '--database',
+		'original', '--from',
+		"$yesterday 00:20 UTC", '--to',
+		"$yesterday 00:10 UTC", 'history'),
+	'a range that ends before it begins: an error');
+is(-s "$directory/reversed.sql", 0, '... and no script without rows');
 
 log_is_clean($node);
 $node->stop;

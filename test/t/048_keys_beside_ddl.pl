@@ -3,7 +3,7 @@
 # cancelled and killed half-way.  A key is told to be stored by one transaction
 # only, and what was told to be stored is there, once.
 #
-# ZBXHIST_SECONDS=3600 for more.
+# ZBXHIST_SECONDS=3600 ZBXHIST_WRITERS=6 ZBXHIST_READERS=3 for more.
 use strict;
 use warnings;
 
@@ -18,7 +18,8 @@ use ZbxhistTest;
 
 my $seconds = $ENV{ZBXHIST_SECONDS} // 6;
 my $seed = $ENV{ZBXHIST_SEED} // 1;
-my $writers = 3;
+my $writers = $ENV{ZBXHIST_WRITERS} // 3;
+my $readers = $ENV{ZBXHIST_READERS} // 1;
 
 my $node = test_server(
 	'keys_beside_ddl',
@@ -288,7 +289,7 @@ my %workers = (
 	alterer1 => \&alter_something,
 	alterer2 => \&alter_something,
 	maintainer => \&maintain_something,
-	reader => \&read_something);
+	(map { ("reader$_" => \&read_something) } 1 .. $readers));
 my @processes =
   map { in_background($node, 'zabbix', $_, $seconds, $seed, $workers{$_}) }
   sort keys %workers;
