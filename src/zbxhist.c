@@ -23,6 +23,7 @@
 #include "ingest/batch.h"
 #include "ingest/counters.h"
 #include "ingest/fast/fast_insert.h"
+#include "ingest/insert_triggers.h"
 #include "ingest/stored_keys.h"
 #include "maintenance/worker.h"
 #include "packed/changes/row_lock.h"
@@ -57,6 +58,7 @@ _PG_init(void)
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
 	ZbxhistStoredKeysInit();
+	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
 	ZbxhistRowLockInit();
 	ZbxhistFastInsertInit();

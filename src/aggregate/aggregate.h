@@ -79,7 +79,7 @@ extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
 									  PathTarget *target,
 									  AggregateQuery *query);
 
-/* aggregate_path.c */
+/* parallel_path.c */
 extern void ZbxhistConsiderAggregateScan(PlannerInfo *root,
 										 UpperRelationKind stage,
 										 RelOptInfo *input,

@@ -45,6 +45,34 @@
 #include "packed/changes/day_conflicts.h"
 
 /*
+ * ZbxhistRaiseChanged raises the error for what another transaction has
+ * changed.
+ */
+void
+ZbxhistRaiseChanged(void)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to concurrent update"));
+}
+
+/*
+ * ZbxhistRaiseSecondChange raises the error for what our own transaction has
+ * changed again: by another part of the statement, or a function that it
+ * calls.  To repeat it would not help.
+ */
+void
+ZbxhistRaiseSecondChange(Relation day)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+				   RelationGetRelationName(day)),
+			errhint("Change them in two statements."),
+			errtable(day));
+}
+
+/*
  * RaiseConflict raises the error for what may break the order of serializable
  * transactions.
  */

@@ -51,18 +51,6 @@
 #include "rows/merge_lock.h"
 
 /*
- * ZbxhistRaiseChanged raises the error for what another transaction has
- * changed.
- */
-void
-ZbxhistRaiseChanged(void)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			errmsg("could not serialize access due to concurrent update"));
-}
-
-/*
  * ZbxhistInGroup says whether rows of an item and clock belong to the group.
  */
 bool
@@ -443,22 +431,6 @@ WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
 }
 
 /*
- * ZbxhistRaiseSecondChange raises the error for what our own transaction has
- * changed again: by another part of the statement, or a function that it
- * calls.  To repeat it would not help.
- */
-void
-ZbxhistRaiseSecondChange(DayModify *modify)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
-				   RelationGetRelationName(modify->day)),
-			errhint("Change them in two statements."),
-			errtable(modify->day));
-}
-
-/*
  * RewriteGroup applies changes to a group, all of which are in it.
  */
 static void
@@ -504,7 +476,7 @@ ApplyToGroups(DayModify *modify)
 							   &group))
 			elog(ERROR, "group of a row to be changed is not there");
 		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
-			ZbxhistRaiseSecondChange(modify);
+			ZbxhistRaiseSecondChange(modify->day);
 		for (end = first + 1; end < modify->nchanges; end++)
 		{
 			change = &modify->changes[end];

@@ -73,7 +73,6 @@ extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern void ZbxhistFlushChanges(DayModify *modify);
-pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
 
 /* run_modify.c */
 extern void ZbxhistApplyToRuns(DayModify *modify);

@@ -13,6 +13,8 @@
 #ifndef ZBXHIST_VALUE_CHECK_H
 #define ZBXHIST_VALUE_CHECK_H
 
+#include "mb/pg_wchar.h"
+
 #include "packed/format/packed_column.h"
 
 /* what has to be looked at */
@@ -60,6 +62,16 @@ typedef struct ValueCheck
 	const struct ValueCheck *element;
 } ValueCheck;
 
+/*
+ * is_valid_text says whether bytes are text in the database's encoding.
+ */
+static inline bool
+is_valid_text(const char *data, size_t length)
+{
+	return length == 0 ||
+		pg_verify_mbstr(GetDatabaseEncoding(), data, (int) length, true);
+}
+
 /* value_type.c */
 extern bool ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod);
 
@@ -69,13 +81,6 @@ extern int	ZbxhistFindInvalid(const ValueCheck *check,
 							   int nrows);
 extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
 extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
-								size_t length);
-extern bool ZbxhistIsValidText(const char *data, size_t length);
-
-/* value_check_array.c */
-extern bool ZbxhistIsValidArray(const ValueCheck *check, const char *data,
-								size_t length);
-extern bool ZbxhistIsValidRange(const ValueCheck *check, const char *data,
 								size_t length);
 
 /* value_check_jsonb.c */
