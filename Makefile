@@ -38,6 +38,8 @@ OBJS = \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
+	src/compat_marks.o \
+	src/custom_scan.o \
 	src/guc.o \
 	src/hooks.o \
 	src/ingest/batch_flush.o \

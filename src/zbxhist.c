@@ -61,11 +61,11 @@ _PG_init(void)
 	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
 	ZbxhistRowLockInit();
-	ZbxhistFastInsertInit();
-	ZbxhistRangeScanInit();
-	ZbxhistItemScanInit();
-	ZbxhistKeyScanInit();
-	ZbxhistAggregateScanInit();
+	RegisterCustomScanMethods(&zbxhist_insert_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_range_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_item_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_key_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_aggregate_scan.methods);
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();
 }

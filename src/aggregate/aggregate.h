@@ -10,6 +10,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "custom_scan.h"
+
 /* a query that is aggregated; expressions are in columns of relation rti */
 typedef struct AggregateQuery
 {
@@ -86,7 +88,6 @@ extern void ZbxhistConsiderAggregateScan(PlannerInfo *root,
 										 RelOptInfo *output);
 
 /* aggregate_scan.c */
-extern const struct CustomScanMethods zbxhist_aggregate_scan_methods;
-extern void ZbxhistAggregateScanInit(void);
+extern const ScanNode zbxhist_aggregate_scan;
 
 #endif							/* ZBXHIST_AGGREGATE_H */

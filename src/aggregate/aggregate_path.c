@@ -386,18 +386,15 @@ CustomPath *
 ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
 						 AggregateRole role, PathTarget *target, List *inputs)
 {
-	CustomPath *path = makeNode(CustomPath);
 	AggregateChoice *own = palloc(sizeof(AggregateChoice));
+	CustomPath *path = make_scan_path(output, NULL,
+									  &zbxhist_aggregate_path_methods,
+									  list_make1(own));
 
 	*own = *choice;
 	own->role = role;
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = output;
 	path->path.pathtarget = target;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = inputs;
-	path->custom_private = list_make1(own);
-	path->methods = &zbxhist_aggregate_path_methods;
 	return path;
 }
 

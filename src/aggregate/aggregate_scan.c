@@ -584,30 +584,8 @@ static const CustomExecMethods aggregate_exec_methods = {
 	.ShutdownCustomScan = ZbxhistShutdownAggregate
 };
 
-/*
- * CreateAggregateState makes the node's state.
- */
-static Node *
-CreateAggregateState(CustomScan *scan)
-{
-	AggregateScanState *state =
-		(AggregateScanState *) newNode(sizeof(AggregateScanState),
-									   T_CustomScanState);
-
-	state->css.methods = &aggregate_exec_methods;
-	return (Node *) state;
-}
-
-const CustomScanMethods zbxhist_aggregate_scan_methods = {
-	.CustomName = "ZbxhistAggregate",
-	.CreateCustomScanState = CreateAggregateState
+const ScanNode zbxhist_aggregate_scan = {
+	.methods = {"ZbxhistAggregate", create_scan_state},
+	.state_size = sizeof(AggregateScanState),
+	.exec_methods = &aggregate_exec_methods
 };
-
-/*
- * ZbxhistAggregateScanInit registers the scan; called by _PG_init.
- */
-void
-ZbxhistAggregateScanInit(void)
-{
-	RegisterCustomScanMethods(&zbxhist_aggregate_scan_methods);
-}

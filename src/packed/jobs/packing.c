@@ -25,6 +25,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
+#include "compat_marks.h"
 #include "packed/values/layout.h"
 #include "rows/move_lock.h"
 

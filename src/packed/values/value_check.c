@@ -537,12 +537,12 @@ ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
 /* ---- a column ---- */
 
 /*
- * FindRun returns the end of the run of rows from first on whose bytes follow
+ * FindStretch returns the end of the stretch of rows from first on whose bytes follow
  * one another in memory, as those of most columns do, and sets length to that
  * of all of them.
  */
 static int
-FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
+FindStretch(const PackedColumn *column, int first, int nrows, size_t *length)
 {
 	const PackedBytes *bytes = column->bytes;
 	int			end = first;
@@ -556,11 +556,11 @@ FindRun(const PackedColumn *column, int first, int nrows, size_t *length)
 }
 
 /*
- * IsTextRun says whether the rows of a run are text, each by itself; it need not
+ * IsTextStretch says whether the rows of a stretch are text, each by itself; it need not
  * know.
  */
 static bool
-IsTextRun(const PackedBytes *bytes, int nrows, size_t length)
+IsTextStretch(const PackedBytes *bytes, int nrows, size_t length)
 {
 	if (GetDatabaseEncoding() != PG_UTF8 ||
 		!is_valid_text(bytes[0].data, length))
@@ -597,8 +597,8 @@ FindInvalidText(const ValueCheck *check, const PackedColumn *column, int first,
 			first++;
 			continue;
 		}
-		end = FindRun(column, first, nrows, &length);
-		is_good = IsTextRun(&bytes[first], end - first, length);
+		end = FindStretch(column, first, nrows, &length);
+		is_good = IsTextStretch(&bytes[first], end - first, length);
 		for (; first < end; first++)
 		{
 			/* what is no text has no length in characters */
