@@ -138,8 +138,8 @@ QuoteTable(Oid relid)
 }
 
 /*
- * MayLose says whether so many packed days may be dropped, and if there are any,
- * tells those who have agreed to it.
+ * MayLose says whether so many packed days may be dropped, and if there are
+ * any, tells the user, who has agreed to it.
  */
 static bool
 MayLose(int ndays)
@@ -287,7 +287,7 @@ NamesUs(const DropStmt *drop)
 /*
  * ZbxhistBeginDrop is called before each utility statement, and returns what
  * that which it is a part of has dropped, for ZbxhistEndDrop.  It refuses to
- * drop the extension as such before PostgreSQL does, who would propose
+ * drop the extension as such before PostgreSQL does, which would propose
  * CASCADE.
  */
 int

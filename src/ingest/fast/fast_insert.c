@@ -9,10 +9,10 @@
  * the rows of the query tree as they are into a custom scan, which evaluates
  * them straight into the batch of routing (exec_insert.c).
  *
- * The custom scan does for a row what the trigger would have done, and for
- * the rest of what an INSERT can be, the planner is there: who is not sure
- * says no.  What is checked here holds while the plan lives, because a plan
- * is thrown away when its relation changes (relationOids), when
+ * The custom scan does for a row what the trigger would have done, and for the
+ * rest of what an INSERT can be, the planner is there: a check that is not sure
+ * says no.  What is checked here holds while the plan lives, because a plan is
+ * thrown away when its relation changes (relationOids), when
  * session_replication_role does, and when one of our settings does (guc.c).
  *
  *-------------------------------------------------------------------------

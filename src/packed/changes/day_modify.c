@@ -10,8 +10,8 @@
  *
  * Several parts of a statement, or a function that it calls, may change the
  * same day.  Only one of them has changes that are not written yet: another
- * one, and who looks for a key, has those written first.  What one has changed
- * is gone for the others.
+ * one, and a look for a key, have those written first.  What one has changed is
+ * gone for the others.
  *
  * Locks: ROW EXCLUSIVE on the day's table until the transaction ends, which maintenance that
  * writes groups anew waits for; on a table of runs that of merge_lock.c, too.

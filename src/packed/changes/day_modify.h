@@ -38,7 +38,7 @@ struct DayModify
 	/* the group of the newest version that was locked last (group_lock.c) */
 	bool		has_locked;
 	DayGroup	locked;
-	TransactionId holder;		/* who was in the way; or a multixact */
+	TransactionId holder;		/* was in the way; or a multixact */
 	uint16		holder_mask;	/* which of both, as in the group's row */
 
 	/* the group in which rows were named last */

@@ -104,8 +104,8 @@ ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 }
 
 /*
- * The same for whoever wants only one item: segments of others are not there,
- * and there may be none.
+ * The same for a caller that wants only one item: segments of others are not
+ * there, and there may be none.
  */
 bool
 ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,

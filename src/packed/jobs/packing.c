@@ -101,8 +101,8 @@ zbxhist_why_not_packable(PG_FUNCTION_ARGS)
 }
 
 /*
- * zbxhist_attach_day(day regclass, packed regclass) records that a packed
- * day's table depends on the foreign table: who drops that, with CASCADE, is
+ * zbxhist_attach_day(day regclass, packed regclass) records that a packed day's
+ * table depends on the foreign table: a user who drops that, with CASCADE, is
  * told that the days go with it.
  */
 Datum

@@ -327,8 +327,8 @@ ZbxhistRowSortPerform(RowSort *sort)
 }
 
 /*
- * NextOfPieces returns the next row of all pieces.  The piece of the row before goes
- * on only now, as the bytes of that were in its buffer.
+ * NextOfPieces returns the next row of all pieces.  The piece of the row before
+ * goes on only now, as the bytes of that were in its buffer.
  */
 static bool
 NextOfPieces(RowSort *sort, SortedRow *row)

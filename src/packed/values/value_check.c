@@ -537,9 +537,9 @@ ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
 /* ---- a column ---- */
 
 /*
- * FindStretch returns the end of the stretch of rows from first on whose bytes follow
- * one another in memory, as those of most columns do, and sets length to that
- * of all of them.
+ * FindStretch returns the end of the stretch of rows from first on whose bytes
+ * follow one another in memory, as those of most columns do, and sets length to
+ * that of all of them.
  */
 static int
 FindStretch(const PackedColumn *column, int first, int nrows, size_t *length)
@@ -556,8 +556,8 @@ FindStretch(const PackedColumn *column, int first, int nrows, size_t *length)
 }
 
 /*
- * IsTextStretch says whether the rows of a stretch are text, each by itself; it need not
- * know.
+ * IsTextStretch says whether the rows of a stretch are text, each by itself; it
+ * need not know.
  */
 static bool
 IsTextStretch(const PackedBytes *bytes, int nrows, size_t length)
