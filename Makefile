@@ -38,6 +38,8 @@ OBJS = \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
+	src/compat_marks.o \
+	src/custom_scan.o \
 	src/guc.o \
 	src/hooks.o \
 	src/ingest/batch_flush.o \
@@ -111,7 +113,6 @@ OBJS = \
 	src/packed/values/row_offset.o \
 	src/packed/values/unsigned_numeric.o \
 	src/packed/values/value_check.o \
-	src/packed/values/value_check_array.o \
 	src/packed/values/value_check_jsonb.o \
 	src/packed/values/value_check_numeric.o \
 	src/packed/values/value_type.o \

@@ -8,11 +8,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/nbtree.h"
-#include "access/nbtxlog.h"
-#include "access/transam.h"
-#include "access/xlog.h"
-#include "access/xloginsert.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "common/jsonapi.h"
@@ -246,41 +241,6 @@ ungrouped_expr(Query *query, Node *expr)
 		return flatten_group_exprs(NULL, query, expr);
 #endif
 	return expr;
-}
-
-/*
- * log_snapshot_conflict has standby servers end queries by snapshots that do
- * not see xid as ended, before they replay what is logged from here on.  There
- * is a record that does nothing else: a page of an index is used again.  16
- * renames its members.
- */
-void
-log_snapshot_conflict(Relation rel, TransactionId xid)
-{
-	FullTransactionId next = ReadNextFullTransactionId();
-	uint32		epoch = EpochFromFullTransactionId(next);
-	FullTransactionId full;
-	xl_btree_reuse_page record;
-
-	if (!TransactionIdIsNormal(xid) || !RelationNeedsWAL(rel) ||
-		!XLogStandbyInfoActive())
-		return;
-	if (xid > XidFromFullTransactionId(next))
-		epoch--;
-	full = FullTransactionIdFromEpochAndXid(epoch, xid);
-	memset(&record, 0, sizeof(record));
-	record.block = 0;
-#if PG_VERSION_NUM >= 160000
-	record.locator = rel->rd_locator;
-	record.snapshotConflictHorizon = full;
-	record.isCatalogRel = false;
-#else
-	record.node = rel->rd_node;
-	record.latestRemovedFullXid = full;
-#endif
-	XLogBeginInsert();
-	XLogRegisterData((char *) &record, SizeOfBtreeReusePage);
-	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
 }
 
 /*

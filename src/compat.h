@@ -226,31 +226,6 @@ may_connect(Oid role)
 #endif
 }
 
-/*
- * set_plan_relations gives the plan of an INSERT its query's range table, of
- * which entry 1 is the only relation.  16 moved privileges to a list of their
- * own (a61b1f748); 18 wants to be told which relations are not pruned
- * (cbc127917); 19 has a set of those that are changed.
- */
-#include "nodes/plannodes.h"
-
-static inline void
-set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
-{
-	stmt->rtable = rtable;
-#if PG_VERSION_NUM >= 160000
-	stmt->permInfos = query->rteperminfos;
-#endif
-#if PG_VERSION_NUM >= 180000
-	stmt->unprunableRelids = bms_make_singleton(1);
-#endif
-#if PG_VERSION_NUM >= 190000
-	stmt->resultRelationRelids = bms_make_singleton(1);
-#else
-	stmt->resultRelations = list_make1_int(1);
-#endif
-}
-
 /* 18 moved ExplainPropertyInteger out of commands/explain.h (c65bc2e1d) */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
@@ -544,7 +519,6 @@ extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
 extern void substitute_subquery(Query *query, Index rti, Query *subquery);
 extern void read_as_owner(Query *query, RangeTblEntry *rte);
-extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 extern bool is_valid_json(const char *data, int length);
 extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
 extern bool lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept);

@@ -10,7 +10,7 @@
  *	planner				INSERT of literals first: such a plan needs nobody
  *						else, other libraries' planners included.  All else
  *						goes to the planner with fewer tables.
- *	build_simple_rel	after the others, who may only add to what is known of
+ *	build_simple_rel	after the others, which may only add to what is known of
  *						a relation that is left out then
  *	set_rel_pathlist	after the others, since item and key scans replace the
  *						paths of the table that they are for
@@ -25,7 +25,7 @@
  *	ProcessUtility		what is buffered is written first, as for a query; the
  *						refusal to drop packed days comes before PostgreSQL's
  *						own, which proposes CASCADE
- *	object_access		after the others, who may refuse without a word of ours
+ *	object_access		after the others, which may refuse without a word of ours
  *
  * Callbacks, of which any number can be registered, are their modules' own:
  * the ends of transactions in ingest/batch_open.c, invalidations in
@@ -72,7 +72,8 @@ static object_access_hook_type prev_object_access = NULL;
 /* ---- planning ---- */
 
 /*
- * NextPlanner is the planner of whoever took the hook before, or PostgreSQL's.
+ * NextPlanner is the planner of the library that took the hook before, or
+ * PostgreSQL's.
  */
 static PlannedStmt *
 NextPlanner(PLANNER_PROTO)

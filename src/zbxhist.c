@@ -23,6 +23,7 @@
 #include "ingest/batch.h"
 #include "ingest/counters.h"
 #include "ingest/fast/fast_insert.h"
+#include "ingest/insert_triggers.h"
 #include "ingest/stored_keys.h"
 #include "maintenance/worker.h"
 #include "packed/changes/row_lock.h"
@@ -57,13 +58,14 @@ _PG_init(void)
 	ZbxhistGucInit();
 	ZbxhistCountersInit();
 	ZbxhistStoredKeysInit();
+	ZbxhistInsertTriggersInit(zbxhist_route);
 	ZbxhistBatchInit();
 	ZbxhistRowLockInit();
-	ZbxhistFastInsertInit();
-	ZbxhistRangeScanInit();
-	ZbxhistItemScanInit();
-	ZbxhistKeyScanInit();
-	ZbxhistAggregateScanInit();
+	RegisterCustomScanMethods(&zbxhist_insert_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_range_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_item_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_key_scan.methods);
+	RegisterCustomScanMethods(&zbxhist_aggregate_scan.methods);
 	ZbxhistWorkerInit();
 	ZbxhistHooksInit();
 }

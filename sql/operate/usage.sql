@@ -65,11 +65,11 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.measure_deleted(regclass) IS
 'About what values of items that Zabbix has deleted take of packed days; null if it cannot be told which items there are (internal)';
 
-CREATE FUNCTION zbxhist_internal.usage_by_item(
+CREATE FUNCTION zbxhist.item_usage(
     parent regclass,
-    from_clock bigint,
-    to_clock bigint,
-    max_items integer)
+    from_clock integer DEFAULT NULL,
+    to_clock integer DEFAULT NULL,
+    max_items integer DEFAULT 100)
 RETURNS TABLE (
     itemid bigint,
     host text,
@@ -101,34 +101,6 @@ AS $$
      ORDER BY u.all_bytes DESC, u.itemid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.usage_by_item(regclass, bigint, bigint, integer) IS
-'The items that take most of a table, with their names; is_exact is false where a large unpacked table was sampled (internal)';
-
-CREATE FUNCTION zbxhist.item_usage(
-    parent regclass,
-    from_clock integer DEFAULT NULL,
-    to_clock integer DEFAULT NULL,
-    max_items integer DEFAULT 100)
-RETURNS TABLE (
-    itemid bigint,
-    host text,
-    item text,
-    item_key text,
-    "values" bigint,
-    bytes bigint,
-    bytes_per_value numeric,
-    percent numeric,
-    packed_values bigint,
-    packed_bytes bigint,
-    heap_values bigint,
-    heap_bytes bigint,
-    is_exact boolean)
-LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-    SELECT * FROM zbxhist_internal.usage_by_item(parent, from_clock, to_clock, max_items)
-$$;
-
 COMMENT ON FUNCTION zbxhist.item_usage(regclass, integer, integer, integer) IS
 'The items that take most of the disk, of values from one clock, included, to another, excluded; packed days without decoding values; is_exact is false where a large unpacked table was sampled';
 
@@ -155,12 +127,13 @@ LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
     -- greatest and least leave nulls out: from the beginning, to the end
-    SELECT *
-      FROM zbxhist_internal.usage_by_item(
+    SELECT u.*
+      FROM zbxhist.item_usage(
            parent,
-           least(greatest(ceil(extract(epoch FROM from_time)), -3e9), 3e9)::bigint,
-           greatest(least(ceil(extract(epoch FROM to_time)), 3e9), -3e9)::bigint,
-           max_items)
+           least(greatest(ceil(extract(epoch FROM from_time)), -2147483648), 2147483647)::integer,
+           nullif(greatest(least(ceil(extract(epoch FROM to_time)), 2147483648), -2147483648), 2147483648)::integer,
+           max_items) u
+     WHERE from_time IS NULL OR extract(epoch FROM from_time) <= 2147483647
 $$;
 
 COMMENT ON FUNCTION zbxhist.item_usage(regclass, timestamptz, timestamptz, integer) IS

@@ -10,6 +10,8 @@
 
 #include "nodes/pathnodes.h"
 
+#include "custom_scan.h"
+
 /* a query that is aggregated; expressions are in columns of relation rti */
 typedef struct AggregateQuery
 {
@@ -81,14 +83,13 @@ extern bool ZbxhistReadAggregateQuery(PlannerInfo *root, List *clauses,
 									  PathTarget *target,
 									  AggregateQuery *query);
 
-/* aggregate_path.c */
+/* parallel_path.c */
 extern void ZbxhistConsiderAggregateScan(PlannerInfo *root,
 										 UpperRelationKind stage,
 										 RelOptInfo *input,
 										 RelOptInfo *output);
 
 /* aggregate_scan.c */
-extern const struct CustomScanMethods zbxhist_aggregate_scan_methods;
-extern void ZbxhistAggregateScanInit(void);
+extern const ScanNode zbxhist_aggregate_scan;
 
 #endif							/* ZBXHIST_AGGREGATE_H */

@@ -386,18 +386,15 @@ CustomPath *
 ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
 						 AggregateRole role, PathTarget *target, List *inputs)
 {
-	CustomPath *path = makeNode(CustomPath);
 	AggregateChoice *own = palloc(sizeof(AggregateChoice));
+	CustomPath *path = make_scan_path(output, NULL,
+									  &zbxhist_aggregate_path_methods,
+									  list_make1(own));
 
 	*own = *choice;
 	own->role = role;
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = output;
 	path->path.pathtarget = target;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = inputs;
-	path->custom_private = list_make1(own);
-	path->methods = &zbxhist_aggregate_path_methods;
 	return path;
 }
 
@@ -480,18 +477,19 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 }
 
 /*
- * ZbxhistConsiderAggregateScan adds a path to those of a query's grouping, or of
- * its DISTINCT, if it is one that we understand.
+ * ZbxhistAddAggregatePath adds the path of a single process to those of a query's
+ * grouping, or of its DISTINCT, if it is one that we understand.  Returns what it
+ * does, and sets the number of its groups; NULL if there is no such path.
  */
-void
-ZbxhistConsiderAggregateScan(PlannerInfo *root, UpperRelationKind stage,
-							 RelOptInfo *input, RelOptInfo *output)
+AggregateChoice *
+ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
+						RelOptInfo *input, RelOptInfo *output,
+						double *ngroups)
 {
 	const Query *parse = root->parse;
 	bool		is_distinct = stage == UPPERREL_DISTINCT;
 	AggregateChoice *choice;
 	CustomPath *path;
-	double		ngroups;
 
 	if (!zbxhist_enable_aggregate_scan ||
 		input->reloptkind != RELOPT_BASEREL ||
@@ -499,18 +497,18 @@ ZbxhistConsiderAggregateScan(PlannerInfo *root, UpperRelationKind stage,
 		!bms_is_empty(input->lateral_relids) ||
 		parse->commandType != CMD_SELECT ||
 		(is_distinct && !IsOnlyDistinct(parse)))
-		return;
+		return NULL;
 	/* PostgreSQL gives the relation of DISTINCT no target of its own */
 	choice = Consider(root, input,
 					  is_distinct ? parse->distinctClause : parse->groupClause,
 					  is_distinct ? root->upper_targets[stage] : output->reltarget);
 	/* rows that come in the order of their items need no hash table */
 	if (choice == NULL || (is_distinct && HasClock(&choice->query)))
-		return;
-	ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
-									&choice->query);
+		return NULL;
+	*ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
+									 &choice->query);
 	path = MakePath(root, output, choice);
-	SetCost(path, output, choice, ngroups);
+	SetCost(path, output, choice, *ngroups);
 	add_path(output, &path->path);
-	ZbxhistAddParallelAggregate(root, input, output, choice, ngroups);
+	return choice;
 }

@@ -53,12 +53,11 @@ extern CustomPath *ZbxhistMakeAggregatePath(RelOptInfo *output,
 											const AggregateChoice *choice,
 											AggregateRole role,
 											PathTarget *target, List *inputs);
-
-/* parallel_path.c */
-extern void ZbxhistAddParallelAggregate(PlannerInfo *root, RelOptInfo *input,
-										RelOptInfo *output,
-										AggregateChoice *choice,
-										double ngroups);
+extern AggregateChoice *ZbxhistAddAggregatePath(PlannerInfo *root,
+												UpperRelationKind stage,
+												RelOptInfo *input,
+												RelOptInfo *output,
+												double *ngroups);
 
 /* aggregate_plan.c */
 extern const struct CustomPathMethods zbxhist_aggregate_path_methods;

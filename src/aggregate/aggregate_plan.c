@@ -146,7 +146,7 @@ PlanAggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = MakeScanList(choice);
 	scan->custom_private = MakePrivate(choice, &scan->custom_exprs);
-	scan->methods = &zbxhist_aggregate_scan_methods;
+	scan->methods = &zbxhist_aggregate_scan.methods;
 	return &scan->scan.plan;
 }
 

@@ -242,37 +242,6 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 /* ---- adding ---- */
 
 /*
- * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
- */
-void
-ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
-{
-	ExprContext *econtext = state->econtext;
-	KeyValues  *keys = &state->first;
-	MemoryContext old;
-	ValueGroup *group;
-
-	econtext->ecxt_outertuple = slot;
-	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	for (int i = 0; i < state->table.nkeys; i++)
-		keys->values[i] = ExecEvalExpr(state->keys[i], econtext,
-									   &keys->nulls[i]);
-	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
-	for (int i = 0; i < state->table.ninputs; i++)
-	{
-		const GroupInput *input = &state->table.inputs[i];
-		bool		isnull;
-		Datum		value = ExecEvalExpr(state->inputs[i], econtext, &isnull);
-
-		if (!isnull)
-			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
-							state->table.context);
-	}
-	group->nrows++;
-	MemoryContextSwitchTo(old);
-}
-
-/*
  * AggregateInput adds the rows of the plan below that is in hand; returns
  * false if there are more, for which there is no memory now.
  */
@@ -659,30 +628,8 @@ static const CustomExecMethods aggregate_exec_methods = {
 	.ShutdownCustomScan = ZbxhistShutdownAggregate
 };
 
-/*
- * CreateAggregateState makes the node's state.
- */
-static Node *
-CreateAggregateState(CustomScan *scan)
-{
-	AggregateScanState *state =
-		(AggregateScanState *) newNode(sizeof(AggregateScanState),
-									   T_CustomScanState);
-
-	state->css.methods = &aggregate_exec_methods;
-	return (Node *) state;
-}
-
-const CustomScanMethods zbxhist_aggregate_scan_methods = {
-	.CustomName = "ZbxhistAggregate",
-	.CreateCustomScanState = CreateAggregateState
+const ScanNode zbxhist_aggregate_scan = {
+	.methods = {"ZbxhistAggregate", create_scan_state},
+	.state_size = sizeof(AggregateScanState),
+	.exec_methods = &aggregate_exec_methods
 };
-
-/*
- * ZbxhistAggregateScanInit registers the scan; called by _PG_init.
- */
-void
-ZbxhistAggregateScanInit(void)
-{
-	RegisterCustomScanMethods(&zbxhist_aggregate_scan_methods);
-}

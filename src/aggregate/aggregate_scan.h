@@ -127,10 +127,6 @@ typedef struct AggregateScanState
 	AggregateCounters workers;	/* what the others have done */
 } AggregateScanState;
 
-/* aggregate_scan.c */
-extern void ZbxhistAggregateRow(AggregateScanState *state,
-								TupleTableSlot *slot);
-
 /* aggregate_parallel.c */
 extern Datum ZbxhistGroupState(const GroupTable *table,
 							   const ValueGroup *group);
@@ -157,6 +153,8 @@ extern bool ZbxhistNextSpilled(AggregateScanState *state);
 extern void ZbxhistForgetSpilled(AggregateScanState *state);
 
 /* segment_groups.c */
+extern void ZbxhistAggregateRow(AggregateScanState *state,
+								TupleTableSlot *slot);
 extern void ZbxhistAddSegment(AggregateScanState *state,
 							  const SegmentInfo *info);
 

@@ -225,13 +225,12 @@ MakeSharePath(RelOptInfo *output, const AggregateChoice *choice,
 }
 
 /*
- * ZbxhistAddParallelAggregate adds a path that shares the work out, if workers
+ * AddParallelPath adds a path that shares the work out, if workers
  * may do it.
  */
-void
-ZbxhistAddParallelAggregate(PlannerInfo *root, RelOptInfo *input,
-							RelOptInfo *output, AggregateChoice *choice,
-							double ngroups)
+static void
+AddParallelPath(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
+				AggregateChoice *choice, double ngroups)
 {
 	Share		share = {0};
 	double		nstates;
@@ -266,4 +265,20 @@ ZbxhistAddParallelAggregate(PlannerInfo *root, RelOptInfo *input,
 						 ZbxhistCostOfRows(choice, nstates),
 						 ngroups);
 	add_path(output, &path->path);
+}
+
+/*
+ * ZbxhistConsiderAggregateScan adds our paths to those of a query's grouping, or
+ * of its DISTINCT.
+ */
+void
+ZbxhistConsiderAggregateScan(PlannerInfo *root, UpperRelationKind stage,
+							 RelOptInfo *input, RelOptInfo *output)
+{
+	double		ngroups;
+	AggregateChoice *choice = ZbxhistAddAggregatePath(root, stage, input,
+													  output, &ngroups);
+
+	if (choice != NULL)
+		AddParallelPath(root, input, output, choice, ngroups);
 }

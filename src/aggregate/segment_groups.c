@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * segment_groups.c
- *	  Adds a packed segment to groups.
+ *	  Adds a row, or a packed segment, to groups.
  *
  * A segment has rows of one item in the order of clocks.  If its first and
  * last row are of the same group (clock_keys.c) then all are, and if its
@@ -24,6 +24,39 @@
 
 #include "aggregate/aggregate_scan.h"
 #include "binary_search.h"
+
+/* ---- a row ---- */
+
+/*
+ * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
+ */
+void
+ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->econtext;
+	KeyValues  *keys = &state->first;
+	MemoryContext old;
+	ValueGroup *group;
+
+	econtext->ecxt_outertuple = slot;
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	for (int i = 0; i < state->table.nkeys; i++)
+		keys->values[i] = ExecEvalExpr(state->keys[i], econtext,
+									   &keys->nulls[i]);
+	group = ZbxhistFindGroup(&state->table, keys->values, keys->nulls);
+	for (int i = 0; i < state->table.ninputs; i++)
+	{
+		const GroupInput *input = &state->table.inputs[i];
+		bool		isnull;
+		Datum		value = ExecEvalExpr(state->inputs[i], econtext, &isnull);
+
+		if (!isnull)
+			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
+							state->table.context);
+	}
+	group->nrows++;
+	MemoryContextSwitchTo(old);
+}
 
 /* ---- keys ---- */
 

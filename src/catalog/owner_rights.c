@@ -3,11 +3,11 @@
  * owner_rights.c
  *	  Runs what may be a table owner's code with the rights of that owner.
  *
- * Expressions of indexes, constraints, triggers, policies, casts and domains
- * of a table are code of its owner.  Whoever maintains the table, a superuser
- * maybe, or reads it must not run them as himself.  As VACUUM and CREATE INDEX
- * do, so do we: with the owner's user id, in a security-restricted operation,
- * from which there is no way back to the session's user, and with a
+ * Expressions of indexes, constraints, triggers, policies, casts and domains of
+ * a table are code of its owner.  Those who maintain the table, superusers
+ * maybe, or read it must not run them with their own rights.  As VACUUM and
+ * CREATE INDEX do, so do we: with the owner's user id, in a security-restricted
+ * operation, from which there is no way back to the session's user, and with a
  * search_path in which nobody can put anything.
  *
  * An error gives the rights back: the (sub)transaction that is aborted
@@ -28,11 +28,11 @@
 #include "compat.h"
 
 /*
- * ZbxhistTakeOwnerRights goes on as owner, until ZbxhistGiveBackRights.  Who
- * is nobody else, not even by SET ROLE, has no rights to hide: his code may do
- * what it does when he runs it himself.  The caller has made sure that the
- * user may act as the owner, or that what is run does only what he may do
- * anyway.
+ * ZbxhistTakeOwnerRights goes on as owner, until ZbxhistGiveBackRights.  A user
+ * who is nobody else, not even by SET ROLE, has no rights to hide: the owner's
+ * code may do what it does when the owner runs it.  The caller has made sure
+ * that the user may act as the owner, or that what is run does only what the
+ * user may do anyway.
  */
 void
 ZbxhistTakeOwnerRights(OwnerRights *before, Oid owner)

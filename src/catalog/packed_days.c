@@ -9,7 +9,7 @@
  * under which name (sql/packed/columns.sql); it goes when the column is
  * dropped, stays when that is renamed, and a dump keeps it.
  *
- * A day may be dropped at any time by whoever has the right to; that its row
+ * A day may be dropped at any time by a user who has the right to; that its row
  * is still there then does no harm, as long as tables are opened with
  * try_table_open.
  *

@@ -77,8 +77,8 @@ RaiseNotQualified(const char *value)
 }
 
 /*
- * zbxhist_fdw_validator(options, catalog) raises an error if there is an
- * option that objects of the catalog cannot have, or a parent that depends on
+ * zbxhist_fdw_validator(options, catalog) raises an error if there is an option
+ * that objects of the catalog cannot have, or a parent that depends on the user
  * who looks for it.
  */
 Datum

@@ -11,9 +11,9 @@
  * partitions array does not outlive a rebuild.  Which relation is of which set
  * is forgotten some time after it has been dropped: there may be hundreds a day.
  *
- * No lock on a partition is held by the cache.  Who uses an entry locks the
- * partition first, which takes in pending invalidations, and then looks
- * whether the set has become stale.
+ * No lock on a partition is held by the cache.  A session that uses an entry
+ * locks the partition first, which takes in pending invalidations, and then
+ * looks whether the set has become stale.
  *
  *-------------------------------------------------------------------------
  */
@@ -89,8 +89,8 @@ ZbxhistGetPartitions(Relation parent)
 }
 
 /*
- * ZbxhistGetPartitionSet returns the same with the policy, which those need
- * who store rows.
+ * ZbxhistGetPartitionSet returns the same with the policy, which sessions that
+ * store rows need.
  */
 PartitionSet *
 ZbxhistGetPartitionSet(Relation parent)

@@ -4,10 +4,11 @@
  *	  Writes the rows of a batch in key order, and looks for their keys where
  *	  the table that they are in does not.
  *
- * Locks: if maintenance or anybody else keeps writers out of a partition, or has
- * dropped it, or has given it a column of its own, its rows go to the parent: an
- * insert never waits for that and never fails by it.  Who keeps readers out is
- * waited for, since keys could not be looked up (lookup.c).
+ * Locks: if maintenance or anybody else keeps writers out of a partition, or
+ * has dropped it, or has given it a column of its own, its rows go to the
+ * parent: an insert never waits for that and never fails by it.  A session that
+ * keeps readers out is waited for, since keys could not be looked up
+ * (lookup.c).
  *
  *-------------------------------------------------------------------------
  */

@@ -5,8 +5,8 @@
  *
  * A batch has the rows that a statement routes, from the first one until they
  * are written.  It belongs to one result relation of the statement, known by
- * its copy of the row trigger, or to who stores rows without a trigger.  It
- * opens with the first row and closes when the statement ends: in
+ * its copy of the row trigger, or to a caller that stores rows without a
+ * trigger.  It opens with the first row and closes when the statement ends: in
  * ExecutorFinish before any AFTER trigger, or, for COPY and for a statement
  * that began before the library was loaded, in the AFTER STATEMENT trigger.
  * The transaction's end closes what neither did.  So when a statement reports

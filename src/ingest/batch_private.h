@@ -48,7 +48,7 @@ typedef struct BufferedRow
 struct InsertBatch
 {
 	/* identity: one result relation of one statement */
-	const void *owner;			/* its trigger, or who opened it */
+	const void *owner;			/* its trigger, or what opened it */
 	const QueryDesc *query;		/* NULL: COPY, or began before the library */
 	Oid			parent;
 	SubTransactionId subid;		/* rows belong to this subtransaction */

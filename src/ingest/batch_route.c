@@ -3,8 +3,8 @@
  * batch_route.c
  *	  The one way in for a row: decides where it is stored.
  *
- * Whoever has rows of a parent to store, the row trigger (route.c), the custom
- * scan of fast_insert.c or the function add, hands each to ZbxhistRouteRow:
+ * The row trigger (route.c), the custom scan of fast_insert.c and the function
+ * add, which have rows of a parent to store, hand each to ZbxhistRouteRow:
  *
  * - If its clock has a partition, and the statement lets rows leave the parent,
  *   it is buffered for that.

@@ -3,10 +3,10 @@
  * day_keys.c
  *	  A packed day as a place that may have keys.
  *
- * Who looks here has stored a row with that key in the parent, whose unique
- * index keeps others from storing or merging the same key until this
- * transaction ends.  So a key that a fresh snapshot does not see in the day will
- * not come there.  One that it sees may be about to go: then the other
+ * A session that looks here has stored a row with that key in the parent, whose
+ * unique index keeps others from storing or merging the same key until this
+ * transaction ends.  So a key that a fresh snapshot does not see in the day
+ * will not come there.  One that it sees may be about to go: then the other
  * transaction is waited for.
  *
  * Only tables with keys on itemid, clock and ns are packed, for which there is

@@ -17,6 +17,18 @@
 
 #include "ingest/insert_triggers.h"
 
+/* the function of our triggers */
+static PGFunction routing_function;
+
+/*
+ * ZbxhistInsertTriggersInit sets the function by which our triggers are known.
+ */
+void
+ZbxhistInsertTriggersInit(PGFunction routing)
+{
+	routing_function = routing;
+}
+
 /*
  * CallsRouting says whether a trigger function is ours.  *route is one that is
  * known to be, or InvalidOid.
@@ -29,7 +41,7 @@ CallsRouting(Oid function, Oid *route)
 	if (function == *route)
 		return true;
 	fmgr_info(function, &flinfo);
-	if (flinfo.fn_addr != zbxhist_route)
+	if (flinfo.fn_addr != routing_function)
 		return false;
 	*route = function;
 	return true;

@@ -15,6 +15,7 @@
 /* the function of our triggers (route.c), by which they are known */
 extern PGDLLEXPORT Datum zbxhist_route(PG_FUNCTION_ARGS);
 
+extern void ZbxhistInsertTriggersInit(PGFunction routing);
 extern bool ZbxhistHasOnlyRouting(Relation rel);
 extern bool ZbxhistHasOtherTriggers(Relation rel);
 extern bool ZbxhistHasOtherRowTriggers(const TriggerData *trigdata);

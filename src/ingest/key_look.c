@@ -157,7 +157,8 @@ ZbxhistFindKeys(KeyHolder *place, FoundKey *found)
 
 /*
  * ZbxhistStateOfRow says whether the row at found->tid, which a snapshot of now
- * has seen, is there for good; notes who may be about to delete it.
+ * has seen, is there for good; notes the transaction that may be about to
+ * delete it.
  */
 KeyState
 ZbxhistStateOfRow(Relation rel, FoundKey *found)

@@ -30,7 +30,7 @@ typedef struct FoundKey
 	Oid			key;			/* the parent's index that it is of */
 	Oid			index;			/* the index to be named, of key's columns */
 	ItemPointerData tid;		/* where it is */
-	TransactionId waits_for;	/* who may be about to store or delete it */
+	TransactionId waits_for;	/* may be about to store or delete it */
 	uint32		token;			/* of a speculative insertion, or 0 */
 } FoundKey;
 

@@ -5,10 +5,10 @@
  *
  * A broken agent, or a proxy that has lost the time, sends values of 1970 or of
  * decades ahead.  With the policy max_age or max_ahead these do not come to the
- * table, and the INSERT goes on as if they had not been there.  Who sent them is
- * noted in zbxhist.left_out, a row for each item and statement, or, if the
- * policy keeps them for a day, each row as text; check() tells it.  Notes belong
- * to the statement's transaction, and go with it.
+ * table, and the INSERT goes on as if they had not been there.  Which items
+ * sent them is noted in zbxhist.left_out, a row for each item and statement,
+ * or, if the policy keeps them for a day, each row as text; check() tells it.
+ * Notes belong to the statement's transaction, and go with it.
  *
  *-------------------------------------------------------------------------
  */

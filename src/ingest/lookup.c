@@ -50,11 +50,11 @@
 /* ---- locks ---- */
 
 /*
- * LockForLookup locks a table so that keys can be looked up in it.  Who has it
- * ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain table;
- * maintenance, which gives up soon itself, whatever lock_timeout is.  Who only
- * keeps writers out, such as CREATE INDEX, is not in the way; REINDEX is waited
- * for when the indexes are opened.
+ * LockForLookup locks a table so that keys can be looked up in it.  A session
+ * that has it ACCESS EXCLUSIVE is waited for, as by any INSERT into a plain
+ * table; maintenance, which gives up soon itself, whatever lock_timeout is.
+ * One that only keeps writers out, such as CREATE INDEX, is not in the way;
+ * REINDEX is waited for when the indexes are opened.
  */
 static void
 LockForLookup(Oid relid)

@@ -3,9 +3,9 @@
  * run_key_cache.c
  *	  Keys of runs that a session remembers, decoded, and a filter of them.
  *
- * A run is known by its place and who stored it.  When what is remembered, of
- * all tables, takes too much memory, all is forgotten: what is wanted again comes
- * back.
+ * A run is known by its place and the transaction that stored it.  When what is
+ * remembered, of all tables, takes too much memory, all is forgotten: what is
+ * wanted again comes back.
  *
  * Memory: a context that lives as long as the session.
  *

@@ -3,19 +3,20 @@
  * run_keys.c
  *	  Looks for keys of rows in a table of runs.
  *
- * Runs have no unique index.  Who has stored a run looks for its keys in the
- * others, in the way of an exclusion constraint: first store, then look, by a
- * dirty snapshot that sees what others have not committed yet, and wait for
- * those (see key_look.c).  So does who has stored a row in the parent, because he
- * could not have the table's lock.
+ * Runs have no unique index.  A session that has stored a run looks for its
+ * keys in the others, in the way of an exclusion constraint: first store, then
+ * look, by a dirty snapshot that sees what others have not committed yet, and
+ * wait for those (see key_look.c).  So does one that has stored a row in the
+ * parent, because it could not have the table's lock.
  *
  * A scan by a dirty snapshot may miss rows that somebody writes anew meanwhile:
- * the new run where it has been already, the old one when it is gone.  Who
- * changes rows or merges runs has the lock of merge_lock.c.  Who may meet one of
- * them looks once more, by a fresh snapshot, which sees either: what was committed
- * when that was taken is seen by it; what was not stood where it was in the first
- * scan, or has been written anew by who had stored it himself, and then the old one
- * is seen by the first scan until he commits.
+ * the new run where it has been already, the old one when it is gone.  A
+ * session that changes rows or merges runs holds the lock of merge_lock.c.  One
+ * that may meet such a session looks once more, by a fresh snapshot, which sees
+ * either: what was committed when that was taken is seen by it; what was not
+ * stood where it was in the first scan, or has been written anew by the session
+ * that had stored it, and then the old one is seen by the first scan until that
+ * commits.
  *
  * Clocks rise, so few runs overlap with a new one in time, and an index on
  * their ends finds them.  Their keys, decoded, are remembered, and a filter of
@@ -23,7 +24,7 @@
  * overlap with many merged runs; of these only those are looked at that have
  * their items, and most of what these have is not remembered.
  *
- * Locks: the caller's on the table, from before his row was stored until his
+ * Locks: the caller's on the table, from before its row was stored until its
  * transaction ends.
  *
  *-------------------------------------------------------------------------
@@ -54,7 +55,7 @@ typedef struct NearRun
 {
 	const RunKeys *keys;
 	ItemPointerData tid;
-	TransactionId waits_for;	/* who is storing or deleting it */
+	TransactionId waits_for;	/* is storing or deleting it */
 } NearRun;
 
 typedef struct KeyLook

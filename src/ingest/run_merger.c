@@ -11,11 +11,11 @@
  *
  * An INSERT does not merge itself, not even if no worker can be had.  Until its
  * transaction ends, which may be idle or be prepared, the runs would be both
- * there and gone: who stores a key that they have would have to wait for it,
- * where a plain table refuses it at once, and could be in a deadlock with it; so
- * would UPDATE, DELETE and packing wait, for an INSERT of other rows; and what is
- * rolled back has been merged in vain.  Then maintenance merges, and until it
- * does, the hour is slower to read.
+ * there and gone: a session that stores a key that they have would have to wait
+ * for it, where a plain table refuses it at once, and could be in a deadlock
+ * with it; so would UPDATE, DELETE and packing wait, for an INSERT of other
+ * rows; and what is rolled back has been merged in vain.  Then maintenance
+ * merges, and until it does, the hour is slower to read.
  *
  *-------------------------------------------------------------------------
  */

@@ -4,10 +4,10 @@
  *	  Keys that have been stored in runs lately, of all sessions.
  *
  * Nearly all keys are new, and a look into all runs that overlap in time is a
- * high price for knowing it.  So who has stored runs adds their keys to a filter
- * in shared memory, and looks only for those that may have been there before.
- * Of two sessions that store the same key both store it first; the one that adds
- * it later meets it, and looks for the other one's run.
+ * high price for knowing it.  So a session that has stored runs adds their keys
+ * to a filter in shared memory, and looks only for those that may have been
+ * there before.  Of two sessions that store the same key both store it first;
+ * the one that adds it later meets it, and looks for the other one's run.
  *
  * A key's bits are in one word, so that one atomic operation both adds it and says
  * whether it was there.  There are two filters: keys are added to one of them until
@@ -16,18 +16,18 @@
  * stored: those that are later than all that were added before it began.  Rows that are
  * earlier are looked for.
  *
- * Of a table that is not known yet the runs tell the latest clock.  Who finds that
- * out adds his own, which do not count; whoever stores others later than that adds
- * them when the table is known.  So nobody may make a table known by what he has
- * read before another one was, see nknown.
+ * Of a table that is not known yet the runs tell the latest clock.  The session
+ * that finds that out adds its own, which do not count; a session that stores
+ * others later than that adds them when the table is known.  So no session may
+ * make a table known by what it has read before another one was, see nknown.
  *
- * A filter is of use only if all who store runs add to it.  So there is one only if
- * shared_preload_libraries has loaded the library, the same one for all
- * sessions; without it all keys are looked for.  Merges, UPDATE and DELETE store no
- * new keys.
+ * A filter is of use only if all sessions that store runs add to it.  So there
+ * is one only if shared_preload_libraries has loaded the library, the same one
+ * for all sessions; without it all keys are looked for.  Merges, UPDATE and
+ * DELETE store no new keys.
  *
- * Locks: a lightweight one, shared by who adds keys, exclusively by who empties a
- * filter or makes a table known.
+ * Locks: a lightweight one, shared to add keys, exclusive to empty a filter or
+ * to make a table known.
  *
  *-------------------------------------------------------------------------
  */
@@ -237,9 +237,9 @@ ReadLastClock(void *arg)
 }
 
 /*
- * LockKnown takes the lock, and returns what is known of a table; makes it known
- * if it is not, or returns NULL.  The caller has stored his own runs, and adds their
- * keys now.
+ * LockKnown takes the lock, and returns what is known of a table; makes it
+ * known if it is not, or returns NULL.  The caller has stored its own runs, and
+ * adds their keys now.
  */
 static KnownRuns *
 LockKnown(Relation runs, const RunTable *table, const WrittenRun *own,

@@ -4,7 +4,7 @@
  *	  Maintenance's statements on a table, run as its owner.
  *
  * Tables are named in statements, and a name is looked up once more when its
- * statement is run.  With no rights but the owner's, whoever puts another
+ * statement is run.  With no rights but the owner's, a user who puts another
  * table in that place meanwhile gains nothing either.
  *
  *-------------------------------------------------------------------------
@@ -104,8 +104,8 @@ Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
 
 /*
  * zbxhist_execute_as_owner(relation, statement, VARIADIC arguments) runs a
- * statement with the rights of the relation's owner, for somebody who has
- * them; see sql/maintenance/run.sql.
+ * statement with the rights of the relation's owner, for a user who has them;
+ * see sql/maintenance/run.sql.
  */
 Datum
 zbxhist_execute_as_owner(PG_FUNCTION_ARGS)

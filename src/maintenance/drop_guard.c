@@ -42,7 +42,6 @@
 #include "nodes/parsenodes.h"
 #include "nodes/value.h"
 #include "pgtime.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -50,6 +49,7 @@
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
 #include "guc.h"
+#include "plan/stand_in.h"
 
 /*
  * IsNewColumn says whether no day has been packed with a foreign table's
@@ -138,15 +138,18 @@ QuoteTable(Oid relid)
 }
 
 /*
- * TellLoss says what somebody has agreed to lose.
+ * MayLose says whether so many packed days may be dropped, and if there are
+ * any, tells the user, who has agreed to it.
  */
-static void
-TellLoss(int ndays)
+static bool
+MayLose(int ndays)
 {
-	ereport(NOTICE,
-			errmsg_plural("the values of %d packed day are dropped",
-						  "the values of %d packed days are dropped",
-						  ndays, ndays));
+	if (ndays > 0 && zbxhist_allow_packed_drop)
+		ereport(NOTICE,
+				errmsg_plural("the values of %d packed day are dropped",
+							  "the values of %d packed days are dropped",
+							  ndays, ndays));
+	return ndays == 0 || zbxhist_allow_packed_drop;
 }
 
 /*
@@ -184,11 +187,7 @@ CheckLoss(const char *what, Oid parent)
 	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
 
 	dropped_days = 0;
-	if (ndays == 0)
-		return;
-	if (zbxhist_allow_packed_drop)
-		TellLoss(ndays);
-	else
+	if (!MayLose(ndays))
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop %s because the values of %d packed day would be lost",
@@ -196,20 +195,6 @@ CheckLoss(const char *what, Oid parent)
 							  ndays, what, ndays),
 				errdetail("To delete them, run SET zbxhist.allow_packed_drop = on and repeat the command."),
 				errhint("To keep them, run first: %s", UndoCommands(parent)));
-}
-
-/*
- * HasPages says whether a table has any, of rows or none.  Whoever drops it
- * has it locked.
- */
-static bool
-HasPages(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = RelationGetNumberOfBlocks(rel) > 0;
-
-	table_close(rel, NoLock);
-	return result;
 }
 
 /*
@@ -224,7 +209,7 @@ CountDay(Oid relid)
 	if (get_rel_namespace(relid) !=
 		get_namespace_oid(ZBXHIST_PACKED_SCHEMA, true) ||
 		!ZbxhistReadPackedDay(relid, NULL, &day) || day.is_unpacked ||
-		!HasPages(relid))
+		ZbxhistAskLocked(relid, ZbxhistIsEmpty))
 		return;
 	dropped_days++;
 	dropped_from = day.parent;
@@ -302,7 +287,7 @@ NamesUs(const DropStmt *drop)
 /*
  * ZbxhistBeginDrop is called before each utility statement, and returns what
  * that which it is a part of has dropped, for ZbxhistEndDrop.  It refuses to
- * drop the extension as such before PostgreSQL does, who would propose
+ * drop the extension as such before PostgreSQL does, which would propose
  * CASCADE.
  */
 int
@@ -344,11 +329,7 @@ ZbxhistEndDrop(int outer_days)
 	int			ndays = dropped_days;
 
 	dropped_days = outer_days;
-	if (ndays == 0)
-		return;
-	if (zbxhist_allow_packed_drop)
-		TellLoss(ndays);
-	else
+	if (!MayLose(ndays))
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop the table of %d packed day because its values would be lost",

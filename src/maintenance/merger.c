@@ -3,17 +3,18 @@
  * merger.c
  *	  The background worker that merges runs.
  *
- * Sessions that store runs start it, see ingest/run_merger.c; no library needs to
- * be preloaded for that.  It looks at all tables of runs of one owner in a
+ * Sessions that store runs start it, see ingest/run_merger.c; no library needs
+ * to be preloaded for that.  It looks at all tables of runs of one owner in a
  * database in turn, at those more often where there has been something to merge
- * lately, and merges as soon as there are enough runs, each time in a transaction
- * of its own.  It ends when there have not been for a while, when somebody
- * wants the database for himself, and after a minute, so that in a server with
- * many databases all have their turn: who stores runs starts the next one.  Now
- * and then it does a VACUUM of a table, so that the next runs take the place of
- * those that are gone, whenever autovacuum comes.  One that takes long is left to
- * autovacuum: it may wait for whoever looks at a page of an index, and who wants
- * the database waits no longer than five seconds.
+ * lately, and merges as soon as there are enough runs, each time in a
+ * transaction of its own.  It ends when there have not been for a while, when a
+ * session wants the database for itself, and after a minute, so that in a
+ * server with many databases all have their turn: a session that stores runs
+ * starts the next one.  Now and then it does a VACUUM of a table, so that the
+ * next runs take the place of those that are gone, whenever autovacuum comes.
+ * One that takes long is left to autovacuum: it may wait for a session that
+ * looks at a page of an index, and one that wants the database waits no longer
+ * than five seconds.
  *
  * It acts as the owner of the tables.  Nobody's code runs in it: the indexes of
  * such tables are on columns, they have no triggers that a merge would fire,
@@ -62,8 +63,8 @@
 #define LOOK_SHARE 10
 #define IDLE_SHARE 16
 
-/* runs of statements that are worth a merge so long after the one before: whoever
- * reads an item looks into all that are not merged */
+/* runs of statements that are worth a merge so long after the one before: a
+ * reader of an item looks into all that are not merged */
 #define QUIET_STATEMENTS 16
 #define QUIET_MILLISECONDS 2000
 
@@ -345,7 +346,7 @@ Try(void (*work) (MergedTable *table), MergedTable *table)
 /* ---- the worker ---- */
 
 /*
- * Nap waits until a time, but not longer than somebody who wants the database
+ * Nap waits until a time, but not longer than a session that wants the database
  * may wait.
  */
 static void

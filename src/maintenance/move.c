@@ -14,7 +14,7 @@
  * key of its own it would refuse or merge rows that the parent has.
  *
  * Indexes and constraints of the target may have expressions, which are its
- * owner's code: he, not the user, runs all this.
+ * owner's code: the owner, not the user, runs all this.
  *
  * Locks: ROW EXCLUSIVE on both tables, as any writer, until the caller's
  * transaction ends.

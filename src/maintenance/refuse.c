@@ -5,8 +5,9 @@
  *
  * What RAISE says is followed by a line of context for each function and
  * statement between it and the caller's: names and lines of ours that tell
- * nothing to who has given a wrong argument.  refuse() leaves those out, and
- * none of the caller's own.  Errors that nobody has foreseen keep all of theirs.
+ * nothing to a user who has given a wrong argument.  refuse() leaves those out,
+ * and none of the caller's own.  Errors that nobody has foreseen keep all of
+ * theirs.
  *
  * A procedure says in time that it has been called where it cannot commit:
  * PostgreSQL itself says "invalid transaction termination" at the COMMIT, which
@@ -44,8 +45,9 @@ IsOwnContext(const ErrorContextCallback *callback)
 }
 
 /*
- * LeaveOutOwnContext has the error that the caller raises begin its context behind the outermost
- * line of ours.  Who catches the error gets back the callbacks that he had.
+ * LeaveOutOwnContext has the error that the caller raises begin its context
+ * behind the outermost line of ours.  The function that catches the error gets
+ * back the callbacks that it had.
  */
 static void
 LeaveOutOwnContext(void)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *	  Runs maintenance from inside the server, for those who have no cron.
+ *	  Runs maintenance from inside the server, where there is no cron.
  *
  * With zbxhist in shared_preload_libraries a launcher starts once recovery is
  * over, so on a standby there is none until it is promoted.  Every

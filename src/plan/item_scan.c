@@ -51,6 +51,8 @@
 #include "utils/ruleutils.h"
 
 #include "compat.h"
+#include "compat_marks.h"
+#include "custom_scan.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/item_scan.h"
@@ -104,21 +106,22 @@ typedef struct ItemScanState
 /* ---- planning ---- */
 
 /*
- * ZbxhistMarkItemScan marks the entry of the table of such a query in a field
- * that has no other use in an entry of this kind.
+ * ZbxhistMarkItemScan marks the entry of the table of such a query.
  */
 void
 ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 {
 	rte->inh = false;
-	rte->coltypmods = list_make2_int(query->is_descending, query->is_of_each);
+	mark_table(rte, MARK_ITEM_SCAN,
+			   list_make2_int(query->is_descending, query->is_of_each));
 }
 
-static Node *CreateItemState(CustomScan *scan);
+static const CustomExecMethods item_exec_methods;
 
-static const CustomScanMethods item_scan_methods = {
-	.CustomName = "ZbxhistItem",
-	.CreateCustomScanState = CreateItemState
+const ScanNode zbxhist_item_scan = {
+	.methods = {"ZbxhistItem", create_scan_state},
+	.state_size = sizeof(ItemScanState),
+	.exec_methods = &item_exec_methods
 };
 
 /*
@@ -159,7 +162,7 @@ PlanItem(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_private = list_make2(kinds, lsecond(path->custom_private));
-	scan->methods = &item_scan_methods;
+	scan->methods = &zbxhist_item_scan.methods;
 	return &scan->scan.plan;
 }
 
@@ -212,29 +215,26 @@ HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
  * MakeItemPath makes the path.
  */
 static CustomPath *
-MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
+			 List *query)
 {
-	CustomPath *path = makeNode(CustomPath);
+	CustomPath *path;
 	KeyColumns *columns = palloc(sizeof(KeyColumns));
 	Relation	table = table_open(rte->relid, NoLock);
-	bool		is_of_each = list_nth_int(rte->coltypmods, QUERY_IS_OF_EACH);
+	bool		is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
 
 	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
 	table_close(table, NoLock);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = rel;
-	path->path.pathtarget = rel->reltarget;
-	path->path.param_info = get_baserel_parampathinfo(root, rel,
-													  rel->lateral_relids);
+	path = make_scan_path(rel,
+						  get_baserel_parampathinfo(root, rel,
+													rel->lateral_relids),
+						  &item_path_methods, list_make2(columns, query));
 	path->path.rows = is_of_each ?
 		EstimateItems(rel, rte->relid, columns) : USUAL_ROWS;
 	path->path.total_cost = random_page_cost +
 		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
 	if (!is_of_each || HasItemOrder(root, rel, columns->itemid))
 		path->path.pathkeys = root->query_pathkeys;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make2(columns, rte->coltypmods);
-	path->methods = &item_path_methods;
 	return path;
 }
 
@@ -246,14 +246,14 @@ void
 ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 						RangeTblEntry *rte)
 {
+	List	   *query = get_table_mark(rte, MARK_ITEM_SCAN);
 	CustomPath *path;
 
-	if (rte->rtekind != RTE_RELATION || rte->coltypmods == NIL ||
-		IS_DUMMY_REL(rel))
+	if (query == NIL || IS_DUMMY_REL(rel))
 		return;
-	path = MakeItemPath(root, rel, rte);
+	path = MakeItemPath(root, rel, rte, query);
 	/* the parent's own rows, which were estimated, are mostly none */
-	if (list_nth_int(rte->coltypmods, QUERY_IS_OF_EACH))
+	if (list_nth_int(query, QUERY_IS_OF_EACH))
 	{
 		rel->rows = path->path.rows;
 		rel->tuples = Max(rel->tuples, rel->rows);
@@ -498,23 +498,13 @@ NextOfItem(ScanState *node)
 }
 
 /*
- * RecheckItem is asked for by ExecScan; no rows are locked, so there is
- * nothing to check.
- */
-static bool
-RecheckItem(ScanState *node, TupleTableSlot *slot)
-{
-	return true;
-}
-
-/*
  * ExecItem gives out the next row.  ExecScan ends with one that is wanted.
  */
 static TupleTableSlot *
 ExecItem(CustomScanState *node)
 {
 	((ItemScanState *) node)->wants_item = true;
-	return ExecScan(&node->ss, NextOfItem, RecheckItem);
+	return ExecScan(&node->ss, NextOfItem, recheck_nothing);
 }
 
 /*
@@ -593,25 +583,3 @@ static const CustomExecMethods item_exec_methods = {
 	.ReScanCustomScan = ReScanItem,
 	.ExplainCustomScan = ExplainItem
 };
-
-/*
- * CreateItemState makes the node's state.
- */
-static Node *
-CreateItemState(CustomScan *scan)
-{
-	ItemScanState *state = (ItemScanState *) newNode(sizeof(ItemScanState),
-													 T_CustomScanState);
-
-	state->css.methods = &item_exec_methods;
-	return (Node *) state;
-}
-
-/*
- * ZbxhistItemScanInit registers the scan; called by _PG_init.
- */
-void
-ZbxhistItemScanInit(void)
-{
-	RegisterCustomScanMethods(&item_scan_methods);
-}

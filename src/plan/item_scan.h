@@ -11,11 +11,13 @@
 #include "nodes/pathnodes.h"
 #include "nodes/parsenodes.h"
 
+#include "custom_scan.h"
 #include "plan/item_query.h"
+
+extern const ScanNode zbxhist_item_scan;
 
 extern void ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query);
 extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 									RangeTblEntry *rte);
-extern void ZbxhistItemScanInit(void);
 
 #endif							/* ZBXHIST_ITEM_SCAN_H */

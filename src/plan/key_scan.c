@@ -34,6 +34,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "compat_marks.h"
+#include "custom_scan.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/key_scan.h"
@@ -57,15 +59,15 @@ typedef struct KeyScanState
 
 /*
  * ZbxhistMarkKeyScan marks the entry of the table of such a query with its keys, as a
- * constant, in a field that has no other use in an entry of this kind.
+ * constant.
  */
 void
 ZbxhistMarkKeyScan(RangeTblEntry *rte, const KeyQuery *query)
 {
 	rte->inh = false;
-	rte->values_lists =
-		list_make1(ZbxhistMakeArray((const int64 *) query->keys,
-									query->nkeys * NUM_KEY_NUMBERS));
+	mark_table(rte, MARK_KEY_SCAN,
+			   ZbxhistMakeArray((const int64 *) query->keys,
+								query->nkeys * NUM_KEY_NUMBERS));
 }
 
 /*
@@ -80,11 +82,12 @@ GetKeys(const Const *mark, int *nkeys)
 	return (const KeyRange *) ARR_DATA_PTR(array);
 }
 
-static Node *CreateKeyState(CustomScan *scan);
+static const CustomExecMethods key_exec_methods;
 
-static const CustomScanMethods key_scan_methods = {
-	.CustomName = "ZbxhistKeys",
-	.CreateCustomScanState = CreateKeyState
+const ScanNode zbxhist_key_scan = {
+	.methods = {"ZbxhistKeys", create_scan_state},
+	.state_size = sizeof(KeyScanState),
+	.exec_methods = &key_exec_methods
 };
 
 /*
@@ -101,7 +104,7 @@ PlanKeys(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
 	scan->custom_private = path->custom_private;
-	scan->methods = &key_scan_methods;
+	scan->methods = &zbxhist_key_scan.methods;
 	return &scan->scan.plan;
 }
 
@@ -114,23 +117,19 @@ static const CustomPathMethods key_path_methods = {
  * MakeKeyPath makes the path.  Each key is taken to have a row.
  */
 static CustomPath *
-MakeKeyPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+MakeKeyPath(PlannerInfo *root, RelOptInfo *rel, Const *mark)
 {
-	CustomPath *path = makeNode(CustomPath);
+	CustomPath *path;
 	int			nkeys;
 
-	(void) GetKeys(linitial_node(Const, rte->values_lists), &nkeys);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = rel;
-	path->path.pathtarget = rel->reltarget;
-	path->path.param_info = get_baserel_parampathinfo(root, rel,
-													  rel->lateral_relids);
+	(void) GetKeys(mark, &nkeys);
+	path = make_scan_path(rel,
+						  get_baserel_parampathinfo(root, rel,
+													rel->lateral_relids),
+						  &key_path_methods, list_make1(mark));
 	path->path.rows = clamp_row_est(nkeys);
 	path->path.total_cost = path->path.rows *
 		(random_page_cost + cpu_tuple_cost + cpu_index_tuple_cost);
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = rte->values_lists;
-	path->methods = &key_path_methods;
 	return path;
 }
 
@@ -142,12 +141,12 @@ void
 ZbxhistConsiderKeyScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 					   RangeTblEntry *rte)
 {
+	Const	   *mark = get_table_mark(rte, MARK_KEY_SCAN);
 	CustomPath *path;
 
-	if (rte->rtekind != RTE_RELATION || rte->values_lists == NIL ||
-		IS_DUMMY_REL(rel))
+	if (mark == NULL || IS_DUMMY_REL(rel))
 		return;
-	path = MakeKeyPath(root, rel, rte);
+	path = MakeKeyPath(root, rel, mark);
 	/* the parent's own rows, which were estimated, are mostly none */
 	rel->rows = path->path.rows;
 	rel->tuples = Max(rel->tuples, rel->rows);
@@ -238,22 +237,12 @@ NextOfKeys(ScanState *node)
 }
 
 /*
- * RecheckKeys is asked for by ExecScan; no rows are locked, so there is nothing to
- * check.
- */
-static bool
-RecheckKeys(ScanState *node, TupleTableSlot *slot)
-{
-	return true;
-}
-
-/*
  * ExecKeys gives out the next row that passes the other conditions.
  */
 static TupleTableSlot *
 ExecKeys(CustomScanState *node)
 {
-	return ExecScan(&node->ss, NextOfKeys, RecheckKeys);
+	return ExecScan(&node->ss, NextOfKeys, recheck_nothing);
 }
 
 /*
@@ -309,25 +298,3 @@ static const CustomExecMethods key_exec_methods = {
 	.ReScanCustomScan = ReScanKeys,
 	.ExplainCustomScan = ExplainKeys
 };
-
-/*
- * CreateKeyState makes the node's state.
- */
-static Node *
-CreateKeyState(CustomScan *scan)
-{
-	KeyScanState *state = (KeyScanState *) newNode(sizeof(KeyScanState),
-												   T_CustomScanState);
-
-	state->css.methods = &key_exec_methods;
-	return (Node *) state;
-}
-
-/*
- * ZbxhistKeyScanInit registers the scan; called by _PG_init.
- */
-void
-ZbxhistKeyScanInit(void)
-{
-	RegisterCustomScanMethods(&key_scan_methods);
-}

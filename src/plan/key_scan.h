@@ -11,11 +11,13 @@
 #include "nodes/pathnodes.h"
 #include "nodes/parsenodes.h"
 
+#include "custom_scan.h"
 #include "plan/key_query.h"
+
+extern const ScanNode zbxhist_key_scan;
 
 extern void ZbxhistMarkKeyScan(RangeTblEntry *rte, const KeyQuery *query);
 extern void ZbxhistConsiderKeyScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 								   RangeTblEntry *rte);
-extern void ZbxhistKeyScanInit(void);
 
 #endif							/* ZBXHIST_KEY_SCAN_H */

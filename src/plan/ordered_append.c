@@ -28,30 +28,39 @@
 #include "parser/parsetree.h"
 
 #include "compat.h"
+#include "compat_marks.h"
 #include "packed/fdw/fdw.h"
 #include "plan/ordered_append.h"
 
-/* numbers in the mark of a union */
+/* what is in the mark of a union */
 enum OrderMark
 {
-	MARK_CLOCK_ATTNUM,
-	MARK_HAS_PARENT,
-	MARK_PACKED_END				/* less one, so that it is an int */
+	MARK_TABLES,				/* Oids */
+	MARK_NUMBERS,				/* see below */
+	MARK_PACKED					/* a list of one Oid */
+};
+
+enum OrderNumber
+{
+	NUMBER_CLOCK_ATTNUM,
+	NUMBER_HAS_PARENT,
+	NUMBER_PACKED_END			/* less one, so that it is an int */
 };
 
 /*
- * ZbxhistMarkOrdered marks the entry of a union of tables in fields that have
- * no other use in an entry of this kind.  Tables are in the order of their
- * clocks, but for the parent, which comes before the others if it is there.
+ * ZbxhistMarkOrdered marks the entry of a union of tables.  They are in the order
+ * of their clocks, but for the parent, which comes before the others if it is
+ * there.
  */
 void
 ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables, bool has_parent,
 				   const TableOrder *order)
 {
-	rte->coltypes = tables;
-	rte->coltypmods = list_make3_int(order->clock_attnum, has_parent,
-									 (int) (order->packed_end - 1));
-	rte->colcollations = list_make1_oid(order->packed);
+	mark_table(rte, MARK_ORDERED,
+			   list_make3(tables,
+						  list_make3_int(order->clock_attnum, has_parent,
+										 (int) (order->packed_end - 1)),
+						  list_make1_oid(order->packed)));
 }
 
 /*
@@ -115,11 +124,12 @@ FindOrderedPath(PlannerInfo *root, const RelOptInfo *member, bool is_packed,
  * order that the query wants; NIL if there is none for some table.
  */
 static List *
-ListOrderedPaths(PlannerInfo *root, Index rti, const RangeTblEntry *rte,
+ListOrderedPaths(PlannerInfo *root, Index rti, const List *mark,
 				 List *tables, bool is_descending)
 {
-	int64		packed_end = list_nth_int(rte->coltypmods, MARK_PACKED_END) +
-		(int64) 1;
+	int64		packed_end = list_nth_int(list_nth(mark, MARK_NUMBERS),
+										  NUMBER_PACKED_END) + (int64) 1;
+	Oid			packed = linitial_oid(list_nth(mark, MARK_PACKED));
 	List	   *result = NIL;
 	ListCell   *lc;
 
@@ -133,9 +143,7 @@ ListOrderedPaths(PlannerInfo *root, Index rti, const RangeTblEntry *rte,
 			return NIL;
 		if (IS_DUMMY_REL(member))
 			continue;
-		path = FindOrderedPath(root, member,
-							   relid == linitial_oid(rte->colcollations),
-							   packed_end);
+		path = FindOrderedPath(root, member, relid == packed, packed_end);
 		if (path == NULL)
 			return NIL;
 		result = is_descending ? lcons(path, result) : lappend(result, path);
@@ -149,13 +157,14 @@ ListOrderedPaths(PlannerInfo *root, Index rti, const RangeTblEntry *rte,
  */
 static void
 AddOrderedPath(PlannerInfo *root, RelOptInfo *rel, Index rti,
-			   const RangeTblEntry *rte, bool is_descending)
+			   const List *mark, bool is_descending)
 {
-	int			first = list_nth_int(rte->coltypmods, MARK_HAS_PARENT) ? 1 : 0;
-	List	   *parent = list_copy_head(rte->coltypes, first);
-	List	   *tables = list_copy_tail(rte->coltypes, first);
-	List	   *paths = ListOrderedPaths(root, rti, rte, tables, is_descending);
-	List	   *parent_paths = ListOrderedPaths(root, rti, rte, parent,
+	int			first = list_nth_int(list_nth(mark, MARK_NUMBERS),
+									 NUMBER_HAS_PARENT) ? 1 : 0;
+	List	   *parent = list_copy_head(list_nth(mark, MARK_TABLES), first);
+	List	   *tables = list_copy_tail(list_nth(mark, MARK_TABLES), first);
+	List	   *paths = ListOrderedPaths(root, rti, mark, tables, is_descending);
+	List	   *parent_paths = ListOrderedPaths(root, rti, mark, parent,
 												is_descending);
 	Path	   *path;
 
@@ -176,12 +185,14 @@ void
 ZbxhistConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
 							 RangeTblEntry *rte)
 {
+	const List *mark = get_table_mark(rte, MARK_ORDERED);
 	bool		is_descending;
 
-	if (rte->rtekind == RTE_SUBQUERY && rte->coltypmods != NIL && rte->inh &&
-		rel->reloptkind == RELOPT_BASEREL && !IS_DUMMY_REL(rel) &&
-		bms_is_empty(rel->lateral_relids) &&
-		GetClockOrder(root, rel, linitial_int(rte->coltypmods),
+	if (mark != NIL && rte->inh && rel->reloptkind == RELOPT_BASEREL &&
+		!IS_DUMMY_REL(rel) && bms_is_empty(rel->lateral_relids) &&
+		GetClockOrder(root, rel,
+					  list_nth_int(list_nth(mark, MARK_NUMBERS),
+								   NUMBER_CLOCK_ATTNUM),
 					  &is_descending))
-		AddOrderedPath(root, rel, rti, rte, is_descending);
+		AddOrderedPath(root, rel, rti, mark, is_descending);
 }

@@ -48,6 +48,7 @@
 
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "compat_marks.h"
 #include "guc.h"
 #include "plan/clock_bounds.h"
 #include "plan/prune.h"
@@ -118,19 +119,6 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * PartitionHasStatementTriggers says the same of a locked partition.
- */
-static bool
-PartitionHasStatementTriggers(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = HasStatementTriggers(rel);
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * FindStandIn returns the partition that can stand in for the query's parent,
  * locked for the query, or InvalidOid.
  */
@@ -155,7 +143,7 @@ FindStandIn(Query *query)
 		if (OidIsValid(result) &&
 			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
 								 NULL) ||
-			 PartitionHasStatementTriggers(result)))
+			 ZbxhistAskLocked(result, HasStatementTriggers)))
 			result = InvalidOid;
 	}
 	table_close(parent, NoLock);
@@ -199,7 +187,7 @@ PlanOnePartition(Oid partition, planner_hook_type next_planner, PLANNER_PROTO)
 
 	substitute_relation(query, 1, partition);
 	result = (*next_planner) (PLANNER_ARGS);
-	ZbxhistKeepWhole(result, whole, NIL);
+	keep_whole_query(result, whole, NIL);
 	return result;
 }
 
@@ -224,7 +212,7 @@ ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 	else
 		result = (*next_planner) (PLANNER_ARGS);
 	if (narrowed.whole != NULL)
-		ZbxhistKeepWhole(result, narrowed.whole, narrowed.left_out);
+		keep_whole_query(result, narrowed.whole, narrowed.left_out);
 	return result;
 }
 
@@ -240,7 +228,7 @@ GetWholeQuery(const PlannedStmt *stmt)
 
 	if (stmt->commandType != CMD_UPDATE && stmt->commandType != CMD_DELETE)
 		return NULL;
-	return ZbxhistGetWhole(stmt, &left_out);
+	return get_whole_query(stmt, &left_out);
 }
 
 /*

@@ -42,6 +42,7 @@
 #include "utils/typcache.h"
 
 #include "compat.h"
+#include "custom_scan.h"
 #include "guc.h"
 #include "plan/range_scan.h"
 #include "read/parent.h"
@@ -166,11 +167,12 @@ BuildScanList(RelOptInfo *rel, Oid rowtype, List **attnums)
 	return result;
 }
 
-static Node *CreateRangeState(CustomScan *scan);
+static const CustomExecMethods range_exec_methods;
 
-static const CustomScanMethods range_scan_methods = {
-	.CustomName = "ZbxhistRange",
-	.CreateCustomScanState = CreateRangeState
+const ScanNode zbxhist_range_scan = {
+	.methods = {"ZbxhistRange", create_scan_state},
+	.state_size = sizeof(RangeScanState),
+	.exec_methods = &range_exec_methods
 };
 
 /*
@@ -191,7 +193,7 @@ PlanRange(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		BuildScanList(rel, exprType(linitial(call->args)), &attnums);
 	scan->custom_exprs = copyObject(call->args);
 	scan->custom_private = list_make2(call, attnums);
-	scan->methods = &range_scan_methods;
+	scan->methods = &zbxhist_range_scan.methods;
 
 	/* a plan that is kept ends with a change of the table */
 	root->glob->relationOids = lappend_oid(root->glob->relationOids,
@@ -224,18 +226,12 @@ ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	function_path = linitial(rel->pathlist);
 	if (function_path->pathtype != T_FunctionScan)
 		return;					/* no rows, the planner has found */
-	path = makeNode(CustomPath);
-	path->path.pathtype = T_CustomScan;
-	path->path.parent = rel;
-	path->path.pathtarget = rel->reltarget;
-	path->path.param_info = function_path->param_info;
+	path = make_scan_path(rel, function_path->param_info, &range_path_methods,
+						  list_make1(call));
 	path->path.parallel_safe = function_path->parallel_safe;
 	path->path.rows = function_path->rows;
 	path->path.startup_cost = 0;
 	path->path.total_cost = function_path->total_cost * 0.8;
-	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_private = list_make1(call);
-	path->methods = &range_path_methods;
 	add_path(rel, &path->path);
 }
 
@@ -397,21 +393,12 @@ NextRange(ScanState *node)
 }
 
 /*
- * RecheckRange is asked for by ExecScan; there is nothing to check.
- */
-static bool
-RecheckRange(ScanState *node, TupleTableSlot *slot)
-{
-	return true;
-}
-
-/*
  * ExecRange gives out the next row that passes the conditions.
  */
 static TupleTableSlot *
 ExecRange(CustomScanState *node)
 {
-	return ExecScan(&node->ss, NextRange, RecheckRange);
+	return ExecScan(&node->ss, NextRange, recheck_nothing);
 }
 
 /*
@@ -457,25 +444,3 @@ static const CustomExecMethods range_exec_methods = {
 	.ReScanCustomScan = ReScanRange,
 	.ExplainCustomScan = ExplainRange
 };
-
-/*
- * CreateRangeState makes the node's state.
- */
-static Node *
-CreateRangeState(CustomScan *scan)
-{
-	RangeScanState *state = (RangeScanState *) newNode(sizeof(RangeScanState),
-													   T_CustomScanState);
-
-	state->css.methods = &range_exec_methods;
-	return (Node *) state;
-}
-
-/*
- * ZbxhistRangeScanInit registers the scan; called by _PG_init.
- */
-void
-ZbxhistRangeScanInit(void)
-{
-	RegisterCustomScanMethods(&range_scan_methods);
-}

@@ -10,8 +10,11 @@
 
 #include "nodes/pathnodes.h"
 
+#include "custom_scan.h"
+
+extern const ScanNode zbxhist_range_scan;
+
 extern void ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 									 RangeTblEntry *rte);
-extern void ZbxhistRangeScanInit(void);
 
 #endif							/* ZBXHIST_RANGE_SCAN_H */

@@ -16,7 +16,7 @@
  * The parent's own rows have to be read as well, so it is one of these tables
  * unless it is empty.  Partitions of the future are mostly empty, too, and
  * left out likewise.  That may change before the plan is run, or run again,
- * so such a plan carries the query as it was (stand_in.c).  The executor hook
+ * so such a plan carries the query as it was (compat_marks.c).  The executor hook
  * looks again when the query has its snapshot: if one of them is not empty by
  * then, whatever the snapshot sees of it, the query is planned anew, which
  * finds the same.  If all are, no row that the snapshot sees can be there, and
@@ -47,6 +47,7 @@
 #include "utils/rel.h"
 
 #include "compat.h"
+#include "compat_marks.h"
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
@@ -642,7 +643,7 @@ ZbxhistRefreshPlan(QueryDesc *query, int eflags)
 	Query	   *whole;
 
 	if (query->plannedstmt->commandType == CMD_SELECT && !IsParallelWorker() &&
-		(whole = ZbxhistGetWhole(query->plannedstmt, &left_out)) != NULL &&
+		(whole = get_whole_query(query->plannedstmt, &left_out)) != NULL &&
 		MayMissRows(left_out, query->snapshot))
 		return PlanAgain(query, whole, eflags);
 	return NULL;

@@ -7,8 +7,7 @@
  * single condition.  Where the clock bounds in WHERE leave few of them, those
  * are put into the query instead of the parent: for UPDATE and DELETE in
  * prune.c, for SELECT in select.c.  Here is what both need to know: what the
- * bounds are, whether a child can take the parent's place, and how a plan
- * carries the query as it was.
+ * bounds are, and whether a child can take the parent's place.
  *
  * Privileges are those of the parent: its entry stays in the range table, see
  * substitute_relation, which also makes the plan depend on the parent, whose
@@ -22,7 +21,6 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
@@ -31,9 +29,6 @@
 #include "plan/clock_bounds.h"
 #include "plan/stand_in.h"
 #include "rows/row_type.h"
-
-/* the name of the range table entry that holds the query as it was */
-#define WHOLE_QUERY_NAME "zbxhist whole query"
 
 /*
  * ZbxhistBoundsInWhere returns the clocks that WHERE leaves of the relation
@@ -105,6 +100,19 @@ ZbxhistIsEmpty(Relation rel)
 }
 
 /*
+ * ZbxhistAskLocked asks something of a table that the caller has locked.
+ */
+bool
+ZbxhistAskLocked(Oid relid, bool (*question) (Relation rel))
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = question(rel);
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
  * ZbxhistLockStandIn locks a child for a query and says whether it is still
  * the one that the set says it is, and can take the parent's place.  Where the
  * caller wants to know it, it also says whether the child is empty, which then
@@ -128,41 +136,4 @@ ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
 		OwnerMayRead(child);
 	table_close(child, NoLock);
 	return result;
-}
-
-/*
- * ZbxhistKeepWhole lets a plan carry the query as it was, in a range table
- * entry that nothing refers to, with the tables that the plan leaves out
- * because they are empty.
- */
-void
-ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *left_out)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = whole;
-	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
-	/* a list of Oids that has no other use in an entry of this kind */
-	rte->coltypes = left_out;
-	stmt->rtable = lappend(stmt->rtable, rte);
-}
-
-/*
- * ZbxhistGetWhole returns the query that a plan carries, or NULL, and the
- * tables left out.
- */
-Query *
-ZbxhistGetWhole(const PlannedStmt *stmt, List **left_out)
-{
-	RangeTblEntry *rte;
-
-	if (stmt->rtable == NIL)
-		return NULL;
-	rte = llast_node(RangeTblEntry, stmt->rtable);
-	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
-		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
-		return NULL;
-	*left_out = rte->coltypes;
-	return rte->subquery;
 }

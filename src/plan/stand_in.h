@@ -9,7 +9,6 @@
 #define ZBXHIST_STAND_IN_H
 
 #include "nodes/parsenodes.h"
-#include "nodes/plannodes.h"
 #include "utils/relcache.h"
 
 #include "catalog/partition_set.h"
@@ -21,7 +20,6 @@ extern bool ZbxhistMayStandIn(const Query *query, const RangeTblEntry *rte,
 extern bool ZbxhistLockStandIn(Relation parent, const PartitionSet *set,
 							   Oid relid, LOCKMODE mode, bool *is_empty);
 extern bool ZbxhistIsEmpty(Relation rel);
-extern void ZbxhistKeepWhole(PlannedStmt *stmt, Query *whole, List *left_out);
-extern Query *ZbxhistGetWhole(const PlannedStmt *stmt, List **left_out);
+extern bool ZbxhistAskLocked(Oid relid, bool (*question) (Relation rel));
 
 #endif							/* ZBXHIST_STAND_IN_H */

@@ -5,10 +5,10 @@
  *
  * Partitions and packed days do not overlap, so their rows follow each other;
  * with them are merged the rows that are in the parent itself and in children
- * that are neither.  A partition is opened when the rows before it have been read,
- * so whoever stops early has not touched the rest, but for pages of packed days
- * asked for beforehand (open_days.c).  The usual parent is empty, which its
- * size tells at once.
+ * that are neither.  A partition is opened when the rows before it have been
+ * read, so a caller that stops early has not touched the rest, but for pages of
+ * packed days asked for beforehand (open_days.c).  The usual parent is empty,
+ * which its size tells at once.
  *
  * Locks: the caller has locked the parent.  Each partition is locked when it
  * is reached and stays so until the transaction ends, as a table in a query

@@ -3,9 +3,9 @@
  * item_list.c
  *	  The items that have rows somewhere, in bounded memory.
  *
- * Whoever looks for items in one table after the other adds each that he finds,
- * as often as he likes, with a clock that none of its rows there is newer than
- * (or older than), or with that of one there that he has seen.  A list that takes
+ * A search for items in one table after the other adds each that it finds, any
+ * number of times, with a clock that none of its rows there is newer than (or
+ * older than), or with that of one there that it has seen.  A list that takes
  * work_mem keeps its first items and does without those after them: with first
  * set to what follows its last one, the same search gives the next items.
  *

@@ -5,13 +5,14 @@
  *
  * A scan by a dirty snapshot may miss rows that a merge writes anew meanwhile.
  * A merge holds the lock from before its first write until its transaction
- * ends.  Who looks takes it for the time of the look; if he cannot have it at
- * once, he looks a second time, see ingest/run_keys.c.  So INSERTs never wait for a
- * merge, and a merge waits for looks only, which wait for nobody.  Who changes rows
- * writes runs anew as well, and has the lock until he commits, in a mode that others who
- * change rows may have, too.
+ * ends.  A session that looks for keys takes it for the time of the look; if it
+ * cannot have it at once, it looks a second time, see ingest/run_keys.c.  So
+ * INSERTs never wait for a merge, and a merge waits for looks only, which wait
+ * for nobody.  A session that changes rows writes runs anew as well, and holds
+ * the lock until it commits, in a mode that others that change rows may have,
+ * too.
  *
- * Who merges and who changes rows keep each other away by another lock, taken before
+ * Merges and changes of rows keep each other away by another lock, taken before
  * that: a merge is left for later while somebody changes rows.
  *
  * The background workers that merge have locks, too, as long as they live: one for
@@ -89,7 +90,8 @@ SetWorkerTag(LOCKTAG *tag, Oid database, Oid class, Oid object)
 }
 
 /*
- * SetOwnerTag makes the tag of the lock of who merges the runs of a role's tables.
+ * SetOwnerTag makes the tag of the lock of the worker that merges the runs of a
+ * role's tables.
  */
 static void
 SetOwnerTag(LOCKTAG *tag, Oid owner)
@@ -151,8 +153,8 @@ ZbxhistTryMerger(Oid owner)
 }
 
 /*
- * ZbxhistWantsMerger says whether nobody merges the runs of a role's tables, and
- * there is a place for who would.
+ * ZbxhistWantsMerger says whether nobody merges the runs of a role's tables,
+ * and there is a place for a worker that would.
  */
 bool
 ZbxhistWantsMerger(Oid owner)
@@ -172,8 +174,8 @@ ZbxhistWantsMerger(Oid owner)
 }
 
 /*
- * ZbxhistDatabaseIsWanted says whether somebody wants to have the database for
- * himself: to drop, rename or copy it.  He waits five seconds for others to
+ * ZbxhistDatabaseIsWanted says whether a session wants to have the database for
+ * itself: to drop, rename or copy it.  It waits five seconds for others to
  * leave.
  */
 bool

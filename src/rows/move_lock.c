@@ -27,7 +27,7 @@
  * lock of the parent in ROW EXCLUSIVE before their snapshot, a move takes it
  * in SHARE.
  *
- * Nobody waits for one of these locks while he holds the other: a move that
+ * No session waits for one of these locks while it holds the other: a move that
  * cannot have both gives back what it has.
  *
  * 40001 is left for snapshots older than the statement: REPEATABLE READ.
@@ -55,8 +55,8 @@
 /*
  * ZbxhistBeginChanging takes the move lock for changes until the end of the
  * transaction, waiting for a move.  It is called before rows of parent, which
- * is locked, are changed by who locks no gate.  Returns whether the
- * transaction did not hold it before, so that a snapshot that it has by now
+ * is locked, are changed by a statement that locks no gate.  Returns whether
+ * the transaction did not hold it before, so that a snapshot that it has by now
  * may be older than the end of a move.
  */
 bool
@@ -165,8 +165,8 @@ LockGate(Oid parent)
 /* ---- moving ---- */
 
 /*
- * ZbxhistBeginMoving is called before rows of parent are moved, by who holds
- * no lock that a statement which changes rows would wait for.
+ * ZbxhistBeginMoving is called before rows of parent are moved, by a session
+ * that holds no lock that a statement which changes rows would wait for.
  */
 void
 ZbxhistBeginMoving(Oid parent)

@@ -162,7 +162,7 @@ ChooseNext(const PartitionWalk *walk, WalkStep *step)
 
 /*
  * ZbxhistWalkNext sets step to the next partition or packed day that may have
- * rows; returns false if there is none.  Whoever could open it says so by
+ * rows; returns false if there is none.  A caller that could open it says so by
  * ZbxhistWalkArrived.
  */
 bool

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * work_lock.c
- *	  Tells who may have a table locked: maintenance.
+ *	  Tells that it may be maintenance that has a table locked.
  *
- * An INSERT that has to look for a key in a table waits for whoever has it
- * ACCESS EXCLUSIVE, as it would in a plain table.  Maintenance has such a lock
- * for a moment, and asks for it for a bounded time, while it holds this one.  So
- * an INSERT sees whom it waits for, and that its own lock_timeout, of which a
- * plain table would know nothing, must not end it.
+ * An INSERT that has to look for a key in a table waits for a session that has
+ * it ACCESS EXCLUSIVE, as it would in a plain table.  Maintenance has such a
+ * lock for a moment, and asks for it for a bounded time, while it holds this
+ * one.  So an INSERT sees that it waits for maintenance, and that its own
+ * lock_timeout, of which a plain table would know nothing, must not end it.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * work_lock.h
- *	  Tells who may have a table locked: maintenance.
+ *	  Tells that it may be maintenance that has a table locked.
  *
  *-------------------------------------------------------------------------
  */

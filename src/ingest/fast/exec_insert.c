@@ -47,40 +47,13 @@ typedef struct InsertState
 	List	   *partitions;		/* OIDs */
 } InsertState;
 
-static Node *CreateInsertState(CustomScan *scan);
-static void BeginInsert(CustomScanState *node, EState *estate, int eflags);
-static TupleTableSlot *ExecInsertRows(CustomScanState *node);
-static void EndInsert(CustomScanState *node);
-static void ReScanInsert(CustomScanState *node);
-static void ExplainInsert(CustomScanState *node, List *ancestors,
-						  ExplainState *es);
+static const CustomExecMethods insert_exec_methods;
 
-const CustomScanMethods ZbxhistInsertMethods = {
-	.CustomName = "ZbxhistInsert",
-	.CreateCustomScanState = CreateInsertState
+const ScanNode zbxhist_insert_scan = {
+	.methods = {"ZbxhistInsert", create_scan_state},
+	.state_size = sizeof(InsertState),
+	.exec_methods = &insert_exec_methods
 };
-
-static const CustomExecMethods insert_exec_methods = {
-	.CustomName = "ZbxhistInsert",
-	.BeginCustomScan = BeginInsert,
-	.ExecCustomScan = ExecInsertRows,
-	.EndCustomScan = EndInsert,
-	.ReScanCustomScan = ReScanInsert,
-	.ExplainCustomScan = ExplainInsert
-};
-
-/*
- * CreateInsertState makes the node's state.
- */
-static Node *
-CreateInsertState(CustomScan *scan)
-{
-	InsertState *state = (InsertState *) newNode(sizeof(InsertState),
-												 T_CustomScanState);
-
-	state->css.methods = &insert_exec_methods;
-	return (Node *) state;
-}
 
 /*
  * BeginInsert has nothing to do: EXPLAIN without ANALYZE comes as far as
@@ -291,3 +264,12 @@ ExplainInsert(CustomScanState *node, List *ancestors, ExplainState *es)
 						   es);
 	ExplainPropertyInteger("Batches", NULL, state->stats.flushes, es);
 }
+
+static const CustomExecMethods insert_exec_methods = {
+	.CustomName = "ZbxhistInsert",
+	.BeginCustomScan = BeginInsert,
+	.ExecCustomScan = ExecInsertRows,
+	.EndCustomScan = EndInsert,
+	.ReScanCustomScan = ReScanInsert,
+	.ExplainCustomScan = ExplainInsert
+};

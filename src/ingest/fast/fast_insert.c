@@ -9,10 +9,10 @@
  * the rows of the query tree as they are into a custom scan, which evaluates
  * them straight into the batch of routing (exec_insert.c).
  *
- * The custom scan does for a row what the trigger would have done, and for
- * the rest of what an INSERT can be, the planner is there: who is not sure
- * says no.  What is checked here holds while the plan lives, because a plan
- * is thrown away when its relation changes (relationOids), when
+ * The custom scan does for a row what the trigger would have done, and for the
+ * rest of what an INSERT can be, the planner is there: a check that is not sure
+ * says no.  What is checked here holds while the plan lives, because a plan is
+ * thrown away when its relation changes (relationOids), when
  * session_replication_role does, and when one of our settings does (guc.c).
  *
  *-------------------------------------------------------------------------
@@ -26,7 +26,7 @@
 #include "optimizer/planner.h"
 #include "utils/rel.h"
 
-#include "compat.h"
+#include "compat_marks.h"
 #include "guc.h"
 #include "ingest/fast/fast_insert.h"
 #include "ingest/fast/literal.h"
@@ -217,7 +217,7 @@ MakeScan(const InsertParts *parts)
 
 	scan->scan.scanrelid = 1;
 	scan->custom_relids = bms_make_singleton(1);
-	scan->methods = &ZbxhistInsertMethods;
+	scan->methods = &zbxhist_insert_scan.methods;
 	scan->custom_private = list_make4(parts->rows, parts->row_attnums,
 									  parts->constants,
 									  parts->constant_attnums);
@@ -245,27 +245,6 @@ MakeRangeTable(const Query *query)
 }
 
 /*
- * MakePlan makes the plan that standard_planner would, around the custom
- * scan in place of ModifyTable.
- */
-static PlannedStmt *
-MakePlan(const Query *query, const InsertParts *parts)
-{
-	PlannedStmt *stmt = makeNode(PlannedStmt);
-
-	stmt->commandType = CMD_INSERT;
-	stmt->queryId = query->queryId;
-	stmt->canSetTag = query->canSetTag;
-	stmt->planTree = (Plan *) MakeScan(parts);
-	stmt->relationOids =
-		list_make1_oid(linitial_node(RangeTblEntry, query->rtable)->relid);
-	stmt->stmt_location = query->stmt_location;
-	stmt->stmt_len = query->stmt_len;
-	set_plan_relations(stmt, query, MakeRangeTable(query));
-	return stmt;
-}
-
-/*
  * PlanInsert plans a plain INSERT, or returns NULL.  The table is locked
  * by the query.
  */
@@ -287,7 +266,10 @@ PlanInsert(const Query *query)
 				 RelationGetRelationName(rel), ZbxhistInsertPathName(path));
 	}
 	table_close(rel, NoLock);
-	return path == PATH_FAST ? MakePlan(query, &parts) : NULL;
+	if (path != PATH_FAST)
+		return NULL;
+	return make_insert_plan(query, MakeRangeTable(query),
+							(Plan *) MakeScan(&parts));
 }
 
 /*
@@ -301,13 +283,4 @@ ZbxhistPlanFastInsert(const Query *query)
 		SessionReplicationRole != SESSION_REPLICATION_ROLE_REPLICA)
 		return PlanInsert(query);
 	return NULL;
-}
-
-/*
- * ZbxhistFastInsertInit registers the plan node; called by _PG_init.
- */
-void
-ZbxhistFastInsertInit(void)
-{
-	RegisterCustomScanMethods(&ZbxhistInsertMethods);
 }

@@ -8,9 +8,10 @@
 #ifndef ZBXHIST_FAST_INSERT_H
 #define ZBXHIST_FAST_INSERT_H
 
-#include "nodes/extensible.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
+
+#include "custom_scan.h"
 
 /* members of custom_private; all but the first are lists of integers */
 typedef enum FastInsertPrivate
@@ -22,10 +23,9 @@ typedef enum FastInsertPrivate
 } FastInsertPrivate;
 
 /* exec_insert.c */
-extern const CustomScanMethods ZbxhistInsertMethods;
+extern const ScanNode zbxhist_insert_scan;
 
 /* fast_insert.c */
-extern void ZbxhistFastInsertInit(void);
 extern PlannedStmt *ZbxhistPlanFastInsert(const Query *query);
 
 #endif							/* ZBXHIST_FAST_INSERT_H */

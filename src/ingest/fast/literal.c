@@ -182,9 +182,9 @@ ZbxhistInitLiterals(LiteralState *state, PlanState *parent)
 }
 
 /*
- * GetCast returns the entry of a cast function, or NULL if there are too
- * many.  As in the executor, who runs the statement must have the right to
- * execute it.
+ * GetCast returns the entry of a cast function, or NULL if there are too many.
+ * As in the executor, the user of the statement must have the right to execute
+ * it.
  */
 static LiteralCast *
 GetCast(LiteralState *state, const FuncExpr *func)

@@ -7,10 +7,11 @@
  * that has been open longest is written when another is needed.
  *
  * Locks: the caller has locked the parent, and the foreign table that stands
- * for its days; a row, its day and its group are locked when they are reached, until
- * the transaction ends (row_lock.c, day_modify.c, group_lock.c).  Who has changed another
- * row of the group may want this one next, so his end is waited for without a lock
- * on the row.  Memory is below the context that is current at the beginning.
+ * for its days; a row, its day and its group are locked when they are reached,
+ * until the transaction ends (row_lock.c, day_modify.c, group_lock.c).  A
+ * transaction that has changed another row of the group may want this one next,
+ * so its end is waited for without a lock on the row.  Memory is below the
+ * context that is current at the beginning.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,19 +7,19 @@
  * changes by its locks on the rows, pages and indexes that have been read, and
  * by the transactions in the headers of rows.  Neither follows a row that
  * maintenance packs, merges or unpacks: it is another one afterwards, written
- * by somebody who is not serializable.  So there is a table that stands for
- * the rows of all packed days, zbxhist.packed_change.  Who changes some of
- * them inserts a row there.  A serializable transaction reads all of it
- * before it reads packed days: it sees which changes its snapshot misses, and
- * its lock on the table is seen by those that come later.
+ * by a transaction that is not serializable.  So there is a table that stands
+ * for the rows of all packed days, zbxhist.packed_change.  A transaction that
+ * changes some of them inserts a row there.  A serializable transaction reads
+ * all of it before it reads packed days: it sees which changes its snapshot
+ * misses, and its lock on the table is seen by those that come later.
  *
- * Three cases remain.  A day that has been packed since a transaction took
- * its snapshot may have been read as a partition, by one that has ended: it
- * cannot be changed.  A day that is being unpacked is going to be changed as a
- * partition: who reads the day locks that as a whole.  A day that has been
- * unpacked since a transaction took its snapshot may have been changed there
- * already: it cannot be read.  Maintenance has seen to it that no transaction
- * is older than the partition.
+ * Three cases remain.  A day that has been packed since a transaction took its
+ * snapshot may have been read as a partition, by one that has ended: it cannot
+ * be changed.  A day that is being unpacked is going to be changed as a
+ * partition: a transaction that reads the day locks that as a whole.  A day
+ * that has been unpacked since a transaction took its snapshot may have been
+ * changed there already: it cannot be read.  Maintenance has seen to it that no
+ * transaction is older than the partition.
  *
  * Other transactions insert their row when they have deleted something:
  * maintenance subtracts that from what it knows to be in the day
@@ -43,6 +43,34 @@
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "packed/changes/day_conflicts.h"
+
+/*
+ * ZbxhistRaiseChanged raises the error for what another transaction has
+ * changed.
+ */
+void
+ZbxhistRaiseChanged(void)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to concurrent update"));
+}
+
+/*
+ * ZbxhistRaiseSecondChange raises the error for what our own transaction has
+ * changed again: by another part of the statement, or a function that it
+ * calls.  To repeat it would not help.
+ */
+void
+ZbxhistRaiseSecondChange(Relation day)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
+				   RelationGetRelationName(day)),
+			errhint("Change them in two statements."),
+			errtable(day));
+}
 
 /*
  * RaiseConflict raises the error for what may break the order of serializable

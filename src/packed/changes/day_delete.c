@@ -19,6 +19,7 @@
 #include "binary_search.h"
 #include "catalog/packed_days.h"
 #include "make_room.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
 #include "packed/day/day_reader.h"
 #include "packed/day/day_write.h"

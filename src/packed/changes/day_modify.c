@@ -10,8 +10,8 @@
  *
  * Several parts of a statement, or a function that it calls, may change the
  * same day.  Only one of them has changes that are not written yet: another
- * one, and who looks for a key, has those written first.  What one has changed
- * is gone for the others.
+ * one, and a look for a key, have those written first.  What one has changed is
+ * gone for the others.
  *
  * Locks: ROW EXCLUSIVE on the day's table until the transaction ends, which maintenance that
  * writes groups anew waits for; on a table of runs that of merge_lock.c, too.
@@ -49,18 +49,6 @@
 #include "packed/values/row_compare.h"
 #include "packed/values/row_map.h"
 #include "rows/merge_lock.h"
-
-/*
- * ZbxhistRaiseChanged raises the error for what another transaction has
- * changed.
- */
-void
-ZbxhistRaiseChanged(void)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-			errmsg("could not serialize access due to concurrent update"));
-}
 
 /*
  * ZbxhistInGroup says whether rows of an item and clock belong to the group.
@@ -443,22 +431,6 @@ WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
 }
 
 /*
- * ZbxhistRaiseSecondChange raises the error for what our own transaction has
- * changed again: by another part of the statement, or a function that it
- * calls.  To repeat it would not help.
- */
-void
-ZbxhistRaiseSecondChange(DayModify *modify)
-{
-	ereport(ERROR,
-			errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
-			errmsg("rows of packed day \"%s\" are being changed by another part of the same statement",
-				   RelationGetRelationName(modify->day)),
-			errhint("Change them in two statements."),
-			errtable(modify->day));
-}
-
-/*
  * RewriteGroup applies changes to a group, all of which are in it.
  */
 static void
@@ -504,7 +476,7 @@ ApplyToGroups(DayModify *modify)
 							   &group))
 			elog(ERROR, "group of a row to be changed is not there");
 		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
-			ZbxhistRaiseSecondChange(modify);
+			ZbxhistRaiseSecondChange(modify->day);
 		for (end = first + 1; end < modify->nchanges; end++)
 		{
 			change = &modify->changes[end];

@@ -38,7 +38,7 @@ struct DayModify
 	/* the group of the newest version that was locked last (group_lock.c) */
 	bool		has_locked;
 	DayGroup	locked;
-	TransactionId holder;		/* who was in the way; or a multixact */
+	TransactionId holder;		/* was in the way; or a multixact */
 	uint16		holder_mask;	/* which of both, as in the group's row */
 
 	/* the group in which rows were named last */
@@ -73,7 +73,6 @@ extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
 extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern void ZbxhistFlushChanges(DayModify *modify);
-pg_noreturn extern void ZbxhistRaiseSecondChange(DayModify *modify);
 
 /* run_modify.c */
 extern void ZbxhistApplyToRuns(DayModify *modify);

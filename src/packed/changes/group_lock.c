@@ -3,13 +3,15 @@
  * group_lock.c
  *	  Locks on groups whose rows are to be changed.
  *
- * A change of a row writes its group anew, or in a table of runs its run.  So who is
- * going to change one locks the group's row in the day's table first, as UPDATE of a
- * table does: changes of other groups go on beside.  Once he has it, the newest
- * version of the group is what his latest snapshot sees, and stays so.
+ * A change of a row writes its group anew, or in a table of runs its run.  So a
+ * session that is going to change one locks the group's row in the day's table
+ * first, as UPDATE of a table does: changes of other groups go on beside.  Once
+ * it has the lock, the newest version of the group is what its latest snapshot
+ * sees, and stays so.
  *
- * Who has changed a group may want any of its rows.  To wait for him is left
- * to the caller, who gives back before what he has locked for this row only.
+ * A session that has changed a group may want any of its rows.  To wait for
+ * that session is left to the caller, which first gives back what it has locked
+ * for this row only.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +31,8 @@
 #include "packed/runs/day_runs.h"
 
 /*
- * NoteHolder notes who is in the way of a lock on the row in slot.
+ * NoteHolder notes the transaction that is in the way of a lock on the row in
+ * slot.
  */
 static void
 NoteHolder(DayModify *modify, TupleTableSlot *slot)
@@ -161,7 +164,7 @@ Await(TransactionId xid)
 }
 
 /*
- * ZbxhistAwaitGroup waits for those who were in the way of a lock.
+ * ZbxhistAwaitGroup waits for the transactions that were in the way of a lock.
  */
 void
 ZbxhistAwaitGroup(const DayModify *modify)

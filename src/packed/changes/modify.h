@@ -40,7 +40,6 @@ extern RowState ZbxhistDayUpdateRow(DayModify *modify, const PackedRowId *id,
 extern uint64 ZbxhistDayDeleteRange(DayModify *modify, const ItemRange *range);
 extern void ZbxhistEndDayModify(DayModify *modify);
 extern void ZbxhistFlushDayChanges(Oid day, DayModify *modify);
-pg_noreturn extern void ZbxhistRaiseChanged(void);
 extern bool ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
 							 AttrNumber *attributes);
 

@@ -3,19 +3,21 @@
  * row_lock.c
  *	  Locks on single rows of packed days.
  *
- * Rows of packed days have no place of their own that could be marked as locked,
- * so a lock of PostgreSQL's table of locks stands for a row, by its key: those
- * whose keys have the same hash share one.  They conflict as locks on the rows of
- * a table do.  Who locks or changes a row has it until his transaction ends.
+ * Rows of packed days have no place of their own that could be marked as
+ * locked, so a lock of PostgreSQL's table of locks stands for a row, by its
+ * key: those whose keys have the same hash share one.  They conflict as locks
+ * on the rows of a table do.  A session that locks or changes a row holds it
+ * until its transaction ends.
  *
- * There is not room for many.  Who has taken his share locks the day's rows as a
- * whole, by another lock, which all others have in a weaker mode:
+ * There is not room for many.  A session that has taken its share locks the
+ * day's rows as a whole, by another lock, which all others have in a weaker
+ * mode:
  *
- *	ROW SHARE		who changes rows that he has locked one by one
- *	ROW EXCLUSIVE	who locks rows one by one
- *	SHARE			who changes rows that he has not locked: in the way of those who
- *					lock some.  Who else changes them is found by the day's groups
- *	EXCLUSIVE		who locks all of them
+ *	ROW SHARE		to change rows that are locked one by one
+ *	ROW EXCLUSIVE	to lock rows one by one
+ *	SHARE			to change rows that are not locked: in the way of sessions that
+ *					lock some.  Others that change them are found by the day's groups
+ *	EXCLUSIVE		to lock all of them
  *
  *-------------------------------------------------------------------------
  */
@@ -113,8 +115,8 @@ ZbxhistLockChangedRow(Oid day, int64 itemid, int64 position, LOCKMODE mode,
 }
 
 /*
- * ZbxhistLockChangedRows is called before any rows of a day are changed: it waits
- * for those who have locked some.
+ * ZbxhistLockChangedRows is called before any rows of a day are changed: it
+ * waits for the sessions that have locked some.
  */
 void
 ZbxhistLockChangedRows(Oid day, RowLock *lock)

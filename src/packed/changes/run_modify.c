@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "make_room.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
 #include "packed/day/day_write.h"
 #include "packed/runs/day_runs.h"
@@ -106,7 +107,7 @@ ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 		!ZbxhistReadPlace(slot, &place))
 		elog(ERROR, "run of a row to be changed is not there");
 	if (TransactionIdIsCurrentTransactionId(ZbxhistDeletedBy(slot)))
-		ZbxhistRaiseSecondChange(modify);
+		ZbxhistRaiseSecondChange(modify->day);
 	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, rows);
 	batch = ZbxhistRunBatch(slot);
 	crosscheck = IsolationUsesXactSnapshot() &&

@@ -188,8 +188,8 @@ HoldsRange(const DayReader *reader, const ItemRange *range)
 }
 
 /*
- * ZbxhistDayReaderStart begins with the rows of an item.  Whoever reads many
- * items in their order often finds the next one in the same group; who looks for
+ * ZbxhistDayReaderStart begins with the rows of an item.  A reader of many
+ * items in their order often finds the next one in the same group; a search for
  * clocks of an item, in the segment that is decoded already.
  */
 void

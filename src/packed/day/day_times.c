@@ -5,8 +5,8 @@
  *
  * A vector is read when the first segment that refers to it is decoded, and
  * kept for the next ones: items with the same times mostly follow each other.
- * Whoever has found the segment's group mostly needs the index scan no more,
- * which then finds the vector, too.
+ * A reader that has found the segment's group mostly needs the index scan no
+ * more, which then finds the vector, too.
  *
  * Locks: the caller has locked the day's table; the index, if none is lent, is
  * locked here until the times are moved or ended.  What is read is in a context

@@ -3,32 +3,32 @@
  * open_days.c
  *	  The packed days that somebody reads, one after the other.
  *
- * All who read many days (scan.c, source.c) open, leave and close them here.
+ * All readers of many days (scan.c, source.c) open, leave and close them here.
  * Which comes next a walk says (partition_walk.c).  A day that has been left is
  * kept open if it will be read again, for another item; else its reader is
  * moved to the next day, which mostly has the same columns.
  *
- * While days come from disk, pages of those after the one in hand are asked
- * for beforehand.  As in a bitmap heap scan, their number grows
- * only as long as pages really are read, so that reads of shared buffers pay
- * nothing and whoever stops early has asked for few.
+ * While days come from disk, pages of those after the one in hand are asked for
+ * beforehand.  As in a bitmap heap scan, their number grows only as long as
+ * pages really are read, so that reads of shared buffers pay nothing and a
+ * reader that stops early has asked for few.
  *
  * Locks: the caller has locked the parent, and the foreign table, which keeps
  * maintenance from dropping a day.  Each day is locked when it is entered; if
  * spec.release says so, until it is closed: to the end of the transaction,
  * hundreds would fill the server's table of locks.
  *
- * Rights: whoever reads needs them on the parent or the foreign table only.
- * The days that a parent has are a part of it, whoever owns their tables: who
- * writes into zbxhist.packed_day must have the rights of both owners
+ * Rights: a reader needs them on the parent or the foreign table only.  The
+ * days that a parent has are a part of it, whoever owns their tables: a user
+ * who writes into zbxhist.packed_day must have the rights of both owners
  * (sql/tables/require_owners.sql).  But the owner of a foreign table that only
- * names a parent needs them on the days.  Otherwise whoever may create foreign
- * tables could read the days of anybody.
+ * names a parent needs them on the days.  Otherwise a user who may create
+ * foreign tables could read the days of anybody.
  *
  * A hint is all that they are.  What it finds need not be what the reader will
- * see, and a day that is not to be had at once is passed over.  Its table and its
- * index are locked, if they are free, only while their pages are asked for, so
- * that nobody waits for a reader who has not come to the day.
+ * see, and a day that is not to be had at once is passed over.  Its table and
+ * its index are locked, if they are free, only while their pages are asked for,
+ * so that nobody waits for a reader that has not come to the day.
  *
  *-------------------------------------------------------------------------
  */
@@ -183,8 +183,8 @@ PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 /* ---- a day's table ---- */
 
 /*
- * ZbxhistDaysUser returns who must have privileges on the days that a foreign
- * table stands for; InvalidOid if it is a part of their parent.
+ * ZbxhistDaysUser returns the user who must have privileges on the days that a
+ * foreign table stands for; InvalidOid if it is a part of their parent.
  */
 Oid
 ZbxhistDaysUser(Relation foreign)
@@ -294,8 +294,8 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 }
 
 /*
- * PassesOver closes a table of runs that has none for any snapshot, and says so:
- * who asks for all since a time meets those of the hours to come.
+ * PassesOver closes a table of runs that has none for any snapshot, and says
+ * so: a query for all since a time meets those of the hours to come.
  */
 static bool
 PassesOver(OpenDays *days, Relation rel)
@@ -360,7 +360,7 @@ ZbxhistLeaveDay(OpenDays *days)
 
 /*
  * ZbxhistPrefetchDays asks for pages of the days that walk will come to after
- * the one in hand, for whoever reads a range of a single item.
+ * the one in hand, for a reader of a range of a single item.
  */
 void
 ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,

@@ -16,7 +16,7 @@
 /* all zeros but for what ZbxhistInitOpenDays sets, and what is noted here */
 typedef struct OpenDays
 {
-	DayReaderSpec spec;			/* whoever opens days says what he wants */
+	DayReaderSpec spec;			/* what the caller wants of days */
 	Oid			user;			/* who must be allowed to read them; may be
 								 * set */
 	LOCKMODE	lockmode;

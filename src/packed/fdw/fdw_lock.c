@@ -33,6 +33,7 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/changes/modify.h"
 #include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"

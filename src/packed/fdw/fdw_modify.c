@@ -32,6 +32,7 @@
 
 #include "catalog/packed_table.h"
 #include "packed/changes/day_changes.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
 #include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"

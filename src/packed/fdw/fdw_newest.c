@@ -17,6 +17,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/packed_days.h"
+#include "packed/changes/day_conflicts.h"
 #include "packed/changes/modify.h"
 #include "packed/day/open_days.h"
 #include "packed/fdw/fdw_newest.h"

@@ -5,7 +5,7 @@
  *
  *		magic (2 bytes), version (1), zero (1)
  *		CRC-32C (4) of the bytes before it and of those behind it up to the end
- *		of the itemids: who looks for an item that is not there reads no more
+ *		of the itemids: a search for an item that is not there reads no more
  *		varints: columns, rows, length of the itemids and of each column but
  *		the last
  *		itemids: see run_itemids.c
@@ -119,7 +119,7 @@ put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
 }
 
 /*
- * Adds the clocks of n rows.  Who reads an item's rows needs no other ones.
+ * Adds the clocks of n rows.  A reader of an item's rows needs no other ones.
  */
 static void
 put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,

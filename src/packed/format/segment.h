@@ -110,7 +110,7 @@ typedef struct GroupReader
 	/* instead of bytes and statistics: the rows of all segments, or null */
 	const SegmentRows *decoded;
 
-	/* whoever has opened the group sets it; null: shared times are damage */
+	/* set by the code that opens the group; null: shared times are damage */
 	TimesSource *times;
 } GroupReader;
 

@@ -19,6 +19,18 @@ has_smallest(const SegmentStats *stats, PackedKind kind)
 		stats->kind == PACKED_UNSIGNED;
 }
 
+/* The checksum of a segment, which it begins with. */
+pg_crc32c
+ZbxhistSegmentChecksum(const uint8 *data, size_t length)
+{
+	pg_crc32c	crc;
+
+	INIT_CRC32C(crc);
+	COMP_CRC32C(crc, data + SEGMENT_CRC_LENGTH, length - SEGMENT_CRC_LENGTH);
+	FIN_CRC32C(crc);
+	return crc;
+}
+
 /* ---------------------------------------------------------------- writing */
 
 /*

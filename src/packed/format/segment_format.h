@@ -115,6 +115,7 @@ extern bool ZbxhistGetTimes(TimesReader *times, const GroupReader *reader,
 							int segment);
 
 /* segment_columns.c */
+extern pg_crc32c ZbxhistSegmentChecksum(const uint8 *data, size_t length);
 extern void ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows,
 							  int from, int n, int stats_column,
 							  const SegmentStats *stats);
@@ -153,6 +154,5 @@ extern bool ZbxhistSetRest(SegmentStats *stats, const ScaledRest *rest);
 
 /* segment_reader.c */
 extern pg_crc32c ZbxhistGroupChecksum(const uint8 *data, size_t length);
-extern pg_crc32c ZbxhistSegmentChecksum(const uint8 *data, size_t length);
 
 #endif							/* ZBXHIST_SEGMENT_FORMAT_H */

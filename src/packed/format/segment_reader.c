@@ -33,18 +33,6 @@ ZbxhistGroupChecksum(const uint8 *data, size_t length)
 	return crc;
 }
 
-/* The checksum of a segment, which it begins with. */
-pg_crc32c
-ZbxhistSegmentChecksum(const uint8 *data, size_t length)
-{
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, data + SEGMENT_CRC_LENGTH, length - SEGMENT_CRC_LENGTH);
-	FIN_CRC32C(crc);
-	return crc;
-}
-
 /* Does a group begin as one of a kind does, in a version that is known? */
 static bool
 is_group(const uint8 *data, size_t length, uint8 kind)
@@ -116,8 +104,8 @@ ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 }
 
 /*
- * The same for whoever wants only one item: segments of others are not there,
- * and there may be none.
+ * The same for a caller that wants only one item: segments of others are not
+ * there, and there may be none.
  */
 bool
 ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,

@@ -8,8 +8,8 @@
  * and clock as far as there is an index for it, many at a time, so that each
  * group they belong to is written anew once.
  *
- * The tables' owner, not the user, does all this: he may have put expressions
- * into indexes of the day's table.
+ * The tables' owner, not the user, does all this: indexes of the day's table
+ * may have expressions that the owner has put there.
  *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, ROW EXCLUSIVE on the parent,
  * until the transaction ends.  Memory: one batch of rows, at most

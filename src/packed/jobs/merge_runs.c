@@ -3,10 +3,10 @@
  * merge_runs.c
  *	  Writes many runs of a table as fewer, larger ones.
  *
- * Who reads an item looks into each run that may have it.  So the runs of many
- * statements are sorted together and written as full pages, of which each has
- * few items, and the old ones are deleted, in one transaction: a snapshot sees
- * the ones or the others.
+ * A reader of an item looks into each run that may have it.  So the runs of
+ * many statements are sorted together and written as full pages, of which each
+ * has few items, and the old ones are deleted, in one transaction: a snapshot
+ * sees the ones or the others.
  *
  * What one merge writes is a batch, see run_index.h.  Batches have levels: so many
  * of one level are merged at once that a row is written anew three times in an
@@ -16,20 +16,21 @@
  * between each item is either here or there, small runs are merged, and the space of
  * what is gone can be used again.
  *
- * Those who store rows look for their keys in whatever overlaps with them in
- * time, so large batches that have just been written are left alone for a while.
+ * Sessions that store rows look for their keys in whatever overlaps with them
+ * in time, so large batches that have just been written are left alone for a
+ * while.
  *
- * A reader pays for each batch, whoever merges for each row.  So fewer batches are
+ * A reader pays for each batch, a merge for each row.  So fewer batches are
  * merged where they are small, and an hour of not too many rows that is over
  * becomes one batch, once, of the highest level.  What comes late is merged as
  * before.
  *
  * Locks: SHARE UPDATE EXCLUSIVE on the table, only if it can be had at once, in
- * the way of those who pack or VACUUM, but of no INSERT; then, in the same way, the lock
- * of who changes rows, and the merge lock.  Until the transaction ends INSERTs look twice for their keys; one
- * whose key is in a run that is being merged waits for that, since it may be rolled
- * back, and no other does.  Memory: a page's rows of each batch, and those of some
- * new pages.
+ * the way of packing and VACUUM, but of no INSERT; then, in the same way, the
+ * lock that changes of rows hold, and the merge lock.  Until the transaction
+ * ends INSERTs look twice for their keys; one whose key is in a run that is
+ * being merged waits for that, since it may be rolled back, and no other does.
+ * Memory: a page's rows of each batch, and those of some new pages.
  *
  *-------------------------------------------------------------------------
  */
@@ -361,7 +362,7 @@ ChooseLevel(RunMerge *merge, int level, int32 settled)
 		return true;
 	if (are_few)
 	{
-		/* who looks for keys in small ones does not wait for long */
+		/* a session that looks for keys in small ones does not wait for long */
 		clock = PG_INT32_MAX;
 		nbatches = nall;
 	}

@@ -39,6 +39,7 @@
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
+#include "compat_marks.h"
 #include "packed/day/day_write.h"
 #include "packed/day/settled.h"
 #include "packed/jobs/kept_items.h"

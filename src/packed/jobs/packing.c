@@ -25,6 +25,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
+#include "compat_marks.h"
 #include "packed/values/layout.h"
 #include "rows/move_lock.h"
 
@@ -100,8 +101,8 @@ zbxhist_why_not_packable(PG_FUNCTION_ARGS)
 }
 
 /*
- * zbxhist_attach_day(day regclass, packed regclass) records that a packed
- * day's table depends on the foreign table: who drops that, with CASCADE, is
+ * zbxhist_attach_day(day regclass, packed regclass) records that a packed day's
+ * table depends on the foreign table: a user who drops that, with CASCADE, is
  * told that the days go with it.
  */
 Datum

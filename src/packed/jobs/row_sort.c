@@ -5,8 +5,8 @@
  *
  * Rows are collected in one block of memory: their bytes from its beginning
  * upwards, the entries that are sorted from its end downwards.  When the two
- * meet, the rows are sorted and written to a temporary file as a run; at the
- * end runs are merged.  The order of equal rows is not defined.
+ * meet, the rows are sorted and written to a temporary file as a piece; at the
+ * end pieces are merged.  The order of equal rows is not defined.
  *
  * The key is known and small, so this takes a fraction of the time of
  * tuplesort, which would look into each tuple to compare rows of one item.
@@ -53,15 +53,15 @@ typedef enum ValueForm
 	FORM_TOASTED				/* a varlena that is to be detoasted */
 } ValueForm;
 
-/* what precedes a row's bytes in a run */
-typedef struct RunHeader
+/* what precedes a row's bytes in a piece */
+typedef struct RowHeader
 {
 	int64		itemid;
 	int64		position;
 	uint32		length;
-} RunHeader;
+} RowHeader;
 
-typedef struct SortRun
+typedef struct SortPiece
 {
 	BufFile    *file;
 	SortedRow	row;			/* the next one */
@@ -69,7 +69,7 @@ typedef struct SortRun
 	Size		size;			/* of buffer */
 	Size		used;			/* bytes read into it */
 	Size		next;			/* of them taken out */
-} SortRun;
+} SortPiece;
 
 struct RowSort
 {
@@ -78,11 +78,11 @@ struct RowSort
 	SortEntry  *entries;		/* the first of them */
 	SortEntry  *entries_end;
 
-	SortRun    *runs;
-	int			nruns;
-	int			max_runs;
-	binaryheap *heap;			/* of runs; NULL: all is in memory */
-	SortRun    *current;		/* run of the row given out last */
+	SortPiece  *pieces;
+	int			npieces;
+	int			max_pieces;
+	binaryheap *heap;			/* of pieces; NULL: all is in memory */
+	SortPiece  *current;		/* piece of the row given out last */
 	MemoryContext context;		/* owns all this */
 };
 
@@ -122,53 +122,53 @@ ZbxhistBeginRowSort(Size memory)
 void
 ZbxhistEndRowSort(RowSort *sort)
 {
-	for (int i = 0; i < sort->nruns; i++)
-		BufFileClose(sort->runs[i].file);
+	for (int i = 0; i < sort->npieces; i++)
+		BufFileClose(sort->pieces[i].file);
 	MemoryContextDelete(sort->context);
 }
 
 /*
- * AddRun returns a new run with its temporary file.
+ * AddPiece returns a new piece with its temporary file.
  */
-static SortRun *
-AddRun(RowSort *sort)
+static SortPiece *
+AddPiece(RowSort *sort)
 {
-	SortRun    *run;
+	SortPiece  *piece;
 
-	if (sort->nruns == sort->max_runs)
+	if (sort->npieces == sort->max_pieces)
 	{
-		sort->max_runs = Max(sort->max_runs * 2, 16);
-		sort->runs = sort->runs == NULL ?
-			palloc(sizeof(SortRun) * sort->max_runs) :
-			repalloc(sort->runs, sizeof(SortRun) * sort->max_runs);
+		sort->max_pieces = Max(sort->max_pieces * 2, 16);
+		sort->pieces = sort->pieces == NULL ?
+			palloc(sizeof(SortPiece) * sort->max_pieces) :
+			repalloc(sort->pieces, sizeof(SortPiece) * sort->max_pieces);
 	}
-	run = &sort->runs[sort->nruns++];
-	memset(run, 0, sizeof(*run));
+	piece = &sort->pieces[sort->npieces++];
+	memset(piece, 0, sizeof(*piece));
 	PrepareTempTablespaces();
-	run->file = BufFileCreateTemp(false);
-	return run;
+	piece->file = BufFileCreateTemp(false);
+	return piece;
 }
 
 /*
- * WriteRun sorts the rows in memory and writes them to a run.
+ * WritePiece sorts the rows in memory and writes them to a piece.
  */
 static void
-WriteRun(RowSort *sort)
+WritePiece(RowSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
-	SortRun    *run = AddRun(sort);
+	SortPiece  *piece = AddPiece(sort);
 
 	sort_entries(sort->entries, sort->entries_end - sort->entries);
 	for (SortEntry *entry = sort->entries; entry < sort->entries_end; entry++)
 	{
-		RunHeader	header = {0};
+		RowHeader	header = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		header.itemid = entry->itemid;
 		header.position = entry->position;
 		memcpy(&header.length, entry->data - sizeof(uint32), sizeof(uint32));
-		BufFileWrite(run->file, &header, sizeof(header));
-		BufFileWrite(run->file, entry->data, header.length);
+		BufFileWrite(piece->file, &header, sizeof(header));
+		BufFileWrite(piece->file, entry->data, header.length);
 	}
 	sort->data_end = sort->memory;
 	sort->entries = sort->entries_end;
@@ -196,7 +196,7 @@ AddRow(RowSort *sort, const SortedRow *row)
 	if (unlikely(!HasRoom(sort, row->length)))
 	{
 		if (sort->entries < sort->entries_end)
-			WriteRun(sort);
+			WritePiece(sort);
 		if (!HasRoom(sort, row->length))
 			ereport(ERROR,
 					errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -213,44 +213,44 @@ AddRow(RowSort *sort, const SortedRow *row)
 	sort->data_end = entry->data + row->length;
 }
 
-/* ---- merging runs ---- */
+/* ---- merging pieces ---- */
 
 /*
- * compare_runs orders runs by their next rows, the first one on top.
+ * compare_pieces orders pieces by their next rows, the first one on top.
  */
 static int
-compare_runs(Datum a, Datum b, void *arg)
+compare_pieces(Datum a, Datum b, void *arg)
 {
-	const SortRun *left = (const SortRun *) DatumGetPointer(a);
-	const SortRun *right = (const SortRun *) DatumGetPointer(b);
+	const SortPiece *left = (const SortPiece *) DatumGetPointer(a);
+	const SortPiece *right = (const SortPiece *) DatumGetPointer(b);
 
 	return compare_places(right->row.itemid, right->row.position,
 						  left->row.itemid, left->row.position);
 }
 
 /*
- * NeedBytes makes sure that so many bytes of the run are in its buffer;
- * returns false at the end of the run.
+ * NeedBytes makes sure that so many bytes of the piece are in its buffer;
+ * returns false at the end of the piece.
  */
 static bool
-NeedBytes(SortRun *run, Size bytes)
+NeedBytes(SortPiece *piece, Size bytes)
 {
-	Size		rest = run->used - run->next;
+	Size		rest = piece->used - piece->next;
 
 	if (likely(rest >= bytes))
 		return true;
-	memmove(run->buffer, run->buffer + run->next, rest);
-	if (bytes > run->size)
+	memmove(piece->buffer, piece->buffer + piece->next, rest);
+	if (bytes > piece->size)
 	{
-		run->buffer = repalloc_huge(run->buffer, bytes);
-		run->size = bytes;
+		piece->buffer = repalloc_huge(piece->buffer, bytes);
+		piece->size = bytes;
 	}
-	run->next = 0;
-	run->used = rest + BufFileRead(run->file, run->buffer + rest,
-								   run->size - rest);
-	if (run->used >= bytes)
+	piece->next = 0;
+	piece->used = rest + BufFileRead(piece->file, piece->buffer + rest,
+									 piece->size - rest);
+	if (piece->used >= bytes)
 		return true;
-	if (run->used > 0)
+	if (piece->used > 0)
 		ereport(ERROR,
 				errcode(ERRCODE_IO_ERROR),
 				errmsg("could not read from temporary file of sorted rows"));
@@ -258,48 +258,48 @@ NeedBytes(SortRun *run, Size bytes)
 }
 
 /*
- * ReadRun reads the next row of a run; returns false at its end.
+ * ReadPieceRow reads the next row of a piece; returns false at its end.
  */
 static bool
-ReadRun(SortRun *run)
+ReadPieceRow(SortPiece *piece)
 {
-	RunHeader	header;
+	RowHeader	header;
 
-	if (!NeedBytes(run, sizeof(header)))
+	if (!NeedBytes(piece, sizeof(header)))
 		return false;
-	memcpy(&header, run->buffer + run->next, sizeof(header));
-	(void) NeedBytes(run, sizeof(header) + header.length);
-	run->row.itemid = header.itemid;
-	run->row.position = header.position;
-	run->row.length = header.length;
-	run->row.data = run->buffer + run->next + sizeof(header);
-	run->next += sizeof(header) + header.length;
+	memcpy(&header, piece->buffer + piece->next, sizeof(header));
+	(void) NeedBytes(piece, sizeof(header) + header.length);
+	piece->row.itemid = header.itemid;
+	piece->row.position = header.position;
+	piece->row.length = header.length;
+	piece->row.data = piece->buffer + piece->next + sizeof(header);
+	piece->next += sizeof(header) + header.length;
 	return true;
 }
 
 /*
- * StartMerge begins to read all runs.
+ * StartMerge begins to read all pieces.
  */
 static void
 StartMerge(RowSort *sort, Size memory)
 {
-	Size		size = memory / sort->nruns;
+	Size		size = memory / sort->npieces;
 
 	size = Max(MIN_RUN_BUFFER, Min(size, MAX_RUN_BUFFER));
-	sort->heap = binaryheap_allocate(sort->nruns, compare_runs, NULL);
-	for (int i = 0; i < sort->nruns; i++)
+	sort->heap = binaryheap_allocate(sort->npieces, compare_pieces, NULL);
+	for (int i = 0; i < sort->npieces; i++)
 	{
-		SortRun    *run = &sort->runs[i];
+		SortPiece  *piece = &sort->pieces[i];
 
 		CHECK_FOR_INTERRUPTS();
-		if (BufFileSeek(run->file, 0, 0, SEEK_SET) != 0)
+		if (BufFileSeek(piece->file, 0, 0, SEEK_SET) != 0)
 			ereport(ERROR,
 					errcode(ERRCODE_IO_ERROR),
 					errmsg("could not rewind temporary file of sorted rows"));
-		run->size = size;
-		run->buffer = palloc(size);
-		if (ReadRun(run))
-			binaryheap_add_unordered(sort->heap, PointerGetDatum(run));
+		piece->size = size;
+		piece->buffer = palloc(size);
+		if (ReadPieceRow(piece))
+			binaryheap_add_unordered(sort->heap, PointerGetDatum(piece));
 	}
 	binaryheap_build(sort->heap);
 }
@@ -313,13 +313,13 @@ ZbxhistRowSortPerform(RowSort *sort)
 	MemoryContext old;
 	Size		memory = (char *) sort->entries_end - sort->memory;
 
-	if (sort->nruns == 0)
+	if (sort->npieces == 0)
 	{
 		sort_entries(sort->entries, sort->entries_end - sort->entries);
 		return;
 	}
 	if (sort->entries < sort->entries_end)
-		WriteRun(sort);
+		WritePiece(sort);
 	old = MemoryContextSwitchTo(sort->context);
 	pfree(sort->memory);
 	StartMerge(sort, memory);
@@ -327,25 +327,25 @@ ZbxhistRowSortPerform(RowSort *sort)
 }
 
 /*
- * NextOfRuns returns the next row of all runs.  The run of the row before goes
- * on only now, as the bytes of that were in its buffer.
+ * NextOfPieces returns the next row of all pieces.  The piece of the row before
+ * goes on only now, as the bytes of that were in its buffer.
  */
 static bool
-NextOfRuns(RowSort *sort, SortedRow *row)
+NextOfPieces(RowSort *sort, SortedRow *row)
 {
-	SortRun    *run = sort->current;
+	SortPiece  *piece = sort->current;
 
-	if (run != NULL && ReadRun(run))
-		binaryheap_replace_first(sort->heap, PointerGetDatum(run));
-	else if (run != NULL)
+	if (piece != NULL && ReadPieceRow(piece))
+		binaryheap_replace_first(sort->heap, PointerGetDatum(piece));
+	else if (piece != NULL)
 		(void) binaryheap_remove_first(sort->heap);
 
 	sort->current = NULL;
 	if (binaryheap_empty(sort->heap))
 		return false;
-	run = (SortRun *) DatumGetPointer(binaryheap_first(sort->heap));
-	sort->current = run;
-	*row = run->row;
+	piece = (SortPiece *) DatumGetPointer(binaryheap_first(sort->heap));
+	sort->current = piece;
+	*row = piece->row;
 	return true;
 }
 
@@ -359,7 +359,7 @@ ZbxhistRowSortNext(RowSort *sort, SortedRow *row)
 	SortEntry  *entry = sort->entries;
 
 	if (sort->heap != NULL)
-		return NextOfRuns(sort, row);
+		return NextOfPieces(sort, row);
 	if (entry == sort->entries_end)
 		return false;
 	row->itemid = entry->itemid;

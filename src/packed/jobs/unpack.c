@@ -11,7 +11,7 @@
  * it is when they are read (row_map.c).
  *
  * The tables' owner, not the user, does all this: expressions of casts, indexes
- * and constraints are his code.
+ * and constraints are the owner's code.
  *
  * Locks: SHARE ROW EXCLUSIVE on the day's table, against other changes, and
  * ROW EXCLUSIVE on the partition, until the transaction ends.
@@ -143,7 +143,8 @@ ZbxhistUnpackRow(Unpacking *state, int row, TupleTableSlot *slot)
 }
 
 /*
- * ZbxhistEndUnpacking closes the tables, and becomes whoever it was; locks stay.
+ * ZbxhistEndUnpacking closes the tables, and becomes the user that it was;
+ * locks stay.
  */
 void
 ZbxhistEndUnpacking(Unpacking *state)

@@ -4,9 +4,9 @@
  *	  A day's table that holds runs: their rows as groups of segments.
  *
  * A run has rows of many items, and many runs have rows of one item, so groups
- * are made in memory: those who read a day see no difference.  All rows are read
- * by merging all runs, which the heap tells, and of which those are in memory
- * that have begun and not ended yet.  An item's rows are found by indexes, see
+ * are made in memory: readers of a day see no difference.  All rows are read by
+ * merging all runs, which the heap tells, and of which those are in memory that
+ * have begun and not ended yet.  An item's rows are found by indexes, see
  * item_runs.c.
  *
  * As in other days groups do not overlap, and rows of one item and clock are in

@@ -3,15 +3,17 @@
  * item_runs.c
  *	  One item's rows in a table of runs.
  *
- * Any run of a statement may have the item; there are few, which are listed once.
- * Of each batch one or two runs may, which are found by its index, with what the
- * session knows of the batches as a guess (known_batches.c).  Both are read
- * from the newest on, so that who wants an item's newest rows has them before older
- * runs are touched: what is newer than all runs that are left is complete.
+ * Any run of a statement may have the item; there are few, which are listed
+ * once.  Of each batch one or two runs may, which are found by its index, with
+ * what the session knows of the batches as a guess (known_batches.c).  Both are
+ * read from the newest on, so that a reader that wants an item's newest rows
+ * has them before older runs are touched: what is newer than all runs that are
+ * left is complete.
  *
- * Only the item's rows of a run are decoded.  Who asks for a second item, or for
- * the same once more, has those runs decoded that he meets again, and they are
- * kept: all of statements, and those of a batch that were met last.
+ * Only the item's rows of a run are decoded.  A reader that asks for a second
+ * item, or for the same once more, has those runs decoded that it meets again,
+ * and they are kept: all of statements, and those of a batch that were met
+ * last.
  *
  * A serializable transaction locks the table as a whole: what a merge writes anew is
  * known by other places.
@@ -617,7 +619,7 @@ ZbxhistNextOfItemRuns(ItemRuns *items, RunRow **rows)
 	if (nrows == 0)
 		return 0;
 	*rows = TakeNewer(items, clock, nrows);
-	/* whoever goes on has more of them at once */
+	/* a reader that goes on has more of them at once */
 	items->enough = Min(items->enough, PG_INT32_MAX / 4) * 2;
 	return nrows;
 }

@@ -4,8 +4,9 @@
  *	  Batches of runs that this session has met.
  *
  * They save a reader of an item from looking for the next batch through index
- * entries of the batch itself, of which there are hundreds: who knows which one
- * probably comes next only has to make sure that there is no other one between.
+ * entries of the batch itself, of which there are hundreds: a reader that knows
+ * which one probably comes next only has to make sure that there is no other
+ * one between.
  *
  * What is known here may be wrong: no snapshot has part in it.  It must not
  * decide what is read, only what is looked at first.  So nothing is ever

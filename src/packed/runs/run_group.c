@@ -16,7 +16,7 @@
 #include "packed/values/row_compare.h"
 #include "packed/values/unsigned_numeric.h"
 
-/* bytes of a row in a run, about; who counts bytes gets that */
+/* bytes of a row in a run, about, for the counters of bytes */
 #define RUN_ROW_BYTES 10
 
 /* ---- one run ---- */

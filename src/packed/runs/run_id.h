@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_id.h
- *	  What a version of a run is known by, to who remembers it.
+ *	  What a version of a run is remembered by.
  *
  *-------------------------------------------------------------------------
  */

@@ -99,10 +99,10 @@ HasColumns(Relation index, bool is_merged)
 }
 
 /*
- * NoteIndex notes an index of a table of runs; returns false if who writes runs
- * does not know it.  One that is not valid is being built, or was not built to
- * its end: before it is ready nobody adds to it, then we do if it is made as one
- * of ours.
+ * NoteIndex notes an index of a table of runs; returns false if the code that
+ * writes runs does not know it.  One that is not valid is being built, or was
+ * not built to its end: before it is ready nobody adds to it, then we do if it
+ * is made as one of ours.
  */
 static bool
 NoteIndex(Relation index, RunIndexes *indexes)

@@ -22,7 +22,8 @@
  * these; then come its level and a number that tells it from others.
  *
  * No snapshot sees two batches of one number.  When both the runs of one are
- * gone, another may have it: who sees that one does not see those any more.
+ * gone, another may have it: a snapshot that sees that one does not see those
+ * any more.
  */
 #define BATCH_LEVEL_BITS 4
 #define BATCH_NUMBER_BITS 28

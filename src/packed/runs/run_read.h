@@ -39,7 +39,7 @@ typedef struct RunSource
 	const DayLayout *layout;
 	Snapshot	snapshot;
 	RunCounters *counters;		/* NULL: nobody wants to know */
-	TupleTableSlot *slot;		/* for whoever reads a run */
+	TupleTableSlot *slot;		/* for the reader of a run */
 	MemoryContext context;		/* of those that are kept */
 	Size		nbytes;			/* that they take */
 } RunSource;

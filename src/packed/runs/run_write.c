@@ -105,7 +105,7 @@ StoreRuns(Relation runs, int64 batch, TupleTableSlot **slots, int nslots,
 		  CommandId cid, WrittenRun *written)
 {
 	CHECK_FOR_INTERRUPTS();
-	/* several at once cannot be kept from those who publish all tables */
+	/* several at once cannot be kept from publications of all tables */
 	if (nslots > 1 && !RelationIsLogicallyLogged(runs))
 		table_multi_insert(runs, slots, nslots, cid, 0, NULL);
 	else

@@ -11,10 +11,10 @@
  * Whatever is not is an error, XX001.
  *
  * A query that meets damage fails, and may run on a standby: it can write to no
- * table.  So it leaves an empty file, which says by its name in which packed day
- * of which database it was, and by its time when.  It stands where extensions
- * keep what is about this server alone, which base backups leave out; whoever
- * looks through the day removes it.
+ * table.  So it leaves an empty file, which says by its name in which packed
+ * day of which database it was, and by its time when.  It stands where
+ * extensions keep what is about this server alone, which base backups leave
+ * out; verification of the day removes it.
  *
  *-------------------------------------------------------------------------
  */
@@ -354,7 +354,7 @@ ZbxhistHasPayload(Relation day, TupleTableSlot *slot)
 
 /*
  * ZbxhistDeletedBy returns the transaction that has deleted the row of a day's
- * table in slot, or is about to; who has only locked it does not count.
+ * table in slot, or is about to; one that has only locked it does not count.
  */
 TransactionId
 ZbxhistDeletedBy(TupleTableSlot *slot)

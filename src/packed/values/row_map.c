@@ -12,9 +12,9 @@
  * none it is null.  A foreign table that was made by hand has no such options:
  * a column that the day lacks may be one renamed, so that is an error.
  *
- * Casts and types that did not come with PostgreSQL are code of whoever made
- * them, who is or was trusted by the table's owner, not by the reader.  So it is
- * the owner who runs that (owner_rights.c).
+ * Casts and types that did not come with PostgreSQL are code of users that the
+ * table's owner trusts or trusted, not the reader.  So the owner runs that
+ * (owner_rights.c).
  *
  * Memory: a map is in the context that is current when it is made; values
  * passed by reference are palloc'd in that of the call.

@@ -4,11 +4,11 @@
  *	  What tells rows of one item and clock apart, in their ctids.
  *
  * It is made of a row's ns, so that a row keeps its ctid whatever happens to
- * others of its second: who deletes by a ctid that he has from an earlier
- * statement finds that row or none.  Two rows whose ns differ by a multiple of
- * 65,535 have the same number of their own.  The later one has another that no
- * row of the second has, and it alone may get the number of one that goes.  So it
- * is with rows of the same key, where there is no unique one.
+ * others of its second: a DELETE by a ctid that comes from an earlier statement
+ * finds that row or none.  Two rows whose ns differ by a multiple of 65,535
+ * have the same number of their own.  The later one has another that no row of
+ * the second has, and it alone may get the number of one that goes.  So it is
+ * with rows of the same key, where there is no unique one.
  *
  *-------------------------------------------------------------------------
  */

@@ -3,8 +3,8 @@
  * value_check.h
  *	  Whether packed bytes are values of a type.
  *
- * Checksums tell damage, not malice: the owner of a day's table can write to
- * it whatever he likes.  PostgreSQL trusts the insides of a value, lengths and
+ * Checksums tell damage, not malice: the owner of a day's table can write
+ * anything to it.  PostgreSQL trusts the insides of a value, lengths and
  * offsets among them, so each one is checked before it becomes a Datum, as the
  * receive function of its type would have done.
  *
@@ -12,6 +12,8 @@
  */
 #ifndef ZBXHIST_VALUE_CHECK_H
 #define ZBXHIST_VALUE_CHECK_H
+
+#include "mb/pg_wchar.h"
 
 #include "packed/format/packed_column.h"
 
@@ -60,6 +62,16 @@ typedef struct ValueCheck
 	const struct ValueCheck *element;
 } ValueCheck;
 
+/*
+ * is_valid_text says whether bytes are text in the database's encoding.
+ */
+static inline bool
+is_valid_text(const char *data, size_t length)
+{
+	return length == 0 ||
+		pg_verify_mbstr(GetDatabaseEncoding(), data, (int) length, true);
+}
+
 /* value_type.c */
 extern bool ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod);
 
@@ -69,13 +81,6 @@ extern int	ZbxhistFindInvalid(const ValueCheck *check,
 							   int nrows);
 extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
 extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
-								size_t length);
-extern bool ZbxhistIsValidText(const char *data, size_t length);
-
-/* value_check_array.c */
-extern bool ZbxhistIsValidArray(const ValueCheck *check, const char *data,
-								size_t length);
-extern bool ZbxhistIsValidRange(const ValueCheck *check, const char *data,
 								size_t length);
 
 /* value_check_jsonb.c */

@@ -70,7 +70,7 @@ IsChild(JEntry entry, JsonBytes contents, size_t start, size_t end)
 	switch (entry & JENTRY_TYPEMASK)
 	{
 		case JENTRY_ISSTRING:
-			return ZbxhistIsValidText(bytes.data, bytes.length);
+			return is_valid_text(bytes.data, bytes.length);
 		case JENTRY_ISBOOL_FALSE:
 		case JENTRY_ISBOOL_TRUE:
 		case JENTRY_ISNULL:

@@ -1,0 +1,185 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat_marks.c
+ *	  What we leave in PostgreSQL's structures beside their meaning.
+ *
+ * Each of these relies on what PostgreSQL does, but nowhere promises; a new
+ * version of it is to be looked at for them one by one:
+ *
+ * - mark_table: how a table is to be read goes from the query that the planner
+ *	 hook has changed to the hook that is asked for paths, in a list of the
+ *	 table's entry.  Relies on VALUES being the only kind of entry whose
+ *	 values_lists anything looks at, on copyObject() copying them for all kinds,
+ *	 and on the planner emptying them in the finished plan.
+ *
+ * - keep_whole_query: a plan carries the query that it stands for in an entry at
+ *	 the end of its range table.  Relies on the executor passing over entries of
+ *	 subqueries, on locks and privileges being asked for relations' entries only,
+ *	 and on nobody adding an entry behind it.  Its list of tables is in coltypes,
+ *	 which are not written out for such an entry: a parallel worker has no list.
+ *
+ * - make_insert_plan: a plan that no planner has made.  Relies on a scan's being
+ *	 fit to be the plan of an INSERT with nothing of ModifyTable around it, and on
+ *	 the executor's looking at no other fields of PlannedStmt than those set here.
+ *
+ * - log_snapshot_conflict: a record of the WAL that says that an index's page is
+ *	 used again stands for "snapshots that old are at an end".  Relies on replay
+ *	 doing nothing else with it, and looking at no page.
+ *
+ * Of the same kind is keep_original() of compat.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/nbtree.h"
+#include "access/nbtxlog.h"
+#include "access/transam.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
+#include "nodes/makefuncs.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "compat_marks.h"
+
+/* the name of the range table entry that holds the query as it was */
+#define WHOLE_QUERY_NAME "zbxhist whole query"
+
+/*
+ * mark_table marks the entry of a table, or of a union of tables; content, a
+ * node, is what is to be known besides.
+ */
+void
+mark_table(RangeTblEntry *rte, TableMark mark, void *content)
+{
+	rte->values_lists = list_make2(makeInteger(mark), content);
+}
+
+/*
+ * get_table_mark returns the content of such a mark, or NULL.
+ */
+void *
+get_table_mark(const RangeTblEntry *rte, TableMark mark)
+{
+	if (rte->rtekind == RTE_VALUES || rte->values_lists == NIL ||
+		intVal(linitial(rte->values_lists)) != mark)
+		return NULL;
+	return lsecond(rte->values_lists);
+}
+
+/*
+ * keep_whole_query lets a plan carry the query as it was, in a range table
+ * entry that nothing refers to, with the tables that the plan leaves out
+ * because they are empty.
+ */
+void
+keep_whole_query(PlannedStmt *stmt, Query *whole, List *left_out)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = whole;
+	rte->eref = makeAlias(WHOLE_QUERY_NAME, NIL);
+	/* a list of Oids that has no other use in an entry of this kind */
+	rte->coltypes = left_out;
+	stmt->rtable = lappend(stmt->rtable, rte);
+}
+
+/*
+ * get_whole_query returns the query that a plan carries, or NULL, and the
+ * tables left out.
+ */
+Query *
+get_whole_query(const PlannedStmt *stmt, List **left_out)
+{
+	RangeTblEntry *rte;
+
+	if (stmt->rtable == NIL)
+		return NULL;
+	rte = llast_node(RangeTblEntry, stmt->rtable);
+	if (rte->rtekind != RTE_SUBQUERY || rte->subquery == NULL ||
+		strcmp(rte->eref->aliasname, WHOLE_QUERY_NAME) != 0)
+		return NULL;
+	*left_out = rte->coltypes;
+	return rte->subquery;
+}
+
+/*
+ * set_plan_relations gives the plan of an INSERT its range table, of which entry 1
+ * is the only relation.  16 moved privileges to a list of their own (a61b1f748);
+ * 18 wants to be told which relations are not pruned (cbc127917); 19 has a set
+ * of those that are changed.
+ */
+static void
+set_plan_relations(PlannedStmt *stmt, const Query *query, List *rtable)
+{
+	stmt->rtable = rtable;
+#if PG_VERSION_NUM >= 160000
+	stmt->permInfos = query->rteperminfos;
+#endif
+#if PG_VERSION_NUM >= 180000
+	stmt->unprunableRelids = bms_make_singleton(1);
+#endif
+#if PG_VERSION_NUM >= 190000
+	stmt->resultRelationRelids = bms_make_singleton(1);
+#else
+	stmt->resultRelations = list_make1_int(1);
+#endif
+}
+
+/*
+ * make_insert_plan makes the plan that standard_planner would, around a plan in
+ * place of ModifyTable.
+ */
+PlannedStmt *
+make_insert_plan(const Query *query, List *rtable, Plan *plan)
+{
+	PlannedStmt *stmt = makeNode(PlannedStmt);
+
+	stmt->commandType = CMD_INSERT;
+	stmt->queryId = query->queryId;
+	stmt->canSetTag = query->canSetTag;
+	stmt->planTree = plan;
+	stmt->relationOids =
+		list_make1_oid(linitial_node(RangeTblEntry, rtable)->relid);
+	stmt->stmt_location = query->stmt_location;
+	stmt->stmt_len = query->stmt_len;
+	set_plan_relations(stmt, query, rtable);
+	return stmt;
+}
+
+/*
+ * log_snapshot_conflict has standby servers end queries by snapshots that do
+ * not see xid as ended, before they replay what is logged from here on.  There
+ * is a record that does nothing else: a page of an index is used again.  16
+ * renames its members.
+ */
+void
+log_snapshot_conflict(Relation rel, TransactionId xid)
+{
+	FullTransactionId next = ReadNextFullTransactionId();
+	uint32		epoch = EpochFromFullTransactionId(next);
+	FullTransactionId full;
+	xl_btree_reuse_page record;
+
+	if (!TransactionIdIsNormal(xid) || !RelationNeedsWAL(rel) ||
+		!XLogStandbyInfoActive())
+		return;
+	if (xid > XidFromFullTransactionId(next))
+		epoch--;
+	full = FullTransactionIdFromEpochAndXid(epoch, xid);
+	memset(&record, 0, sizeof(record));
+	record.block = 0;
+#if PG_VERSION_NUM >= 160000
+	record.locator = rel->rd_locator;
+	record.snapshotConflictHorizon = full;
+	record.isCatalogRel = false;
+#else
+	record.node = rel->rd_node;
+	record.latestRemovedFullXid = full;
+#endif
+	XLogBeginInsert();
+	XLogRegisterData((char *) &record, SizeOfBtreeReusePage);
+	(void) XLogInsert(RM_BTREE_ID, XLOG_BTREE_REUSE_PAGE);
+}
