@@ -111,7 +111,6 @@ OBJS = \
 	src/packed/values/row_offset.o \
 	src/packed/values/unsigned_numeric.o \
 	src/packed/values/value_check.o \
-	src/packed/values/value_check_array.o \
 	src/packed/values/value_check_jsonb.o \
 	src/packed/values/value_check_numeric.o \
 	src/packed/values/value_type.o \
@@ -180,14 +179,11 @@ OBJS = \
 	src/read/item_usage.o \
 	src/read/last_values.o \
 	src/read/numbers.o \
-	src/read/open_source.o \
 	src/read/parent.o \
 	src/read/range.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/total.o \
-	src/read/usage_sums.o \
-	src/read/usage_tables.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
 	src/rows/item_list.o \

@@ -59,7 +59,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     require_routed, require_schemas, role_name, row_triggers, rows_before, run_index_columns, run_indexes,
     running_transactions, schema_problem, session_libraries, setting_command, settings_grant, setup_command, short_lock_timeout,
     span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting, stored_texts,
-    stored_values, takes_runs, trusts_owner, unaligned_partitions, unfinished_indexes,
+    stored_values, takes_runs, time_clock, time_ns, trusts_owner, unaligned_partitions, unfinished_indexes,
     unindexed_partitions, unlike, usage_by_item, verify_clock_limits, verify_columns, verify_deleted_items, verify_ingest,
     verify_interval, verify_not_in_other_care, verify_options, verify_policy, verify_retention,
     verify_retention_action, verify_table, verify_time_precision, version, waiting_clock, waiting_days, waiting_partitions,

@@ -60,7 +60,6 @@ typedef struct RangeScanState
 	CustomScanState css;		/* must be first */
 	FuncExpr   *call;			/* the plan's */
 	FmgrInfo	function;
-	RangeGetter get_range;
 	List	   *arguments;		/* of ExprState */
 	int			natts;
 	int			nattributes;	/* of these; the last may be the whole row */
@@ -90,7 +89,7 @@ GetCall(RangeTblEntry *rte)
 	call = (FuncExpr *) function->funcexpr;
 	if (call == NULL || !IsA(call, FuncExpr) ||
 		!OidIsValid(get_func_support(call->funcid)) ||
-		ZbxhistFindRangeGetter(call->funcid) == NULL)
+		!ZbxhistIsRange(call->funcid))
 		return NULL;
 	return call;
 }
@@ -242,7 +241,7 @@ ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 PG_FUNCTION_INFO_V1(zbxhist_range_support);
 
 /*
- * zbxhist_range_support is the support function of both functions range: it
+ * zbxhist_range_support is the support function of range: it
  * tells the planner a max_rows that it can know.
  */
 Datum
@@ -286,7 +285,6 @@ BeginRange(CustomScanState *node, EState *estate, int eflags)
 	InvokeFunctionExecuteHook(state->call->funcid);
 	fmgr_info(state->call->funcid, &state->function);
 	fmgr_info_set_expr((Node *) state->call, &state->function);
-	state->get_range = ZbxhistFindRangeGetter(state->call->funcid);
 	state->arguments = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
 
 	state->attnums = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
@@ -347,7 +345,7 @@ OpenRange(RangeScanState *state)
 													&argument->isnull);
 	}
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	state->get_range(fcinfo, &state->range);
+	ZbxhistGetRange(fcinfo, &state->range);
 	max_rows = ZbxhistRangeMaxRows(fcinfo);
 
 	MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);

@@ -14,13 +14,11 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
-#include "utils/timestamp.h"
 
 #include "read/arguments.h"
 #include "read/row_set.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_last_values);
-PG_FUNCTION_INFO_V1(zbxhist_last_values_time);
 
 /*
  * compare_items orders ranges by their items.
@@ -73,11 +71,16 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 }
 
 /*
- * ReturnLast returns the newest rows of the items from position first on.
+ * zbxhist_last_values(row type, itemids, max_rows, since_clock [, since_ns])
+ * returns the newest rows of each item, newest first, with clocks not before
+ * since_clock unless that is null.
  */
-static Datum
-ReturnLast(FunctionCallInfo fcinfo, int64 first)
+Datum
+zbxhist_last_values(PG_FUNCTION_ARGS)
 {
+	int64		first = PG_ARGISNULL(3) ? PG_INT64_MIN :
+		make_position(PG_GETARG_INT32(3),
+					  PG_NARGS() > 4 ? PG_GETARG_INT32(4) : PG_INT32_MIN);
 	ItemRange  *ranges = NULL;
 	int			nranges = 0;
 
@@ -87,31 +90,4 @@ ReturnLast(FunctionCallInfo fcinfo, int64 first)
 	return ZbxhistReturnRows(fcinfo, ranges, nranges,
 							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
 											PG_GETARG_INT32(2)));
-}
-
-/*
- * zbxhist_last_values(row type, itemids, max_rows, since_clock) returns the
- * newest rows of each item, newest first, with clocks not before since_clock
- * unless that is null.
- */
-Datum
-zbxhist_last_values(PG_FUNCTION_ARGS)
-{
-	return ReturnLast(fcinfo, PG_ARGISNULL(3) ? PG_INT64_MIN :
-					  make_position(PG_GETARG_INT32(3), PG_INT32_MIN));
-}
-
-/*
- * zbxhist_last_values_time(row type, itemids, max_rows, since_time) does the
- * same for a time.
- */
-Datum
-zbxhist_last_values_time(PG_FUNCTION_ARGS)
-{
-	int64		position = PG_INT64_MIN;
-
-	/* nothing is at the last position but what is at the end of int4 */
-	if (!PG_ARGISNULL(3))
-		(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &position);
-	return ReturnLast(fcinfo, position);
 }

@@ -41,7 +41,7 @@ ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges, int nranges,
 	set->parent = ZbxhistOpenParent(relid, AccessShareLock, ACL_SELECT);
 	set->snapshot = RegisterSnapshot(GetActiveSnapshot());
 	set->reader = ZbxhistOpenReader(set->parent, set->snapshot,
-									AccessShareLock, nranges > 1);
+									nranges > 1);
 	set->ranges = ranges;
 	set->nranges = max_rows > 0 ? nranges : 0;
 	set->next_range = 0;

@@ -7,8 +7,7 @@
  * bits, any other as its bytes, of a varlena those that follow the length
  * word.  These may be at any address.
  *
- * What is looked at is what a type's receive function would refuse.  Only the
- * order of a range's bounds is not: that is another value, but no bad one.
+ * What is looked at is what a type's receive function would refuse.
  *
  * Text is checked in the way of the server's encoding, many values at once where
  * they follow one another.
@@ -58,10 +57,10 @@ IsInfinity(const ValueCheck *check, int64 value)
 }
 
 /*
- * ZbxhistIsValidNumber says whether a number is one of its type.
+ * IsValidNumber says whether a number is one of its type.
  */
-bool
-ZbxhistIsValidNumber(const ValueCheck *check, int64 value)
+static bool
+IsValidNumber(const ValueCheck *check, int64 value)
 {
 	return check->kind == CHECK_NOTHING ||
 		(check->kind == CHECK_NUMBER &&
@@ -88,7 +87,7 @@ FindInvalidNumber(const ValueCheck *check, const int64 *values, int first,
 		is_bad |= (uint64) values[i] - least > span;
 	if (!is_bad)
 		return nrows;
-	while (first < nrows && ZbxhistIsValidNumber(check, values[first]))
+	while (first < nrows && IsValidNumber(check, values[first]))
 		first++;
 	return first;
 }
@@ -240,11 +239,11 @@ IsShape(CheckKind kind, const char *data)
 }
 
 /*
- * ZbxhistIsValidImage says whether bytes are a value of a type that is passed
+ * IsValidImage says whether bytes are a value of a type that is passed
  * by reference.
  */
-bool
-ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
+static bool
+IsValidImage(const ValueCheck *check, const char *data, size_t length)
 {
 	if (check->typbyval ||
 		(check->typlen > 0 && length != (size_t) check->typlen))
@@ -282,10 +281,6 @@ ZbxhistIsValidImage(const ValueCheck *check, const char *data, size_t length)
 			return IsShape(check->kind, data);
 		case CHECK_JSONB:
 			return ZbxhistIsValidJsonb(data, length);
-		case CHECK_ARRAY:
-			return ZbxhistIsValidArray(check, data, length);
-		case CHECK_RANGE:
-			return ZbxhistIsValidRange(check, data, length);
 	}
 	return false;
 }
@@ -391,7 +386,7 @@ FindInvalidImage(const ValueCheck *check, const PackedColumn *column,
 			continue;
 		if (good != NULL && good->data == bytes->data && good->len == bytes->len)
 			continue;
-		if (!ZbxhistIsValidImage(check, bytes->data, bytes->len))
+		if (!IsValidImage(check, bytes->data, bytes->len))
 			return i;
 		good = bytes;
 	}

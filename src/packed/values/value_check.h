@@ -33,9 +33,7 @@ typedef enum CheckKind
 	CHECK_BOX,
 	CHECK_LINE,
 	CHECK_CIRCLE,
-	CHECK_JSONB,
-	CHECK_ARRAY,
-	CHECK_RANGE
+	CHECK_JSONB
 } CheckKind;
 
 /* how to check values of a type */
@@ -46,7 +44,6 @@ typedef struct ValueCheck
 	int32		typmod;
 	int16		typlen;
 	bool		typbyval;
-	char		typalign;
 
 	/* CHECK_NUMBER; a type's least and greatest number may be infinities */
 	int64		least;
@@ -55,9 +52,6 @@ typedef struct ValueCheck
 
 	/* CHECK_NUMERIC: of unsigned integers; 0: each is looked at */
 	uint64		greatest_unsigned;
-
-	/* CHECK_ARRAY, CHECK_RANGE: of the elements, or the bounds */
-	const struct ValueCheck *element;
 } ValueCheck;
 
 /* value_type.c */
@@ -67,16 +61,7 @@ extern bool ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod);
 extern int	ZbxhistFindInvalid(const ValueCheck *check,
 							   const PackedColumn *column, int first,
 							   int nrows);
-extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
-extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
-								size_t length);
 extern bool ZbxhistIsValidText(const char *data, size_t length);
-
-/* value_check_array.c */
-extern bool ZbxhistIsValidArray(const ValueCheck *check, const char *data,
-								size_t length);
-extern bool ZbxhistIsValidRange(const ValueCheck *check, const char *data,
-								size_t length);
 
 /* value_check_jsonb.c */
 extern bool ZbxhistIsValidJsonb(const char *data, size_t length);
