@@ -34,7 +34,6 @@ OBJS = \
 	src/catalog/partition_set.o \
 	src/catalog/policy.o \
 	src/catalog/privileges.o \
-	src/catalog/stored_setting.o \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
@@ -160,7 +159,6 @@ OBJS = \
 	src/plan/clock_bounds.o \
 	src/plan/divide.o \
 	src/plan/exclude.o \
-	src/plan/fresh_snapshot.o \
 	src/plan/implied.o \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \

@@ -138,15 +138,17 @@ QuoteTable(Oid relid)
 }
 
 /*
- * TellLoss says what somebody has agreed to lose.
+ * TellLoss says what somebody has agreed to lose; returns false if nobody has.
  */
-static void
+static bool
 TellLoss(int ndays)
 {
-	ereport(NOTICE,
-			errmsg_plural("the values of %d packed day are dropped",
-						  "the values of %d packed days are dropped",
-						  ndays, ndays));
+	if (zbxhist_allow_packed_drop)
+		ereport(NOTICE,
+				errmsg_plural("the values of %d packed day are dropped",
+							  "the values of %d packed days are dropped",
+							  ndays, ndays));
+	return zbxhist_allow_packed_drop;
 }
 
 /*
@@ -184,11 +186,7 @@ CheckLoss(const char *what, Oid parent)
 	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
 
 	dropped_days = 0;
-	if (ndays == 0)
-		return;
-	if (zbxhist_allow_packed_drop)
-		TellLoss(ndays);
-	else
+	if (ndays > 0 && !TellLoss(ndays))
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop %s because the values of %d packed day would be lost",
@@ -344,11 +342,7 @@ ZbxhistEndDrop(int outer_days)
 	int			ndays = dropped_days;
 
 	dropped_days = outer_days;
-	if (ndays == 0)
-		return;
-	if (zbxhist_allow_packed_drop)
-		TellLoss(ndays);
-	else
+	if (ndays > 0 && !TellLoss(ndays))
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop the table of %d packed day because its values would be lost",

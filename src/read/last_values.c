@@ -26,12 +26,8 @@ PG_FUNCTION_INFO_V1(zbxhist_last_values);
 static int
 compare_items(const void *a, const void *b)
 {
-	const ItemRange *left = a;
-	const ItemRange *right = b;
-
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	return 0;
+	return compare_places(((const ItemRange *) a)->itemid, 0,
+						  ((const ItemRange *) b)->itemid, 0);
 }
 
 /*
@@ -84,8 +80,7 @@ zbxhist_last_values(PG_FUNCTION_ARGS)
 	ItemRange  *ranges = NULL;
 	int			nranges = 0;
 
-	ZbxhistCheckSetContext(fcinfo);
-	if (SRF_IS_FIRSTCALL() && !PG_ARGISNULL(1))
+	if (!PG_ARGISNULL(1))
 		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
 	return ZbxhistReturnRows(fcinfo, ranges, nranges,
 							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),

@@ -70,7 +70,6 @@ zbxhist_range(PG_FUNCTION_ARGS)
 {
 	ItemRange	range;
 
-	ZbxhistCheckSetContext(fcinfo);
 	ZbxhistGetRange(fcinfo, &range);
 	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
 }
