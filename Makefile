@@ -34,7 +34,6 @@ OBJS = \
 	src/catalog/partition_set.o \
 	src/catalog/policy.o \
 	src/catalog/privileges.o \
-	src/catalog/stored_setting.o \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
@@ -162,7 +161,6 @@ OBJS = \
 	src/plan/clock_bounds.o \
 	src/plan/divide.o \
 	src/plan/exclude.o \
-	src/plan/fresh_snapshot.o \
 	src/plan/implied.o \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
@@ -181,14 +179,11 @@ OBJS = \
 	src/read/item_usage.o \
 	src/read/last_values.o \
 	src/read/numbers.o \
-	src/read/open_source.o \
 	src/read/parent.o \
 	src/read/range.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/total.o \
-	src/read/usage_sums.o \
-	src/read/usage_tables.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \
 	src/rows/item_list.o \

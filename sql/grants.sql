@@ -61,13 +61,13 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     require_schemas, role_name, row_triggers, rows_before, run_index_columns, run_indexes,
     running_transactions, schema_problem, session_libraries, setting_command, settings_grant, setup_command,
     short_lock_timeout, span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting,
-    stored_texts, stored_values, tablespace_of, takes_runs, trusts_owner, unaligned_partitions,
-    unfinished_indexes, unindexed_partitions, unlike, verify_auditlog, verify_clock_limits, verify_columns,
-    verify_deleted_items, verify_ingest, verify_interval, verify_not_in_other_care, verify_options,
-    verify_policy, verify_retention, verify_retention_action, verify_table, verify_tablespace,
-    verify_time_precision, version, waiting_clock, waiting_days, waiting_partitions, waiting_rows,
-    wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit, with_library, zabbix_setting,
-    zabbix_table, zabbix_tables}');
+    stored_texts, stored_values, tablespace_of, takes_runs, time_clock, time_ns, trusts_owner,
+    unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike, verify_auditlog,
+    verify_clock_limits, verify_columns, verify_deleted_items, verify_ingest, verify_interval,
+    verify_not_in_other_care, verify_options, verify_policy, verify_retention, verify_retention_action,
+    verify_table, verify_tablespace, verify_time_precision, version, waiting_clock, waiting_days,
+    waiting_partitions, waiting_rows, wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit,
+    with_library, zabbix_setting, zabbix_table, zabbix_tables}');
 
 -- nobody but that owner and monitoring reads the log and what was lost
 REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC;

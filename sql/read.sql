@@ -1,5 +1,33 @@
 -- sql/read.sql
 
+-- What takes times calls what takes clocks.  These functions have no search_path,
+-- so that the planner puts the calls in their place: all names have a schema, and
+-- operators are in time_clock and time_ns alone, which are parsed here.
+
+CREATE FUNCTION zbxhist_internal.time_clock(moment timestamptz)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT CASE WHEN moment >= timestamptz '2038-01-19 03:14:08+00' THEN 2147483647
+                WHEN moment < timestamptz '1901-12-13 20:45:52+00' THEN -2147483648
+                ELSE floor(extract(epoch FROM moment - timestamptz '1970-01-01 00:00:00+00'))::integer END;
+END;
+
+COMMENT ON FUNCTION zbxhist_internal.time_clock(timestamptz) IS
+'The clock of a time, or the first or last clock if it is beyond all (internal)';
+
+CREATE FUNCTION zbxhist_internal.time_ns(moment timestamptz)
+RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT CASE WHEN moment >= timestamptz '2038-01-19 03:14:08+00' THEN 2147483647
+                WHEN moment < timestamptz '1901-12-13 20:45:52+00' THEN -2147483648
+                ELSE (1000000000 * (1 + extract(epoch FROM moment - timestamptz '1970-01-01 00:00:00+00') % 1) % 1000000000)::integer END;
+END;
+
+COMMENT ON FUNCTION zbxhist_internal.time_ns(timestamptz) IS
+'The nanoseconds of a time; beyond all clocks what is before or after all values (internal)';
+
 CREATE FUNCTION zbxhist_internal.range_support(internal)
 RETURNS internal
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -33,9 +61,12 @@ CREATE FUNCTION zbxhist.range(
     sort text DEFAULT 'asc',
     max_rows bigint DEFAULT NULL)
 RETURNS SETOF anyelement
-LANGUAGE c STABLE PARALLEL SAFE
-SUPPORT zbxhist_internal.range_support
-AS 'MODULE_PATHNAME', 'zbxhist_range_time';
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT *
+      FROM zbxhist.range(row_type, itemid, zbxhist_internal.time_clock(from_time), zbxhist_internal.time_clock(to_time),
+                         sort, max_rows, zbxhist_internal.time_ns(from_time), zbxhist_internal.time_ns(to_time))
+$$;
 
 COMMENT ON FUNCTION zbxhist.range(anyelement, bigint, timestamptz, timestamptz, text, bigint) IS
 'Rows of an item from one time, included, to another, excluded; sort is asc, desc or none; NULL::history names the managed table';
@@ -59,8 +90,10 @@ CREATE FUNCTION zbxhist.nearest(
     moment timestamptz,
     which text DEFAULT 'exact')
 RETURNS anyelement
-LANGUAGE c STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_nearest_time';
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT zbxhist.nearest(row_type, itemid, zbxhist_internal.time_clock(moment), zbxhist_internal.time_ns(moment), which)
+$$;
 
 COMMENT ON FUNCTION zbxhist.nearest(anyelement, bigint, timestamptz, text) IS
 'The row of an item at a time; if there is none, NULL (exact), the nearest before it (less) or after it (greater)';
@@ -85,14 +118,32 @@ AS 'MODULE_PATHNAME', 'zbxhist_last_values';
 COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, integer) IS
 'Newest rows of many items, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
 
+-- with the nanoseconds of since_clock
+CREATE FUNCTION zbxhist_internal.last_values(
+    row_type anyelement,
+    itemids bigint[],
+    max_rows integer,
+    since_clock integer,
+    since_ns integer)
+RETURNS SETOF anyelement
+LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_last_values';
+
+COMMENT ON FUNCTION zbxhist_internal.last_values(anyelement, bigint[], integer, integer, integer) IS
+'Newest rows of many items since a moment, as last_values (internal)';
+
 CREATE FUNCTION zbxhist.last_values(
     row_type anyelement,
     itemids bigint[],
     max_rows integer,
     since_time timestamptz)
 RETURNS SETOF anyelement
-LANGUAGE c STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_last_values_time';
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT *
+      FROM zbxhist_internal.last_values(row_type, itemids, max_rows,
+                                        zbxhist_internal.time_clock(since_time), zbxhist_internal.time_ns(since_time))
+$$;
 
 COMMENT ON FUNCTION zbxhist.last_values(anyelement, bigint[], integer, timestamptz) IS
 'Newest rows of many items since a time, up to max_rows of each, newest first, in the order of itemid; NULL::history names the managed table';
@@ -117,6 +168,29 @@ AS 'MODULE_PATHNAME', 'zbxhist_statistics';
 COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, integer, integer) IS
 'Aggregates of the values of an item from one clock, included, to another, excluded; delta is max - min; in trends, of the values behind them';
 
+-- with the nanoseconds of both clocks
+CREATE FUNCTION zbxhist_internal.statistics(
+    parent regclass,
+    itemid bigint,
+    from_clock integer,
+    to_clock integer,
+    from_ns integer,
+    to_ns integer)
+RETURNS TABLE (
+    count bigint,
+    min numeric,
+    max numeric,
+    sum numeric,
+    avg numeric,
+    delta numeric,
+    first_clock integer,
+    last_clock integer)
+LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'zbxhist_statistics';
+
+COMMENT ON FUNCTION zbxhist_internal.statistics(regclass, bigint, integer, integer, integer, integer) IS
+'Aggregates of the values of an item from one moment, included, to another, excluded, as statistics (internal)';
+
 CREATE FUNCTION zbxhist.statistics(
     parent regclass,
     itemid bigint,
@@ -131,8 +205,12 @@ RETURNS TABLE (
     delta numeric,
     first_clock integer,
     last_clock integer)
-LANGUAGE c STABLE STRICT ROWS 1 PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_statistics_time';
+LANGUAGE sql STABLE ROWS 1 PARALLEL SAFE
+AS $$
+    SELECT *
+      FROM zbxhist_internal.statistics(parent, itemid, zbxhist_internal.time_clock(from_time), zbxhist_internal.time_clock(to_time),
+                                       zbxhist_internal.time_ns(from_time), zbxhist_internal.time_ns(to_time))
+$$;
 
 COMMENT ON FUNCTION zbxhist.statistics(regclass, bigint, timestamptz, timestamptz) IS
 'Aggregates of the values of an item from one time, included, to another, excluded; delta is max - min; in trends, of the values behind them';
@@ -169,8 +247,11 @@ RETURNS TABLE (
     min numeric,
     max numeric,
     clock integer)
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_buckets_time';
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT *
+      FROM zbxhist.buckets(parent, itemid, zbxhist_internal.time_clock(from_time), zbxhist_internal.time_clock(to_time), buckets)
+$$;
 
 COMMENT ON FUNCTION zbxhist.buckets(regclass, bigint, timestamptz, timestamptz, integer) IS
 'What the graph of an item needs, as the query of the frontend computes it: aggregates of each bucket that has values, both seconds included';

@@ -33,8 +33,11 @@ CREATE FUNCTION zbxhist.delete_values(
     moment timestamptz,
     which text)
 RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_delete_values_time';
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT zbxhist.delete_values(parent, itemid, zbxhist_internal.time_clock(moment), zbxhist_internal.time_ns(moment), which)
+$$;
 
 COMMENT ON FUNCTION zbxhist.delete_values(regclass, bigint, timestamptz, text) IS
 'Deletes the rows of an item at a time (equal), before it (less, less_or_equal) or after it (greater, greater_or_equal) and returns their number';

@@ -51,7 +51,6 @@
 #include "maintenance/drop_guard.h"
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
-#include "plan/fresh_snapshot.h"
 #include "plan/item_scan.h"
 #include "plan/key_scan.h"
 #include "plan/ordered_append.h"

@@ -230,6 +230,24 @@ ZbxhistReadPackedParents(void)
 static Oid	our_wrapper = InvalidOid;
 
 /*
+ * ZbxhistFindOption returns the value of an option, or NULL.
+ */
+char *
+ZbxhistFindOption(List *options, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		if (strcmp(def->defname, name) == 0)
+			return defGetString(def);
+	}
+	return NULL;
+}
+
+/*
  * GetServer returns the server of a foreign table and whether its option
  * "parent" is set; InvalidOid if it is no foreign table.
  */
@@ -249,16 +267,8 @@ GetServer(Oid relid, bool *names_parent)
 	options = SysCacheGetAttr(FOREIGNTABLEREL, tuple,
 							  Anum_pg_foreign_table_ftoptions, &isnull);
 	if (!isnull)
-	{
-		ListCell   *lc;
-
-		foreach(lc, untransformRelOptions(options))
-		{
-			if (strcmp(lfirst_node(DefElem, lc)->defname,
-					   ZBXHIST_PARENT_OPTION) == 0)
-				*names_parent = true;
-		}
-	}
+		*names_parent = ZbxhistFindOption(untransformRelOptions(options),
+										  ZBXHIST_PARENT_OPTION) != NULL;
 	ReleaseSysCache(tuple);
 	return result;
 }
@@ -338,18 +348,10 @@ GetPackedName(HeapTuple tuple)
 	Datum		options = SysCacheGetAttr(ATTNUM, tuple,
 										  Anum_pg_attribute_attfdwoptions,
 										  &isnull);
-	ListCell   *lc;
 
-	if (isnull)
-		return NULL;
-	foreach(lc, untransformRelOptions(options))
-	{
-		DefElem    *def = lfirst_node(DefElem, lc);
-
-		if (strcmp(def->defname, ZBXHIST_PACKED_OPTION) == 0)
-			return defGetString(def);
-	}
-	return NULL;
+	return isnull ? NULL :
+		ZbxhistFindOption(untransformRelOptions(options),
+						  ZBXHIST_PACKED_OPTION);
 }
 
 /*

@@ -51,6 +51,7 @@ extern bool ZbxhistReadPackedDay(Oid relid, Snapshot snapshot,
 								 PackedDay *day);
 extern bool ZbxhistWasPacked(Oid relid, Snapshot snapshot);
 extern bool ZbxhistDayIsUnpacked(Oid relid);
+extern char *ZbxhistFindOption(List *options, const char *name);
 extern bool ZbxhistIsPackedTable(Oid relid);
 extern bool ZbxhistHasPackedName(Oid foreign, AttrNumber attnum);
 extern List *ZbxhistReadNewColumns(Oid foreign);

@@ -136,24 +136,6 @@ ZbxhistInheritedParent(Oid relid)
 }
 
 /*
- * FindOption returns the value of an option, or NULL.
- */
-static char *
-FindOption(List *options, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, options)
-	{
-		DefElem    *def = lfirst(lc);
-
-		if (strcmp(def->defname, name) == 0)
-			return defGetString(def);
-	}
-	return NULL;
-}
-
-/*
  * ZbxhistForeignParent returns the table whose packed days a foreign table
  * stands for.
  */
@@ -161,7 +143,7 @@ Oid
 ZbxhistForeignParent(Relation foreign)
 {
 	ForeignTable *table = GetForeignTable(RelationGetRelid(foreign));
-	char	   *name = FindOption(table->options, FDW_OPTION_PARENT);
+	char	   *name = ZbxhistFindOption(table->options, FDW_OPTION_PARENT);
 	Oid			result;
 
 	if (name != NULL)
@@ -192,6 +174,6 @@ ZbxhistForeignParent(Relation foreign)
 char *
 ZbxhistMissingOption(Oid relid, AttrNumber attnum)
 {
-	return FindOption(GetForeignColumnOptions(relid, attnum),
+	return ZbxhistFindOption(GetForeignColumnOptions(relid, attnum),
 					  FDW_OPTION_MISSING);
 }

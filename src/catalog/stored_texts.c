@@ -1,13 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * stored_texts.c
- *	  Reads rows of a table of Zabbix's, as its items or hosts, by their key,
- *	  and all its keys.
+ *	  Reads tables of Zabbix's beside those of values: a setting, rows by their
+ *	  key, as of items or hosts, and all keys.
  *
- * Without a query, for the reasons in stored_setting.c: the table is locked,
- * looked at and read here, by a plain index on its key.
+ * A query on somebody's table may run his code: a cast of a column's type, a
+ * policy, a view in the table's place, or a function in an index's expression
+ * that the planner evaluates beforehand.  And between the look at the catalogs
+ * and the query he may alter the table.  So the table is locked, looked at and
+ * read here, by a plain index on its key where there are many rows, and only
+ * values of built-in types are taken.
  *
- * Locks: ACCESS SHARE on table and index until the transaction ends.
+ * Locks: ACCESS SHARE on the table, and of rows by keys on its index, until the
+ * transaction ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,26 +23,145 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "catalog/stored_table.h"
 #include "compat.h"
 
+PG_FUNCTION_INFO_V1(zbxhist_stored_setting);
 PG_FUNCTION_INFO_V1(zbxhist_stored_texts);
 PG_FUNCTION_INFO_V1(zbxhist_stored_keys);
+
+/*
+ * IsReadableColumn says whether a column is stored, of one of the types that
+ * Zabbix has for settings and names, and open to the user.
+ */
+static bool
+IsReadableColumn(Relation rel, AttrNumber attnum)
+{
+	Form_pg_attribute att;
+
+	if (attnum <= 0)
+		return false;
+	att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
+	return (att->atttypid == INT4OID || att->atttypid == INT8OID ||
+			att->atttypid == TEXTOID || att->atttypid == VARCHAROID) &&
+		att->attgenerated == '\0' &&
+		(pg_class_aclcheck(RelationGetRelid(rel), GetUserId(),
+						   ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck(RelationGetRelid(rel), attnum, GetUserId(),
+							   ACL_SELECT) == ACLCHECK_OK);
+}
+
+/*
+ * IsReadableTable says whether all rows of a table are open to the user.
+ */
+static bool
+IsReadableTable(Relation rel)
+{
+	return rel->rd_rel->relkind == RELKIND_RELATION &&
+		rel->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
+		may_use_schema(RelationGetNamespace(rel)) &&
+		check_enable_rls(RelationGetRelid(rel), InvalidOid, true) != RLS_ENABLED;
+}
+
+/*
+ * GetStoredText returns a column's value as text, palloc'd, or NULL.
+ */
+static char *
+GetStoredText(TupleTableSlot *slot, AttrNumber attnum)
+{
+	Oid			type = TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, attnum, &isnull);
+
+	if (isnull)
+		return NULL;
+	if (type == INT4OID)
+		return psprintf("%d", DatumGetInt32(value));
+	if (type == INT8OID)
+		return psprintf(INT64_FORMAT, DatumGetInt64(value));
+	return TextDatumGetCString(value);
+}
+
+/* ---- a setting ---- */
+
+/*
+ * FindValue returns the value of the first row, or of the first whose key is
+ * that one, or NULL.
+ */
+static char *
+FindValue(Relation rel, AttrNumber value, AttrNumber key, const char *wanted)
+{
+	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	char	   *result = NULL;
+
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (wanted != NULL)
+		{
+			const char *found = GetStoredText(slot, key);
+
+			if (found == NULL || strcmp(found, wanted) != 0)
+				continue;
+		}
+		result = GetStoredText(slot, value);
+		break;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	return result;
+}
+
+/*
+ * zbxhist_stored_setting(relation, value_column, key_column, key) returns what
+ * stands in a column of the first row of a table, or of the first with that
+ * key, as text; null if nothing does or the user may not read it.
+ */
+Datum
+zbxhist_stored_setting(PG_FUNCTION_ARGS)
+{
+	Relation	rel;
+	AttrNumber	value;
+	AttrNumber	key = InvalidAttrNumber;
+	bool		has_key = !PG_ARGISNULL(2) && !PG_ARGISNULL(3);
+	char	   *result = NULL;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) ||
+		(rel = try_relation_open(PG_GETARG_OID(0), AccessShareLock)) == NULL)
+		PG_RETURN_NULL();
+	value = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(1)));
+	if (has_key)
+		key = get_attnum(RelationGetRelid(rel), NameStr(*PG_GETARG_NAME(2)));
+	if (IsReadableTable(rel) && IsReadableColumn(rel, value) &&
+		(!has_key || IsReadableColumn(rel, key)))
+		result = FindValue(rel, value, key,
+						   has_key ? text_to_cstring(PG_GETARG_TEXT_PP(3)) : NULL);
+	relation_close(rel, AccessShareLock);
+	if (result == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(result));
+}
+
+/* ---- tables by an index ---- */
 
 /* the table and what is asked of it */
 typedef struct TextSource
@@ -85,10 +209,10 @@ OpenTextTable(TextSource *source, Oid relid, const char *key)
 	AttrNumber	attnum;
 
 	source->rel = try_relation_open(relid, AccessShareLock);
-	if (source->rel == NULL || !ZbxhistIsReadableTable(source->rel))
+	if (source->rel == NULL || !IsReadableTable(source->rel))
 		return false;
 	attnum = get_attnum(relid, key);
-	if (!ZbxhistIsReadableColumn(source->rel, attnum))
+	if (!IsReadableColumn(source->rel, attnum))
 		return false;
 	source->index = FindKeyIndex(source->rel, attnum);
 	return source->index != NULL;
@@ -125,7 +249,7 @@ OpenRows(TextSource *source, Oid relid, const char *key, ArrayType *columns)
 	for (int i = 0; i < source->ncolumns; i++)
 	{
 		source->columns[i] = get_attnum(relid, NameStr(*DatumGetName(names[i])));
-		if (!ZbxhistIsReadableColumn(source->rel, source->columns[i]))
+		if (!IsReadableColumn(source->rel, source->columns[i]))
 			return false;
 	}
 	return true;
@@ -147,7 +271,7 @@ PutText(ReturnSetInfo *rsinfo, const TextSource *source, int64 key,
 
 	for (int i = 0; i < source->ncolumns; i++)
 	{
-		char	   *text = ZbxhistGetStoredText(slot, source->columns[i]);
+		char	   *text = GetStoredText(slot, source->columns[i]);
 
 		missing[i] = text == NULL;
 		texts[i] = missing[i] ? (Datum) 0 : CStringGetTextDatum(text);

@@ -23,6 +23,7 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/bounds.h"
+#include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "catalog/privileges.h"
 #include "compat.h"
@@ -54,10 +55,10 @@ OpenReadable(Oid relid)
 static AttrNumber
 GetClockColumn(Relation rel)
 {
-	AttrNumber	clock = get_attnum(RelationGetRelid(rel), "clock");
+	AttrNumber	clock = ZbxhistFindColumn(RelationGetDescr(rel), "clock",
+										  INT4OID);
 
-	if (clock == InvalidAttrNumber ||
-		get_atttype(RelationGetRelid(rel), clock) != INT4OID)
+	if (clock == InvalidAttrNumber)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("table \"%s\" has no column \"clock\" of type integer",

@@ -379,7 +379,7 @@ StartItem(ItemScanState *state)
 						  &state->locked);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
-										  estate->es_snapshot, AccessShareLock,
+										  estate->es_snapshot,
 										  state->query.is_of_each);
 	if (state->query.is_of_each)
 	{

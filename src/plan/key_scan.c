@@ -191,8 +191,7 @@ OpenKeys(KeyScanState *state)
 		range.last = Max(range.last, state->keys[i].last);
 	}
 	ZbxhistLockPartitions(parent, &range, &state->locked);
-	state->reader = ZbxhistOpenReader(parent, estate->es_snapshot,
-									  AccessShareLock, true);
+	state->reader = ZbxhistOpenReader(parent, estate->es_snapshot, true);
 	MemoryContextSwitchTo(old);
 }
 

@@ -31,6 +31,7 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -45,11 +46,13 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "compat_marks.h"
 #include "guc.h"
+#include "ingest/frame.h"
 #include "plan/clock_bounds.h"
 #include "plan/prune.h"
 #include "plan/select.h"
@@ -232,11 +235,11 @@ GetWholeQuery(const PlannedStmt *stmt)
 }
 
 /*
- * ZbxhistParentOfPlan returns the parent of which a plan changes one
+ * ParentOfPlan returns the parent of which a plan changes one
  * partition, or InvalidOid.
  */
-Oid
-ZbxhistParentOfPlan(const PlannedStmt *stmt)
+static Oid
+ParentOfPlan(const PlannedStmt *stmt)
 {
 	Query	   *whole = GetWholeQuery(stmt);
 
@@ -295,7 +298,7 @@ RunQuery(Query *query, QueryDesc *outer)
 void
 ZbxhistRunParentPart(QueryDesc *query)
 {
-	Oid			parent = ZbxhistParentOfPlan(query->plannedstmt);
+	Oid			parent = ParentOfPlan(query->plannedstmt);
 	Query	   *whole;
 	MemoryContext old;
 
@@ -307,4 +310,72 @@ ZbxhistRunParentPart(QueryDesc *query)
 	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
 	add_processed(query->estate, RunQuery(whole, query));
 	MemoryContextSwitchTo(old);
+}
+
+/* ---- snapshots that are older than locks ---- */
+
+/*
+ * Who changes or locks rows of a parent waits for moves of its rows before he
+ * takes his snapshot, see rows/move_lock.c.  Two kinds of statements have one by
+ * then:
+ *
+ * - those that a utility statement executes: EXPLAIN ANALYZE, EXECUTE, DECLARE
+ *	 CURSOR and COPY take a snapshot before they plan, or lock what a plan
+ *	 needs;
+ * - those that have a plan for one partition from earlier, which says nothing
+ *	 of the move lock.
+ *
+ * In READ COMMITTED a statement may see whatever has been committed before it
+ * begins, so these get a new snapshot here, before they begin.
+ */
+
+/*
+ * IsParent says whether a table, locked by its query, is a parent of ours.
+ */
+static bool
+IsParent(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = ZbxhistIsRouted(rel);
+
+	table_close(rel, NoLock);
+	return result;
+}
+
+/*
+ * ChangesParent says whether a plan changes or locks rows of a parent.
+ */
+static bool
+ChangesParent(const PlannedStmt *stmt)
+{
+	ListCell   *lc;
+
+	foreach(lc, stmt->rtable)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind == RTE_RELATION &&
+			rte->relkind == RELKIND_RELATION &&
+			rte->rellockmode >= RowShareLock && IsParent(rte->relid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * ZbxhistPrepareChange is called before a query is started.
+ */
+void
+ZbxhistPrepareChange(QueryDesc *query)
+{
+	Oid			parent = ParentOfPlan(query->plannedstmt);
+	bool		is_old = OidIsValid(parent) && ZbxhistBeginChanging(parent);
+
+	if (!is_old)
+		is_old = ZbxhistSnapshotIsOld() && ChangesParent(query->plannedstmt);
+	if (!is_old || IsolationUsesXactSnapshot() ||
+		query->crosscheck_snapshot != InvalidSnapshot)
+		return;
+	UnregisterSnapshot(query->snapshot);
+	query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 }

@@ -15,7 +15,7 @@
 
 extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
 									  PLANNER_PROTO);
-extern Oid	ZbxhistParentOfPlan(const PlannedStmt *stmt);
 extern void ZbxhistRunParentPart(QueryDesc *query);
+extern void ZbxhistPrepareChange(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */

@@ -25,6 +25,7 @@
 #include "access/sysattr.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -49,24 +50,12 @@
 #include "read/range.h"
 #include "read/row_set.h"
 
-/* members of the plan's custom_private */
-typedef enum RangeScanPrivate
-{
-	RANGE_CALL,					/* the FuncExpr, for its types */
-	RANGE_ATTNUMS				/* the parent's column of each of the scan's */
-} RangeScanPrivate;
-
 typedef struct RangeScanState
 {
 	CustomScanState css;		/* must be first */
 	FuncExpr   *call;			/* the plan's */
 	FmgrInfo	function;
-	RangeGetter get_range;
 	List	   *arguments;		/* of ExprState */
-	int			natts;
-	int			nattributes;	/* of these; the last may be the whole row */
-	AttrNumber *attnums;
-	AttrNumber	last_attnum;	/* the highest of them */
 	ItemRange	range;
 	RowSet		set;
 	bool		is_open;		/* set is */
@@ -91,7 +80,7 @@ GetCall(RangeTblEntry *rte)
 	call = (FuncExpr *) function->funcexpr;
 	if (call == NULL || !IsA(call, FuncExpr) ||
 		!OidIsValid(get_func_support(call->funcid)) ||
-		ZbxhistFindRangeGetter(call->funcid) == NULL)
+		!ZbxhistIsRange(call->funcid))
 		return NULL;
 	return call;
 }
@@ -128,42 +117,36 @@ NeedsWholeRow(RelOptInfo *rel)
 }
 
 /*
- * BuildScanList returns the scan's target list, of all columns there are and, if
- * it is needed, the whole row, and their numbers.
+ * BuildScanList returns the scan's target list: all columns of the parent in their
+ * places, nulls for those that were dropped, and, if it is needed, the whole row.
  */
 static List *
-BuildScanList(RelOptInfo *rel, Oid rowtype, List **attnums)
+BuildScanList(RelOptInfo *rel, Oid rowtype)
 {
 	TupleDesc	desc = lookup_rowtype_tupdesc(rowtype, -1);
 	List	   *result = NIL;
 
-	*attnums = NIL;
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Var		   *var;
+		Expr	   *column = att->attisdropped ?
+			(Expr *) makeNullConst(INT4OID, -1, InvalidOid) :
+			(Expr *) makeVar(rel->relid, i + 1, att->atttypid, att->atttypmod,
+							 att->attcollation, 0);
 
-		if (att->attisdropped)
-			continue;
-		var = makeVar(rel->relid, att->attnum, att->atttypid, att->atttypmod,
-					  att->attcollation, 0);
 		result = lappend(result,
-						 makeTargetEntry((Expr *) var, list_length(result) + 1,
+						 makeTargetEntry(column, i + 1,
 										 pstrdup(NameStr(att->attname)),
 										 false));
-		*attnums = lappend_int(*attnums, att->attnum);
 	}
 	ReleaseTupleDesc(desc);
 	if (NeedsWholeRow(rel))
-	{
-		Var		   *row = makeVar(rel->relid, InvalidAttrNumber, rowtype, -1,
-								  InvalidOid, 0);
-
 		result = lappend(result,
-						 makeTargetEntry((Expr *) row, list_length(result) + 1,
-										 NULL, false));
-		*attnums = lappend_int(*attnums, InvalidAttrNumber);
-	}
+						 makeTargetEntry((Expr *) makeVar(rel->relid,
+														  InvalidAttrNumber,
+														  rowtype, -1,
+														  InvalidOid, 0),
+										 list_length(result) + 1, NULL, false));
 	return result;
 }
 
@@ -184,15 +167,14 @@ PlanRange(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 {
 	FuncExpr   *call = linitial_node(FuncExpr, path->custom_private);
 	CustomScan *scan = makeNode(CustomScan);
-	List	   *attnums;
 
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(clauses, false);
 	scan->flags = path->flags;
 	scan->custom_scan_tlist =
-		BuildScanList(rel, exprType(linitial(call->args)), &attnums);
+		BuildScanList(rel, exprType(linitial(call->args)));
 	scan->custom_exprs = copyObject(call->args);
-	scan->custom_private = list_make2(call, attnums);
+	scan->custom_private = list_make1(call);
 	scan->methods = &zbxhist_range_scan.methods;
 
 	/* a plan that is kept ends with a change of the table */
@@ -238,7 +220,7 @@ ZbxhistConsiderRangeScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
 PG_FUNCTION_INFO_V1(zbxhist_range_support);
 
 /*
- * zbxhist_range_support is the support function of both functions range: it
+ * zbxhist_range_support is the support function of range: it
  * tells the planner a max_rows that it can know.
  */
 Datum
@@ -274,24 +256,13 @@ BeginRange(CustomScanState *node, EState *estate, int eflags)
 {
 	RangeScanState *state = (RangeScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	List	   *attnums = list_nth(scan->custom_private, RANGE_ATTNUMS);
-	ListCell   *lc;
 
-	state->call = list_nth(scan->custom_private, RANGE_CALL);
+	state->call = linitial_node(FuncExpr, scan->custom_private);
 	check_function_execute(state->call->funcid);
 	InvokeFunctionExecuteHook(state->call->funcid);
 	fmgr_info(state->call->funcid, &state->function);
 	fmgr_info_set_expr((Node *) state->call, &state->function);
-	state->get_range = ZbxhistFindRangeGetter(state->call->funcid);
 	state->arguments = ExecInitExprList(scan->custom_exprs, &node->ss.ps);
-
-	state->attnums = palloc(sizeof(AttrNumber) * Max(list_length(attnums), 1));
-	foreach(lc, attnums)
-	{
-		state->attnums[state->natts++] = lfirst_int(lc);
-		state->nattributes += lfirst_int(lc) != InvalidAttrNumber;
-		state->last_attnum = Max(state->last_attnum, lfirst_int(lc));
-	}
 }
 
 /*
@@ -305,14 +276,12 @@ CheckColumns(const RangeScanState *state)
 		state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 	TupleDesc	desc = RelationGetDescr(state->set.parent);
 
-	for (int i = 0; i < state->nattributes; i++)
+	for (int i = 0; i < desc->natts; i++)
 	{
-		AttrNumber	attnum = state->attnums[i];
-
-		if (attnum > desc->natts ||
-			TupleDescAttr(desc, attnum - 1)->attisdropped ||
-			TupleDescAttr(desc, attnum - 1)->atttypid !=
-			TupleDescAttr(expected, i)->atttypid)
+		if (i >= expected->natts ||
+			(!TupleDescAttr(desc, i)->attisdropped &&
+			 TupleDescAttr(desc, i)->atttypid !=
+			 TupleDescAttr(expected, i)->atttypid))
 			ereport(ERROR,
 					errcode(ERRCODE_DATATYPE_MISMATCH),
 					errmsg("table \"%s\" has changed since the query was planned",
@@ -343,7 +312,7 @@ OpenRange(RangeScanState *state)
 													&argument->isnull);
 	}
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	state->get_range(fcinfo, &state->range);
+	ZbxhistGetRange(fcinfo, &state->range);
 	max_rows = ZbxhistRangeMaxRows(fcinfo);
 
 	MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
@@ -364,9 +333,7 @@ NextRange(ScanState *node)
 	RangeScanState *state = (RangeScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	TupleTableSlot *row;
-	const AttrNumber *attnums = state->attnums;
-	Datum	   *values = slot->tts_values;
-	bool	   *isnull = slot->tts_isnull;
+	int			natts;
 
 	if (!state->is_open)
 		OpenRange(state);
@@ -374,19 +341,17 @@ NextRange(ScanState *node)
 	if (!ZbxhistNextRow(&state->set))
 		return slot;
 	row = ZbxhistReadSlot(state->set.reader);
-	slot_getsomeattrs(row, state->last_attnum);
-	for (int i = 0, n = state->nattributes; i < n; i++)
-	{
-		values[i] = row->tts_values[attnums[i] - 1];
-		isnull[i] = row->tts_isnull[attnums[i] - 1];
-	}
-	if (state->nattributes < state->natts)
+	slot_getallattrs(row);
+	natts = row->tts_tupleDescriptor->natts;
+	memcpy(slot->tts_values, row->tts_values, sizeof(Datum) * natts);
+	memcpy(slot->tts_isnull, row->tts_isnull, sizeof(bool) * natts);
+	if (natts < slot->tts_tupleDescriptor->natts)
 	{
 		MemoryContext old =
 			MemoryContextSwitchTo(node->ps.ps_ExprContext->ecxt_per_tuple_memory);
 
-		values[state->nattributes] = ZbxhistReadDatum(state->set.reader);
-		isnull[state->nattributes] = false;
+		slot->tts_values[natts] = ZbxhistReadDatum(state->set.reader);
+		slot->tts_isnull[natts] = false;
 		MemoryContextSwitchTo(old);
 	}
 	return ExecStoreVirtualTuple(slot);

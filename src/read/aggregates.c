@@ -19,19 +19,15 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "catalog/columns.h"
 #include "packed/format/segment.h"
-#include "read/arguments.h"
 #include "read/row_set.h"
 #include "read/total.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_statistics);
-PG_FUNCTION_INFO_V1(zbxhist_statistics_time);
 PG_FUNCTION_INFO_V1(zbxhist_buckets);
-PG_FUNCTION_INFO_V1(zbxhist_buckets_time);
 
 /* so that the last bucket's number is exact in numeric, too */
 #define MAX_BUCKETS 1000000
@@ -373,17 +369,18 @@ AddRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)
 }
 
 /*
- * ReturnBuckets returns a row for each bucket that has values, in order.  As
- * in the frontend's query, both clocks are included.
+ * zbxhist_buckets(parent, itemid, from_clock, to_clock, buckets) returns
+ * bucket, count, avg, min, max and the last clock of each bucket that has
+ * values, in order.  As in the frontend's query, both clocks are included.
  */
-static Datum
-ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
+Datum
+zbxhist_buckets(PG_FUNCTION_ARGS)
 {
 	Bucket		bucket = {0};
 	ItemRange	range;
 
-	bucket.from_clock = from_clock;
-	bucket.to_clock = to_clock;
+	bucket.from_clock = PG_GETARG_INT32(2);
+	bucket.to_clock = PG_GETARG_INT32(3);
 	bucket.nbuckets = PG_GETARG_INT32(4);
 	if (bucket.nbuckets < 1 || bucket.nbuckets > MAX_BUCKETS)
 		ereport(ERROR,
@@ -391,51 +388,35 @@ ReturnBuckets(FunctionCallInfo fcinfo, int32 from_clock, int32 to_clock)
 				errmsg("argument \"%s\" must be between %d and %d", "buckets",
 					   1, MAX_BUCKETS));
 	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
-	ZbxhistStartAt(&range, make_position(from_clock, PG_INT32_MIN));
-	ZbxhistEndAt(&range, make_position(to_clock, PG_INT32_MAX));
+	ZbxhistStartAt(&range, make_position(bucket.from_clock, PG_INT32_MIN));
+	ZbxhistEndAt(&range, make_position(bucket.to_clock, PG_INT32_MAX));
 	AddRange(&bucket, fcinfo, &range);
 	PutBucket(&bucket);
 	return (Datum) 0;
 }
 
-/*
- * zbxhist_buckets(parent, itemid, from_clock, to_clock, buckets) returns
- * bucket, count, avg, min, max and the last clock of each bucket.
- */
-Datum
-zbxhist_buckets(PG_FUNCTION_ARGS)
-{
-	return ReturnBuckets(fcinfo, PG_GETARG_INT32(2), PG_GETARG_INT32(3));
-}
-
-/*
- * zbxhist_buckets_time(parent, itemid, from_time, to_time, buckets) does the
- * same for times, which count in whole seconds.
- */
-Datum
-zbxhist_buckets_time(PG_FUNCTION_ARGS)
-{
-	int64		from;
-	int64		to;
-
-	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(2), &from);
-	(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &to);
-	return ReturnBuckets(fcinfo, position_clock(from), position_clock(to));
-}
-
 /* ---- statistics ---- */
 
 /*
- * ReturnStatistics returns the one row for a range, which is one bucket.
+ * zbxhist_statistics(parent, itemid, from_clock, to_clock [, from_ns, to_ns])
+ * returns count, min, max, sum, avg, delta, first_clock and last_clock of an
+ * item's values from one moment, included, to another, excluded.
  */
-static Datum
-ReturnStatistics(FunctionCallInfo fcinfo, const ItemRange *range)
+Datum
+zbxhist_statistics(PG_FUNCTION_ARGS)
 {
+	bool		has_ns = PG_NARGS() > 4;
 	Datum		values[8];
 	bool		nulls[8] = {false, true, true, true, true, true, true, true};
 	Bucket		bucket = {.is_weighted = true};
+	ItemRange	range;
 
-	AddRange(&bucket, fcinfo, range);
+	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
+	ZbxhistStartAt(&range, make_position(PG_GETARG_INT32(2), has_ns ?
+										 PG_GETARG_INT32(4) : PG_INT32_MIN));
+	ZbxhistEndBefore(&range, make_position(PG_GETARG_INT32(3), has_ns ?
+										   PG_GETARG_INT32(5) : PG_INT32_MIN));
+	AddRange(&bucket, fcinfo, &range);
 	values[0] = Int64GetDatum(bucket.count);
 	if (bucket.nrows > 0)
 	{
@@ -451,35 +432,4 @@ ReturnStatistics(FunctionCallInfo fcinfo, const ItemRange *range)
 	tuplestore_putvalues(bucket.rsinfo->setResult, bucket.rsinfo->setDesc,
 						 values, nulls);
 	return (Datum) 0;
-}
-
-/*
- * zbxhist_statistics(parent, itemid, from_clock, to_clock) returns count,
- * min, max, sum, avg, delta, first_clock and last_clock of an item's values
- * from one clock, included, to another, excluded.
- */
-Datum
-zbxhist_statistics(PG_FUNCTION_ARGS)
-{
-	ItemRange	range;
-
-	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
-	ZbxhistStartAt(&range, make_position(PG_GETARG_INT32(2), PG_INT32_MIN));
-	ZbxhistEndBefore(&range, make_position(PG_GETARG_INT32(3), PG_INT32_MIN));
-	return ReturnStatistics(fcinfo, &range);
-}
-
-/*
- * zbxhist_statistics_time(parent, itemid, from_time, to_time) does the same
- * for times.
- */
-Datum
-zbxhist_statistics_time(PG_FUNCTION_ARGS)
-{
-	ItemRange	range;
-
-	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
-	ZbxhistLimitByTimes(&range, PG_GETARG_TIMESTAMPTZ(2),
-						PG_GETARG_TIMESTAMPTZ(3));
-	return ReturnStatistics(fcinfo, &range);
 }

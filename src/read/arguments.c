@@ -81,20 +81,3 @@ ZbxhistToLimit(const char *name, bool isnull, int64 value)
 				errmsg("argument \"%s\" must not be negative", name));
 	return (uint64) value;
 }
-
-/*
- * ZbxhistLimitByTimes limits range to what is from one time, included, to
- * another, excluded; both may be beyond all clocks.
- */
-void
-ZbxhistLimitByTimes(ItemRange *range, TimestampTz from, TimestampTz to)
-{
-	int64		position;
-
-	if (ZbxhistTimePosition(from, &position) || position == PG_INT64_MIN)
-		ZbxhistStartAt(range, position);
-	else
-		ZbxhistMakeEmpty(range);
-	if (ZbxhistTimePosition(to, &position) || position == PG_INT64_MIN)
-		ZbxhistEndBefore(range, position);
-}

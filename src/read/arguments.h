@@ -8,16 +8,11 @@
 #ifndef ZBXHIST_ARGUMENTS_H
 #define ZBXHIST_ARGUMENTS_H
 
-#include "datatype/timestamp.h"
 #include "fmgr.h"
-
-#include "rows/item_range.h"
 
 extern int	ZbxhistGetWord(FunctionCallInfo fcinfo, int argument,
 						   const char *name, const char *const *words);
 extern bool ZbxhistGetSort(FunctionCallInfo fcinfo, int argument);
 extern uint64 ZbxhistToLimit(const char *name, bool isnull, int64 value);
-extern void ZbxhistLimitByTimes(ItemRange *range, TimestampTz from,
-								TimestampTz to);
 
 #endif							/* ZBXHIST_ARGUMENTS_H */

@@ -37,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/columns.h"
 #include "compat.h"
 #include "read/item_ends.h"
 #include "rows/index_next.h"
@@ -175,20 +176,6 @@ OpenItemIndex(HeapSource *source)
 }
 
 /*
- * find_int4 returns the number of a column of type integer, or 0.
- */
-static AttrNumber
-find_int4(Relation rel, const char *name)
-{
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
-
-	if (attnum <= 0 ||
-		TupleDescAttr(RelationGetDescr(rel), attnum - 1)->atttypid != INT4OID)
-		return InvalidAttrNumber;
-	return attnum;
-}
-
-/*
  * ZbxhistOpenHeapSource makes a source of rel, which has the columns of a
  * parent and whose reference it takes over.  The snapshot must stay registered
  * as long as the source is open.
@@ -207,8 +194,9 @@ ZbxhistOpenHeapSource(Relation rel, Snapshot snapshot)
 	source->context = context;
 	source->snapshot = snapshot;
 	source->itemid_attnum = get_attnum(RelationGetRelid(rel), "itemid");
-	source->clock_attnum = find_int4(rel, "clock");
-	source->ns_attnum = find_int4(rel, "ns");
+	source->clock_attnum = ZbxhistFindColumn(RelationGetDescr(rel), "clock",
+											 INT4OID);
+	source->ns_attnum = ZbxhistFindColumn(RelationGetDescr(rel), "ns", INT4OID);
 	source->has_clocks = source->clock_attnum != InvalidAttrNumber &&
 		has_no_nulls(RelationGetDescr(rel), source->clock_attnum);
 	source->scan_slot = table_slot_create(rel, NULL);

@@ -14,13 +14,11 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
-#include "utils/timestamp.h"
 
 #include "read/arguments.h"
 #include "read/row_set.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_last_values);
-PG_FUNCTION_INFO_V1(zbxhist_last_values_time);
 
 /*
  * compare_items orders ranges by their items.
@@ -28,12 +26,8 @@ PG_FUNCTION_INFO_V1(zbxhist_last_values_time);
 static int
 compare_items(const void *a, const void *b)
 {
-	const ItemRange *left = a;
-	const ItemRange *right = b;
-
-	if (left->itemid != right->itemid)
-		return left->itemid < right->itemid ? -1 : 1;
-	return 0;
+	return compare_places(((const ItemRange *) a)->itemid, 0,
+						  ((const ItemRange *) b)->itemid, 0);
 }
 
 /*
@@ -73,45 +67,22 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 }
 
 /*
- * ReturnLast returns the newest rows of the items from position first on.
- */
-static Datum
-ReturnLast(FunctionCallInfo fcinfo, int64 first)
-{
-	ItemRange  *ranges = NULL;
-	int			nranges = 0;
-
-	ZbxhistCheckSetContext(fcinfo);
-	if (SRF_IS_FIRSTCALL() && !PG_ARGISNULL(1))
-		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
-	return ZbxhistReturnRows(fcinfo, ranges, nranges,
-							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
-											PG_GETARG_INT32(2)));
-}
-
-/*
- * zbxhist_last_values(row type, itemids, max_rows, since_clock) returns the
- * newest rows of each item, newest first, with clocks not before since_clock
- * unless that is null.
+ * zbxhist_last_values(row type, itemids, max_rows, since_clock [, since_ns])
+ * returns the newest rows of each item, newest first, with clocks not before
+ * since_clock unless that is null.
  */
 Datum
 zbxhist_last_values(PG_FUNCTION_ARGS)
 {
-	return ReturnLast(fcinfo, PG_ARGISNULL(3) ? PG_INT64_MIN :
-					  make_position(PG_GETARG_INT32(3), PG_INT32_MIN));
-}
+	int64		first = PG_ARGISNULL(3) ? PG_INT64_MIN :
+		make_position(PG_GETARG_INT32(3),
+					  PG_NARGS() > 4 ? PG_GETARG_INT32(4) : PG_INT32_MIN);
+	ItemRange  *ranges = NULL;
+	int			nranges = 0;
 
-/*
- * zbxhist_last_values_time(row type, itemids, max_rows, since_time) does the
- * same for a time.
- */
-Datum
-zbxhist_last_values_time(PG_FUNCTION_ARGS)
-{
-	int64		position = PG_INT64_MIN;
-
-	/* nothing is at the last position but what is at the end of int4 */
-	if (!PG_ARGISNULL(3))
-		(void) ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(3), &position);
-	return ReturnLast(fcinfo, position);
+	if (!PG_ARGISNULL(1))
+		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
+	return ZbxhistReturnRows(fcinfo, ranges, nranges,
+							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
+											PG_GETARG_INT32(2)));
 }

@@ -13,7 +13,6 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
-#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "read/arguments.h"
@@ -23,20 +22,18 @@
 #include "read/row_set.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_range);
-PG_FUNCTION_INFO_V1(zbxhist_range_time);
 PG_FUNCTION_INFO_V1(zbxhist_nearest);
-PG_FUNCTION_INFO_V1(zbxhist_nearest_time);
 PG_FUNCTION_INFO_V1(zbxhist_minimum_time);
 
 /* ---- range ---- */
 
 /*
- * GetRange takes the arguments of a call (row type, itemid, from_clock,
+ * ZbxhistGetRange takes the arguments of a call (row type, itemid, from_clock,
  * to_clock, sort, max_rows, from_ns, to_ns) into range.  A null moment or item
  * gives no rows, as in SQL.
  */
-static void
-GetRange(FunctionCallInfo fcinfo, ItemRange *range)
+void
+ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range)
 {
 	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
 	range->is_descending = ZbxhistGetSort(fcinfo, 4);
@@ -53,23 +50,7 @@ GetRange(FunctionCallInfo fcinfo, ItemRange *range)
 }
 
 /*
- * GetRangeOfTimes does the same for times: (row type, itemid, from_time,
- * to_time, sort, max_rows).
- */
-static void
-GetRangeOfTimes(FunctionCallInfo fcinfo, ItemRange *range)
-{
-	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
-	range->is_descending = ZbxhistGetSort(fcinfo, 4);
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		ZbxhistMakeEmpty(range);
-	else
-		ZbxhistLimitByTimes(range, PG_GETARG_TIMESTAMPTZ(2),
-							PG_GETARG_TIMESTAMPTZ(3));
-}
-
-/*
- * ZbxhistRangeMaxRows returns how many rows a call of either function may give.
+ * ZbxhistRangeMaxRows returns how many rows a call may give.
  */
 uint64
 ZbxhistRangeMaxRows(FunctionCallInfo fcinfo)
@@ -81,52 +62,28 @@ ZbxhistRangeMaxRows(FunctionCallInfo fcinfo)
 }
 
 /*
- * ReturnRange returns the rows of the range that the arguments say.
- */
-static Datum
-ReturnRange(FunctionCallInfo fcinfo, RangeGetter get_range)
-{
-	ItemRange	range;
-
-	ZbxhistCheckSetContext(fcinfo);
-	get_range(fcinfo, &range);
-	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
-}
-
-/*
  * zbxhist_range returns the rows of an item from one moment, included, to
  * another, excluded.
  */
 Datum
 zbxhist_range(PG_FUNCTION_ARGS)
 {
-	return ReturnRange(fcinfo, GetRange);
+	ItemRange	range;
+
+	ZbxhistGetRange(fcinfo, &range);
+	return ZbxhistReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
 }
 
 /*
- * zbxhist_range_time does the same for times.
+ * ZbxhistIsRange says whether a function is the one above.
  */
-Datum
-zbxhist_range_time(PG_FUNCTION_ARGS)
-{
-	return ReturnRange(fcinfo, GetRangeOfTimes);
-}
-
-/*
- * ZbxhistFindRangeGetter returns what takes the arguments of a function, if
- * that is one of the two above, called as they are; else NULL.
- */
-RangeGetter
-ZbxhistFindRangeGetter(Oid funcid)
+bool
+ZbxhistIsRange(Oid funcid)
 {
 	FmgrInfo	function;
 
 	fmgr_info(funcid, &function);
-	if (function.fn_addr == zbxhist_range)
-		return GetRange;
-	if (function.fn_addr == zbxhist_range_time)
-		return GetRangeOfTimes;
-	return NULL;
+	return function.fn_addr == zbxhist_range;
 }
 
 /* ---- nearest ---- */
@@ -152,59 +109,26 @@ ReturnFirst(FunctionCallInfo fcinfo, const ItemRange *range)
 }
 
 /*
- * LimitByWhich limits range to what may be the answer: the row at position
- * itself, or else the nearest before or after it.
- */
-static void
-LimitByWhich(FunctionCallInfo fcinfo, int argument, ItemRange *range,
-			 int64 position)
-{
-	static const char *const words[] = {"exact", "less", "greater", NULL};
-	int			which = ZbxhistGetWord(fcinfo, argument, "which", words);
-
-	range->is_descending = which == 1;
-	if (which != 1)
-		ZbxhistStartAt(range, position);
-	if (which != 2)
-		ZbxhistEndAt(range, position);
-}
-
-/*
  * zbxhist_nearest(row type, itemid, clock, ns, which) returns the row at a
  * moment, or the nearest one.
  */
 Datum
 zbxhist_nearest(PG_FUNCTION_ARGS)
 {
-	ItemRange	range;
+	static const char *const words[] = {"exact", "less", "greater", NULL};
+	int			which = ZbxhistGetWord(fcinfo, 4, "which", words);
 	bool		is_null = PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3);
-
-	ZbxhistWholeItem(&range, is_null ? 0 : PG_GETARG_INT64(1));
-	LimitByWhich(fcinfo, 4, &range,
-				 is_null ? 0 : make_position(PG_GETARG_INT32(2),
-											 PG_GETARG_INT32(3)));
-	if (is_null)
-		ZbxhistMakeEmpty(&range);
-	return ReturnFirst(fcinfo, &range);
-}
-
-/*
- * zbxhist_nearest_time(row type, itemid, moment, which) does the same for a
- * time.  A time without a position is before or after all rows.
- */
-Datum
-zbxhist_nearest_time(PG_FUNCTION_ARGS)
-{
+	int64		position = is_null ? 0 : make_position(PG_GETARG_INT32(2),
+													   PG_GETARG_INT32(3));
 	ItemRange	range;
-	bool		is_null = PG_ARGISNULL(1) || PG_ARGISNULL(2);
-	int64		position = 0;
-	bool		has_position = is_null ||
-		ZbxhistTimePosition(PG_GETARG_TIMESTAMPTZ(2), &position);
 
 	ZbxhistWholeItem(&range, is_null ? 0 : PG_GETARG_INT64(1));
-	LimitByWhich(fcinfo, 3, &range, position);
-	/* only what is between the time and the end is left out */
-	if (is_null || (!has_position && range.first == range.last))
+	range.is_descending = which == 1;
+	if (which != 1)
+		ZbxhistStartAt(&range, position);
+	if (which != 2)
+		ZbxhistEndAt(&range, position);
+	if (is_null)
 		ZbxhistMakeEmpty(&range);
 	return ReturnFirst(fcinfo, &range);
 }

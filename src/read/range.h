@@ -12,13 +12,11 @@
 
 #include "rows/item_range.h"
 
-/* the argument max_rows, in both functions */
+/* the argument max_rows */
 #define RANGE_MAX_ROWS_ARGUMENT 5
 
-/* takes the arguments of a call into a range */
-typedef void (*RangeGetter) (FunctionCallInfo fcinfo, ItemRange *range);
-
-extern RangeGetter ZbxhistFindRangeGetter(Oid funcid);
+extern bool ZbxhistIsRange(Oid funcid);
+extern void ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range);
 extern uint64 ZbxhistRangeMaxRows(FunctionCallInfo fcinfo);
 
 #endif							/* ZBXHIST_RANGE_H */

@@ -28,6 +28,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tupconvert.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "executor/tuptable.h"
@@ -43,16 +44,41 @@
 #include "ingest/frame.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/day/open_days.h"
-#include "read/open_source.h"
 #include "read/reader.h"
 #include "rows/kept_tables.h"
+
+/* a source, and how its rows become rows of the parent */
+typedef struct OpenSource
+{
+	ItemSource *source;
+	Oid			relid;			/* InvalidOid: packed days, whose rows are of
+								 * the parent's row type */
+	bool		is_behind;		/* its next row has not been asked for yet */
+	bool		is_converted;	/* rows go through converted */
+	TupleConversionMap *map;	/* NULL: same columns at the same places */
+	TupleTableSlot *converted;
+} OpenSource;
+
+/*
+ * has_row says whether a source has a row that has not been given out, going
+ * to it if need be.
+ */
+static inline bool
+has_row(OpenSource *open)
+{
+	if (open->is_behind)
+	{
+		open->source->methods->next(open->source);
+		open->is_behind = false;
+	}
+	return open->source->has_row;
+}
 
 struct ItemReader
 {
 	Relation	parent;			/* borrowed */
 	PartitionSet *set;
 	Snapshot	snapshot;
-	LOCKMODE	lockmode;		/* for partitions */
 	bool		keeps_sources;	/* for more items to come */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
@@ -60,7 +86,6 @@ struct ItemReader
 
 	List	   *fixed;			/* of OpenSource: the parent and such */
 	KeptTables	kept;			/* of OpenSource: partitions read before */
-	LOCKMODE	release;		/* lock of packed days that are left */
 	OpenSource *packed;			/* packed days, one at a time; NULL: none yet */
 	OpenDays   *days;			/* those of packed */
 	OpenSource *partition;		/* being read, maybe packed, or NULL */
@@ -75,6 +100,86 @@ struct ItemReader
 	MemoryContext context;		/* owns all this */
 };
 
+/* ---- the rows of one table as rows of its parent ---- */
+
+/*
+ * NeedsConversion says whether tuples of a table cannot be handed out as
+ * tuples of the parent: other places of the columns, or columns that were
+ * added without rewriting the table.
+ */
+static bool
+NeedsConversion(OpenSource *open, TupleDesc desc)
+{
+	return open->map != NULL ||
+		(desc->constr != NULL && desc->constr->missing != NULL);
+}
+
+/*
+ * OpenSourceOf makes a source of an opened and locked table.
+ */
+static OpenSource *
+OpenSourceOf(Relation rel, Relation parent, Snapshot snapshot)
+{
+	OpenSource *open = palloc0(sizeof(OpenSource));
+
+	open->relid = RelationGetRelid(rel);
+	open->map = convert_tuples_by_name(RelationGetDescr(rel),
+									   RelationGetDescr(parent));
+	open->is_converted = NeedsConversion(open, RelationGetDescr(rel));
+	if (open->is_converted)
+		open->converted = MakeSingleTupleTableSlot(RelationGetDescr(parent),
+												   &TTSOpsVirtual);
+	open->source = ZbxhistOpenHeapSource(rel, snapshot);
+	return open;
+}
+
+/*
+ * StartSource begins to read a range.
+ */
+static void
+StartSource(OpenSource *open, const ItemRange *range)
+{
+	open->source->methods->start(open->source, range);
+	open->is_behind = true;
+}
+
+/*
+ * GetSourceSlot returns the present row with the parent's columns, which
+ * desc describes; it is good until the source goes on.
+ */
+static TupleTableSlot *
+GetSourceSlot(OpenSource *open, TupleDesc desc)
+{
+	TupleTableSlot *slot = open->source->slot;
+
+	if (!open->is_converted)
+		return slot;
+	if (open->map != NULL)
+		return execute_attr_map_slot(open->map->attrMap, slot,
+									 open->converted);
+	slot_getallattrs(slot);
+	ExecClearTuple(open->converted);
+	memcpy(open->converted->tts_values, slot->tts_values,
+		   sizeof(Datum) * desc->natts);
+	memcpy(open->converted->tts_isnull, slot->tts_isnull,
+		   sizeof(bool) * desc->natts);
+	return ExecStoreVirtualTuple(open->converted);
+}
+
+/*
+ * CloseSource closes and frees one.
+ */
+static void
+CloseSource(OpenSource *open)
+{
+	if (open->converted != NULL)
+		ExecDropSingleTupleTableSlot(open->converted);
+	if (open->map != NULL)
+		free_conversion_map(open->map);
+	open->source->methods->close(open->source);
+	pfree(open);
+}
+
 /* ---- sources ---- */
 
 /*
@@ -84,7 +189,7 @@ static OpenSource *
 AddSource(ItemReader *reader, Relation rel)
 {
 	MemoryContext old = MemoryContextSwitchTo(reader->context);
-	OpenSource *open = ZbxhistOpenTable(rel, reader->parent, reader->snapshot);
+	OpenSource *open = OpenSourceOf(rel, reader->parent, reader->snapshot);
 
 	reader->nopened++;
 	MemoryContextSwitchTo(old);
@@ -103,8 +208,8 @@ EnterDay(ItemReader *reader, const WalkStep *step)
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
 		ItemSource *source = ZbxhistOpenPackedSource(reader->parent,
 													 reader->snapshot,
-													 reader->lockmode,
-													 reader->release);
+													 AccessShareLock,
+													 AccessShareLock);
 
 		reader->packed = palloc0(sizeof(OpenSource));
 		reader->packed->source = source;
@@ -123,7 +228,7 @@ EnterDay(ItemReader *reader, const WalkStep *step)
 static Relation
 OpenOther(ItemReader *reader, Oid relid)
 {
-	Relation	rel = try_table_open(relid, reader->lockmode);
+	Relation	rel = try_table_open(relid, AccessShareLock);
 
 	if (rel != NULL && rel->rd_rel->relkind != RELKIND_RELATION)
 		ereport(ERROR,
@@ -184,12 +289,11 @@ OpenFixedSources(ItemReader *reader)
 
 /*
  * ZbxhistOpenReader makes a reader of parent, which the caller has opened and
- * locked and keeps so.  lockmode is taken on partitions.  A reader that is to
+ * locked and keeps so.  A reader that is to
  * read many items keeps the partitions open from one to the next.
  */
 ItemReader *
-ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
-				  bool keeps_sources)
+ZbxhistOpenReader(Relation parent, Snapshot snapshot, bool keeps_sources)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist item reader",
@@ -201,17 +305,14 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 	reader->parent = parent;
 	reader->set = ZbxhistGetPartitions(parent);
 	reader->snapshot = snapshot;
-	reader->lockmode = lockmode;
 	reader->keeps_sources = keeps_sources;
 	reader->is_in_change = ZbxhistIsInChange();
 	ZbxhistMakeEmpty(&reader->range);
 	if (OidIsValid(reader->set->packed))
 	{
-		LockRelationOid(reader->set->packed, lockmode);
+		/* it keeps days from being dropped, so theirs can be released */
+		LockRelationOid(reader->set->packed, AccessShareLock);
 		ZbxhistNotePackedRead(parent, snapshot);
-		/* that lock keeps days from being dropped */
-		if (lockmode == AccessShareLock)
-			reader->release = AccessShareLock;
 	}
 	OpenFixedSources(reader);
 	MemoryContextSwitchTo(old);
@@ -219,15 +320,6 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, LOCKMODE lockmode,
 }
 
 /* ---- partition after partition ---- */
-
-/*
- * ZbxhistSkipPackedDays makes the reader leave packed days out.
- */
-void
-ZbxhistSkipPackedDays(ItemReader *reader)
-{
-	reader->walk.skips_days = true;
-}
 
 /*
  * IsFixed says whether a table is read besides partitions: one to which a day
@@ -253,7 +345,7 @@ IsFixed(const ItemReader *reader, Oid relid)
 static Relation
 OpenTable(ItemReader *reader, Oid relid)
 {
-	Relation	rel = try_table_open(relid, reader->lockmode);
+	Relation	rel = try_table_open(relid, AccessShareLock);
 
 	/* the lock took in what happened meanwhile */
 	if (rel != NULL && !ZbxhistWalkKnows(&reader->walk, relid))
@@ -273,7 +365,7 @@ static bool
 IsWithoutRows(ItemReader *reader, Oid relid)
 {
 	return !reader->is_in_change && !IsolationIsSerializable() &&
-		ZbxhistLockIfEmpty(relid, reader->lockmode) &&
+		ZbxhistLockIfEmpty(relid, AccessShareLock) &&
 		ZbxhistWalkKnows(&reader->walk, relid);
 }
 
@@ -332,7 +424,7 @@ LeavePartition(ItemReader *reader)
 	if (open == reader->packed)
 		ZbxhistLeaveDay(reader->days);
 	else if (!reader->keeps_sources)
-		ZbxhistCloseSource(open);
+		CloseSource(open);
 }
 
 /*
@@ -354,7 +446,7 @@ StartNext(ItemReader *reader, const WalkStep *step)
 		if (range.last >= make_position(last_clock, PG_INT32_MAX))
 			range.last = PG_INT64_MAX;
 	}
-	ZbxhistStartSource(reader->partition, &range);
+	StartSource(reader->partition, &range);
 }
 
 /*
@@ -490,7 +582,7 @@ ZbxhistReadItem(ItemReader *reader, const ItemRange *range)
 	if (reader->days != NULL)
 		ZbxhistRestartDays(reader->days);
 	foreach(lc, reader->fixed)
-		ZbxhistStartSource(lfirst(lc), &reader->range);
+		StartSource(lfirst(lc), &reader->range);
 }
 
 /*
@@ -651,23 +743,13 @@ ZbxhistReadPosition(const ItemReader *reader)
 }
 
 /*
- * ZbxhistReadSource returns the source of the row read last, whose slot has
- * the row in its table's own row type.
- */
-ItemSource *
-ZbxhistReadSource(const ItemReader *reader)
-{
-	return reader->current->source;
-}
-
-/*
  * ZbxhistReadSlot returns the row read last with the parent's columns; it is
  * good until the next one is read.
  */
 TupleTableSlot *
 ZbxhistReadSlot(ItemReader *reader)
 {
-	return ZbxhistSourceSlot(reader->current, RelationGetDescr(reader->parent));
+	return GetSourceSlot(reader->current, RelationGetDescr(reader->parent));
 }
 
 /*
@@ -700,10 +782,10 @@ ZbxhistCloseReader(ItemReader *reader)
 
 	LeavePartition(reader);
 	foreach(lc, reader->fixed)
-		ZbxhistCloseSource(lfirst(lc));
+		CloseSource(lfirst(lc));
 	foreach(lc, reader->kept.readers)
-		ZbxhistCloseSource(lfirst(lc));
+		CloseSource(lfirst(lc));
 	if (reader->packed != NULL)
-		ZbxhistCloseSource(reader->packed);
+		CloseSource(reader->packed);
 	MemoryContextDelete(reader->context);
 }

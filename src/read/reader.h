@@ -19,8 +19,7 @@
 typedef struct ItemReader ItemReader;
 
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
-									 LOCKMODE lockmode, bool keeps_sources);
-extern void ZbxhistSkipPackedDays(ItemReader *reader);
+									 bool keeps_sources);
 extern void ZbxhistKeepSources(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern const struct RunCounters *ZbxhistCountRunsOf(const ItemReader *reader);
@@ -32,7 +31,6 @@ extern const struct SegmentInfo *ZbxhistPeekSegment(ItemReader *reader,
 													struct SegmentStats *stats);
 extern void ZbxhistSkipSegment(ItemReader *reader);
 extern int64 ZbxhistReadPosition(const ItemReader *reader);
-extern ItemSource *ZbxhistReadSource(const ItemReader *reader);
 extern TupleTableSlot *ZbxhistReadSlot(ItemReader *reader);
 extern Datum ZbxhistReadDatum(ItemReader *reader);
 extern void ZbxhistCloseReader(ItemReader *reader);

@@ -32,7 +32,6 @@ extern void ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges,
 extern bool ZbxhistNextRange(RowSet *set);
 extern bool ZbxhistNextRow(RowSet *set);
 extern void ZbxhistCloseRowSet(RowSet *set);
-extern void ZbxhistCheckSetContext(FunctionCallInfo fcinfo);
 extern Datum ZbxhistReturnRows(FunctionCallInfo fcinfo,
 							   const ItemRange *ranges, int nranges,
 							   uint64 max_rows);

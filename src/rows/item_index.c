@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "catalog/columns.h"
 #include "catalog/privileges.h"
 #include "compat.h"
 #include "rows/index_next.h"
@@ -67,7 +68,7 @@ ZbxhistHasOrder(Relation index, AttrNumber first, AttrNumber second)
 
 	if (index->rd_rel->relam != BTREE_AM_OID || !form->indisvalid ||
 		form->indnkeyatts < 2 || form->indkey.values[0] != first ||
-		form->indkey.values[1] != second ||
+		form->indkey.values[1] != second || second == InvalidAttrNumber ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return false;
 	for (int i = 0; i < 2; i++)
@@ -222,43 +223,35 @@ SearchTable(ClockSearch *search, Relation rel)
 {
 	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), "clock");
+	AttrNumber	attnum = ZbxhistFindColumn(RelationGetDescr(rel), "clock",
+										   INT4OID);
 
 	while (!IsDecided(search) &&
 		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
-		bool		isnull;
-		Datum		clock = slot_getattr(slot, attnum, &isnull);
+		bool		isnull = false;
+		int64		clock = attnum == InvalidAttrNumber ? search->from_clock :
+			DatumGetInt32(slot_getattr(slot, attnum, &isnull));
 
 		CHECK_FOR_INTERRUPTS();
 		if (!isnull)
-			NoteClock(search, DatumGetInt32(clock));
+			NoteClock(search, clock);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_endscan(scan);
 }
 
 /*
- * HasClock says whether a table has a column clock of Zabbix's type.
- */
-static bool
-HasClock(Oid relid)
-{
-	AttrNumber	clock = get_attnum(relid, "clock");
-
-	return clock != InvalidAttrNumber && get_atttype(relid, clock) == INT4OID;
-}
-
-/*
  * CheckReadable raises an error unless the user may read all rows of rel,
- * which must have clocks.
+ * which must have clocks if that is asked for.
  */
 static void
-CheckReadable(Relation rel)
+CheckReadable(Relation rel, bool needs_clock)
 {
 	ZbxhistCheckPrivileges(rel, ACL_SELECT);
 	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		!HasClock(RelationGetRelid(rel)))
+		(needs_clock &&
+		 ZbxhistFindColumn(RelationGetDescr(rel), "clock", INT4OID) == InvalidAttrNumber))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table with a column \"clock\" of type integer",
@@ -267,15 +260,16 @@ CheckReadable(Relation rel)
 }
 
 /*
- * SearchClocks answers a question about the rows of the table relid alone.
+ * SearchClocks answers a question about the rows of the table relid alone.  Without
+ * clocks, where they are not needed, any row will do.
  */
 static void
-SearchClocks(ClockSearch *search, Oid relid)
+SearchClocks(ClockSearch *search, Oid relid, bool needs_clock)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	Relation	index;
 
-	CheckReadable(rel);
+	CheckReadable(rel, needs_clock);
 	index = ZbxhistFindItemIndex(rel);
 	if (index != NULL)
 	{
@@ -300,31 +294,10 @@ zbxhist_waiting_clock(PG_FUNCTION_ARGS)
 	search.from_clock = PG_GETARG_INT64(1);
 	search.to_clock = PG_GETARG_INT64(2);
 	search.question = PG_GETARG_BOOL(3) ? NEWEST_CLOCK : OLDEST_CLOCK;
-	SearchClocks(&search, PG_GETARG_OID(0));
+	SearchClocks(&search, PG_GETARG_OID(0), true);
 	if (!search.found)
 		PG_RETURN_NULL();
 	PG_RETURN_INT64(search.result);
-}
-
-/*
- * HasAnyRow says whether a table without clocks holds a row.
- */
-static bool
-HasAnyRow(Oid relid)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	TableScanDesc scan;
-	TupleTableSlot *slot;
-	bool		result;
-
-	ZbxhistCheckPrivileges(rel, ACL_SELECT);
-	scan = table_beginscan_compat(rel, GetActiveSnapshot());
-	slot = table_slot_create(rel, NULL);
-	result = table_scan_getnextslot(scan, ForwardScanDirection, slot);
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	table_close(rel, NoLock);
-	return result;
 }
 
 /*
@@ -338,12 +311,9 @@ zbxhist_has_own_rows(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	if (PG_ARGISNULL(1) && get_rel_relkind(PG_GETARG_OID(0)) == RELKIND_RELATION &&
-		!HasClock(PG_GETARG_OID(0)))
-		PG_RETURN_BOOL(HasAnyRow(PG_GETARG_OID(0)));
 	search.from_clock = PG_ARGISNULL(1) ? PG_INT32_MIN : PG_GETARG_INT64(1);
 	search.to_clock = (int64) PG_INT32_MAX + 1;
 	search.question = ANY_CLOCK;
-	SearchClocks(&search, PG_GETARG_OID(0));
+	SearchClocks(&search, PG_GETARG_OID(0), !PG_ARGISNULL(1));
 	PG_RETURN_BOOL(search.found);
 }

@@ -12,8 +12,6 @@
 #ifndef ZBXHIST_ITEM_RANGE_H
 #define ZBXHIST_ITEM_RANGE_H
 
-#include "datatype/timestamp.h"
-
 typedef struct ItemRange
 {
 	int64		itemid;
@@ -65,11 +63,9 @@ compare_places(int64 itemid, int64 position, int64 other_itemid,
 
 extern void ZbxhistWholeItem(ItemRange *range, int64 itemid);
 extern void ZbxhistStartAt(ItemRange *range, int64 position);
-extern void ZbxhistStartAfter(ItemRange *range, int64 position);
 extern void ZbxhistEndAt(ItemRange *range, int64 position);
 extern void ZbxhistEndBefore(ItemRange *range, int64 position);
 extern void ZbxhistMakeEmpty(ItemRange *range);
-extern bool ZbxhistTimePosition(TimestampTz moment, int64 *position);
 
 #define item_range_is_empty(range) ((range)->first > (range)->last)
 

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "compat.h"
 #include "rows/index_next.h"
@@ -39,10 +40,9 @@ Relation
 ZbxhistOpenForMoving(Oid relid, LOCKMODE lockmode, bool has_clock)
 {
 	Relation	rel = ZbxhistOpenOwnedTable(relid, lockmode);
-	AttrNumber	clock = get_attnum(relid, "clock");
 
-	if (has_clock &&
-		(clock == InvalidAttrNumber || get_atttype(relid, clock) != INT4OID))
+	if (has_clock && ZbxhistFindColumn(RelationGetDescr(rel), "clock",
+									   INT4OID) == InvalidAttrNumber)
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("table \"%s\" has no column \"clock\" of type integer",

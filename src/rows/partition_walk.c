@@ -105,7 +105,7 @@ FindNextStep(PartitionWalk *walk)
 	walk->generation = set->generation;
 	walk->npartitions = set->npartitions;
 	walk->partitions = set->partitions;
-	walk->ndays = walk->skips_days ? 0 : set->npacked_days;
+	walk->ndays = set->npacked_days;
 	walk->days = set->packed_days;
 	walk->next = FindNextOf(walk, false);
 	walk->next_day = FindNextOf(walk, true);

@@ -34,7 +34,6 @@ typedef struct PartitionWalk
 	int64		first_clock;	/* of those that are wanted */
 	int64		last_clock;
 	bool		is_descending;
-	bool		skips_days;		/* packed days are not wanted */
 	int			next;			/* index of a partition; -1 or npartitions:
 								 * none */
 	int			next_day;		/* index of a packed day, likewise */

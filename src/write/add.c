@@ -46,6 +46,7 @@
 #include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"
+#include "rows/attempt.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_add);
 
@@ -84,8 +85,7 @@ typedef struct AddCall
 
 	/* what came of the last attempt to store them */
 	int			nexisting;		/* rows whose keys were there */
-	ErrorData  *duplicate;		/* why an INSERT failed, or NULL */
-	AddedRow   *missed;			/* what an UPDATE did not find, or NULL */
+	int64		nstored;
 } AddCall;
 
 /* so many attempts in a row that find the same keys are enough */
@@ -392,7 +392,7 @@ static void
 FindExisting(AddCall *call)
 {
 	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(),
-										   AccessShareLock, true);
+										   true);
 
 	call->nexisting = 0;
 	for (int i = 0; i < call->nrows; i++)
@@ -414,17 +414,33 @@ FindExisting(AddCall *call)
 }
 
 /*
- * UpdateRows gives the rows that are there their new values.  Adds their
- * number to *updated; returns false if one is not there any more.
+ * RaiseMissed raises the error for an UPDATE that has not found a row, which is
+ * another transaction's doing unless it comes again.
  */
-static bool
-UpdateRows(AddCall *call, int64 *updated)
+static void
+RaiseMissed(const AddCall *call, const AddedRow *row)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("UPDATE of table \"%s\" does not reach a row that is there",
+				   RelationGetRelationName(call->parent)),
+			errdetail("It has itemid %lld, clock %d and ns %d.",
+					  (long long) row->itemid, position_clock(row->position),
+					  position_ns(row->position)),
+			errhint("Triggers or rules of the table, or of the partition, may keep it from being updated."),
+			errtable(call->parent));
+}
+
+/*
+ * UpdateRows gives the rows that are there their new values, and counts them.
+ */
+static void
+UpdateRows(AddCall *call)
 {
 	TupleDesc	desc = RelationGetDescr(call->parent);
 	char	   *name = ZbxhistQualifiedName(call->parent);
 	Oid			types[] = {INT8OID, INT4OID, INT4OID, InvalidOid};
 	SPIPlanPtr	plan;
-	bool		result = true;
 
 	types[3] = TupleDescAttr(desc, call->value_attnum - 1)->atttypid;
 	if (SPI_connect() != SPI_OK_CONNECT)
@@ -436,7 +452,7 @@ UpdateRows(AddCall *call, int64 *updated)
 					   4, types);
 	if (plan == NULL)
 		elog(ERROR, "could not prepare UPDATE");
-	for (int i = 0; i < call->nrows && result; i++)
+	for (int i = 0; i < call->nrows; i++)
 	{
 		AddedRow   *row = &call->rows[i];
 		Datum		values[4];
@@ -452,122 +468,65 @@ UpdateRows(AddCall *call, int64 *updated)
 		nulls[3] = isnull ? 'n' : ' ';
 		if (SPI_execute_plan(plan, values, nulls, false, 0) < 0)
 			elog(ERROR, "could not execute UPDATE");
-		result = SPI_processed > 0;
-		call->missed = result ? NULL : row;
-		*updated += SPI_processed;
+		if (SPI_processed == 0)
+			RaiseMissed(call, row);
+		call->nstored += SPI_processed;
 	}
 	SPI_finish();
-	return result;
 }
 
 /*
- * StoreOnce looks the keys up and stores the rows; returns false if it is to
- * be tried again because a row has gone meanwhile.
+ * StoreOnce looks the keys up and stores the rows.
  */
-static bool
-StoreOnce(AddCall *call, int64 *stored)
+static void
+StoreOnce(void *arg)
 {
-	bool		is_done = true;
+	AddCall    *call = arg;
 
-	*stored = 0;
 	CommandCounterIncrement();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	FindExisting(call);
-	*stored = InsertRows(call);
+	call->nstored = InsertRows(call);
 	if (call->on_conflict == CONFLICT_UPDATE)
-		is_done = UpdateRows(call, stored);
+		UpdateRows(call);
 	PopActiveSnapshot();
-	return is_done;
 }
 
 /*
- * TryToStore stores the rows in a subtransaction.  Returns false, with that
- * rolled back, if another transaction came in between.
+ * IsOvertaken says whether an error may be that another transaction came in
+ * between.
  */
 static bool
-TryToStore(AddCall *call, int64 *stored)
+IsOvertaken(int sqlerrcode)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool is_done = false;
-
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		is_done = StoreOnce(call, stored);
-		if (is_done)
-			ReleaseCurrentSubTransaction();
-		else
-			RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(context);
-		CurrentResourceOwner = owner;
-		if (error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION ||
-			IsolationUsesXactSnapshot())
-			ReThrowError(error);
-		call->duplicate = error;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	return is_done;
-}
-
-/*
- * RaiseInVain raises the error for rows that no attempt has stored, though no
- * other transaction is in the way.
- */
-static void
-RaiseInVain(AddCall *call)
-{
-	if (call->duplicate != NULL)
-		ReThrowError(call->duplicate);
-	ereport(ERROR,
-			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("UPDATE of table \"%s\" does not reach a row that is there",
-				   RelationGetRelationName(call->parent)),
-			errdetail("It has itemid %lld, clock %d and ns %d.",
-					  (long long) call->missed->itemid,
-					  position_clock(call->missed->position),
-					  position_ns(call->missed->position)),
-			errhint("Triggers or rules of the table, or of the partition, may keep it from being updated."),
-			errtable(call->parent));
+	return sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ||
+		(sqlerrcode == ERRCODE_UNIQUE_VIOLATION && !IsolationUsesXactSnapshot());
 }
 
 /*
  * StoreRows stores the rows and returns their number.  What other transactions
  * have stored or deleted meanwhile is looked up again, as often as that is
- * something new: a duplicate of another unique index stays one.
+ * something new: a duplicate of another unique index stays one, and so does a
+ * row that cannot be updated.
  */
 static int64
 StoreRows(AddCall *call)
 {
-	int64		stored;
 	int			nexisting = -1;
 	int			nvain = 0;
+	ErrorData  *error;
 
-	while (!TryToStore(call, &stored))
+	while ((error = ZbxhistAttemptIf(StoreOnce, call, IsOvertaken)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (call->nexisting != nexisting)
 			nvain = 0;
 		if (++nvain == MAX_VAIN_ATTEMPTS)
-			RaiseInVain(call);
+			ReThrowError(error);
 		nexisting = call->nexisting;
-		if (call->duplicate != NULL)
-			FreeErrorData(call->duplicate);
-		call->duplicate = NULL;
+		FreeErrorData(error);
 	}
-	return stored;
+	return call->nstored;
 }
 
 /* ---- the function ---- */

@@ -127,30 +127,6 @@ my @types = (
 		q{'{"b": [1, null, {"c": "dé", "dd": -1.5e10}], "a": false, "": []}'},
 		q{(SELECT jsonb_object_agg('key' || i, i) FROM generate_series(1, 70) i)}
 	],
-	[ 'boolean[]', 'bytes', q{'{t,f,NULL}'}, q{'{}'} ],
-	[ 'smallint[]', 'bytes', q{'[2:4]={1,2,3}'} ],
-	[
-		'integer[]', 'bytes',
-		q{'{{1,2},{3,NULL}}'}, q{'[-1:1][5:5]={{1},{2},{3}}'}
-	],
-	[ 'double precision[]', 'bytes', q{'{1.5,NaN,NULL}'} ],
-	[ 'timestamp[]', 'bytes', q{'{2026-01-01,infinity,NULL}'} ],
-	[ 'text[]', 'bytes', q{'{a,bb,NULL,"",äöü}'}, q{'{{a,b},{cccc,d}}'} ],
-	[ 'name[]', 'bytes', q{'{a,NULL,bb}'} ],
-	[ 'numeric(7,2)[]', 'bytes', q{'{1,2.5,NaN,NULL}'} ],
-	[ 'uuid[]', 'bytes', q{'{00112233-4455-6677-8899-aabbccddeeff}'} ],
-	[ 'jsonb[]', 'bytes', q{ARRAY['{"a": 1}'::jsonb, NULL, '[1,2]', '3']} ],
-	[ 'int4range', 'bytes', q{'[1,5)'}, q{'(,5)'}, q{'empty'}, q{'(,)'} ],
-	[ 'int8range', 'bytes', q{'[1,5)'}, q{'[1,)'} ],
-	[ 'tsrange', 'bytes', q{'[2026-01-01,infinity)'}, q{'(,2026-01-01]'} ],
-	[
-		'numrange', 'bytes', q{'[1,5)'}, q{'(0.5,123456789012345.5]'},
-		q{numrange(0, repeat('1234', 60)::numeric)}
-	],
-	[
-		'numrange[]', 'bytes',
-		q{ARRAY['[1,5)'::numrange, 'empty', NULL, '(0.5,1e30]']}
-	],
 	[ 'percent', 'bytes', '99.5' ],
 	[ 'citext', 'bytes', q{'Text'} ]);
 
@@ -235,8 +211,7 @@ my %broken = (
 	# its higher corner is below a NaN
 	'box' => literal(pack('d<4', 1, 2, 'NaN', 0)),
 	'numeric' => literal('x'),
-	'jsonb' => literal('x'),
-	'integer[]' => literal('x'));
+	'jsonb' => literal('x'));
 
 # Images of the values of a column: one as it is, one that is broken for sure if
 # we know one, and others changed.
@@ -331,7 +306,7 @@ for my $i (0 .. $#types)
 
 	# what is printed is read back as the same, or it is a division by zero
 	my $again =
-	  $no_text{$type} || $type =~ /range/
+	  $no_text{$type}
 	  ? 1
 	  : "1 / ((c$i\::text)::${type}::text = c$i\::text)::integer";
 

@@ -3,8 +3,8 @@
  * value_check.h
  *	  Whether packed bytes are values of a type.
  *
- * Checksums tell damage, not malice: the owner of a day's table can write
- * anything to it.  PostgreSQL trusts the insides of a value, lengths and
+ * Checksums tell damage, not malice: the owner of a day's table can write to
+ * it whatever he likes.  PostgreSQL trusts the insides of a value, lengths and
  * offsets among them, so each one is checked before it becomes a Datum, as the
  * receive function of its type would have done.
  *
@@ -14,7 +14,6 @@
 #define ZBXHIST_VALUE_CHECK_H
 
 #include "mb/pg_wchar.h"
-
 #include "packed/format/packed_column.h"
 
 /* what has to be looked at */
@@ -35,9 +34,7 @@ typedef enum CheckKind
 	CHECK_BOX,
 	CHECK_LINE,
 	CHECK_CIRCLE,
-	CHECK_JSONB,
-	CHECK_ARRAY,
-	CHECK_RANGE
+	CHECK_JSONB
 } CheckKind;
 
 /* how to check values of a type */
@@ -48,7 +45,6 @@ typedef struct ValueCheck
 	int32		typmod;
 	int16		typlen;
 	bool		typbyval;
-	char		typalign;
 
 	/* CHECK_NUMBER; a type's least and greatest number may be infinities */
 	int64		least;
@@ -57,9 +53,6 @@ typedef struct ValueCheck
 
 	/* CHECK_NUMERIC: of unsigned integers; 0: each is looked at */
 	uint64		greatest_unsigned;
-
-	/* CHECK_ARRAY, CHECK_RANGE: of the elements, or the bounds */
-	const struct ValueCheck *element;
 } ValueCheck;
 
 /*
@@ -79,9 +72,6 @@ extern bool ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod);
 extern int	ZbxhistFindInvalid(const ValueCheck *check,
 							   const PackedColumn *column, int first,
 							   int nrows);
-extern bool ZbxhistIsValidNumber(const ValueCheck *check, int64 value);
-extern bool ZbxhistIsValidImage(const ValueCheck *check, const char *data,
-								size_t length);
 
 /* value_check_jsonb.c */
 extern bool ZbxhistIsValidJsonb(const char *data, size_t length);

@@ -3,18 +3,16 @@
  * value_type.c
  *	  Which types have values that can be checked, and how.
  *
- * Only these can be packed.  Besides the types below there are arrays of them,
- * ranges, domains, and any type of which a superuser has said that each text is
- * a value of it (CREATE CAST ... WITHOUT FUNCTION), as citext.  Types whose
- * values are OIDs of objects that a user can create are not among them: in a
- * dump the values are bytes, and the objects get other OIDs where it is
- * restored.  For the same reason arrays must have elements of built-in types.
+ * Only these can be packed.  Besides the types below there are domains of them, and
+ * any type of which a superuser has said that each text is a value of it (CREATE
+ * CAST ... WITHOUT FUNCTION), as citext.  Types whose values are OIDs of objects
+ * that a user can create are not among them: in a dump the values are bytes, and
+ * the objects get other OIDs where it is restored.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "parser/parse_coerce.h"
@@ -116,26 +114,6 @@ FindKnown(ValueCheck *check)
 }
 
 /*
- * FindElement finds the check of what an array or a range consists of; returns
- * false if there is none.
- */
-static bool
-FindElement(ValueCheck *check, CheckKind kind, Oid type)
-{
-	ValueCheck *element = palloc(sizeof(ValueCheck));
-
-	/* its OID is in the value */
-	if (check->type >= FirstNormalObjectId || type >= FirstNormalObjectId ||
-		getBaseType(type) != type ||
-		!ZbxhistFindValueCheck(element, type,
-							   kind == CHECK_ARRAY ? check->typmod : -1))
-		return false;
-	check->kind = kind;
-	check->element = element;
-	return true;
-}
-
-/*
  * IsText says whether any text is a value of a type of variable length, as
  * it is.
  */
@@ -156,22 +134,12 @@ IsText(const ValueCheck *check)
 bool
 ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod)
 {
-	Oid			other;
-
 	memset(check, 0, sizeof(*check));
 	check->typmod = typmod;
 	check->type = getBaseTypeAndTypmod(type, &check->typmod);
-	get_typlenbyvalalign(check->type, &check->typlen, &check->typbyval,
-						 &check->typalign);
+	get_typlenbyval(check->type, &check->typlen, &check->typbyval);
 	if (FindKnown(check))
 		return true;
-	other = get_range_subtype(check->type);
-	if (OidIsValid(other))
-		return FindElement(check, CHECK_RANGE, other);
-	other = get_element_type(check->type);
-	if (OidIsValid(other))
-		return check->type != INT2VECTOROID && check->type != OIDVECTOROID &&
-			FindElement(check, CHECK_ARRAY, other);
 	if (!IsText(check))
 		return false;
 	check->kind = CHECK_TEXT;
