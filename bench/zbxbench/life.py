@@ -59,6 +59,9 @@ def add_arguments(parser):
         help="times that of the recording (default: as fast as it goes)",
     )
     parser.add_argument("--minutes", type=float, help="of the recording (default: all; --quick: 3)")
+    parser.add_argument(
+        "--from-minute", type=float, default=0, metavar="N", help="of the recording (default: 0)"
+    )
     parser.add_argument("--days", type=int, help="of history below it (default: 3; --quick: 1)")
     parser.add_argument(
         "--interval",
@@ -433,7 +436,7 @@ def draw(result, stem):
 def run(arguments):
     """The experiment."""
     fill_defaults(arguments)
-    stream = Stream(arguments.recording, arguments.minutes)
+    stream = Stream(arguments.recording, arguments.minutes, arguments.from_minute)
     periods.pretend(stream.began)
     with SimulatedClock(arguments.data_directory) as clock:
         clock.set(stream.began)
@@ -458,6 +461,7 @@ def run(arguments):
                 NAME,
                 {
                     "recording_seconds": stream.seconds,
+                    "from_minute": arguments.from_minute,
                     "values": values,
                     "copies": arguments.copies,
                     "speed": arguments.speed,

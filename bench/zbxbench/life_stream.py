@@ -131,18 +131,18 @@ class Stream:
     starts: when a Zabbix server has started, seconds since the beginning
     """
 
-    def __init__(self, directory, minutes=None):
+    def __init__(self, directory, minutes=None, skipped=0):
         header, lines = pieces.read(directory)
-        lines = list(_until(lines, minutes))
+        lines = list(_until(lines, minutes and minutes + skipped))
         statements = list(_sent(lines))
         if not statements:
             raise RuntimeError("%s has no statement on history" % directory)
         # it begins with the first of them
-        first = int(statements[0].time)
+        first = int(statements[0].time + skipped * 60)
         limit = first + minutes * 60 if minutes else float("inf")
         self.began = header["began"] + first
         self.statements = [
-            one._replace(time=one.time - first) for one in statements if one.time < limit
+            one._replace(time=one.time - first) for one in statements if first <= one.time < limit
         ]
         self.seconds = self.statements[-1].time
         self.starts = sorted(

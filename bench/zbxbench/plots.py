@@ -113,6 +113,14 @@ class _PlainLogFormatter(ticker.LogFormatter):
         return "%g" % x if super().__call__(x, pos) else ""
 
 
+def logarithmic_x(axes):
+    """Likewise a horizontal one."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
+    axes.xaxis.set_minor_formatter(_PlainLogFormatter(minor_thresholds=(2, 1)))
+    axes.tick_params(axis="x", which="both", labelsize=8)
+
+
 def logarithmic_y(axes):
     """A logarithmic axis with plain numbers."""
     axes.set_yscale("log")

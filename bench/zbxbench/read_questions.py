@@ -323,13 +323,13 @@ def draw(result, stem):
                         label=STORES[name].label if row == 0 else None,
                     )
         axes.axvline(1, color="#333333", linewidth=0.8)
-        axes.set_xscale("log")
+        plots.logarithmic_x(axes)
         axes.set_yticks(range(len(questions)))
         axes.set_yticklabels(list(questions), fontsize=6)
         axes.invert_yaxis()
         axes.set_title(when, fontsize=10)
         axes.set_xlabel("CPU, a plain table's = 1")
-        axes.legend(loc="best", fontsize=7)
+        axes.legend(loc="lower right", fontsize=7)
     plots.save(fig, stem)
 
 

@@ -102,7 +102,7 @@ if ($has_results)
 
 # ---- figures ----
 
-my ($figures) = slurp("$top/README.md") =~ /^## Ten figures\n(.*?)^## /ms;
+my ($figures) = slurp("$top/README.md") =~ /^## Figures\n(.*?)^## /ms;
 my ($measured) = slurp("$top/docs/benchmarks.md") =~
   /<!-- figures begin -->(.*)<!-- figures end -->/s;
 $measured .= slurp("$top/docs/hourly-partitions.md");
@@ -172,6 +172,16 @@ sub hour_of
 	  qw(native zbxhist zbxhist-runs);
 }
 
+# Something of what a real Zabbix has sent.
+sub life_of
+{
+	my (@path) = @_;
+
+	return
+	  map { result_of('life', $_, @path) }
+	  qw(native zbxhist-setup zbxhist-setup-runs);
+}
+
 # Seconds that the average by hour takes.
 sub average_of
 {
@@ -184,7 +194,7 @@ sub average_of
 
 SKIP:
 {
-	skip 'without bench/results', 10 if !$has_results;
+	skip 'without bench/results', 14 if !$has_results;
 	my @rows = map { [/(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?!\w)/g] }
 	  map { s/^\|[^|]*\|[^|]*\|//r } $figures =~ /^\|[^|]+\| (?:\w.*)\|$/mg;
 	shift @rows;
@@ -201,7 +211,9 @@ SKIP:
 		[ day_of('disk', 'settled') ],
 		[ hour_of('insert_ms', 'p99', 'median') ],
 		[ hour_of('questions', 'hour', 'p50_ms', 'median') ],
-		[ map { average_of($_) } qw(plain zbxhist-packed) ]);
+		[ map { average_of($_) } qw(plain zbxhist-packed) ],
+		(   map { [ life_of($_, 'median') ] }
+			  qw(cpu_us log_bytes page_bytes disk_bytes)));
 
 	for my $result (@results)
 	{
