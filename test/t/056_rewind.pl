@@ -21,7 +21,7 @@ my $former = test_server(
 create_database($former, 'zabbix');
 create_zabbix_tables($former, 'zabbix');
 $former->safe_psql('zabbix',
-	"SELECT zbxhist.create_parent('history', '1 day', retention => '200 years', pack_after => '1 hour', ingest => 'runs')"
+	"SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', pack_after => '1 hour', ingest => 'runs')"
 );
 $former->safe_psql('zabbix', 'CREATE TABLE plain (LIKE history)');
 
