@@ -149,13 +149,15 @@ BEGIN
                               || format(' (%s)', w.rows), ', ' ORDER BY w.rows DESC, w.itemid) AS items
               FROM worst w
               LEFT JOIN zbxhist_internal.item_names(
-                   (SELECT k.relnamespace::regnamespace::name FROM pg_class k WHERE k.oid = check_clocks.parent),
+                   (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = check_clocks.parent),
                    ARRAY(SELECT o.itemid FROM worst o)) n ON n.itemid = w.itemid)
         SELECT 'warning', 'clocks', check_clocks.parent::text,
-               format('%s values of the last day were left out, with clocks from %s to %s, for the policy stores none that are %s.  Most came from %s: see to the time on these hosts, and their proxies',
+               format('%s values of the last day were left out, with clocks from %s to %s, %s.  Most came from %s: see to the time on these hosts, and their proxies',
                       sum(i.rows), zbxhist_internal.format_time(to_timestamp(min(i.first_clock))),
                       zbxhist_internal.format_time(to_timestamp(max(i.last_clock))),
-                      (SELECT concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead')
+                      (SELECT coalesce('for the policy stores none that are '
+                                       || nullif(concat_ws(' or ', 'older than ' || c.max_age, 'more than ' || c.max_ahead || ' ahead'), ''),
+                                       'by a policy that has been changed since')
                          FROM zbxhist.parent_config c WHERE c.parent = check_clocks.parent),
                       coalesce(max(n.items), 'many items')),
                format('SELECT * FROM zbxhist.left_out WHERE parent = %L::regclass ORDER BY rows DESC;', check_clocks.parent)

@@ -96,7 +96,7 @@ AS $$
            u.packed_values, u.packed_bytes, u.heap_values, u.heap_bytes, u.is_exact
       FROM usage u
       LEFT JOIN zbxhist_internal.item_names(
-           (SELECT k.relnamespace::regnamespace::name FROM pg_class k WHERE k.oid = parent),
+           (SELECT s.nspname FROM pg_class k JOIN pg_namespace s ON s.oid = k.relnamespace WHERE k.oid = parent),
            ARRAY(SELECT o.itemid FROM usage o)) n ON n.itemid = u.itemid
      ORDER BY u.all_bytes DESC, u.itemid
 $$;

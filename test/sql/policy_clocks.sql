@@ -87,6 +87,10 @@ DELETE FROM zbxhist.left_out;
 INSERT INTO history (itemid, clock) VALUES (10, 1), (10, 2), (11, 3), (10, 2147483647);
 INSERT INTO history (itemid, clock) VALUES (10, 4), (77, 5);
 SELECT severity, code, object, message, hint FROM zbxhist.check() WHERE code = 'clocks';
+BEGIN;
+SELECT zbxhist.alter_parent('history', any_clock => true);
+SELECT message FROM zbxhist.check() WHERE code = 'clocks';
+ROLLBACK;
 -- maintenance adds up, and forgets after a day
 UPDATE zbxhist.left_out SET noted_at = date_trunc('hour', now()) WHERE parent = 'history'::regclass;
 CALL zbxhist.run_maintenance('history');

@@ -74,7 +74,10 @@ CREATE EXTENSION zbxhist;
 CREATE SCHEMA $schema;
 CREATE TABLE $schema.history ($columns);
 CREATE TABLE $schema.history_uint ($columns);
-CREATE TABLE $schema.items (itemid bigint PRIMARY KEY, hostid bigint, key_ text);
+CREATE TABLE $schema.items (itemid bigint PRIMARY KEY, hostid bigint, key_ text, name text);
+CREATE TABLE $schema.hosts (hostid bigint PRIMARY KEY, host text, name text);
+INSERT INTO $schema.items VALUES (1, 2, 'key', 'item');
+INSERT INTO $schema.hosts VALUES (2, 'host', '');
 CREATE TABLE $other ($columns);
 SQL
 is( ask("SET SESSION AUTHORIZATION $role; SELECT string_agg(action, ',' ORDER BY action) FROM zbxhist.setup('"
@@ -95,6 +98,11 @@ INSERT INTO $schema.history SELECT i, ${\ day(-1)} + i, i, 0 FROM generate_serie
 SQL
 my $owner = "SET SESSION AUTHORIZATION $role;";
 ask("$owner CALL zbxhist.pack('$_', '${\ date(-2)}')") for $literal, $history;
+
+is( ask("$owner SELECT host, item, item_key FROM zbxhist.item_usage('$history') WHERE itemid = 1"
+	),
+	'host|item|key',
+	'items of the odd schema have names');
 
 # ---- check() ----
 
