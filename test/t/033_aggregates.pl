@@ -165,7 +165,10 @@ sub where
 		q{itemid = ANY ('{2,5,99}')},
 		'itemid > 4',
 		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
-		'3 >= itemid') if rand() < 0.6;
+		'3 >= itemid',
+		'itemid IN (SELECT n FROM generate_series(1, 9) n WHERE n % '
+		  . (1 + int rand 4)
+		  . ' = 0)') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
