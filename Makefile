@@ -185,6 +185,7 @@ OBJS = \
 	src/read/range.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/read/spread.o \
 	src/read/total.o \
 	src/read/usage_sums.o \
 	src/read/usage_tables.o \

@@ -30,6 +30,7 @@
 
 #include "packed/format/exact_sum.h"
 #include "read/numbers.h"
+#include "read/spread.h"
 #include "read/total.h"
 
 /* ---- doubles ---- */
@@ -138,6 +139,11 @@ ZbxhistTotalAddSame(Total *total, TotalKind kind, int64 value, int64 count)
 	if (kind == TOTAL_COUNT)
 	{
 		total->count += count;
+		return;
+	}
+	if (kind == TOTAL_SQUARES)
+	{
+		ZbxhistSquareAddSame(total, value, count);
 		return;
 	}
 	low += middle << 32;
@@ -302,6 +308,9 @@ ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value, Oid type,
 		case TOTAL_NUMERIC:
 			AddNumeric(total, value, owner);
 			break;
+		default:
+			ZbxhistSquareAdd(total, value, type, owner);
+			break;
 	}
 }
 
@@ -425,7 +434,8 @@ ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
 		for (int i = from; i < to; i++)
 			AddInt(total, packed->ints[i]);
 	}
-	else
+	else if (kind < TOTAL_SQUARES ||
+			 !ZbxhistSquareAddColumn(total, packed, from, to))
 		AddEach(total, kind, type, column, packed, from, to, owner);
 }
 
@@ -542,6 +552,9 @@ ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 			break;
 		case TOTAL_NUMERIC:
 			MergeNumerics(total, other, owner);
+			break;
+		default:
+			ZbxhistSquareMerge(total, kind, other, owner);
 			break;
 	}
 }

@@ -18,7 +18,9 @@ typedef enum TotalKind
 	TOTAL_COUNT,				/* of any type; only counted */
 	TOTAL_INT,					/* integer or bigint */
 	TOTAL_DOUBLE,
-	TOTAL_NUMERIC
+	TOTAL_NUMERIC,
+	TOTAL_SQUARES,				/* of integers and numerics (spread.c) */
+	TOTAL_DEVIATIONS			/* of doubles */
 } TotalKind;
 
 /* what of it is asked for */
@@ -31,7 +33,11 @@ typedef enum TotalPart
 	PART_SUM,
 	PART_AVG,
 	PART_ANY,					/* bool_or and bool_and, of two totals: how many */
-	PART_EVERY					/* are true, and how many are false */
+	PART_EVERY,					/* are true, and how many are false */
+	PART_VAR_POP,				/* from here on of squares or deviations, and of */
+	PART_VAR_SAMP,				/* the values' sum (spread.h) */
+	PART_STDDEV_POP,
+	PART_STDDEV_SAMP
 } TotalPart;
 
 typedef struct DoubleTotal
@@ -65,6 +71,27 @@ typedef struct NumericTotal
 	Numeric		other_sum;
 } NumericTotal;
 
+typedef struct WideSum
+{
+	uint64		low;
+	uint64		high;
+} WideSum;
+
+/* of the products of both halves of unsigned integers, and of others */
+typedef struct SquareTotal
+{
+	WideSum		high;			/* squares of the upper 32 bits */
+	WideSum		cross;			/* upper by lower */
+	WideSum		low;
+	Numeric		other;			/* squares; NULL: all were integers */
+} SquareTotal;
+
+typedef struct DeviationTotal
+{
+	double		sum;
+	double		squares;		/* of what values are away from their mean */
+} DeviationTotal;
+
 typedef struct Total
 {
 	int64		count;			/* values that are not null */
@@ -73,6 +100,8 @@ typedef struct Total
 		DoubleTotal d;
 		IntTotal	i;
 		NumericTotal n;
+		SquareTotal s;
+		DeviationTotal v;
 	}			u;
 } Total;
 
