@@ -52,8 +52,8 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 	*n = 0;
 	if (kind == TOTAL_SQUARES)
 	{
-		*n = total->u.s.other != NULL ? 1 : 0;
-		return &total->u.s.other;
+		*n = total->u.s.squares.other != NULL ? 1 : 0;
+		return &total->u.s.squares.other;
 	}
 	if (kind == TOTAL_NUMERIC && total->u.n.other_sum != NULL)
 		*n = 3;

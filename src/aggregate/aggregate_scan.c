@@ -29,7 +29,6 @@
 #include "aggregate/aggregate_scan.h"
 #include "compat.h"
 #include "packed/fdw/fdw.h"
-#include "read/spread.h"
 
 /* ---- beginning ---- */
 
@@ -388,8 +387,8 @@ GetResult(const AggregateScanState *state, const ValueGroup *group, int number,
 								  state->table.inputs[source].kind, part,
 								  state->table.inputs[source].type, isnull);
 	if (part >= PART_VAR_POP)
-		return ZbxhistSpread(&group->totals[other], &group->totals[source],
-							 state->table.inputs[source].kind, part, isnull);
+		return ZbxhistTotalSpread(&group->totals[other], &group->totals[source],
+								  state->table.inputs[source].kind, part, isnull);
 	has_false = group->totals[other].count > 0;
 	*isnull = !has_false && group->totals[source].count == 0;
 	return BoolGetDatum(part == PART_EVERY ? !has_false :

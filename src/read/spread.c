@@ -41,16 +41,14 @@ AddWide(WideSum *sum, uint64 low, uint64 high)
  * AddSquare adds the square of an integer without its sign.
  */
 static inline void
-AddSquare(Total *total, uint64 number)
+AddSquare(SquareTotal *s, uint64 number)
 {
-	SquareTotal *s = &total->u.s;
 	uint64		high = number >> 32;
 	uint64		low = number & PG_UINT32_MAX;
 
 	AddWide(&s->high, high * high, 0);
 	AddWide(&s->cross, high * low, 0);
 	AddWide(&s->low, low * low, 0);
-	total->count++;
 }
 
 /*
@@ -133,12 +131,14 @@ Root(Datum number)
 }
 
 /*
- * ExactSpread returns variance or standard deviation of n numbers by their sum and
- * that of their squares.
+ * ZbxhistSpreadOfSquares returns variance or standard deviation of n numbers by
+ * their sum and that of their squares, in the current context.
  */
-static Datum
-ExactSpread(Datum sum, Datum squares, int64 n, bool is_sample, bool is_root)
+Datum
+ZbxhistSpreadOfSquares(const SpreadTotal *total, Datum sum, int64 n,
+					   bool is_sample, bool is_root)
 {
+	Datum		squares = SumOfSquares(&total->squares);
 	Datum		count = NumericGetDatum(int64_to_numeric(n));
 	Datum		divisor = NumericGetDatum(int64_to_numeric(is_sample ? n - 1 : n));
 	Datum		zero = NumericGetDatum(int64_to_numeric(0));
@@ -158,20 +158,36 @@ ExactSpread(Datum sum, Datum squares, int64 n, bool is_sample, bool is_root)
 	return is_root ? Root(spread) : spread;
 }
 
+/*
+ * ZbxhistSquaresMerge adds other squares.
+ */
+void
+ZbxhistSquaresMerge(SpreadTotal *total, const SpreadTotal *other,
+					MemoryContext owner)
+{
+	SquareTotal *s = &total->squares;
+	const SquareTotal *o = &other->squares;
+
+	AddWide(&s->high, o->high.low, o->high.high);
+	AddWide(&s->cross, o->cross.low, o->cross.high);
+	AddWide(&s->low, o->low.low, o->low.high);
+	if (o->other != NULL)
+		AddOther(s, NumericGetDatum(o->other), owner);
+}
+
 /* ---- doubles ---- */
 
 /*
- * AddDoubles adds n values of that sum, and of those squares of what they are away
+ * AddDoubles adds n doubles of that sum, and of those squares of what they are away
  * from their mean.
  */
 static void
-AddDoubles(Total *total, double n, double sum, double squares)
+AddDoubles(DeviationTotal *d, double n, double sum, double squares)
 {
-	DeviationTotal *d = &total->u.v;
-	double		was = total->count;
+	double		was = d->n;
 	double		old_sum = d->sum;
 
-	total->count += (int64) n;
+	d->n += n;
 	d->sum += sum;
 	if (was == 0)
 	{
@@ -180,15 +196,15 @@ AddDoubles(Total *total, double n, double sum, double squares)
 	}
 	if (n == 1)
 	{
-		double		away = sum * (was + 1) - d->sum;
+		double		away = sum * d->n - d->sum;
 
-		d->squares += away * away / (was * (was + 1));
+		d->squares += away * away / (d->n * was);
 	}
 	else
 	{
 		double		away = old_sum / was - sum / n;
 
-		d->squares += squares + was * n * away * away / (was + n);
+		d->squares += squares + was * n * away * away / d->n;
 	}
 	if (unlikely(isinf(d->sum) || isinf(d->squares)))
 	{
@@ -198,107 +214,82 @@ AddDoubles(Total *total, double n, double sum, double squares)
 	}
 }
 
+/*
+ * ZbxhistDeviationsMerge adds other deviations, of some doubles.
+ */
+void
+ZbxhistDeviationsMerge(SpreadTotal *total, const SpreadTotal *other)
+{
+	const DeviationTotal *o = &other->deviations;
+
+	AddDoubles(&total->deviations, o->n, o->sum, o->squares);
+}
+
+/*
+ * ZbxhistSpreadOfDeviations returns variance or standard deviation of doubles.
+ */
+Datum
+ZbxhistSpreadOfDeviations(const SpreadTotal *total, bool is_sample,
+						  bool is_root)
+{
+	const DeviationTotal *d = &total->deviations;
+	double		result = d->squares / (is_sample ? d->n - 1 : d->n);
+
+	return Float8GetDatum(is_root ? sqrt(result) : result);
+}
+
 /* ---- all kinds ---- */
 
 /*
- * ZbxhistSquareAdd adds a value of a type that is not null.
+ * ZbxhistSpreadAdd adds a value of a type that is not null.
  */
 void
-ZbxhistSquareAdd(Total *total, Datum value, Oid type, MemoryContext owner)
+ZbxhistSpreadAdd(SpreadTotal *total, Datum value, Oid type,
+				 MemoryContext owner)
 {
 	uint64		integer;
 
 	if (type == FLOAT8OID)
-		AddDoubles(total, 1, DatumGetFloat8(value), 0);
+		AddDoubles(&total->deviations, 1, DatumGetFloat8(value), 0);
 	else if (type == INT4OID)
-		AddSquare(total, Magnitude(DatumGetInt32(value)));
+		AddSquare(&total->squares, Magnitude(DatumGetInt32(value)));
 	else if (type == INT8OID)
-		AddSquare(total, Magnitude(DatumGetInt64(value)));
+		AddSquare(&total->squares, Magnitude(DatumGetInt64(value)));
 	else if (ZbxhistNumericToUnsigned(value, &integer))
-		AddSquare(total, integer);
+		AddSquare(&total->squares, integer);
 	else
-	{
-		AddOther(&total->u.s, DirectFunctionCall2(numeric_mul, value, value),
-				 owner);
-		total->count++;
-	}
+		AddOther(&total->squares,
+				 DirectFunctionCall2(numeric_mul, value, value), owner);
 }
 
 /*
- * ZbxhistSquareAddSame adds the same integer count times.
+ * ZbxhistSpreadAddSame adds the same integer count times.
  */
 void
-ZbxhistSquareAddSame(Total *total, int64 value, int64 count)
+ZbxhistSpreadAddSame(SpreadTotal *total, int64 value, int64 count)
 {
 	for (int64 i = 0; i < count; i++)
-		AddSquare(total, Magnitude(value));
+		AddSquare(&total->squares, Magnitude(value));
 }
 
 /*
- * ZbxhistSquareAddColumn adds the values of the rows from one, included, to another,
+ * ZbxhistSpreadAddColumn adds the values of the rows from one, included, to another,
  * excluded, of a decoded column, if it has numbers and no nulls; returns false,
  * having done nothing, if not.
  */
 bool
-ZbxhistSquareAddColumn(Total *total, const PackedColumn *packed, int from, int to)
+ZbxhistSpreadAddColumn(SpreadTotal *total, const PackedColumn *packed,
+					   int from, int to)
 {
 	if (packed->nulls != NULL || packed->kind == PACKED_BYTES)
 		return false;
 	for (int i = from; i < to; i++)
 	{
 		if (packed->kind == PACKED_DOUBLE)
-			AddDoubles(total, 1, packed->doubles[i], 0);
+			AddDoubles(&total->deviations, 1, packed->doubles[i], 0);
 		else
-			AddSquare(total, packed->kind == PACKED_UNSIGNED ?
+			AddSquare(&total->squares, packed->kind == PACKED_UNSIGNED ?
 					  packed->unsigneds[i] : Magnitude(packed->ints[i]));
 	}
 	return true;
-}
-
-/*
- * ZbxhistSquareMerge adds what another total of the same kind has.
- */
-void
-ZbxhistSquareMerge(Total *total, TotalKind kind, const Total *other,
-				   MemoryContext owner)
-{
-	SquareTotal *s = &total->u.s;
-	const SquareTotal *o = &other->u.s;
-
-	if (kind == TOTAL_DEVIATIONS)
-	{
-		AddDoubles(total, other->count, other->u.v.sum, other->u.v.squares);
-		return;
-	}
-	AddWide(&s->high, o->high.low, o->high.high);
-	AddWide(&s->cross, o->cross.low, o->cross.high);
-	AddWide(&s->low, o->low.low, o->low.high);
-	if (o->other != NULL)
-		AddOther(s, NumericGetDatum(o->other), owner);
-	total->count += other->count;
-}
-
-/*
- * ZbxhistSpread returns variance or standard deviation by a total of squares and,
- * but for doubles, another one of a kind, in the current context.
- */
-Datum
-ZbxhistSpread(const Total *squares, const Total *sum, TotalKind kind,
-			  TotalPart part, bool *isnull)
-{
-	bool		is_sample = part == PART_VAR_SAMP || part == PART_STDDEV_SAMP;
-	bool		is_root = part == PART_STDDEV_POP || part == PART_STDDEV_SAMP;
-	int64		n = squares->count;
-	double		result;
-
-	*isnull = n == 0 || (is_sample && n == 1);
-	if (*isnull)
-		return (Datum) 0;
-	if (kind != TOTAL_DEVIATIONS)
-		return ExactSpread(ZbxhistTotalResult(sum, kind, PART_SUM,
-											  kind == TOTAL_INT ? INT8OID : NUMERICOID,
-											  isnull),
-						   SumOfSquares(&squares->u.s), n, is_sample, is_root);
-	result = squares->u.v.squares / ((double) n - (is_sample ? 1 : 0));
-	return Float8GetDatum(is_root ? sqrt(result) : result);
 }

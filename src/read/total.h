@@ -11,6 +11,7 @@
 #include "utils/numeric.h"
 
 #include "packed/values/layout.h"
+#include "read/spread.h"
 
 /* what values are added up as */
 typedef enum TotalKind
@@ -35,7 +36,7 @@ typedef enum TotalPart
 	PART_ANY,					/* bool_or and bool_and, of two totals: how many */
 	PART_EVERY,					/* are true, and how many are false */
 	PART_VAR_POP,				/* from here on of squares or deviations, and of */
-	PART_VAR_SAMP,				/* the values' sum (spread.h) */
+	PART_VAR_SAMP,				/* the values' sum */
 	PART_STDDEV_POP,
 	PART_STDDEV_SAMP
 } TotalPart;
@@ -71,27 +72,6 @@ typedef struct NumericTotal
 	Numeric		other_sum;
 } NumericTotal;
 
-typedef struct WideSum
-{
-	uint64		low;
-	uint64		high;
-} WideSum;
-
-/* of the products of both halves of unsigned integers, and of others */
-typedef struct SquareTotal
-{
-	WideSum		high;			/* squares of the upper 32 bits */
-	WideSum		cross;			/* upper by lower */
-	WideSum		low;
-	Numeric		other;			/* squares; NULL: all were integers */
-} SquareTotal;
-
-typedef struct DeviationTotal
-{
-	double		sum;
-	double		squares;		/* of what values are away from their mean */
-} DeviationTotal;
-
 typedef struct Total
 {
 	int64		count;			/* values that are not null */
@@ -100,8 +80,7 @@ typedef struct Total
 		DoubleTotal d;
 		IntTotal	i;
 		NumericTotal n;
-		SquareTotal s;
-		DeviationTotal v;
+		SpreadTotal s;
 	}			u;
 } Total;
 
@@ -120,6 +99,8 @@ extern bool ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 								 MemoryContext owner);
 extern Datum ZbxhistTotalResult(const Total *total, TotalKind kind,
 								TotalPart part, Oid type, bool *isnull);
+extern Datum ZbxhistTotalSpread(const Total *squares, const Total *sum,
+								TotalKind kind, TotalPart part, bool *isnull);
 extern void ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 							  MemoryContext owner);
 
