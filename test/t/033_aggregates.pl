@@ -167,8 +167,7 @@ sub where
 		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
 		'3 >= itemid',
 		'itemid IN (SELECT n FROM generate_series(1, 9) n WHERE n % '
-		  . (1 + int rand 4)
-		  . ' = 0)') if rand() < 0.6;
+		  . (1 + int rand 4) . ' = 0)') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
@@ -191,11 +190,10 @@ my @aggregates = (
 	'min(clock)', 'max(clock)',
 	'avg(clock)', 'sum(ns)',
 	'max(itemid)', 'round(avg(itemid), 3)',
-	'sum(clock * 2)',
-	'stddev(clock)', 'var_pop(ns)',
-	'stddev_pop(itemid)', 'variance(clock * 40000::bigint)',
-	'var_samp(value)', 'stddev_pop(value)',
-	'stddev(value)');
+	'sum(clock * 2)', 'stddev(clock)',
+	'var_pop(ns)', 'stddev_pop(itemid)',
+	'variance(clock * 40000::bigint)', 'var_samp(value)',
+	'stddev_pop(value)', 'stddev(value)');
 
 # An aggregate, some with conditions of their own.
 sub aggregate
