@@ -183,6 +183,7 @@ OBJS = \
 	src/read/range.o \
 	src/read/reader.o \
 	src/read/row_set.o \
+	src/read/spread.o \
 	src/read/total.o \
 	src/rows/attempt.o \
 	src/rows/item_index.o \

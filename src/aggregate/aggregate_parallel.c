@@ -39,18 +39,24 @@ typedef struct SharedAggregate
 /* ---- states of groups ---- */
 
 /*
- * NumericsOf returns the numerics of a total that it points to; NULL if it has
- * none.
+ * NumericsOf returns the numerics of a total that it points to, and sets how many
+ * they are.
  */
 static Numeric *
-NumericsOf(Total *total, TotalKind kind)
+NumericsOf(Total *total, TotalKind kind, int *n)
 {
 	StaticAssertStmt(offsetof(NumericTotal, other_sum) ==
 					 offsetof(NumericTotal, other_min) + 2 * sizeof(Numeric),
 					 "the three numerics of a total are one array");
 
-	if (kind != TOTAL_NUMERIC || total->u.n.other_sum == NULL)
-		return NULL;
+	*n = 0;
+	if (kind == TOTAL_SQUARES)
+	{
+		*n = total->u.s.squares.other != NULL ? 1 : 0;
+		return &total->u.s.squares.other;
+	}
+	if (kind == TOTAL_NUMERIC && total->u.n.other_sum != NULL)
+		*n = 3;
 	return &total->u.n.other_min;
 }
 
@@ -75,10 +81,11 @@ ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 
 	for (int i = 0; i < table->ninputs; i++)
 	{
+		int			nnumerics;
 		const Numeric *numerics = NumericsOf((Total *) &group->totals[i],
-											 table->inputs[i].kind);
+											 table->inputs[i].kind, &nnumerics);
 
-		for (int n = 0; numerics != NULL && n < 3; n++)
+		for (int n = 0; n < nnumerics; n++)
 			size += MAXALIGN(VARSIZE(numerics[n]));
 	}
 	result = palloc0(VARHDRSZ + size);
@@ -90,10 +97,11 @@ ZbxhistGroupState(const GroupTable *table, const ValueGroup *group)
 	data += SizeOfTotals(table);
 	for (int i = 0; i < table->ninputs; i++)
 	{
+		int			nnumerics;
 		const Numeric *numerics = NumericsOf((Total *) &group->totals[i],
-											 table->inputs[i].kind);
+											 table->inputs[i].kind, &nnumerics);
 
-		for (int n = 0; numerics != NULL && n < 3; n++)
+		for (int n = 0; n < nnumerics; n++)
 		{
 			memcpy(data, numerics[n], VARSIZE(numerics[n]));
 			data += MAXALIGN(VARSIZE(numerics[n]));
@@ -119,9 +127,11 @@ AddState(const GroupTable *table, ValueGroup *group, bytea *state)
 	group->nrows += *(int64 *) data;
 	for (int i = 0; i < table->ninputs; i++)
 	{
-		Numeric    *numerics = NumericsOf(&totals[i], table->inputs[i].kind);
+		int			nnumerics;
+		Numeric    *numerics = NumericsOf(&totals[i], table->inputs[i].kind,
+										  &nnumerics);
 
-		for (int n = 0; numerics != NULL && n < 3; n++)
+		for (int n = 0; n < nnumerics; n++)
 		{
 			numerics[n] = (Numeric) next;
 			next += MAXALIGN(VARSIZE(next));

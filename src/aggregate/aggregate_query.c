@@ -5,7 +5,7 @@
  *
  * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they compute is
  * left to the executor.  Aggregates are count, min, max, sum and avg of
- * numbers, bool_and and bool_or, with or without FILTER.  All functions have to be PostgreSQL's own and not volatile: they
+ * numbers, variance, stddev, bool_and and bool_or, with or without FILTER.  All functions have to be PostgreSQL's own and not volatile: they
  * are called less often than for each row, and in another order.  What is
  * done with the results, and HAVING, is the executor's.  Whatever is not
  * understood makes the query none of these.
@@ -144,6 +144,12 @@ ReadKeys(PlannerInfo *root, List *clauses, AggregateQuery *query)
 
 /* ---- aggregates ---- */
 
+#define CASES_OF(function) \
+	case function##_INT4: \
+	case function##_INT8: \
+	case function##_FLOAT8: \
+	case function##_NUMERIC
+
 /*
  * GetPart says what an aggregate function gives; PART_ROWS for those that are
  * not known, as for count(*).
@@ -155,31 +161,29 @@ GetPart(Oid function)
 	{
 		case F_COUNT_ANY:
 			return PART_COUNT;
-		case F_MIN_INT4:
-		case F_MIN_INT8:
-		case F_MIN_FLOAT8:
-		case F_MIN_NUMERIC:
+		CASES_OF(F_MIN):
 			return PART_MIN;
-		case F_MAX_INT4:
-		case F_MAX_INT8:
-		case F_MAX_FLOAT8:
-		case F_MAX_NUMERIC:
+		CASES_OF(F_MAX):
 			return PART_MAX;
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_SUM_FLOAT8:
-		case F_SUM_NUMERIC:
+		CASES_OF(F_SUM):
 			return PART_SUM;
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-		case F_AVG_FLOAT8:
-		case F_AVG_NUMERIC:
+		CASES_OF(F_AVG):
 			return PART_AVG;
 		case F_BOOL_OR:
 			return PART_ANY;
 		case F_BOOL_AND:
 		case F_EVERY:
 			return PART_EVERY;
+		CASES_OF(F_VAR_POP):
+			return PART_VAR_POP;
+		CASES_OF(F_VAR_SAMP):
+		CASES_OF(F_VARIANCE):
+			return PART_VAR_SAMP;
+		CASES_OF(F_STDDEV_POP):
+			return PART_STDDEV_POP;
+		CASES_OF(F_STDDEV_SAMP):
+		CASES_OF(F_STDDEV):
+			return PART_STDDEV_SAMP;
 		default:
 			return PART_ROWS;
 	}
@@ -213,13 +217,17 @@ static int
 AddInput(AggregateQuery *query, Node *expr, TotalPart part)
 {
 	bool		is_sum = part == PART_SUM || part == PART_AVG;
+	bool		is_square = part >= PART_VAR_POP;
 	TotalKind	kind = part == PART_COUNT ? TOTAL_COUNT : GetKind(exprType(expr));
 	int			n = 0;
 	ListCell   *lc;
 
+	if (is_square)
+		kind = kind == TOTAL_DOUBLE ? TOTAL_DEVIATIONS : TOTAL_SQUARES;
 	foreach(lc, query->inputs)
 	{
-		if (equal(lfirst(lc), expr))
+		if (equal(lfirst(lc), expr) &&
+			(list_nth_int(query->kinds, n) >= TOTAL_SQUARES) == is_square)
 			break;
 		n++;
 	}
@@ -309,7 +317,11 @@ AddSource(AggregateQuery *query, const Aggref *aggref, TotalPart part,
 	}
 	if (aggref->aggfilter != NULL)
 		expr = ValueWhere(aggref->aggfilter, expr);
-	return AddInput(query, expr, part);
+	if (part < PART_VAR_POP)
+		return AddInput(query, expr, part);
+	*other = AddInput(query, expr, part);
+	return exprType(expr) == FLOAT8OID ? *other :
+		AddInput(query, expr, PART_SUM);
 }
 
 /*

@@ -130,8 +130,8 @@ InitSource(AggregateScanState *state, InputSource *source, Node *expr)
 		return;
 	when = linitial_node(CaseWhen, choice->args);
 	otherwise = (const Const *) choice->defresult;
-	if (!IsA(otherwise, Const) || !otherwise->constisnull ||
-		!ZbxhistIsColumnCondition(when->expr))
+	if (otherwise == NULL || !IsA(otherwise, Const) ||
+		!otherwise->constisnull || !ZbxhistIsColumnCondition(when->expr))
 		return;
 	source->value = (Node *) when->result;
 	source->filter = ZbxhistMakeColumnFilter(list_make1(when->expr),
@@ -355,6 +355,9 @@ GetResult(const AggregateScanState *state, const ValueGroup *group, int number,
 		return ZbxhistTotalResult(&group->totals[source],
 								  state->table.inputs[source].kind, part,
 								  state->table.inputs[source].type, isnull);
+	if (part >= PART_VAR_POP)
+		return ZbxhistTotalSpread(&group->totals[other], &group->totals[source],
+								  state->table.inputs[source].kind, part, isnull);
 	has_false = group->totals[other].count > 0;
 	*isnull = !has_false && group->totals[source].count == 0;
 	return BoolGetDatum(part == PART_EVERY ? !has_false :

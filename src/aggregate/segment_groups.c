@@ -188,6 +188,8 @@ IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
 
 	if (source->filter != NULL && source->verdict != FILTER_ALL)
 		return source->verdict == FILTER_NONE;
+	if (wanted->kind >= TOTAL_SQUARES)
+		return false;
 	if (column->packed < 0)
 		return true;
 	if (column->packed == 0)

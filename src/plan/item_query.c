@@ -25,8 +25,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -41,6 +43,7 @@
 #include "compat.h"
 #include "guc.h"
 #include "packed/fdw/fdw_quals.h"
+#include "plan/clock_bounds.h"
 #include "plan/item_query.h"
 #include "plan/stand_in.h"
 
@@ -170,17 +173,67 @@ ArrayInPlace(Node *qual)
 static Node *
 ArraysInPlace(const Query *query)
 {
-	Node	   *quals = query->jointree->quals;
-	List	   *args = NIL;
+	List	   *args;
 	ListCell   *lc;
 
-	if (!query->hasSubLinks || quals == NULL)
-		return quals;
-	if (!is_andclause(quals))
-		return ArrayInPlace(quals);
-	foreach(lc, ((BoolExpr *) quals)->args)
-		args = lappend(args, ArrayInPlace(lfirst(lc)));
-	return (Node *) makeBoolExpr(AND_EXPR, args, -1);
+	if (!query->hasSubLinks || query->jointree->quals == NULL)
+		return query->jointree->quals;
+	args = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
+	foreach(lc, args)
+		lfirst(lc) = ArrayInPlace(lfirst(lc));
+	return (Node *) make_ands_explicit(args);
+}
+
+/*
+ * IsListOfItems says whether a condition asks for the items that a subquery gives,
+ * which knows nothing of the query, and is one for some of them: who wants all
+ * items is better off with a join.
+ */
+static bool
+IsListOfItems(Node *qual, Index rti, AttrNumber itemid_attnum)
+{
+	const SubLink *in = (const SubLink *) qual;
+	const Query *items;
+	const Var  *var;
+
+	if (!IsA(qual, SubLink) || in->subLinkType != ANY_SUBLINK ||
+		!IsA(in->testexpr, OpExpr))
+		return false;
+	items = castNode(Query, in->subselect);
+	var = linitial(((const OpExpr *) in->testexpr)->args);
+	return IsA(var, Var) && var->varno == rti && var->varlevelsup == 0 &&
+		var->varattno == itemid_attnum &&
+		get_op_opfamily_strategy(((const OpExpr *) in->testexpr)->opno,
+								 INTEGER_BTREE_FAM_OID) == BTEqualStrategyNumber &&
+		(items->limitCount != NULL || items->jointree->quals != NULL ||
+		 list_length(items->rtable) > 1) &&
+		!contain_vars_of_level(in->subselect, 1) &&
+		!contain_volatile_functions(in->subselect);
+}
+
+/*
+ * ZbxhistListItemsOf has items of relation rti that WHERE takes from a subquery be
+ * listed, so that they are looked for in packed days, in place of a join with the
+ * subquery, before which no aggregate can be made.
+ */
+void
+ZbxhistListItemsOf(Query *query, Index rti, AttrNumber itemid_attnum)
+{
+	List	   *args = ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR);
+	bool		has_list = false;
+	ListCell   *lc;
+
+	if (!query->hasSubLinks)
+		return;
+	foreach(lc, args)
+	{
+		if (!IsListOfItems(lfirst(lc), rti, itemid_attnum))
+			continue;
+		lfirst(lc) = ArrayInPlace(lfirst(lc));
+		has_list = true;
+	}
+	if (has_list)
+		query->jointree->quals = (Node *) make_ands_explicit(args);
 }
 
 /*

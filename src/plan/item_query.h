@@ -23,6 +23,8 @@ typedef struct ItemQuery
 
 extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
 extern bool ZbxhistMayBeOfEach(const Query *query);
+extern void ZbxhistListItemsOf(Query *query, Index rti,
+							   AttrNumber itemid_attnum);
 extern bool ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
 							   const PartitionSet *set, ItemQuery *result);
 

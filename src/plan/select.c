@@ -307,6 +307,8 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
 	if (bounds.from_clock >= bounds.to_clock)
 		return NULL;
+	if (ZbxhistHasPackedDay(set, &bounds))
+		ZbxhistListItemsOf(query, rti, set->itemid_attnum);
 	tables = ListChildren(query, rti, set, &bounds);
 	if ((list_length(tables) == nchildren && !IsForFew(query, &bounds)) ||
 		list_length(tables) > MAX_LOOKED_AT ||

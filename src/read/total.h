@@ -11,6 +11,7 @@
 #include "utils/numeric.h"
 
 #include "packed/values/layout.h"
+#include "read/spread.h"
 
 /* what values are added up as */
 typedef enum TotalKind
@@ -18,7 +19,9 @@ typedef enum TotalKind
 	TOTAL_COUNT,				/* of any type; only counted */
 	TOTAL_INT,					/* integer or bigint */
 	TOTAL_DOUBLE,
-	TOTAL_NUMERIC
+	TOTAL_NUMERIC,
+	TOTAL_SQUARES,				/* of integers and numerics (spread.c) */
+	TOTAL_DEVIATIONS			/* of doubles */
 } TotalKind;
 
 /* what of it is asked for */
@@ -31,7 +34,11 @@ typedef enum TotalPart
 	PART_SUM,
 	PART_AVG,
 	PART_ANY,					/* bool_or and bool_and, of two totals: how many */
-	PART_EVERY					/* are true, and how many are false */
+	PART_EVERY,					/* are true, and how many are false */
+	PART_VAR_POP,				/* from here on of squares or deviations, and of */
+	PART_VAR_SAMP,				/* the values' sum */
+	PART_STDDEV_POP,
+	PART_STDDEV_SAMP
 } TotalPart;
 
 typedef struct DoubleTotal
@@ -73,6 +80,7 @@ typedef struct Total
 		DoubleTotal d;
 		IntTotal	i;
 		NumericTotal n;
+		SpreadTotal s;
 	}			u;
 } Total;
 
@@ -91,6 +99,8 @@ extern bool ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 								 MemoryContext owner);
 extern Datum ZbxhistTotalResult(const Total *total, TotalKind kind,
 								TotalPart part, Oid type, bool *isnull);
+extern Datum ZbxhistTotalSpread(const Total *squares, const Total *sum,
+								TotalKind kind, TotalPart part, bool *isnull);
 extern void ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 							  MemoryContext owner);
 

@@ -222,7 +222,7 @@ SELECT itemid, sum(s) OVER (ORDER BY itemid) - sum(p) OVER (ORDER BY itemid) AS 
     (SELECT itemid, sum(value) AS p FROM aggregate_plain.history_uint GROUP BY itemid) b USING (itemid) ORDER BY 1;
 -- what is planned as before
 SELECT command, count(*) FILTER (WHERE p LIKE '%ZbxhistAggregate%') AS scans FROM unnest(ARRAY[
-    'SELECT count(DISTINCT itemid) FROM history', 'SELECT count(*) FILTER (WHERE value > random()) FROM history', 'SELECT stddev(value) FROM history',
+    'SELECT count(DISTINCT itemid) FROM history', 'SELECT count(*) FILTER (WHERE value > random()) FROM history', 'SELECT regr_slope(value, clock) FROM history',
     'SELECT string_agg(value::text, '','' ORDER BY clock) FROM history', 'SELECT itemid, count(*) FROM history GROUP BY ROLLUP (itemid)', 'SELECT value, count(*) FROM history GROUP BY value',
     'SELECT random() < 2, count(*) FROM history GROUP BY random() < 2', 'SELECT rnd(clock, 1), count(*) FROM history GROUP BY 1', 'SELECT count(*) FROM history a JOIN history b USING (itemid)',
     'SELECT count(*) FROM history TABLESAMPLE SYSTEM (10)', 'SELECT tableoid, count(*) FROM history GROUP BY tableoid', 'SELECT max(value) FROM history WHERE random() < 2',

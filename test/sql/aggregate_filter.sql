@@ -157,6 +157,36 @@ ALTER TABLE history_uint ALTER value TYPE double precision;
 SELECT count(*) FROM history_uint WHERE value = 5;
 ROLLBACK;
 SELECT count(*) FROM history_uint WHERE value = 5;
+-- variance and standard deviation: of integers and numerics the same digits, of doubles the same number
+CREATE FUNCTION run_spreads(tab text, part text, OUT differs text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE query text; found text[]; expected text[]; n integer := 0;
+BEGIN
+    FOR query IN SELECT format('SELECT array_agg(x::text ORDER BY x) FROM (SELECT %1$s AS key, %2$s(%3$s)%4$s AS v FROM %5$s WHERE %6$s GROUP BY %1$s) x', key, f, part, filter, tab, condition || CASE WHEN part ~ 'double' THEN ' AND itemid > 1' ELSE '' END)
+            FROM unnest('{variance,var_samp,var_pop,stddev,stddev_samp,stddev_pop}'::text[]) f, unnest('{itemid,clock / 3600,clock,0 * itemid}'::text[]) key, unnest(array['', ' FILTER (WHERE clock % 7 > 0)', ' FILTER (WHERE clock > 190000)']) filter,
+            unnest('{"itemid BETWEEN 2 AND 8 AND clock < 100000","itemid <> 6 AND clock > 170000"}'::text[]) condition LOOP
+        SET zbxhist.enable_aggregate_scan = on;
+        EXECUTE query INTO found;
+        SET zbxhist.enable_aggregate_scan = off;
+        EXECUTE query INTO expected;
+        IF found IS DISTINCT FROM expected AND (part !~ 'double' OR EXISTS (SELECT FROM unnest(found, expected) r (f, e) WHERE f IS DISTINCT FROM e AND coalesce(abs(split_part(translate(f, '()', ''), ',', 2)::float8 / split_part(translate(e, '()', ''), ',', 2)::float8 - 1) > 1e-9, true))) THEN
+            differs := format(E'%s\n  %s\n  %s', query, left(found::text, 200), left(expected::text, 200));
+            RETURN NEXT;
+        END IF;
+        n := n + cardinality(found);
+    END LOOP;
+    RESET zbxhist.enable_aggregate_scan;
+    differs := tab || ' ' || part || ': ' || CASE WHEN n > 10000 THEN 'many groups' ELSE n || ' groups' END;
+    RETURN NEXT;
+END $$;
+SELECT run_spreads(tab, part) FROM (VALUES ('history_uint', 'value'), ('history_any', 'value'), ('history', 'clock'), ('history', 'clock * 100000::bigint'), ('history', 'itemid'), ('history', 'nullif(value, 5)::double precision'), ('history', 'value /*double*/')) x (tab, part);
+SELECT * FROM plan_of('SELECT clock / 86400, stddev(value), avg(value) FROM history WHERE itemid = 7 AND clock < 259200 GROUP BY 1');
+SELECT stddev(value), stddev_pop(value), variance(value) IS NULL FROM history WHERE itemid = 7 AND clock = 86460;
+SELECT var_pop(value), stddev(value) FROM history_any WHERE itemid = 1 AND clock < 100000;
+SELECT var_pop(value)::real, stddev(value)::real FROM history WHERE itemid = 1 AND clock < 100000 AND abs(value) <> 'Infinity' AND abs(value) < 1e300;
+SELECT stddev(v), var_pop(v) FROM (SELECT value * 1e200 AS v FROM history WHERE itemid = 4 AND value > 0) x;
+SELECT var_samp(value) FROM history WHERE itemid = 1 AND value > 1e300;
+SELECT n, var_pop(value)::real, var_samp(value)::real FROM (SELECT value, clock / 60 % 15 / 3 AS n FROM history WHERE itemid = 1 AND clock < 172800 AND abs(value) <> 1.7976931348623157e308) x GROUP BY n ORDER BY n;
+SELECT value, var_pop(value) FROM (SELECT value, clock FROM history WHERE itemid = 1 AND clock < 87300) x GROUP BY value, clock ORDER BY clock;
 -- FILTER with parameters, and one that is not of columns alone
 SET plan_cache_mode = force_generic_plan;
 PREPARE filtered(double precision) AS SELECT count(*) FILTER (WHERE value > $1), bool_and(value > $1) FROM history WHERE itemid IN (2, 4);

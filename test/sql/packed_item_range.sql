@@ -1,6 +1,6 @@
 --
--- Of packed days and runs only groups of the items between two are read: the
--- same rows as of a plain table.
+-- Of packed days and runs only groups of the items between two are read, or of
+-- those that a subquery gives: the same rows as of a plain table.
 --
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL, value double precision NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
 CREATE TABLE plain (LIKE history INCLUDING ALL);
@@ -14,7 +14,7 @@ BEGIN
     EXECUTE (SELECT format('DROP TABLE %s', p.partition) FROM zbxhist.list_partitions('history') p WHERE p.from_clock > 1000000);
 END $$;
 -- days begin at 86400, 172800 (packed), 259200; runs at 345600; some items are negative, few have odd numbers
-INSERT INTO plain SELECT i * 2 - 100, c, (i + c % 1009) / 4.0, i FROM generate_series(1, 300) i, generate_series(86400, 388799, 600) c WHERE i % 7 > 0 OR c % 1800 = 0;
+INSERT INTO plain SELECT i * 2 - 100, c, (i + c % 1009) / 4.0, i FROM generate_series(1, 300) i, generate_series(86400, 388799, 1200) c WHERE i % 7 > 0 OR c % 3600 = 0;
 INSERT INTO plain SELECT i, 100000, i, 0 FROM unnest('{-9223372036854775808, -99, 301, 9223372036854775807}'::bigint[]) i;
 INSERT INTO history SELECT * FROM plain WHERE ns % 11 > 0;
 CALL zbxhist.pack('history', '1970-01-02');
@@ -97,7 +97,7 @@ EXECUTE range(1, NULL);
 RESET plan_cache_mode;
 SELECT count(*), sum(value) FROM plain WHERE itemid > 10 AND itemid <= 20;
 SELECT count(*), sum(value) FROM plain WHERE itemid > -200 AND itemid <= 2000000000;
--- by workers, in the strictest isolation, and with the whole day in their way
+-- by workers, and in the strictest isolation
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -107,9 +107,43 @@ RESET max_parallel_workers_per_gather;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*) FROM compare() WHERE NOT same;
 COMMIT;
-SET zbxhist.enable_packed_scan_pruning = off;
-SELECT count(*) FROM compare() WHERE NOT same;
-RESET zbxhist.enable_packed_scan_pruning;
+-- items that a subquery gives are listed, if it is one for some and knows nothing of the query
+CREATE TABLE items (itemid bigint, hostid integer);
+INSERT INTO items SELECT i, i % 10 FROM generate_series(-100, 500) i;
+INSERT INTO items VALUES (12, 2), (NULL, 2), (NULL, 7);
+ANALYZE items;
+SET max_parallel_workers_per_gather = 0;
+CREATE FUNCTION plan_has(query text, part text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line ~ part THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN false;
+END $$;
+SELECT plan_has(format('SELECT * FROM history h WHERE %s AND clock < 172800', condition), 'Packed Cond.*itemid = ANY \((\$|\(InitPlan)') AS is_list, condition FROM unnest(array['itemid IN (SELECT itemid FROM items WHERE hostid = 2)',
+    'itemid = ANY (SELECT hostid::smallint FROM items WHERE hostid = 2)', 'itemid IN (SELECT i.itemid FROM items i JOIN items j USING (hostid))', 'itemid IN (SELECT itemid FROM items)', 'itemid > ANY (SELECT itemid FROM items WHERE hostid = 2)',
+    'itemid IN (SELECT itemid FROM items WHERE hostid = h.clock)', 'itemid IN (SELECT itemid FROM items WHERE hostid > random())', 'itemid NOT IN (SELECT itemid FROM items WHERE hostid = 2)', '(itemid, clock) IN (SELECT itemid, hostid FROM items WHERE hostid = 2)',
+    'itemid + 0 IN (SELECT itemid FROM items WHERE hostid = 2)', 'clock IN (SELECT hostid FROM items WHERE hostid = 2)']) condition;
+SELECT plan_has('SELECT clock / 86400, avg(value) FROM history WHERE itemid IN (SELECT itemid FROM items ORDER BY hostid LIMIT 3) AND clock < 172800 GROUP BY 1', 'ZbxhistAggregate') AS is_aggregate;
+SELECT plan_has('SELECT * FROM history WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 2) AND clock >= 259200 AND clock < 300000', 'itemid = ANY') AS is_list;
+TRUNCATE query;
+INSERT INTO query (query) VALUES
+('SELECT * FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 2)'),
+('SELECT * FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 2) AND (clock < 100000 OR itemid IN (SELECT itemid FROM items WHERE hostid = 4))'),
+('SELECT * FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 2) AND itemid IN (SELECT itemid FROM items WHERE itemid > 100 UNION SELECT 12)'),
+('SELECT * FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 77)'),
+('SELECT * FROM %s h WHERE itemid IN (SELECT itemid FROM items WHERE hostid = h.clock)'),
+('SELECT * FROM %s h WHERE itemid NOT IN (SELECT itemid FROM items WHERE hostid <> 2 AND itemid IS NOT NULL)'),
+('SELECT clock / 7200, avg(value), count(*) FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid = 2) AND clock > 100000 GROUP BY 1'),
+('SELECT itemid, max(value), count(*) FILTER (WHERE value < 100) FROM %s WHERE itemid IN (SELECT itemid FROM items WHERE hostid IN (2, 4)) GROUP BY itemid'),
+('SELECT itemid, sum(value) FROM %s WHERE itemid = (SELECT max(itemid) FROM items WHERE hostid = 2) GROUP BY itemid'),
+('SELECT x.hostid, h.n FROM (SELECT DISTINCT hostid FROM items) x, LATERAL (SELECT count(*) AS n FROM %s WHERE itemid IN (SELECT itemid FROM items i WHERE i.hostid = x.hostid)) h'),
+('SELECT i.hostid, count(*) FROM %s h JOIN items i USING (itemid) WHERE h.itemid IN (SELECT itemid FROM items WHERE hostid IN (2, 3)) GROUP BY 1');
+SELECT number - min(number) OVER () + 1 AS number, rows, same FROM compare();
 -- changes
 EXPLAIN (COSTS OFF) DELETE FROM history_packed WHERE itemid BETWEEN 10 AND 13;
 DELETE FROM history WHERE itemid BETWEEN 10 AND 13;
@@ -117,5 +151,5 @@ DELETE FROM plain WHERE itemid BETWEEN 10 AND 13;
 UPDATE history SET value = -1 WHERE itemid > 480 AND clock < 100000;
 UPDATE plain SET value = -1 WHERE itemid > 480 AND clock < 100000;
 SELECT count(*) FROM compare() WHERE NOT same;
-DROP TABLE history, plain, query CASCADE;
-DROP FUNCTION compare(), values_decoded(text), is_estimate_near(text);
+DROP TABLE history, plain, query, items CASCADE;
+DROP FUNCTION compare(), plan_has(text, text), values_decoded(text), is_estimate_near(text);

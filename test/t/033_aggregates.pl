@@ -165,7 +165,9 @@ sub where
 		q{itemid = ANY ('{2,5,99}')},
 		'itemid > 4',
 		'itemid BETWEEN 2 AND ' . (1 + int rand 8),
-		'3 >= itemid') if rand() < 0.6;
+		'3 >= itemid',
+		'itemid IN (SELECT n FROM generate_series(1, 9) n WHERE n % '
+		  . (1 + int rand 4) . ' = 0)') if rand() < 0.6;
 	my $from = 80_000 + int rand 400_000;
 	push @conditions,
 	  one_of(
@@ -188,15 +190,24 @@ my @aggregates = (
 	'min(clock)', 'max(clock)',
 	'avg(clock)', 'sum(ns)',
 	'max(itemid)', 'round(avg(itemid), 3)',
-	'sum(clock * 2)');
+	'sum(clock * 2)', 'stddev(clock)',
+	'var_pop(ns)', 'stddev_pop(itemid)',
+	'variance(clock * 40000::bigint)', 'var_samp(value)',
+	'stddev_pop(value)', 'stddev(value)');
 
 # An aggregate, some with conditions of their own.
 sub aggregate
 {
-	my ($is_text) = @_;
+	my ($table) = @_;
+	my $is_text = $table =~ /^history_text/;
 	my $condition = value_condition(int rand 2, $is_text);
-	my $aggregate =
-	  one_of(grep { !$is_text || !/(?:sum|avg)\(value/ } @aggregates);
+
+	# those of doubles have other last digits in another order
+	my $aggregate = one_of(
+		grep {
+				 (!$is_text || !/(?:sum|avg)\(value/)
+			  && ($table =~ /_(?:uint|any)/ || !/(?:stddev|var)\w*\(value/)
+		} @aggregates);
 	return one_of('bool_or', 'bool_and', 'every') . "($condition)"
 	  if rand() < 0.1;
 	return "count(CASE WHEN $condition THEN value END)" if rand() < 0.05;
@@ -210,7 +221,7 @@ for my $number (1 .. $queries)
 	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
 	my $list = join ', ', @keys,
-	  map { aggregate($is_text) } 1 .. 1 + int rand 4;
+	  map { aggregate($table) } 1 .. 1 + int rand 4;
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;

@@ -57,7 +57,7 @@
 #define USUAL_DELAY 60.0
 #define TREND_DELAY 3600.0
 
-/* share of the clocks that a comparison with something unknown leaves */
+/* share of the clocks, or items, that a comparison with something unknown leaves */
 #define UNKNOWN_BOUND 0.3333
 
 /* ---- the foreign table ---- */
@@ -347,6 +347,9 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	if (packed->has_stats)
 		selected->nitems *= clauselist_selectivity(root, clauses, rel->relid,
 												   JOIN_INNER, NULL);
+	else if (selected->bounds.from_item == PG_INT64_MIN ||
+			 selected->bounds.to_item == PG_INT64_MAX)
+		selected->nitems *= UNKNOWN_BOUND;
 	selected->nitems = clamp_row_est(Min(selected->nitems,
 										 (double) selected->bounds.to_item -
 										 (double) selected->bounds.from_item + 1));
