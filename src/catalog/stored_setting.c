@@ -3,11 +3,11 @@
  * stored_setting.c
  *	  Reads a setting of Zabbix from the table that holds it.
  *
- * A query on a table may run code of its owner: a cast of a column's type, a
+ * A query on somebody's table may run his code: a cast of a column's type, a
  * policy, a view in the table's place, or a function in an index's expression
  * that the planner evaluates beforehand.  And between the look at the catalogs
- * and the query the owner may alter the table.  So the table is locked, looked
- * at and scanned here, and only values of built-in types are taken.
+ * and the query he may alter the table.  So the table is locked, looked at and
+ * scanned here, and only values of built-in types are taken.
  *
  *-------------------------------------------------------------------------
  */

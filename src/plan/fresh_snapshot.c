@@ -20,6 +20,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "nodes/parsenodes.h"
@@ -30,8 +31,20 @@
 #include "plan/clock_bounds.h"
 #include "plan/fresh_snapshot.h"
 #include "plan/prune.h"
-#include "plan/stand_in.h"
 #include "rows/move_lock.h"
+
+/*
+ * IsParent says whether a table, locked by its query, is a parent of ours.
+ */
+static bool
+IsParent(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		result = ZbxhistIsRouted(rel);
+
+	table_close(rel, NoLock);
+	return result;
+}
 
 /*
  * ChangesParent says whether a plan changes or locks rows of a parent.
@@ -47,8 +60,7 @@ ChangesParent(const PlannedStmt *stmt)
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_RELATION &&
-			rte->rellockmode >= RowShareLock &&
-			ZbxhistAskLocked(rte->relid, ZbxhistIsRouted))
+			rte->rellockmode >= RowShareLock && IsParent(rte->relid))
 			return true;
 	}
 	return false;

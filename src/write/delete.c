@@ -101,9 +101,9 @@ StillBelongs(Relation rel, TupleTableSlot *slot, const ItemRange *range)
 }
 
 /*
- * DeleteNewest deletes the newest version of a row that another transaction has
- * updated, if that is still in the range.  Locking it waits for a transaction
- * that changes it again, and raises the error if it was moved to another table.
+ * DeleteNewest deletes the newest version of a row that another transaction
+ * has updated, if that is still in the range.  Locking it waits for whoever
+ * changes it again, and raises the error if it was moved to another table.
  */
 static bool
 DeleteNewest(Relation rel, ItemPointer tid, const ItemRange *range)
@@ -283,8 +283,8 @@ DeleteByStatement(Relation parent, const ItemRange *range)
 
 /*
  * BecomeOwner goes on as the owner of the parent if the user may: delete_item
- * comes to tables that the user has not named, and triggers are their owners'
- * code.  Returns false if the user only has privileges, as for a DELETE.
+ * comes to tables that he has not named, and triggers are their owners' code.
+ * Returns false if he only has privileges, as for a DELETE.
  */
 static bool
 BecomeOwner(Relation parent, OwnerRights *before)
