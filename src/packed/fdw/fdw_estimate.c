@@ -455,7 +455,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 				  Min(estimate->pages * ROWS_PER_PAGE,
 					  packed->nrows / Max(packed->ndays, 1) /
 					  packed->nitems * selected.nplaces));
-	/* a scan by items goes down an index for each */
+	/* whoever reads by items goes down an index for each */
 	page_cost = selected.nitems < 0 ? seq_page_cost :
 		random_page_cost + 50 * cpu_operator_cost;
 	cost_qual_eval(&local_cost, local, root);
