@@ -5,8 +5,8 @@
 -- nothing but what comes with PostgreSQL is found by the rest of this script
 SET LOCAL search_path = pg_catalog, pg_temp;
 
--- CREATE EXTENSION has made the schema, or found it.  Who owned it could have
--- functions in it that are called instead of ours, and a table in the place of
+-- CREATE EXTENSION has made the schema, or found it.  A former owner could
+-- have functions in it that are called instead of ours, and a table in the place of
 -- one of ours.  An empty one, as DROP EXTENSION or a dump leaves it, will do.
 DO $$
 DECLARE

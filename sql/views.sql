@@ -260,8 +260,8 @@ SELECT d.parent,
          FROM zbxhist.packed_day o WHERE o.parent = d.parent) v
  WHERE i.param5 BETWEEN 101 AND 103
 UNION ALL
--- an import, until its slices are done and compared; who runs another statement by
--- now has broken it off
+-- an import, until its slices are done and compared; a session that runs
+-- another statement by now has broken it off
 SELECT s.parent,
        'import',
        s.source::pg_catalog.text,

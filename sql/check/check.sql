@@ -184,4 +184,4 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist.check() IS
-'Everything an administrator should know, a line for each cause, with the command that mends it; no rows when all is well';
+'Everything an administrator should know, a line for each cause, with the command that mends it; when all is well, no rows, or notes (info) only';

@@ -96,7 +96,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.check_housekeeping(name, text, regclass[]) IS
 'The part of check that is about the settings of Zabbix for history, or those for trends (internal)';
 
--- What is in doubt, for whoever may read the items as maintenance does; and what
+-- What is in doubt, for a role that may read the items as maintenance does; and what
 -- maintenance has measured.
 CREATE FUNCTION zbxhist_internal.check_deleted_items(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)

@@ -132,9 +132,9 @@ COMMENT ON FUNCTION zbxhist_internal.lock_exclusively(regclass, integer) IS
 -- keeps readers out for nothing.  They are locked in the order in which the
 -- planner locks a parent's children.
 --
--- Who changes rows may have one of them and wait for another, which the caller
--- has locked long since: neither would get on, and he be cancelled for it, so
--- it is the caller who gives up.
+-- A session that changes rows may have one of them and wait for another, which the
+-- caller has locked long since: neither would get on, and that session would be
+-- cancelled for it, so it is the caller that gives up.
 CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[])
 RETURNS interval
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

@@ -79,7 +79,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.is_settled(text[], xid8) IS
 'Whether no transaction of a list is running any more, and no snapshot is known that is older than another transaction (internal)';
 
--- Moved rows stay in their old table, deleted, for whoever has an older
+-- Moved rows stay in their old table, deleted, for sessions with an older
 -- snapshot.  TRUNCATE and DROP respect no snapshot, so before one of them
 -- every transaction must have ended that was running when the last move had
 -- been committed.  Called for the first time after a move, this makes the list

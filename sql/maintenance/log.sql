@@ -105,7 +105,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.note_holders(regclass, regclass) IS
-'Notes who keeps a partition from being packed after he has been waited for (internal)';
+'Notes which session keeps a partition from being packed after it has been waited for (internal)';
 
 -- Once in ten seconds.  What maintenance does every hour is told to nobody: who
 -- has cron call it would get a mail each time.

@@ -113,8 +113,8 @@ COMMENT ON FUNCTION zbxhist_internal.step_take_up(regclass) IS
 
 -- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
 -- and written to through the parent in between, but are not maintained: the owner
--- of the one would run code of the other's.  Who maintains may lack the rights to
--- mend that; check says so.
+-- of the one would run code of the other's.  The role that maintains may lack the
+-- rights to mend that; check says so.
 CREATE FUNCTION zbxhist_internal.step_owner(parent regclass)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

@@ -53,9 +53,9 @@ COMMENT ON FUNCTION zbxhist_internal.step_extend(regclass) IS
 'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
 
 -- What comes is made before the lock is asked for, so that it is held for the
--- moment of a drop.  Who stores a row meanwhile stores it in what is there, which then
--- stays, or in the parent.  A table of runs is read as packed days are: who reads
--- one may come to it next.
+-- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
+-- which then stays, or in the parent.  A table of runs is read as packed days are:
+-- a reader of one may come to it next.
 CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -101,8 +101,8 @@ COMMENT ON FUNCTION zbxhist_internal.step_replace(regclass, regclass, text) IS
 'Maintenance: puts shorter partitions in the place of an empty one of a day to come (split), or a table of runs in that of a partition, or the other way round (replace) (internal)';
 
 -- A dump does not hold the dependencies.  What a new column contains in packed
--- rows is noted by an event trigger, which may be disabled.  Who deletes packed
--- rows says how many.
+-- rows is noted by an event trigger, which may be disabled.  A session that
+-- deletes packed rows says how many.
 CREATE FUNCTION zbxhist_internal.step_attach(parent regclass)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

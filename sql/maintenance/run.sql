@@ -1,8 +1,8 @@
 -- sql/maintenance/run.sql
 
 -- What a statement on a table may run is its owner's code: triggers, rules,
--- policies, expressions of indexes and constraints.  Whoever maintains it, a
--- superuser maybe, runs that as the owner, in a security-restricted operation.
+-- policies, expressions of indexes and constraints.  The user who maintains it,
+-- a superuser maybe, runs that as the owner, in a security-restricted operation.
 CREATE FUNCTION zbxhist_internal.execute_as_owner(
     relation regclass,
     statement text,
@@ -313,7 +313,7 @@ BEGIN
             PERFORM zbxhist_internal.note_holders(parent, partition);
         END IF;
         unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
-        -- two days of hours: who has more to pack has other tables, too
+        -- two days of hours: where there is more to pack, there are other tables, too
         EXIT WHEN tried = 48 OR locked = 6 OR unsettled = 3;
     END LOOP;
 END

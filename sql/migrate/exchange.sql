@@ -66,7 +66,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.lock_native(regclass) IS
 'Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for bounded times, and returns the time it waited (internal)';
 
--- Created by the owner: what its columns and indexes evaluate is his code.
+-- Created by the owner: what its columns and indexes evaluate is the owner's code.
 CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -185,7 +185,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) IS
 'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
 
--- In one transaction: whoever waits for the table finds the new one under its
+-- In one transaction: a session that waits for the table finds the new one under its
 -- name, with all partitions, and nothing is written anew.
 CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass)
 RETURNS regclass

@@ -97,7 +97,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.replace_hypertable(regclass, name, boolean) IS
 'Puts a plain table in the place of a hypertable that is locked, with its rows or without, and renames that, or drops it if there is no name (internal)';
 
--- In one transaction: whoever waits for the table finds the new one under its
+-- In one transaction: a session that waits for the table finds the new one under its
 -- name, and INSERTs go there.
 CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass)
 RETURNS regclass

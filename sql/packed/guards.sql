@@ -11,8 +11,8 @@ AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
 COMMENT ON FUNCTION zbxhist_internal.load_guards() IS
 'Loads the library, which guards packed days (internal)';
 
--- An event trigger for whoever drops or alters something, whatever he may do
--- otherwise: also where PUBLIC has lost its privileges on these schemas, or the
+-- An event trigger for every user who drops or alters something, whatever that user
+-- may do otherwise: also where PUBLIC has lost its privileges on these schemas, or the
 -- library is missing.
 CREATE FUNCTION zbxhist_internal.before_change()
 RETURNS event_trigger
@@ -61,7 +61,7 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
 COMMENT ON EVENT TRIGGER zbxhist_before_change IS
 'Keeps packed days from being dropped unawares or made unreadable';
 
--- An event trigger for whoever alters a table.  ALTER TABLE ... ADD COLUMN has
+-- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.
 CREATE FUNCTION zbxhist_internal.after_change()
 RETURNS event_trigger
@@ -99,7 +99,7 @@ CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
 COMMENT ON EVENT TRIGGER zbxhist_after_change IS
 'Notes what a new column contains in packed rows';
 
--- An event trigger for whoever alters a table.  One ALTER TABLE may add a column
+-- An event trigger for every user who alters a table.  One ALTER TABLE may add a column
 -- and rewrite the table; then what the column contains in older rows is known
 -- from the one until the other.  Where PUBLIC has lost its privileges on these
 -- schemas, tables that have packed days are not rewritten, but all others.

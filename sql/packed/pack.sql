@@ -69,8 +69,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.not_packable(regclass, regclass) IS
 'Why a partition cannot be packed; NULL if it can (internal)';
 
--- A step asks for its own partition only: who looks at all of them each time
--- takes the square of their number.
+-- A step asks for its own partition only: to look at all of them each time
+-- would take the square of their number.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
 LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10

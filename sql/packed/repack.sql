@@ -152,8 +152,8 @@ COMMENT ON FUNCTION zbxhist_internal.note_culprit(regclass[], text, text) IS
 'Notes why packed days cannot be made one, at the one that is to blame, and returns that (internal)';
 
 -- Changes are locked out first, for a look whether there have been any; readers
--- only then, for the moment of the swap.  Who changes packed rows may hold the
--- foreign table's lock and wait for the day's: so all locks are given back
+-- only then, for the moment of the swap.  A session that changes packed rows may
+-- hold the foreign table's lock and wait for the day's: so all locks are given back
 -- before the next try.
 CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
     days regclass[],

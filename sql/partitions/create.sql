@@ -104,7 +104,7 @@ BEGIN
     IF source.relowner = owner THEN
         RETURN;
     END IF;
-    -- nobody can be given a table in a schema where he may not create one
+    -- nobody can be given a table in a schema where that user may not create one
     IF source.relnamespace = 'zbxhist_packed'::regnamespace
        AND NOT has_schema_privilege(owner, source.relnamespace, 'CREATE') THEN
         EXECUTE format('GRANT CREATE ON SCHEMA zbxhist_packed TO %I', pg_get_userbyid(owner));

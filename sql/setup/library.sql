@@ -54,7 +54,7 @@ COMMENT ON FUNCTION zbxhist_internal.with_library(text[]) IS
 'A list of libraries with zbxhist added, as SET wants it; NULL if it is among them already (internal)';
 
 -- What is set for the server counts where nothing is set for the database.
--- Who runs this may have a setting of his own, which says nothing of others,
+-- The user who runs this may have another setting, which says nothing of others,
 -- or may not see the server's: then it is unknown.
 CREATE FUNCTION zbxhist_internal.session_libraries()
 RETURNS text[]
@@ -135,8 +135,8 @@ COMMENT ON FUNCTION zbxhist_internal.preload_command() IS
 'The command that has every session of this database load the library when it begins; NULL if they do (internal)';
 
 -- session_preload_libraries is for superusers, and from PostgreSQL 15 on for
--- those whom they grant it to.  Who cannot see what the server has set could
--- only replace it, so he is told as well.
+-- roles that they grant it to.  A role that cannot see what the server has set could
+-- only replace it, so it is told as well.
 CREATE FUNCTION zbxhist_internal.preload_library(dry_run boolean)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

@@ -103,7 +103,7 @@ AS $$
 DECLARE
     policy zbxhist.parent_config;
 BEGIN
-    -- somebody who is changing it is waited for, else his change would be undone
+    -- a session that is changing it is waited for, else its change would be undone
     PERFORM FROM zbxhist.parent_config c WHERE c.parent = alter_parent.parent FOR UPDATE;
     policy := zbxhist_internal.require_parent(parent);
     IF follow_zabbix AND retention IS NOT NULL THEN

@@ -59,8 +59,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) IS
 'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
 
--- Who gives a period says so.  Where it comes from Zabbix, and nothing has acted
--- on it so far, he may not know of it.
+-- A user who gives a period knows it.  Where it comes from Zabbix, and nothing has
+-- acted on it so far, the user may not know of it.
 CREATE FUNCTION zbxhist_internal.new_retention(
     policy zbxhist.parent_config,
     former zbxhist.parent_config,

@@ -74,7 +74,7 @@ BEGIN
     IF NOT dry_run THEN
         PERFORM zbxhist_internal.adopt(f) FROM unnest(fresh) f;
         FOREACH target IN ARRAY altered LOOP
-            -- somebody who is changing it is waited for, else his change would be undone
+            -- a session that is changing it is waited for, else its change would be undone
             SELECT * INTO STRICT policy FROM zbxhist.parent_config c WHERE c.parent = target FOR UPDATE;
             PERFORM zbxhist_internal.write_policy(
                 zbxhist_internal.changed_policy(policy, z.is_trends, given, never_pack))

@@ -54,7 +54,7 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)');
 
--- Written by the C code for whoever changes packed rows, see
+-- Written by the C code for sessions that change packed rows, see
 -- src/packed/changes/day_conflicts.c; it has no index for that reason.
 CREATE TABLE zbxhist.packed_change (
     day     regclass NOT NULL,

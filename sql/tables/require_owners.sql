@@ -1,8 +1,8 @@
 -- sql/tables/require_owners.sql
 
 -- Maintenance drops and empties what these tables name, with the rights of
--- whoever runs it, a superuser maybe.  The owner of the database may write to
--- them, but only about tables of which he has the owner's rights; a day's rows
+-- the user who runs it, a superuser maybe.  The owner of the database may write to
+-- them, but only about tables of which it has the owner's rights; a day's rows
 -- become rows of its parent for everybody who may read that.
 CREATE FUNCTION zbxhist_internal.require_owners()
 RETURNS trigger

@@ -91,7 +91,7 @@ COMMENT ON COLUMN zbxhist.partition_state.not_packable IS
 COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
 COMMENT ON COLUMN zbxhist.partition_state.to_clock IS 'End of its range: the first clock that is not in it';
 
--- Written by the C code for whoever inserts, see src/rows/stray.c; it has
+-- Written by the C code for sessions that insert, see src/rows/stray.c; it has
 -- no index for that reason.
 CREATE TABLE zbxhist.stray_mark (
     parent regclass NOT NULL
@@ -104,7 +104,7 @@ COMMENT ON TABLE zbxhist.stray_mark IS
 'Managed tables in which a row has been stored that belongs to a partition, since maintenance last looked';
 COMMENT ON COLUMN zbxhist.stray_mark.parent IS 'The managed table';
 
--- Written by the C code for whoever inserts, see src/ingest/left_out.c; it has no
+-- Written by the C code for sessions that insert, see src/ingest/left_out.c; it has no
 -- index for that reason, and few rows: maintenance adds them up.
 CREATE TABLE zbxhist.left_out (
     parent      regclass NOT NULL,

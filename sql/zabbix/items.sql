@@ -124,7 +124,7 @@ BEGIN
            AND k.relname = 'items';
         RETURN;
     END IF;
-    -- as their owner: to plan a query may run what he has put into an index
+    -- as their owner: to plan a query may run what the owner has put into an index
     answer := zbxhist_internal.execute_as_owner(items_table, format(
         'WITH own AS ('
         ' SELECT i.%1$I AS period, zbxhist_internal.parse_period(i.%1$I) AS length, count(*) AS items, min(i.itemid) AS itemid'

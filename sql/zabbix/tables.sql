@@ -14,7 +14,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.zabbix_tables() IS
 'The names of the Zabbix tables of values, in the order in which Zabbix writes to them (internal)';
 
--- A plain table of somebody who counts there (trusts_owner), for a query as him.
+-- A plain table of an owner who counts there (trusts_owner), for a query as that
+-- owner.
 CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[])
 RETURNS regclass
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -36,7 +37,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.zabbix_table(name, name, name[]) IS
 'A table of Zabbix beside its tables of values, if the caller may act as its owner and it has these columns; else NULL (internal)';
 
--- Whoever may create a table in a schema of Zabbix could have a table of
+-- A user who may create a table in a schema of Zabbix could have a table of
 -- settings there, by which rows would be dropped.  As long as nothing is managed
 -- in the schema, the owner of the table history is the one who counts.
 CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid)

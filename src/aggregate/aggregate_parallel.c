@@ -3,8 +3,8 @@
  * aggregate_parallel.c
  *	  Aggregates packed days in several processes.
  *
- * Packed days are taken one after the other by whoever is free, as in a
- * parallel foreign scan (packed/fdw/fdw_parallel.c).  Of the plans below,
+ * Packed days are taken one after the other by the participant that is free, as
+ * in a parallel foreign scan (packed/fdw/fdw_parallel.c).  Of the plans below,
  * partial ones are run by all participants, others by the one that comes first.
  * If a participant's memory is full, it gives out the groups that it has, and
  * begins anew: they are put together above Gather in any case.

@@ -101,7 +101,7 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 	foreach(lc, query->aggrefs)
 		functions = lappend_oid(functions,
 								lfirst_node(Aggref, lc)->aggfnoid);
-	/* who combines groups reads nothing but these */
+	/* a node that combines groups reads nothing but these */
 	foreach(lc, choice->role == AGGREGATE_COMBINE ? NIL : choice->conds)
 	{
 		PackedCond *cond = lfirst(lc);

@@ -3,9 +3,9 @@
  * groups.c
  *	  The groups of an aggregation.
  *
- * A hash table of the groups' keys.  It knows how much memory it takes; who
- * adds rows writes the groups to disk (spilled_groups.c), or gives them out,
- * when they are more than hash tables may take, and empties it.
+ * A hash table of the groups' keys.  It knows how much memory it takes; the
+ * code that adds rows writes the groups to disk (spilled_groups.c), or gives
+ * them out, when they are more than hash tables may take, and empties it.
  *
  * Memory: groups are in a context of the table's own, which the caller
  * deletes by deleting the parent.

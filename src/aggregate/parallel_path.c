@@ -9,8 +9,8 @@
  * (aggregate_parallel.c).  PostgreSQL's own partial aggregates would round sums
  * of doubles at every step.
  *
- * Another table is shared out if it has a partial path that is cheaper than
- * the whole of it, else whoever comes first reads all of it.
+ * Another table is shared out if it has a partial path that is cheaper than the
+ * whole of it, else the participant that comes first reads all of it.
  *
  *-------------------------------------------------------------------------
  */

@@ -138,18 +138,15 @@ QuoteTable(Oid relid)
 }
 
 /*
- * MayLose says whether so many packed days may be dropped, and if there are
- * any, tells the user, who has agreed to it.
+ * TellLoss says what somebody has agreed to lose.
  */
-static bool
-MayLose(int ndays)
+static void
+TellLoss(int ndays)
 {
-	if (ndays > 0 && zbxhist_allow_packed_drop)
-		ereport(NOTICE,
-				errmsg_plural("the values of %d packed day are dropped",
-							  "the values of %d packed days are dropped",
-							  ndays, ndays));
-	return ndays == 0 || zbxhist_allow_packed_drop;
+	ereport(NOTICE,
+			errmsg_plural("the values of %d packed day are dropped",
+						  "the values of %d packed days are dropped",
+						  ndays, ndays));
 }
 
 /*
@@ -187,7 +184,11 @@ CheckLoss(const char *what, Oid parent)
 	int			ndays = dropped_days + ZbxhistCountPackedDays(parent);
 
 	dropped_days = 0;
-	if (!MayLose(ndays))
+	if (ndays == 0)
+		return;
+	if (zbxhist_allow_packed_drop)
+		TellLoss(ndays);
+	else
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop %s because the values of %d packed day would be lost",
@@ -329,7 +330,11 @@ ZbxhistEndDrop(int outer_days)
 	int			ndays = dropped_days;
 
 	dropped_days = outer_days;
-	if (!MayLose(ndays))
+	if (ndays == 0)
+		return;
+	if (zbxhist_allow_packed_drop)
+		TellLoss(ndays);
+	else
 		ereport(ERROR,
 				errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				errmsg_plural("cannot drop the table of %d packed day because its values would be lost",

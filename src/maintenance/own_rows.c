@@ -4,7 +4,7 @@
  *	  Looks at the rows of a table alone without a query.
  *
  * To plan a query on a table is to run what its owner has put into the
- * expressions of its indexes and constraints.  A user who looks at the state of
+ * expressions of its indexes and constraints.  Whoever looks at the state of
  * things, or maintains them, is not to do that; so rows are counted here.
  *
  *-------------------------------------------------------------------------

@@ -363,8 +363,8 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 }
 
 /*
- * StartItem begins to read.  Whoever does that a second time will do it again,
- * so tables stay open from then on.
+ * StartItem begins to read.  A plan that does that a second time will do it
+ * again, so tables stay open from then on.
  */
 static void
 StartItem(ItemScanState *state)

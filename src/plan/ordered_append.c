@@ -32,20 +32,16 @@
 #include "packed/fdw/fdw.h"
 #include "plan/ordered_append.h"
 
-/* what is in the mark of a union */
+/* numbers in the mark of a union, which follow the list of its tables */
 enum OrderMark
 {
-	MARK_TABLES,				/* Oids */
-	MARK_NUMBERS,				/* see below */
-	MARK_PACKED					/* a list of one Oid */
+	MARK_CLOCK_ATTNUM,
+	MARK_HAS_PARENT,
+	MARK_PACKED_END,			/* less one, so that it is an int */
+	MARK_PACKED					/* an Oid */
 };
 
-enum OrderNumber
-{
-	NUMBER_CLOCK_ATTNUM,
-	NUMBER_HAS_PARENT,
-	NUMBER_PACKED_END			/* less one, so that it is an int */
-};
+#define mark_number(mark, number) list_nth_int(lsecond(mark), number)
 
 /*
  * ZbxhistMarkOrdered marks the entry of a union of tables.  They are in the order
@@ -57,10 +53,10 @@ ZbxhistMarkOrdered(RangeTblEntry *rte, List *tables, bool has_parent,
 				   const TableOrder *order)
 {
 	mark_table(rte, MARK_ORDERED,
-			   list_make3(tables,
-						  list_make3_int(order->clock_attnum, has_parent,
-										 (int) (order->packed_end - 1)),
-						  list_make1_oid(order->packed)));
+			   list_make2(tables,
+						  list_make4_int(order->clock_attnum, has_parent,
+										 (int) (order->packed_end - 1),
+										 (int) order->packed)));
 }
 
 /*
@@ -127,9 +123,8 @@ static List *
 ListOrderedPaths(PlannerInfo *root, Index rti, const List *mark,
 				 List *tables, bool is_descending)
 {
-	int64		packed_end = list_nth_int(list_nth(mark, MARK_NUMBERS),
-										  NUMBER_PACKED_END) + (int64) 1;
-	Oid			packed = linitial_oid(list_nth(mark, MARK_PACKED));
+	int64		packed_end = mark_number(mark, MARK_PACKED_END) + (int64) 1;
+	Oid			packed = (Oid) mark_number(mark, MARK_PACKED);
 	List	   *result = NIL;
 	ListCell   *lc;
 
@@ -159,10 +154,9 @@ static void
 AddOrderedPath(PlannerInfo *root, RelOptInfo *rel, Index rti,
 			   const List *mark, bool is_descending)
 {
-	int			first = list_nth_int(list_nth(mark, MARK_NUMBERS),
-									 NUMBER_HAS_PARENT) ? 1 : 0;
-	List	   *parent = list_copy_head(list_nth(mark, MARK_TABLES), first);
-	List	   *tables = list_copy_tail(list_nth(mark, MARK_TABLES), first);
+	int			first = mark_number(mark, MARK_HAS_PARENT) ? 1 : 0;
+	List	   *parent = list_copy_head(linitial(mark), first);
+	List	   *tables = list_copy_tail(linitial(mark), first);
 	List	   *paths = ListOrderedPaths(root, rti, mark, tables, is_descending);
 	List	   *parent_paths = ListOrderedPaths(root, rti, mark, parent,
 												is_descending);
@@ -190,9 +184,7 @@ ZbxhistConsiderOrderedAppend(PlannerInfo *root, RelOptInfo *rel, Index rti,
 
 	if (mark != NIL && rte->inh && rel->reloptkind == RELOPT_BASEREL &&
 		!IS_DUMMY_REL(rel) && bms_is_empty(rel->lateral_relids) &&
-		GetClockOrder(root, rel,
-					  list_nth_int(list_nth(mark, MARK_NUMBERS),
-								   NUMBER_CLOCK_ATTNUM),
+		GetClockOrder(root, rel, mark_number(mark, MARK_CLOCK_ATTNUM),
 					  &is_descending))
 		AddOrderedPath(root, rel, rti, mark, is_descending);
 }

@@ -6,8 +6,8 @@
  * Day after day, and in each one item after the other, or the day as a whole,
  * or a range of its items, if none are named; or item after item, each through all days, which then
  * stay open.  Rows of an item come in the order of (clock, ns), either way.  A
- * day is opened when it is reached, so a reader that stops early has not
- * touched the rest, but for pages asked for beforehand (open_days.c).
+ * day is opened when it is reached, so whoever stops early has not touched the
+ * rest, but for pages asked for beforehand (open_days.c).
  *
  * Of some items only some clocks may be asked for: then each of these keys, an
  * item and a range of clocks, takes the place of an item.

@@ -3,8 +3,9 @@
  * fdw_newest.c
  *	  A packed row as it is now.
  *
- * Who has locked a row, or its day, reads it once more by a fresh snapshot: another
- * transaction may have changed it while the lock was waited for.
+ * A session that has locked a row, or its day, reads it once more by a fresh
+ * snapshot: another transaction may have changed it while the lock was waited
+ * for.
  *
  *-------------------------------------------------------------------------
  */

@@ -222,8 +222,8 @@ IterateForeignScan(ForeignScanState *node)
 }
 
 /*
- * ReScanForeignScan begins again, with other values maybe.  Whoever does that
- * will do it again, so days stay open from now on.
+ * ReScanForeignScan begins again, with other values maybe.  A plan that does
+ * that will do it again, so days stay open from now on.
  */
 static void
 ReScanForeignScan(ForeignScanState *node)
