@@ -53,7 +53,6 @@
 #include "packed/changes/day_conflicts.h"
 #include "packed/day/day.h"
 #include "packed/day/scan.h"
-#include "read/arguments.h"
 #include "read/parent.h"
 #include "rows/partition_walk.h"
 

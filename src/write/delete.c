@@ -19,9 +19,8 @@
 
 #include "catalog/owner_rights.h"
 #include "catalog/partition_set.h"
-#include "catalog/privileges.h"
+#include "catalog/owned_table.h"
 #include "compat.h"
-#include "read/arguments.h"
 #include "read/parent.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_delete_values);
@@ -50,7 +49,7 @@ DeleteStatement(Relation parent, const char *clock_operator,
 
 	return psprintf("DELETE FROM %s WHERE itemid OPERATOR(pg_catalog.=) $1 "
 					"AND clock OPERATOR(pg_catalog.%s) $2%s",
-					ZbxhistQualifiedName(parent), clock_operator, moment);
+					ZbxhistQualifiedName(RelationGetRelid(parent)), clock_operator, moment);
 }
 
 /*
