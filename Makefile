@@ -171,7 +171,6 @@ OBJS = \
 	src/plan/stand_in.o \
 	src/read/aggregates.o \
 	src/read/heap_source.o \
-	src/read/item_ends.o \
 	src/read/item_usage.o \
 	src/read/numbers.o \
 	src/read/parent.o \

@@ -23,7 +23,6 @@
 
 #include "catalog/columns.h"
 #include "packed/format/segment.h"
-#include "read/parent.h"
 #include "read/row_set.h"
 #include "read/total.h"
 

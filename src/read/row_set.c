@@ -190,28 +190,8 @@ ZbxhistIsRange(Oid funcid)
 /* ---- nearest ---- */
 
 /*
- * ReturnFirst returns the first row of a range, or null.
- */
-static Datum
-ReturnFirst(FunctionCallInfo fcinfo, const ItemRange *range)
-{
-	RowSet		set;
-	Datum		result = (Datum) 0;
-	bool		is_found;
-
-	ZbxhistOpenRowSet(&set, ZbxhistRowTypeParent(fcinfo), range, 1, 1);
-	is_found = ZbxhistNextRow(&set);
-	if (is_found)
-		result = ZbxhistReadDatum(set.reader);
-	ZbxhistCloseRowSet(&set);
-	if (!is_found)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(result);
-}
-
-/*
  * zbxhist_nearest(row type, itemid, clock, ns, which) returns the row at a
- * moment, or the nearest one.
+ * moment, or the nearest one, or null.
  */
 Datum
 zbxhist_nearest(PG_FUNCTION_ARGS)
@@ -222,6 +202,8 @@ zbxhist_nearest(PG_FUNCTION_ARGS)
 	int64		position = is_null ? 0 : make_position(PG_GETARG_INT32(2),
 													   PG_GETARG_INT32(3));
 	ItemRange	range;
+	RowSet		set;
+	Datum		result = (Datum) 0;
 
 	ZbxhistWholeItem(&range, is_null ? 0 : PG_GETARG_INT64(1));
 	range.is_descending = which == 1;
@@ -231,7 +213,13 @@ zbxhist_nearest(PG_FUNCTION_ARGS)
 		ZbxhistEndAt(&range, position);
 	if (is_null)
 		ZbxhistMakeEmpty(&range);
-	return ReturnFirst(fcinfo, &range);
+
+	ZbxhistOpenRowSet(&set, ZbxhistRowTypeParent(fcinfo), &range, 1, 1);
+	fcinfo->isnull = !ZbxhistNextRow(&set);
+	if (!fcinfo->isnull)
+		result = ZbxhistReadDatum(set.reader);
+	ZbxhistCloseRowSet(&set);
+	return result;
 }
 
 /* ---- minimum_time ---- */
