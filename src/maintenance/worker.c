@@ -18,10 +18,11 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_database.h"
-#include "commands/dbcommands.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -33,9 +34,10 @@
 #include "tcop/pquery.h"
 #include "tcop/tcopprot.h"
 #include "tcop/utility.h"
+#include "utils/fmgroids.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
@@ -138,20 +140,29 @@ zbxhist_worker_main(Datum arg)
 static bool
 FindDatabase(const char *name, Oid *database, Oid *owner)
 {
+	Relation	rel;
+	SysScanDesc scan;
+	ScanKeyData key;
 	HeapTuple	tuple;
 	bool		result = false;
 
 	StartTransactionCommand();
-	*database = get_database_oid(name, true);
-	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(*database));
+	/* by a scan: caches need pg_class, which is in a database */
+	rel = table_open(DatabaseRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_database_datname, BTEqualStrategyNumber,
+				F_NAMEEQ, CStringGetDatum(name));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 	{
 		Form_pg_database form = (Form_pg_database) GETSTRUCT(tuple);
 
+		*database = form->oid;
 		*owner = form->datdba;
 		result = form->datallowconn;
-		ReleaseSysCache(tuple);
 	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
 	CommitTransactionCommand();
 
 	if (!result)

@@ -119,13 +119,13 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * PartitionHasStatementTriggers says the same of a locked partition.
+ * Ask answers a question about a table that is locked.
  */
 static bool
-PartitionHasStatementTriggers(Oid relid)
+Ask(Oid relid, bool (*question) (Relation rel))
 {
 	Relation	rel = table_open(relid, NoLock);
-	bool		result = HasStatementTriggers(rel);
+	bool		result = (*question) (rel);
 
 	table_close(rel, NoLock);
 	return result;
@@ -156,7 +156,7 @@ FindStandIn(Query *query)
 		if (OidIsValid(result) &&
 			(!ZbxhistLockStandIn(parent, set, result, rte->rellockmode,
 								 NULL) ||
-			 PartitionHasStatementTriggers(result)))
+			 Ask(result, HasStatementTriggers)))
 			result = InvalidOid;
 	}
 	table_close(parent, NoLock);
@@ -258,19 +258,6 @@ ParentOfPlan(const PlannedStmt *stmt)
 }
 
 /*
- * IsEmpty says whether a table, locked by its query, has no rows for anyone.
- */
-static bool
-IsEmpty(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = ZbxhistIsEmpty(rel);
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * RunQuery executes a query in the snapshot of another and returns the number
  * of rows.
  */
@@ -307,7 +294,7 @@ ZbxhistRunParentPart(QueryDesc *query)
 	Query	   *whole;
 	MemoryContext old;
 
-	if (!OidIsValid(parent) || IsEmpty(parent))
+	if (!OidIsValid(parent) || Ask(parent, ZbxhistIsEmpty))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);
@@ -335,19 +322,6 @@ ZbxhistRunParentPart(QueryDesc *query)
  */
 
 /*
- * IsParent says whether a table, locked by its query, is a parent of ours.
- */
-static bool
-IsParent(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = ZbxhistIsRouted(rel);
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * ChangesParent says whether a plan changes or locks rows of a parent.
  */
 static bool
@@ -361,7 +335,7 @@ ChangesParent(const PlannedStmt *stmt)
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_RELATION &&
-			rte->rellockmode >= RowShareLock && IsParent(rte->relid))
+			rte->rellockmode >= RowShareLock && Ask(rte->relid, ZbxhistIsRouted))
 			return true;
 	}
 	return false;

@@ -20,6 +20,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
@@ -276,7 +277,6 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 	int			nitems;
 	ItemRange  *ranges;
 	int			n = 0;
-	int			nunique = 0;
 
 	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 					  TYPALIGN_DOUBLE, &items, &nulls, &nitems);
@@ -291,12 +291,7 @@ MakeRanges(ArrayType *array, int64 first, int *nranges)
 		n++;
 	}
 	qsort(ranges, n, sizeof(ItemRange), compare_items);
-	for (int i = 0; i < n; i++)
-	{
-		if (nunique == 0 || ranges[i].itemid != ranges[nunique - 1].itemid)
-			ranges[nunique++] = ranges[i];
-	}
-	*nranges = nunique;
+	*nranges = qunique(ranges, n, sizeof(ItemRange), compare_items);
 	return ranges;
 }
 
