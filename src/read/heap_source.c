@@ -758,7 +758,7 @@ WalkItems(ItemWalk *walk, const ItemRange *range, ItemList *list)
  */
 static void
 ListItemEnds(Relation rel, Relation index, Snapshot snapshot,
-					const ItemRange *range, ItemList *list)
+			 const ItemRange *range, ItemList *list)
 {
 	ItemWalk   *walk = palloc0(sizeof(ItemWalk));
 
@@ -859,7 +859,7 @@ ListItems(ItemSource *base, const ItemRange *range, int32 clock,
 	PredicateLockRelation(base->rel, source->snapshot);
 	if (source->index != NULL && ListsEnds(source, list))
 		ListItemEnds(base->rel, source->index, source->snapshot, range,
-							list);
+					 list);
 	else if (source->index != NULL)
 		ListByIndex(source, clock, list);
 	else

@@ -312,6 +312,6 @@ zbxhist_last_values(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(1))
 		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
 	return ReturnRows(fcinfo, ranges, nranges,
-							 ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
-											PG_GETARG_INT32(2)));
+					  ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
+									 PG_GETARG_INT32(2)));
 }
