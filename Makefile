@@ -33,7 +33,6 @@ OBJS = \
 	src/catalog/packed_table.o \
 	src/catalog/partition_set.o \
 	src/catalog/policy.o \
-	src/catalog/privileges.o \
 	src/catalog/stored_texts.o \
 	src/catalog/triggers.o \
 	src/compat.o \
@@ -173,14 +172,10 @@ OBJS = \
 	src/plan/select.o \
 	src/plan/stand_in.o \
 	src/read/aggregates.o \
-	src/read/arguments.o \
 	src/read/heap_source.o \
-	src/read/item_ends.o \
 	src/read/item_usage.o \
-	src/read/last_values.o \
 	src/read/numbers.o \
 	src/read/parent.o \
-	src/read/range.o \
 	src/read/reader.o \
 	src/read/row_set.o \
 	src/read/spread.o \

@@ -1,17 +1,16 @@
 -- sql/read.sql
 
 -- What takes times calls what takes clocks.  These functions have no search_path,
--- so that the planner puts the calls in their place: all names have a schema, and
--- operators are in time_clock and time_ns alone, which are parsed here.
+-- so that the planner puts the calls in their place: all names have a schema.
 
 CREATE FUNCTION zbxhist_internal.time_clock(moment timestamptz)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT CASE WHEN moment >= timestamptz '2038-01-19 03:14:08+00' THEN 2147483647
-                WHEN moment < timestamptz '1901-12-13 20:45:52+00' THEN -2147483648
-                ELSE floor(extract(epoch FROM moment - timestamptz '1970-01-01 00:00:00+00'))::integer END;
-END;
+AS $$
+    SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
+                WHEN moment OPERATOR(pg_catalog.<) timestamp with time zone '1901-12-13 20:45:52+00' THEN -2147483648
+                ELSE pg_catalog.floor(extract(epoch FROM moment OPERATOR(pg_catalog.-) timestamp with time zone '1970-01-01 00:00:00+00'))::integer END
+$$;
 
 COMMENT ON FUNCTION zbxhist_internal.time_clock(timestamptz) IS
 'The clock of a time, or the first or last clock if it is beyond all (internal)';
@@ -19,11 +18,13 @@ COMMENT ON FUNCTION zbxhist_internal.time_clock(timestamptz) IS
 CREATE FUNCTION zbxhist_internal.time_ns(moment timestamptz)
 RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT CASE WHEN moment >= timestamptz '2038-01-19 03:14:08+00' THEN 2147483647
-                WHEN moment < timestamptz '1901-12-13 20:45:52+00' THEN -2147483648
-                ELSE (1000000000 * (1 + extract(epoch FROM moment - timestamptz '1970-01-01 00:00:00+00') % 1) % 1000000000)::integer END;
-END;
+AS $$
+    SELECT CASE WHEN moment OPERATOR(pg_catalog.>=) timestamp with time zone '2038-01-19 03:14:08+00' THEN 2147483647
+                WHEN moment OPERATOR(pg_catalog.<) timestamp with time zone '1901-12-13 20:45:52+00' THEN -2147483648
+                ELSE pg_catalog.mod(1000000000 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.+) pg_catalog.mod(
+                         extract(epoch FROM moment OPERATOR(pg_catalog.-) timestamp with time zone '1970-01-01 00:00:00+00'), 1)),
+                         1000000000)::integer END
+$$;
 
 COMMENT ON FUNCTION zbxhist_internal.time_ns(timestamptz) IS
 'The nanoseconds of a time; beyond all clocks what is before or after all values (internal)';

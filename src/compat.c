@@ -62,16 +62,16 @@ zbxhist_request_shmem(Size size)
 #endif
 
 /*
- * get_owner returns the owner of a locked relation.
+ * get_owner returns the owner of a relation, or InvalidOid if it is gone.
  */
-static Oid
+Oid
 get_owner(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	Oid			result;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
+		return InvalidOid;
 	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return result;

@@ -513,6 +513,7 @@ attach_counters_memory(const char *name, Size size,
 extern EquivalenceMember *find_equivalence_member(EquivalenceClass *ec,
 												  RelOptInfo *rel,
 												  AttrNumber attnum);
+extern Oid	get_owner(Oid relid);
 extern int	count_relations(const Query *query);
 extern Node *ungrouped_expr(Query *query, Node *expr);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);

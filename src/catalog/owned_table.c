@@ -1,7 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * owned_table.c
- *	  Opens ordinary tables, for their owner.
+ *	  Opens ordinary tables, for their owner, and says whether the current user may
+ *	  do by a function what a plain statement would do to all rows of a table.
+ *
+ * Only privileges on that table count, as for a statement on it, and none on
+ * its partitions.  Policies cannot be applied to what goes past the executor,
+ * so where they would be there is an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +20,25 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 
 #include "catalog/owned_table.h"
 #include "compat.h"
+
+/*
+ * ZbxhistQualifiedName returns the quoted name of a relation with its schema;
+ * NULL if it is gone.
+ */
+char *
+ZbxhistQualifiedName(Oid relid)
+{
+	char	   *name = get_rel_name(relid);
+
+	return name == NULL ? NULL :
+		quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+								   name);
+}
 
 /*
  * ZbxhistRequireOwner raises an error unless the user owns a relation that
@@ -82,8 +102,7 @@ ZbxhistRequireSameOwner(Relation parent, Relation child)
 	if (parent->rd_rel->relowner == child->rd_rel->relowner)
 		return;
 	owner = GetUserNameFromId(parent->rd_rel->relowner, false);
-	name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(child)),
-									  RelationGetRelationName(child));
+	name = ZbxhistQualifiedName(RelationGetRelid(child));
 	ereport(ERROR,
 			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			errmsg("table \"%s\" does not belong to the owner of table \"%s\"",
@@ -92,4 +111,47 @@ ZbxhistRequireSameOwner(Relation parent, Relation child)
 			errhint("ALTER TABLE %s OWNER TO %s;", name,
 					quote_identifier(owner)),
 			errtable(child));
+}
+
+/* ---- privileges ---- */
+
+/*
+ * HasPrivilege says whether the user has a privilege on the whole table or on
+ * each of its columns.
+ */
+static bool
+HasPrivilege(Oid relid, AclMode privilege)
+{
+	return pg_class_aclcheck(relid, GetUserId(), privilege) == ACLCHECK_OK ||
+		(privilege != ACL_DELETE &&
+		 pg_attribute_aclcheck_all(relid, GetUserId(), privilege,
+								   ACLMASK_ALL) == ACLCHECK_OK);
+}
+
+/*
+ * ZbxhistCheckPrivileges raises an error unless the user may do each of the things
+ * in privileges to all rows.
+ */
+void
+ZbxhistCheckPrivileges(Relation rel, AclMode privileges)
+{
+	Oid			relid = RelationGetRelid(rel);
+	static const AclMode known[] =
+	{ACL_SELECT, ACL_INSERT, ACL_UPDATE, ACL_DELETE};
+
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		if ((privileges & known[i]) != 0 && !HasPrivilege(relid, known[i]))
+			aclcheck_error(ACLCHECK_NO_PRIV,
+						   get_relkind_objtype(rel->rd_rel->relkind),
+						   RelationGetRelationName(rel));
+	}
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("function cannot be used on table \"%s\" because row security applies to role \"%s\"",
+					   RelationGetRelationName(rel),
+					   GetUserNameFromId(GetUserId(), false)),
+				errhint("Use SELECT, INSERT or DELETE, which apply the policies."),
+				errtable(rel));
 }

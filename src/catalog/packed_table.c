@@ -175,5 +175,5 @@ char *
 ZbxhistMissingOption(Oid relid, AttrNumber attnum)
 {
 	return ZbxhistFindOption(GetForeignColumnOptions(relid, attnum),
-					  FDW_OPTION_MISSING);
+							 FDW_OPTION_MISSING);
 }

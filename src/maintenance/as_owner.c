@@ -21,33 +21,15 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
+#include "compat.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_execute_as_owner);
 PG_FUNCTION_INFO_V1(zbxhist_change_owner);
 
 /* ---- statements ---- */
-
-/*
- * GetOwner returns the owner of a relation, whose rights the user must have.
- */
-static Oid
-GetOwner(Oid relid)
-{
-	HeapTuple	tuple;
-	Oid			result;
-
-	ZbxhistRequireOwner(relid);
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return result;
-}
 
 /*
  * GetResult returns what the statement just run has to say: the first column
@@ -110,7 +92,7 @@ Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
 Datum
 zbxhist_execute_as_owner(PG_FUNCTION_ARGS)
 {
-	Oid			owner = GetOwner(PG_GETARG_OID(0));
+	Oid			relid = PG_GETARG_OID(0);
 	char	   *statement = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	OwnerRights before;
 	Datum	   *values;
@@ -120,7 +102,8 @@ zbxhist_execute_as_owner(PG_FUNCTION_ARGS)
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), TEXTOID, -1, false, TYPALIGN_INT,
 					  &values, &nulls, &nvalues);
-	ZbxhistTakeOwnerRights(&before, owner);
+	ZbxhistRequireOwner(relid);
+	ZbxhistTakeOwnerRights(&before, get_owner(relid));
 	result = Execute(statement, nvalues, values, nulls);
 	ZbxhistGiveBackRights(&before);
 	if (result == NULL)
@@ -142,7 +125,7 @@ zbxhist_change_owner(PG_FUNCTION_ARGS)
 	Oid			owner = PG_GETARG_OID(1);
 	char		relkind;
 
-	(void) GetOwner(relid);
+	ZbxhistRequireOwner(relid);
 	relkind = get_rel_relkind(relid);
 	if (relkind != RELKIND_RELATION && relkind != RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,

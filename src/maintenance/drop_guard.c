@@ -46,6 +46,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
 #include "guc.h"
@@ -129,12 +130,9 @@ static int64 dropped_clock = 0;
 static char *
 QuoteTable(Oid relid)
 {
-	char	   *name = get_rel_name(relid);
+	char	   *name = ZbxhistQualifiedName(relid);
 
-	if (name == NULL)
-		return NULL;
-	return quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-														 name));
+	return name == NULL ? NULL : quote_literal_cstr(name);
 }
 
 /*

@@ -28,9 +28,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
@@ -45,11 +43,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "maintenance/worker.h"
@@ -141,14 +139,7 @@ AddMergeTable(Oid relid)
 static bool
 BelongsToUs(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result = ((Form_pg_class) GETSTRUCT(tuple))->relowner == GetUserId();
-	ReleaseSysCache(tuple);
-	return result;
+	return get_owner(relid) == GetUserId();
 }
 
 /*
@@ -244,12 +235,11 @@ FormatVacuum(Oid relid)
 	MemoryContext old;
 
 	StartTransactionCommand();
-	name = get_rel_name(relid);
+	name = ZbxhistQualifiedName(relid);
 	old = MemoryContextSwitchTo(TopMemoryContext);
 	if (name != NULL)
 		result = psprintf("VACUUM (SKIP_LOCKED, TRUNCATE false, PARALLEL 0) %s",
-						  quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-													 name));
+						  name);
 	MemoryContextSwitchTo(old);
 	CommitTransactionCommand();
 	return result;

@@ -330,19 +330,6 @@ ZbxhistRunParentPart(QueryDesc *query)
  */
 
 /*
- * IsParent says whether a table, locked by its query, is a parent of ours.
- */
-static bool
-IsParent(Oid relid)
-{
-	Relation	rel = table_open(relid, NoLock);
-	bool		result = ZbxhistIsRouted(rel);
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * ChangesParent says whether a plan changes or locks rows of a parent.
  */
 static bool
@@ -356,7 +343,7 @@ ChangesParent(const PlannedStmt *stmt)
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_RELATION &&
-			rte->rellockmode >= RowShareLock && IsParent(rte->relid))
+			rte->rellockmode >= RowShareLock && Ask(rte->relid, ZbxhistIsRouted))
 			return true;
 	}
 	return false;

@@ -47,7 +47,6 @@
 #include "guc.h"
 #include "plan/range_scan.h"
 #include "read/parent.h"
-#include "read/range.h"
 #include "read/row_set.h"
 
 typedef struct RangeScanState

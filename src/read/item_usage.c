@@ -53,7 +53,6 @@
 #include "packed/changes/day_conflicts.h"
 #include "packed/day/day.h"
 #include "packed/day/scan.h"
-#include "read/arguments.h"
 #include "read/parent.h"
 #include "rows/partition_walk.h"
 
@@ -159,7 +158,7 @@ AddUsage(UsageSums *sums, int64 itemid, double nrows, double nbytes)
  */
 static void
 EndUsageOf(UsageSums *sums, double table_bytes, double fraction,
-				  bool is_packed)
+		   bool is_packed)
 {
 	ItemUsage  *item = sums->found;
 
@@ -291,7 +290,7 @@ AddDayUsage(UsageSums *sums, Relation day, Snapshot snapshot)
 			sums->nbytes += info->length;
 			if (nrows > 0)
 				AddUsage(sums, info->itemid, nrows,
-								(double) info->length * nrows / info->nrows);
+						 (double) info->length * nrows / info->nrows);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(context);
@@ -430,7 +429,7 @@ AddTableUsage(UsageSums *sums, Relation rel, Snapshot snapshot)
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	EndUsageOf(sums, TableBytes(rel),
-					  is_whole ? 1 : (double) SAMPLE_BLOCKS / nblocks, false);
+			   is_whole ? 1 : (double) SAMPLE_BLOCKS / nblocks, false);
 }
 
 /* ---- the parent's tables ---- */
@@ -579,7 +578,7 @@ zbxhist_item_usage(PG_FUNCTION_ARGS)
 				errhint("SELECT parent FROM zbxhist.parents;"));
 	InitMaterializedSRF(fcinfo, 0);
 	InitUsage(&sums, GetClock(fcinfo, 1, PG_INT32_MIN),
-					 GetClock(fcinfo, 2, (int64) PG_INT32_MAX + 1));
+			  GetClock(fcinfo, 2, (int64) PG_INT32_MAX + 1));
 	if (sums.from_clock > sums.to_clock)
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * parent.c
- *	  Opens a parent for a function that reads or changes its rows, if the
- *	  role that calls it could do the same by a plain statement.
+ *	  Arguments of functions that read or change rows: opens a parent, if the
+ *	  role that calls could do the same by a plain statement; words and limits.
  *
- * The privileges that count are those on the parent, see privileges.c.
+ * The privileges that count are those on the parent, see owned_table.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,27 +13,18 @@
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"
-#include "catalog/privileges.h"
+#include "catalog/owned_table.h"
 #include "catalog/triggers.h"
 #include "compat.h"
 #include "ingest/batch.h"
 #include "read/parent.h"
-
-/*
- * ZbxhistQualifiedName returns the quoted name of a table with its schema.
- */
-char *
-ZbxhistQualifiedName(Relation rel)
-{
-	return quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
-									  RelationGetRelationName(rel));
-}
 
 /*
  * RaiseUnmanaged raises the error for a table that is not a parent.
@@ -53,7 +44,7 @@ RaiseUnmanaged(Relation rel)
 			errhint("It is a partition.  Pass its parent.") :
 			rel->rd_rel->relkind != RELKIND_RELATION ? 0 :
 			errhint("SELECT zbxhist.create_parent(%s);",
-					quote_literal_cstr(ZbxhistQualifiedName(rel))),
+					quote_literal_cstr(ZbxhistQualifiedName(RelationGetRelid(rel)))),
 			errtable(rel));
 }
 
@@ -117,4 +108,64 @@ ZbxhistRowTypeParent(FunctionCallInfo fcinfo)
 					   OidIsValid(type) ? format_type_be(type) : "unknown"),
 				errhint("Pass the managed table as NULL::history."));
 	return relid;
+}
+
+/* ---- words and limits ---- */
+
+/*
+ * RaiseUnrecognized raises the error for a word that is not among words.
+ */
+static void
+RaiseUnrecognized(const char *word, const char *name, const char *const *words)
+{
+	StringInfoData known;
+
+	initStringInfo(&known);
+	for (int i = 0; words[i] != NULL; i++)
+		appendStringInfo(&known, "%s\"%s\"", i == 0 ? "" : ", ", words[i]);
+	ereport(ERROR,
+			errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized value for argument \"%s\": \"%s\"", name,
+				   word),
+			errhint("Valid values are %s.", known.data));
+}
+
+/*
+ * ZbxhistGetWord returns which of words, ended by NULL, an argument of type
+ * text is.
+ */
+int
+ZbxhistGetWord(FunctionCallInfo fcinfo, int argument, const char *name,
+			   const char *const *words)
+{
+	char	   *word;
+
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR,
+				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("argument \"%s\" must not be null", name));
+	word = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	for (int i = 0; words[i] != NULL; i++)
+	{
+		if (strcmp(word, words[i]) == 0)
+			return i;
+	}
+	RaiseUnrecognized(word, name, words);
+	return -1;
+}
+
+/*
+ * ZbxhistToLimit returns the highest number of rows, or whatever the argument
+ * called name limits, where null means as many as there are.
+ */
+uint64
+ZbxhistToLimit(const char *name, bool isnull, int64 value)
+{
+	if (isnull)
+		return PG_UINT64_MAX;
+	if (value < 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("argument \"%s\" must not be negative", name));
+	return (uint64) value;
 }

@@ -16,6 +16,8 @@
 extern Oid	ZbxhistRowTypeParent(FunctionCallInfo fcinfo);
 extern Relation ZbxhistOpenParent(Oid relid, LOCKMODE lockmode,
 								  AclMode privilege);
-extern char *ZbxhistQualifiedName(Relation rel);
+extern int	ZbxhistGetWord(FunctionCallInfo fcinfo, int argument,
+						   const char *name, const char *const *words);
+extern uint64 ZbxhistToLimit(const char *name, bool isnull, int64 value);
 
 #endif							/* ZBXHIST_READ_PARENT_H */

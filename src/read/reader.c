@@ -103,29 +103,20 @@ struct ItemReader
 /* ---- the rows of one table as rows of its parent ---- */
 
 /*
- * NeedsConversion says whether tuples of a table cannot be handed out as
- * tuples of the parent: other places of the columns, or columns that were
- * added without rewriting the table.
- */
-static bool
-NeedsConversion(OpenSource *open, TupleDesc desc)
-{
-	return open->map != NULL ||
-		(desc->constr != NULL && desc->constr->missing != NULL);
-}
-
-/*
  * OpenSourceOf makes a source of an opened and locked table.
  */
 static OpenSource *
 OpenSourceOf(Relation rel, Relation parent, Snapshot snapshot)
 {
 	OpenSource *open = palloc0(sizeof(OpenSource));
+	const TupleConstr *constr = RelationGetDescr(rel)->constr;
 
 	open->relid = RelationGetRelid(rel);
 	open->map = convert_tuples_by_name(RelationGetDescr(rel),
 									   RelationGetDescr(parent));
-	open->is_converted = NeedsConversion(open, RelationGetDescr(rel));
+	/* other places of the columns, or some added without rewriting the table */
+	open->is_converted = open->map != NULL ||
+		(constr != NULL && constr->missing != NULL);
 	if (open->is_converted)
 		open->converted = MakeSingleTupleTableSlot(RelationGetDescr(parent),
 												   &TTSOpsVirtual);

@@ -1,10 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * row_set.c
- *	  Gives rows of items out as the result of an SQL function.
+ *	  SQL functions that give out rows of items: range, nearest, minimum_time and
+ *	  last_values.
  *
- * They go straight to the executor's tuplestore; what reads them one by one, in
- * FROM, is in plan/range_scan.c.
+ * Rows go straight to the executor's tuplestore; how range is planned in FROM,
+ * where they are read one by one, is in plan/range_scan.c.  With several items
+ * each is searched from the newest partition backwards until it has its rows;
+ * the partitions' indexes stay open from one item to the next.
  *
  * Locks: ACCESS SHARE on the parent and on each partition that is read, until
  * the transaction ends.
@@ -14,15 +17,27 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "funcapi.h"
+#include "lib/qunique.h"
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
+#include "utils/array.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "read/parent.h"
+#include "read/reader.h"
 #include "read/row_set.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_range);
+PG_FUNCTION_INFO_V1(zbxhist_nearest);
+PG_FUNCTION_INFO_V1(zbxhist_minimum_time);
+PG_FUNCTION_INFO_V1(zbxhist_last_values);
+
+/* ---- rows of ranges ---- */
 
 /*
  * ZbxhistOpenRowSet opens the parent relid, which the user must be allowed to
@@ -89,12 +104,12 @@ ZbxhistCloseRowSet(RowSet *set)
 }
 
 /*
- * ZbxhistReturnRows returns up to max_rows rows of each range, of the parent
+ * ReturnRows returns up to max_rows rows of each range, of the parent
  * whose row type is the first argument.
  */
-Datum
-ZbxhistReturnRows(FunctionCallInfo fcinfo, const ItemRange *ranges,
-				  int nranges, uint64 max_rows)
+static Datum
+ReturnRows(FunctionCallInfo fcinfo, const ItemRange *ranges, int nranges,
+		   uint64 max_rows)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Oid			parent = ZbxhistRowTypeParent(fcinfo);
@@ -107,4 +122,196 @@ ZbxhistReturnRows(FunctionCallInfo fcinfo, const ItemRange *ranges,
 								ZbxhistReadSlot(set.reader));
 	ZbxhistCloseRowSet(&set);
 	return (Datum) 0;
+}
+
+/* ---- range ---- */
+
+/*
+ * ZbxhistGetRange takes the arguments of a call (row type, itemid, from_clock,
+ * to_clock, sort, max_rows, from_ns, to_ns) into range.  A null moment or item
+ * gives no rows, as in SQL.
+ */
+void
+ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range)
+{
+	static const char *const words[] = {"asc", "desc", "none", NULL};
+
+	ZbxhistWholeItem(range, PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1));
+	/* rows of "none" may come in any order; they come oldest first */
+	range->is_descending = ZbxhistGetWord(fcinfo, 4, "sort", words) == 1;
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3) ||
+		PG_ARGISNULL(6) || PG_ARGISNULL(7))
+		ZbxhistMakeEmpty(range);
+	else
+	{
+		ZbxhistStartAt(range, make_position(PG_GETARG_INT32(2),
+											PG_GETARG_INT32(6)));
+		ZbxhistEndBefore(range, make_position(PG_GETARG_INT32(3),
+											  PG_GETARG_INT32(7)));
+	}
+}
+
+/*
+ * ZbxhistRangeMaxRows returns how many rows a call may give.
+ */
+uint64
+ZbxhistRangeMaxRows(FunctionCallInfo fcinfo)
+{
+	bool		isnull = PG_ARGISNULL(RANGE_MAX_ROWS_ARGUMENT);
+
+	return ZbxhistToLimit("max_rows", isnull,
+						  isnull ? 0 : PG_GETARG_INT64(RANGE_MAX_ROWS_ARGUMENT));
+}
+
+/*
+ * zbxhist_range returns the rows of an item from one moment, included, to
+ * another, excluded.
+ */
+Datum
+zbxhist_range(PG_FUNCTION_ARGS)
+{
+	ItemRange	range;
+
+	ZbxhistGetRange(fcinfo, &range);
+	return ReturnRows(fcinfo, &range, 1, ZbxhistRangeMaxRows(fcinfo));
+}
+
+/*
+ * ZbxhistIsRange says whether a function is the one above.
+ */
+bool
+ZbxhistIsRange(Oid funcid)
+{
+	FmgrInfo	function;
+
+	fmgr_info(funcid, &function);
+	return function.fn_addr == zbxhist_range;
+}
+
+/* ---- nearest ---- */
+
+/*
+ * zbxhist_nearest(row type, itemid, clock, ns, which) returns the row at a
+ * moment, or the nearest one, or null.
+ */
+Datum
+zbxhist_nearest(PG_FUNCTION_ARGS)
+{
+	static const char *const words[] = {"exact", "less", "greater", NULL};
+	int			which = ZbxhistGetWord(fcinfo, 4, "which", words);
+	bool		is_null = PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3);
+	int64		position = is_null ? 0 : make_position(PG_GETARG_INT32(2),
+													   PG_GETARG_INT32(3));
+	ItemRange	range;
+	RowSet		set;
+	Datum		result = (Datum) 0;
+
+	ZbxhistWholeItem(&range, is_null ? 0 : PG_GETARG_INT64(1));
+	range.is_descending = which == 1;
+	if (which != 1)
+		ZbxhistStartAt(&range, position);
+	if (which != 2)
+		ZbxhistEndAt(&range, position);
+	if (is_null)
+		ZbxhistMakeEmpty(&range);
+
+	ZbxhistOpenRowSet(&set, ZbxhistRowTypeParent(fcinfo), &range, 1, 1);
+	fcinfo->isnull = !ZbxhistNextRow(&set);
+	if (!fcinfo->isnull)
+		result = ZbxhistReadDatum(set.reader);
+	ZbxhistCloseRowSet(&set);
+	return result;
+}
+
+/* ---- minimum_time ---- */
+
+/*
+ * zbxhist_minimum_time(parent, itemid) returns clock and ns of an item's
+ * oldest row, in one row or none.
+ */
+Datum
+zbxhist_minimum_time(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	ItemRange	range;
+	RowSet		set;
+
+	InitMaterializedSRF(fcinfo, 0);
+	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
+	ZbxhistOpenRowSet(&set, PG_GETARG_OID(0), &range, 1, 1);
+	if (ZbxhistNextRow(&set))
+	{
+		int64		position = ZbxhistReadPosition(set.reader);
+		Datum		values[2];
+		bool		nulls[2] = {false};
+
+		values[0] = Int32GetDatum(position_clock(position));
+		values[1] = Int32GetDatum(position_ns(position));
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	ZbxhistCloseRowSet(&set);
+	return (Datum) 0;
+}
+
+/* ---- last_values ---- */
+
+/*
+ * compare_items orders ranges by their items.
+ */
+static int
+compare_items(const void *a, const void *b)
+{
+	return compare_places(((const ItemRange *) a)->itemid, 0,
+						  ((const ItemRange *) b)->itemid, 0);
+}
+
+/*
+ * MakeRanges makes a range for each item of an array, in the order of their
+ * numbers and each once, as itemid = ANY (array) would find them.
+ */
+static ItemRange *
+MakeRanges(ArrayType *array, int64 first, int *nranges)
+{
+	Datum	   *items;
+	bool	   *nulls;
+	int			nitems;
+	ItemRange  *ranges;
+	int			n = 0;
+
+	deconstruct_array(array, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &items, &nulls, &nitems);
+	ranges = palloc(sizeof(ItemRange) * Max(nitems, 1));
+	for (int i = 0; i < nitems; i++)
+	{
+		if (nulls[i])
+			continue;
+		ZbxhistWholeItem(&ranges[n], DatumGetInt64(items[i]));
+		ZbxhistStartAt(&ranges[n], first);
+		ranges[n].is_descending = true;
+		n++;
+	}
+	qsort(ranges, n, sizeof(ItemRange), compare_items);
+	*nranges = qunique(ranges, n, sizeof(ItemRange), compare_items);
+	return ranges;
+}
+
+/*
+ * zbxhist_last_values(row type, itemids, max_rows, since_clock [, since_ns])
+ * returns the newest rows of each item, newest first, with clocks not before
+ * since_clock unless that is null.
+ */
+Datum
+zbxhist_last_values(PG_FUNCTION_ARGS)
+{
+	int64		first = PG_ARGISNULL(3) ? PG_INT64_MIN :
+		make_position(PG_GETARG_INT32(3),
+					  PG_NARGS() > 4 ? PG_GETARG_INT32(4) : PG_INT32_MIN);
+	ItemRange  *ranges = NULL;
+	int			nranges = 0;
+
+	if (!PG_ARGISNULL(1))
+		ranges = MakeRanges(PG_GETARG_ARRAYTYPE_P(1), first, &nranges);
+	return ReturnRows(fcinfo, ranges, nranges,
+					  ZbxhistToLimit("max_rows", PG_ARGISNULL(2),
+									 PG_GETARG_INT32(2)));
 }

@@ -14,6 +14,9 @@
 
 #include "read/reader.h"
 
+/* the argument max_rows of range */
+#define RANGE_MAX_ROWS_ARGUMENT 5
+
 /* ranges of one parent, read one after the other */
 typedef struct RowSet
 {
@@ -32,8 +35,8 @@ extern void ZbxhistOpenRowSet(RowSet *set, Oid relid, const ItemRange *ranges,
 extern bool ZbxhistNextRange(RowSet *set);
 extern bool ZbxhistNextRow(RowSet *set);
 extern void ZbxhistCloseRowSet(RowSet *set);
-extern Datum ZbxhistReturnRows(FunctionCallInfo fcinfo,
-							   const ItemRange *ranges, int nranges,
-							   uint64 max_rows);
+extern bool ZbxhistIsRange(Oid funcid);
+extern void ZbxhistGetRange(FunctionCallInfo fcinfo, ItemRange *range);
+extern uint64 ZbxhistRangeMaxRows(FunctionCallInfo fcinfo);
 
 #endif							/* ZBXHIST_ROW_SET_H */

@@ -17,45 +17,17 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
+#include "access/relscan.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
-#include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
-#include "catalog/columns.h"
-#include "catalog/privileges.h"
 #include "compat.h"
 #include "rows/index_next.h"
 #include "rows/item_index.h"
-
-PG_FUNCTION_INFO_V1(zbxhist_waiting_clock);
-PG_FUNCTION_INFO_V1(zbxhist_has_own_rows);
-
-/* what is asked of the rows of a range of clocks */
-typedef enum ClockQuestion
-{
-	OLDEST_CLOCK,
-	NEWEST_CLOCK,
-	ANY_CLOCK					/* the first that is found */
-} ClockQuestion;
-
-typedef struct ClockSearch
-{
-	ClockQuestion question;
-	int64		from_clock;		/* narrowed as the search goes on */
-	int64		to_clock;
-	bool		found;
-	int64		result;
-} ClockSearch;
 
 /*
  * ZbxhistHasOrder says whether an index of all rows begins with two columns of
@@ -147,173 +119,4 @@ ZbxhistInitItemKeys(ScanKey keys, int64 itemid, int64 from_clock,
 				Int64GetDatum(to_clock));
 	keys[1].sk_subtype = INT8OID;
 	keys[2].sk_subtype = INT8OID;
-}
-
-/* ---- outermost clocks ---- */
-
-/*
- * NoteClock takes one row's clock into the search, after which only clocks
- * further out are of interest.
- */
-static void
-NoteClock(ClockSearch *search, int64 clock)
-{
-	if (clock < search->from_clock || clock >= search->to_clock)
-		return;
-	search->found = true;
-	search->result = clock;
-	if (search->question == NEWEST_CLOCK)
-		search->from_clock = clock + 1;
-	else
-		search->to_clock = clock;
-}
-
-/*
- * IsDecided says whether no further row can change the answer.
- */
-static bool
-IsDecided(const ClockSearch *search)
-{
-	return search->from_clock >= search->to_clock ||
-		(search->found && search->question == ANY_CLOCK);
-}
-
-/*
- * SearchItems asks each item in turn.
- */
-static void
-SearchItems(ClockSearch *search, Relation rel, Relation index)
-{
-	Snapshot	snapshot = GetActiveSnapshot();
-	IndexScanDesc items = index_beginscan_compat(rel, index, snapshot, 1);
-	IndexScanDesc rows = index_beginscan_compat(rel, index, snapshot,
-												ITEM_SCAN_KEYS);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = index->rd_index->indkey.values[1];
-	ScanDirection direction = search->question == NEWEST_CLOCK ?
-		BackwardScanDirection : ForwardScanDirection;
-	int64		itemid = 0;
-	bool		is_first = true;
-
-	while (!IsDecided(search) &&
-		   ZbxhistNextItem(items, slot, is_first, &itemid))
-	{
-		ScanKeyData keys[ITEM_SCAN_KEYS];
-		bool		isnull;
-
-		CHECK_FOR_INTERRUPTS();
-		is_first = false;
-		ZbxhistInitItemKeys(keys, itemid, search->from_clock,
-							search->to_clock);
-		index_rescan(rows, keys, ITEM_SCAN_KEYS, NULL, 0);
-		if (index_next(rows, direction, slot))
-			NoteClock(search, DatumGetInt32(slot_getattr(slot, attnum,
-														 &isnull)));
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	index_endscan(rows);
-	index_endscan(items);
-}
-
-/*
- * SearchTable reads all rows, for want of the index.
- */
-static void
-SearchTable(ClockSearch *search, Relation rel)
-{
-	TableScanDesc scan = table_beginscan_compat(rel, GetActiveSnapshot());
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	AttrNumber	attnum = ZbxhistFindColumn(RelationGetDescr(rel), "clock",
-										   INT4OID);
-
-	while (!IsDecided(search) &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull = false;
-		int64		clock = attnum == InvalidAttrNumber ? search->from_clock :
-			DatumGetInt32(slot_getattr(slot, attnum, &isnull));
-
-		CHECK_FOR_INTERRUPTS();
-		if (!isnull)
-			NoteClock(search, clock);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-}
-
-/*
- * CheckReadable raises an error unless the user may read all rows of rel,
- * which must have clocks if that is asked for.
- */
-static void
-CheckReadable(Relation rel, bool needs_clock)
-{
-	ZbxhistCheckPrivileges(rel, ACL_SELECT);
-	if (rel->rd_rel->relkind != RELKIND_RELATION ||
-		(needs_clock &&
-		 ZbxhistFindColumn(RelationGetDescr(rel), "clock", INT4OID) == InvalidAttrNumber))
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table with a column \"clock\" of type integer",
-					   RelationGetRelationName(rel)),
-				errtable(rel));
-}
-
-/*
- * SearchClocks answers a question about the rows of the table relid alone.  Without
- * clocks, where they are not needed, any row will do.
- */
-static void
-SearchClocks(ClockSearch *search, Oid relid, bool needs_clock)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	Relation	index;
-
-	CheckReadable(rel, needs_clock);
-	index = ZbxhistFindItemIndex(rel);
-	if (index != NULL)
-	{
-		SearchItems(search, rel, index);
-		index_close(index, NoLock);
-	}
-	else
-		SearchTable(search, rel);
-	table_close(rel, NoLock);
-}
-
-/*
- * zbxhist_waiting_clock(parent, from_clock, to_clock, newest) returns the
- * newest or oldest clock, in seconds, from_clock <= clock < to_clock, among
- * the rows of the parent itself; null if there is none.
- */
-Datum
-zbxhist_waiting_clock(PG_FUNCTION_ARGS)
-{
-	ClockSearch search = {0};
-
-	search.from_clock = PG_GETARG_INT64(1);
-	search.to_clock = PG_GETARG_INT64(2);
-	search.question = PG_GETARG_BOOL(3) ? NEWEST_CLOCK : OLDEST_CLOCK;
-	SearchClocks(&search, PG_GETARG_OID(0), true);
-	if (!search.found)
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(search.result);
-}
-
-/*
- * zbxhist_has_own_rows(parent, since_clock) says whether the parent itself
- * holds a row, or one with clock >= since_clock.
- */
-Datum
-zbxhist_has_own_rows(PG_FUNCTION_ARGS)
-{
-	ClockSearch search = {0};
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	search.from_clock = PG_ARGISNULL(1) ? PG_INT32_MIN : PG_GETARG_INT64(1);
-	search.to_clock = (int64) PG_INT32_MAX + 1;
-	search.question = ANY_CLOCK;
-	SearchClocks(&search, PG_GETARG_OID(0), !PG_ARGISNULL(1));
-	PG_RETURN_BOOL(search.found);
 }

@@ -40,10 +40,10 @@
 #include "utils/snapmgr.h"
 
 #include "catalog/columns.h"
+#include "catalog/owned_table.h"
 #include "catalog/partition_set.h"
 #include "ingest/batch.h"
 #include "ingest/insert_triggers.h"
-#include "read/arguments.h"
 #include "read/parent.h"
 #include "read/reader.h"
 #include "rows/attempt.h"
@@ -273,7 +273,7 @@ MakeRows(FunctionCallInfo fcinfo, AddCall *call)
 static int64
 InsertByStatement(AddCall *call)
 {
-	char	   *name = ZbxhistQualifiedName(call->parent);
+	char	   *name = ZbxhistQualifiedName(RelationGetRelid(call->parent));
 	Oid			type = call->parent->rd_rel->reltype;
 	SPIPlanPtr	plan;
 	int64		result = 0;
@@ -438,7 +438,7 @@ static void
 UpdateRows(AddCall *call)
 {
 	TupleDesc	desc = RelationGetDescr(call->parent);
-	char	   *name = ZbxhistQualifiedName(call->parent);
+	char	   *name = ZbxhistQualifiedName(RelationGetRelid(call->parent));
 	Oid			types[] = {INT8OID, INT4OID, INT4OID, InvalidOid};
 	SPIPlanPtr	plan;
 

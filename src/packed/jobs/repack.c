@@ -405,8 +405,7 @@ RaiseMissing(const OldDay *day)
 				   RelationGetRelationName(day->rel), day->stream->ngroups,
 				   now.ngroups),
 			errhint("REINDEX TABLE %s;",
-					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day->rel)),
-											   RelationGetRelationName(day->rel))),
+					ZbxhistQualifiedName(RelationGetRelid(day->rel))),
 			errtable(day->rel));
 }
 

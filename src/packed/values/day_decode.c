@@ -37,6 +37,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/packed_days.h"
 #include "compat.h"
 #include "packed/values/day_decode.h"
@@ -140,12 +141,11 @@ hint_verify(Relation day)
 	const char *name;
 
 	if (!ZbxhistReadPackedDay(RelationGetRelid(day), NULL, &entry) ||
-		(name = get_rel_name(entry.parent)) == NULL)
+		(name = ZbxhistQualifiedName(entry.parent)) == NULL)
 		return 0;
 	NoteDamage(RelationGetRelid(day));
 	return errhint("SELECT * FROM zbxhist.verify(%s);",
-				   quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry.parent)),
-																 name)));
+				   quote_literal_cstr(name));
 }
 
 /*

@@ -42,6 +42,7 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
+#include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "catalog/packed_days.h"
 #include "catalog/packed_table.h"
@@ -163,8 +164,7 @@ RaiseNotKnown(Relation day, Relation table, Form_pg_attribute att,
 	AttrNumber	attnum;
 	Oid			foreign = FindForeignColumn(table, att, &attnum);
 	const char *column = quote_identifier(NameStr(att->attname));
-	const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(foreign)),
-												  get_rel_name(foreign));
+	const char *name = ZbxhistQualifiedName(foreign);
 
 	ereport(ERROR,
 			errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -175,8 +175,7 @@ RaiseNotKnown(Relation day, Relation table, Form_pg_attribute att,
 			errdetail("The day does not have it, or has it under another name."),
 			!is_known ?
 			errhint("Give it the name that it has in %s, or say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
-					quote_qualified_identifier(get_namespace_name(RelationGetNamespace(day)),
-											   RelationGetRelationName(day)),
+					ZbxhistQualifiedName(RelationGetRelid(day)),
 					name, column) :
 			att->attnotnull ?
 			errhint("Say what it is with ALTER FOREIGN TABLE %s ALTER COLUMN %s OPTIONS (ADD missing '...').",
