@@ -36,8 +36,8 @@ typedef struct SpilledGroups SpilledGroups;
 /* where an input has its values from in packed days */
 typedef struct InputSource
 {
-	Node	   *value;			/* a Var, or anything not null to count rows, or
-								 * else rows are made */
+	Node	   *value;			/* a Var, or anything not null to count rows,
+								 * or else rows are made */
 	ColumnFilter *filter;		/* of those that count; NULL: all do */
 
 	/* of the day in hand */
@@ -46,8 +46,8 @@ typedef struct InputSource
 	/* of the segment in hand */
 	FilterVerdict verdict;		/* of filter */
 	SegmentRows rows;			/* FILTER_SOME: the column of those that pass */
-	int		   *places;			/* for each row of the segment, and its end: how
-								 * many before it pass */
+	int		   *places;			/* for each row of the segment, and its end:
+								 * how many before it pass */
 } InputSource;
 
 /* the values of keys and breaks at some clock */

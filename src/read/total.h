@@ -33,9 +33,11 @@ typedef enum TotalPart
 	PART_MAX,
 	PART_SUM,
 	PART_AVG,
-	PART_ANY,					/* bool_or and bool_and, of two totals: how many */
+	PART_ANY,					/* bool_or and bool_and, of two totals: how
+								 * many */
 	PART_EVERY,					/* are true, and how many are false */
-	PART_VAR_POP,				/* from here on of squares or deviations, and of */
+	PART_VAR_POP,				/* from here on of squares or deviations, and
+								 * of */
 	PART_VAR_SAMP,				/* the values' sum */
 	PART_STDDEV_POP,
 	PART_STDDEV_SAMP

@@ -27,8 +27,9 @@ typedef enum PackedCondKind
 	COND_CLOCK_BEFORE,
 	COND_ITEMS,					/* the item is in the array */
 	COND_CLOCKS,				/* the clock is in the array */
-	COND_TID,					/* the ctid is the value; from here on they are
-								 * not only of the item, or only of the clock */
+	COND_TID,					/* the ctid is the value; from here on they
+								 * are not only of the item, or only of the
+								 * clock */
 	COND_TIDS,					/* the ctid is in the array */
 	COND_KEYS					/* the array has the item, the first clock and
 								 * the last one, of each key one after the
