@@ -119,7 +119,7 @@ def parse_arguments():
     parser.add_argument("--images", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--wal-level", choices=LEVELS, action="append")
-    parser.add_argument("--hours", type=int, default=14, help="of the servers' time in a recording")
+    parser.add_argument("--hours", type=int, default=12, help="of the servers' time in a recording")
     parser.add_argument("--place", help="a directory to work in, with a GB or two")
     parser.add_argument("--keep", action="store_true", help="images that have failed")
     return parser.parse_args()

@@ -18,6 +18,9 @@ HOURS_BEFORE_MIDNIGHT = 4
 # one of so many pages of packed days is late
 DELAY = 4
 
+# seconds that a recording may take
+PATIENCE = 1800
+
 
 class Scene:
     """A server that is recorded, and all that is known of it."""
@@ -133,15 +136,16 @@ class Scene:
             worker.start()
         try:
             half = self.hours * (0.4 + 0.3 * chance.random())
-            while len(self.leads) < half and not self.over.is_set():
-                time.sleep(0.1)
-            time.sleep(chance.random())
+            while len(self.leads) < half and not self.over.wait(0.1):
+                pass
+            self.over.wait(chance.random())
             self.crashed = self.time()
             self.server.crash()
             if not self.server.start():
                 raise RuntimeError("the server does not start again: " + self.log)
             self.recovered = self.time()
-            self.over.wait()
+            if not self.over.wait(PATIENCE):
+                raise RuntimeError("the workload does not come to its end")
         finally:
             self.over.set()
             for worker in self.workers:

@@ -100,6 +100,7 @@ class Worker(threading.Thread):
                     time.sleep(0.1)
         except Exception as problem:
             self.problem = problem
+            self.scene.over.set()
 
     def prepare(self):
         """What a session begins with."""
@@ -116,19 +117,24 @@ class Writer(Worker):
         self.pending = None
 
     def prepare(self):
-        """After a crash: the last transaction was committed or not."""
+        """After a crash: the last transaction was committed or not, and of those that did not wait for
+        the log the last may be lost."""
         for line in self.session.run("SELECT gid FROM pg_prepared_xacts;"):
             if line.startswith("%d " % self.number):
                 self.session.run("COMMIT PREPARED '%s';" % line)
-        if self.pending is not None:
-            answer = self.session.run(
-                "SELECT number FROM progress WHERE writer = %d;" % self.number
-            )
-            if answer == [str(self.pending.number)]:
-                self.succeed(self.pending, True)
-            elif answer not in ([str(self.pending.number - 1)], []):
-                raise Lost
-            self.pending = None
+        answer = self.session.run("SELECT number FROM progress WHERE writer = %d;" % self.number)
+        number = int(answer[0]) if answer else 0
+        if self.pending is not None and number == self.pending.number:
+            self.succeed(self.pending, True)
+        while len(self.attempts) > number and self.attempts[-1].acknowledged is None:
+            for (table, key), (old, _) in self.attempts.pop().changes.items():
+                if old is None:
+                    del self.rows[table][key]
+                else:
+                    self.rows[table][key] = old
+        if len(self.attempts) != number:
+            raise RuntimeError("%s: %d transactions after a crash" % (self.name, number))
+        self.pending = None
 
     def step(self):
         if self.counts.get("transactions", 0) >= TRANSACTIONS * len(self.scene.leads):
@@ -174,6 +180,7 @@ class Writer(Worker):
         if synchronous:
             attempt.acknowledged = self.scene.time()
         self.attempts.append(attempt)
+        self.pending = None
         self.count("transactions")
         for (table, key), (_, new) in attempt.changes.items():
             if new is None:
