@@ -343,7 +343,8 @@ ChangesParent(const PlannedStmt *stmt)
 
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_RELATION &&
-			rte->rellockmode >= RowShareLock && Ask(rte->relid, ZbxhistIsRouted))
+			rte->rellockmode >= RowShareLock &&
+				ZbxhistAskLocked(rte->relid, ZbxhistIsRouted))
 			return true;
 	}
 	return false;

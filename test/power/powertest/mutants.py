@@ -1,0 +1,101 @@
+"""Faults that have to be found: the same recordings, with syncs that only pretend to be some."""
+
+import bisect
+import os
+import struct
+
+# where global/pg_control has the place that recovery begins at, and a page that of its record
+REDO = 40
+TRIES = 8
+
+
+def redo_of(step):
+    return struct.unpack_from("=Q", step.data, REDO)[0]
+
+
+def place_of(step):
+    """A page's place in the log; nothing if it was not logged."""
+    high, low = struct.unpack_from("=II", step.data)
+    return high << 32 | low
+
+
+def control_writes(disk):
+    control = disk.names["global/pg_control"]
+    return [step for step in disk.steps if step.file is control and step.what == "W"]
+
+
+def unsynced_days(scene, disk):
+    """Times at which a packed day is committed and a page of it is not synced that no recovery
+    would write, for recovery begins after its record."""
+    controls = control_writes(disk)
+    redos = [redo_of(step) for step in controls]
+    found = set()
+    for step in disk.steps:
+        # not of a visibility map: without one all is well, too
+        name = disk.special.get(step.file, "_")
+        if step.what != "W" or step.begin <= scene.ready or "_" in name:
+            continue
+        after = bisect.bisect_left(redos, place_of(step))
+        if after < len(controls):
+            first_seen, last_seen = scene.watcher.seen[name.split(".")[0]]
+            first = max(first_seen, controls[after].end, step.end) + 1
+            last = min(last_seen, step.durable_at) - 1
+            if first <= last:
+                found.add(first)
+    return sorted(found)
+
+
+class Mutant:
+    def __init__(self, name, pretends, moments):
+        self.name = name
+        self.pretends = pretends
+        self.moments = moments
+
+
+def mutants(scene):
+    checkpointers = {step.pid for step in control_writes(scene.read())}
+
+    def is_of_day(step, name):
+        return scene.is_day_file(name)
+
+    def is_of_day_by_who_made_it(step, name):
+        return scene.is_day_file(name) and step.pid not in checkpointers
+
+    def is_of_log(step, name):
+        return step.begin > scene.ready and os.path.dirname(name) == "pg_wal"
+
+    return (
+        Mutant(
+            "no sync of packed days",
+            is_of_day,
+            lambda disk: unsynced_days(scene, disk),
+        ),
+        Mutant(
+            "no sync of packed days but by checkpoints",
+            is_of_day_by_who_made_it,
+            lambda disk: unsynced_days(scene, disk),
+        ),
+        Mutant("no sync of the log", is_of_log, lambda disk: range(scene.ready, scene.end)),
+    )
+
+
+def check_mutants(scene, report, chance, check_image):
+    """Each is found by one of a few images."""
+    for mutant in mutants(scene):
+        name = "%s %d: found: %s" % (scene.level, scene.seed, mutant.name)
+        disk = scene.read(mutant.pretends)
+        moments = list(mutant.moments(disk))
+        if not moments:
+            report.result(name, skip="no checkpoint came in between")
+            continue
+        problems = []
+        moments = sorted(chance.sample(moments, min(TRIES, len(moments))))
+        for moment in moments:
+            image, problems = check_image(scene, disk, moment, "nothing", chance)
+            if problems:
+                break
+        if problems:
+            report.result(name)
+            report.say("%s: %s" % (image, problems[0]))
+        else:
+            report.result(name, ["%d images have all that they must have" % len(moments)])
