@@ -214,7 +214,7 @@ DATA_built    = $(CORE_SQL) $(MIGRATE_SQL)
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS   = -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-SHLIB_LINK  = -lzstd
+SHLIB_LINK  = -lzstd -Wl,-Bsymbolic
 
 REGRESS        = $(patsubst $(srcdir)/test/sql/%.sql,%,$(sort $(wildcard $(srcdir)/test/sql/*.sql)))
 REGRESS_OPTS   = --inputdir=$(srcdir)/test --load-extension=zbxhist

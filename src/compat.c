@@ -308,12 +308,36 @@ is_valid_json(const char *data, int length)
 }
 
 /*
+ * keep_file_open lets a relation's file stay open when the transaction ends, in
+ * place of that of *kept, which has to stay where it is; NULL: none.
+ */
+void
+keep_file_open(SMgrRelation *kept, SMgrRelation smgr)
+{
+	if (*kept == smgr)
+		return;
+#if PG_VERSION_NUM >= 170000
+	if (*kept != NULL)
+		smgrunpin(*kept);
+	if (smgr != NULL)
+		smgrpin(smgr);
+	*kept = smgr;
+#else
+	if (*kept != NULL)
+		smgrclearowner(kept, *kept);
+	/* the owner is told when it is closed, or when the relation's descriptor owns it */
+	if (smgr != NULL && smgr->smgr_owner == NULL)
+		smgrsetowner(kept, smgr);
+#endif
+}
+
+/*
  * has_no_blocks says whether a row of pg_class is of an ordinary table whose
  * file has no blocks.  One of another kind, or whose file only the relation
  * mapper knows, may have.
  */
 static bool
-has_no_blocks(Form_pg_class form)
+has_no_blocks(Form_pg_class form, SMgrRelation *kept)
 {
 #if PG_VERSION_NUM >= 160000
 	RelFileLocator file;
@@ -343,17 +367,22 @@ has_no_blocks(Form_pg_class form)
 #else
 	smgr = smgropen(file, InvalidBackendId);
 #endif
-	return smgrnblocks(smgr, MAIN_FORKNUM) == 0;
+	if (smgrnblocks(smgr, MAIN_FORKNUM) > 0)
+		return false;
+	if (kept != NULL)
+		keep_file_open(kept, smgr);
+	return true;
 }
 
 /*
  * lock_if_empty locks a table, until the transaction ends, and says whether it
  * has no rows for any snapshot, without opening it: to make a relation
  * descriptor takes a session that has none ten times as long, and of hours to
- * come there are dozens.  False, with the lock or without: it has to be opened.
+ * come there are dozens.  Its file stays open as kept, unless that is NULL.
+ * False, with the lock or without: it has to be opened.
  */
 bool
-lock_if_empty(Oid relid, LOCKMODE lockmode)
+lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept)
 {
 	HeapTuple	tuple;
 	bool		result;
@@ -365,7 +394,7 @@ lock_if_empty(Oid relid, LOCKMODE lockmode)
 		UnlockRelationOid(relid, lockmode);
 		return false;
 	}
-	result = has_no_blocks((Form_pg_class) GETSTRUCT(tuple));
+	result = has_no_blocks((Form_pg_class) GETSTRUCT(tuple), kept);
 	ReleaseSysCache(tuple);
 	return result;
 }

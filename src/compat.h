@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "fmgr.h"
+#include "storage/smgr.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
 #error "zbxhist supports PostgreSQL 15 to 19"
@@ -545,6 +546,7 @@ extern void substitute_subquery(Query *query, Index rti, Query *subquery);
 extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern void log_snapshot_conflict(Relation rel, TransactionId xid);
 extern bool is_valid_json(const char *data, int length);
-extern bool lock_if_empty(Oid relid, LOCKMODE lockmode);
+extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
+extern bool lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept);
 
 #endif							/* ZBXHIST_COMPAT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.c
- *	  Reads a partition's range of clocks from its CHECK constraint.
+ *	  Reads partitions' ranges of clocks from their CHECK constraints.
  *
  * A partition is an inheritance child with a constraint
  *
@@ -22,7 +22,9 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
@@ -30,6 +32,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "catalog/bounds.h"
 
@@ -90,14 +93,15 @@ ReadBoundsExpr(Node *expr, AttrNumber clock_attnum, PartitionBounds *bounds)
 /* a constant's value in an expression's text, as outfuncs.c writes an int4 */
 #define CONSTANT_VALUE ":constvalue 4 ["
 
-struct BoundsReader
+/* reads bounds of several tables by one scan of each catalog */
+typedef struct BoundsReader
 {
 	SysScanDesc constraints;	/* of pg_constraint */
 	SysScanDesc columns;		/* of pg_attribute */
 	char	   *text;			/* the expression read last, */
 	Node	   *expr;			/* what it says, */
 	List	   *constants;		/* and the Consts in it, as they follow */
-};
+} BoundsReader;
 
 /*
  * FindInCatalog returns the first row by other keys than those that a scan of a
@@ -289,10 +293,10 @@ ReadExpression(BoundsReader *reader, char *text)
 /* ---- bounds ---- */
 
 /*
- * ZbxhistBeginBounds makes a reader of bounds, in the current context.
+ * BeginBounds makes a reader of bounds, in the current context.
  */
-BoundsReader *
-ZbxhistBeginBounds(void)
+static BoundsReader *
+BeginBounds(void)
 {
 	BoundsReader *reader = palloc0(sizeof(BoundsReader));
 	ScanKeyData key[3];
@@ -308,12 +312,12 @@ ZbxhistBeginBounds(void)
 }
 
 /*
- * ZbxhistNextBounds fills bounds for the table relid; returns false if it
+ * NextBounds fills bounds for the table relid; returns false if it
  * has no valid bounds constraint of our shape.  Needs no lock on relid: a
  * table dropped meanwhile simply has no constraint.
  */
-bool
-ZbxhistNextBounds(BoundsReader *reader, Oid relid, PartitionBounds *bounds)
+static bool
+NextBounds(BoundsReader *reader, Oid relid, PartitionBounds *bounds)
 {
 	AttrNumber	clock_attnum;
 	char	   *conbin;
@@ -335,10 +339,10 @@ ZbxhistNextBounds(BoundsReader *reader, Oid relid, PartitionBounds *bounds)
 }
 
 /*
- * ZbxhistEndBounds closes what a reader of bounds has open.
+ * EndBounds closes what a reader of bounds has open.
  */
-void
-ZbxhistEndBounds(BoundsReader *reader)
+static void
+EndBounds(BoundsReader *reader)
 {
 	EndCatalogScan(reader->columns);
 	EndCatalogScan(reader->constraints);
@@ -346,14 +350,74 @@ ZbxhistEndBounds(BoundsReader *reader)
 }
 
 /*
- * ZbxhistReadBounds does the same for one table.
+ * ZbxhistReadBounds fills bounds for one table, as NextBounds does.
  */
 bool
 ZbxhistReadBounds(Oid relid, PartitionBounds *bounds)
 {
-	BoundsReader *reader = ZbxhistBeginBounds();
-	bool		result = ZbxhistNextBounds(reader, relid, bounds);
+	BoundsReader *reader = BeginBounds();
+	bool		result = NextBounds(reader, relid, bounds);
 
-	ZbxhistEndBounds(reader);
+	EndBounds(reader);
 	return result;
+}
+
+/*
+ * compare_bounds orders partitions by the beginning of their range.
+ */
+static int
+compare_bounds(const void *a, const void *b)
+{
+	const PartitionBounds *left = a;
+	const PartitionBounds *right = b;
+
+	if (left->from_clock != right->from_clock)
+		return left->from_clock < right->from_clock ? -1 : 1;
+	return left->relid < right->relid ? -1 : left->relid > right->relid;
+}
+
+/*
+ * IsPlainTable says whether a child is there and a table like others: a
+ * temporary one is some session's own business.
+ */
+static bool
+IsPlainTable(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	result =
+		((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		((Form_pg_class) GETSTRUCT(tuple))->relpersistence != RELPERSISTENCE_TEMP;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * ZbxhistReadPartitions returns the partitions of parent as the catalogs say
+ * now, sorted by clock, in an array palloc'd in the current context.
+ */
+PartitionBounds *
+ZbxhistReadPartitions(Oid parent, int *npartitions)
+{
+	List	   *children = find_inheritance_children(parent, NoLock);
+	PartitionBounds *partitions =
+		palloc(sizeof(PartitionBounds) * Max(list_length(children), 1));
+	BoundsReader *reader = BeginBounds();
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, children)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (IsPlainTable(relid) && NextBounds(reader, relid, &partitions[n]))
+			n++;
+	}
+	EndBounds(reader);
+	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
+	*npartitions = n;
+	return partitions;
 }

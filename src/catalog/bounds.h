@@ -36,13 +36,7 @@ typedef struct PartitionBounds
 	bool		has_same_keys;	/* as the parent, see ingest/key_match.c */
 } PartitionBounds;
 
-/* reads those of several tables, from one scan of the catalogs */
-typedef struct BoundsReader BoundsReader;
-
-extern BoundsReader *ZbxhistBeginBounds(void);
-extern bool ZbxhistNextBounds(BoundsReader *reader, Oid relid,
-							  PartitionBounds *bounds);
-extern void ZbxhistEndBounds(BoundsReader *reader);
 extern bool ZbxhistReadBounds(Oid relid, PartitionBounds *bounds);
+extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 #endif							/* ZBXHIST_BOUNDS_H */

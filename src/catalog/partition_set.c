@@ -39,6 +39,7 @@
 #include "catalog/packed_days.h"
 #include "catalog/partition_set.h"
 #include "catalog/policy.h"
+#include "compat.h"
 
 /* which parent's set a relation is part of */
 typedef struct MemberEntry
@@ -46,6 +47,7 @@ typedef struct MemberEntry
 	Oid			relid;			/* hash key - must be first */
 	Oid			parent;
 	uint32		generation;		/* the set's when it was last a part of it */
+	SMgrRelation file;			/* its file, kept open while it is empty */
 } MemberEntry;
 
 static HTAB *partition_sets = NULL;
@@ -113,6 +115,21 @@ ZbxhistFindPartitions(Oid member)
 		hash_search(partition_sets, &entry->parent, HASH_FIND, NULL);
 
 	return set != NULL && ZbxhistPartitionSetIsValid(set) ? set : NULL;
+}
+
+/*
+ * ZbxhistLockIfEmpty locks a member of a set and says whether it has no rows
+ * for any snapshot, see lock_if_empty.  To open the files of hours to come for
+ * each query anew takes longer than the query.
+ */
+bool
+ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
+{
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
+
+	return lock_if_empty(member, lockmode,
+						 entry == NULL ? NULL : &entry->file);
 }
 
 /*
@@ -217,6 +234,8 @@ AddSetMember(PartitionSet *set, Oid relid)
 	bool		found;
 	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
 
+	if (!found)
+		member->file = NULL;
 	if (!found || member->parent != set->parent)
 		set->nmembers++;
 	member->parent = set->parent;
@@ -296,7 +315,10 @@ ForgetDropped(PartitionSet *set)
 	while ((member = hash_seq_search(&status)) != NULL)
 	{
 		if (IsDropped(set, member))
+		{
+			keep_file_open(&member->file, NULL);
 			(void) hash_search(members, &member->relid, HASH_REMOVE, NULL);
+		}
 		else if (member->parent == set->parent)
 			set->nmembers++;
 	}
@@ -337,67 +359,6 @@ ForgetAtCommit(XactEvent event, void *arg)
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
 		event == XACT_EVENT_PREPARE)
 		forget_at_commit = forgot_statistics = false;
-}
-
-/*
- * compare_bounds orders partitions by the beginning of their range.
- */
-static int
-compare_bounds(const void *a, const void *b)
-{
-	const PartitionBounds *left = a;
-	const PartitionBounds *right = b;
-
-	if (left->from_clock != right->from_clock)
-		return left->from_clock < right->from_clock ? -1 : 1;
-	return left->relid < right->relid ? -1 : left->relid > right->relid;
-}
-
-/*
- * IsPlainTable says whether a child is there and a table like others: a
- * temporary one is some session's own business.
- */
-static bool
-IsPlainTable(Oid relid)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	result =
-		((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
-		((Form_pg_class) GETSTRUCT(tuple))->relpersistence != RELPERSISTENCE_TEMP;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/*
- * ZbxhistReadPartitions returns the partitions of parent as the catalogs say
- * now, sorted by clock, in an array palloc'd in the current context.
- */
-PartitionBounds *
-ZbxhistReadPartitions(Oid parent, int *npartitions)
-{
-	List	   *children = find_inheritance_children(parent, NoLock);
-	PartitionBounds *partitions =
-		palloc(sizeof(PartitionBounds) * Max(list_length(children), 1));
-	BoundsReader *reader = ZbxhistBeginBounds();
-	ListCell   *lc;
-	int			n = 0;
-
-	foreach(lc, children)
-	{
-		Oid			relid = lfirst_oid(lc);
-
-		if (IsPlainTable(relid) &&
-			ZbxhistNextBounds(reader, relid, &partitions[n]))
-			n++;
-	}
-	ZbxhistEndBounds(reader);
-	qsort(partitions, n, sizeof(PartitionBounds), compare_bounds);
-	*npartitions = n;
-	return partitions;
 }
 
 /*
@@ -460,7 +421,9 @@ MayTakeRows(const PartitionBounds *partition, const PackedDay *day)
 }
 
 /*
- * RemoveUnready takes the partitions out that are no place for new rows.
+ * RemoveUnready takes those of the sorted partitions out that are no place for
+ * new rows, or overlap one before them: what belongs to both is sent to the
+ * first.
  */
 static int
 RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
@@ -470,28 +433,12 @@ RemoveUnready(const PartitionSet *set, PartitionBounds *partitions,
 
 	for (int i = 0; i < npartitions; i++)
 	{
-		bool		is_ready = true;
+		bool		is_ready = n == 0 ||
+			partitions[i].from_clock >= partitions[n - 1].to_clock;
 
 		for (int j = 0; j < set->npacked_days && is_ready; j++)
 			is_ready = MayTakeRows(&partitions[i], &set->packed_days[j]);
 		if (is_ready)
-			partitions[n++] = partitions[i];
-	}
-	return n;
-}
-
-/*
- * RemoveOverlapping takes those of the sorted partitions out that overlap one
- * before them: what belongs to both is sent to the first.
- */
-static int
-RemoveOverlapping(PartitionBounds *partitions, int npartitions)
-{
-	int			n = 0;
-
-	for (int i = 0; i < npartitions; i++)
-	{
-		if (n == 0 || partitions[i].from_clock >= partitions[n - 1].to_clock)
 			partitions[n++] = partitions[i];
 	}
 	return n;
@@ -611,7 +558,6 @@ ReadPartitions(PartitionSet *set)
 	PartitionBounds *partitions = ZbxhistReadPartitions(set->parent, &n);
 
 	n = RemoveUnready(set, partitions, n);
-	n = RemoveOverlapping(partitions, n);
 	set->partitions = CopyToSet(set, partitions, sizeof(PartitionBounds) * n);
 	set->npartitions = n;
 	for (int i = 0; i < n; i++)

@@ -10,6 +10,7 @@
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
+#include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
 #include "catalog/bounds.h"
@@ -56,12 +57,12 @@ typedef struct PartitionSet
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);
+extern bool ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode);
 extern const PartitionBounds *ZbxhistFindPartition(const PartitionSet *set,
 												   int32 clock);
 extern const PackedDay *ZbxhistFindPackedDay(const PartitionSet *set,
 											 int32 clock);
 extern PackedDay *ZbxhistCopyPackedDays(const PartitionSet *set, int *ndays);
-extern PartitionBounds *ZbxhistReadPartitions(Oid parent, int *npartitions);
 
 /* true if a set got earlier may still be used as it is */
 #define ZbxhistPartitionSetIsValid(set) ((set)->is_built && !(set)->is_stale)

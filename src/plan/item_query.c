@@ -349,7 +349,7 @@ HasNoBlocks(Oid relid)
 	Relation	rel;
 	bool		result;
 
-	if (lock_if_empty(relid, AccessShareLock))
+	if (ZbxhistLockIfEmpty(relid, AccessShareLock))
 		return true;
 	rel = try_table_open(relid, AccessShareLock);
 	result = rel == NULL || ZbxhistIsEmpty(rel);

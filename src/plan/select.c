@@ -595,7 +595,7 @@ MayMissRows(List *left_out, Snapshot snapshot)
 		Relation	rel;
 
 		if (!IsolationIsSerializable() &&
-			lock_if_empty(lfirst_oid(lc), AccessShareLock))
+			ZbxhistLockIfEmpty(lfirst_oid(lc), AccessShareLock))
 			continue;
 		rel = try_table_open(lfirst_oid(lc), AccessShareLock);
 		if (rel == NULL)

@@ -117,7 +117,7 @@ ZbxhistLockStandIn(Relation parent, const PartitionSet *set, Oid relid,
 	Relation	child;
 	bool		result;
 
-	if (is_empty != NULL && (*is_empty = lock_if_empty(relid, mode)))
+	if (is_empty != NULL && (*is_empty = ZbxhistLockIfEmpty(relid, mode)))
 		return ZbxhistPartitionSetIsValid(set);
 	child = try_table_open(relid, mode);
 	if (child == NULL)

@@ -273,7 +273,7 @@ static bool
 IsWithoutRows(ItemReader *reader, Oid relid)
 {
 	return !reader->is_in_change && !IsolationIsSerializable() &&
-		lock_if_empty(relid, reader->lockmode) &&
+		ZbxhistLockIfEmpty(relid, reader->lockmode) &&
 		ZbxhistWalkKnows(&reader->walk, relid);
 }
 
