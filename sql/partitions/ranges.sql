@@ -26,8 +26,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.clock_before(interval) IS
 'The clock of some time ago, by the calendar of UTC (internal)';
 
--- Of partitions shorter than a day those of a whole day are made together, or
--- of that part of it that has at most 24.
+-- Partitions shorter than a day divide a whole day, or that part of it that has
+-- at most 24.
 CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval)
 RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -40,7 +40,7 @@ AS $$
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.span_seconds(interval) IS
-'Length of the time for which partitions that divide a day are made together; null for others (internal)';
+'Length of the part of a day that so many partitions divide, at most; null for others (internal)';
 
 -- Ranges of days, hours and minutes are multiples of the interval counted
 -- from 1970-01-01 00:00 UTC; ranges of months are counted from January 1970.
@@ -108,14 +108,18 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.coarse_interval(interval) IS
 'How long partitions are that are made for the past, or for days ahead (internal)';
 
--- Half a day ahead at least, if that is not more than a span.
+-- Half a day ahead at least, if that is not more than a span, and little more:
+-- each query without an upper clock looks at all partitions to come.  Three are
+-- made together where they divide a span.
 CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval)
 RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT ((zbxhist_internal.current_clock() + least(s, 43200)) / s + 1) * s
-      FROM zbxhist_internal.span_seconds(partition_interval) s
+    SELECT ((zbxhist_internal.current_clock() + least(s, 43200)) / together + 1) * together
+      FROM zbxhist_internal.span_seconds(partition_interval) s,
+           extract(epoch FROM partition_interval) AS e (seconds),
+           LATERAL (SELECT seconds::bigint * CASE WHEN s % (3 * seconds) = 0 THEN 3 ELSE 1 END) t (together)
      WHERE s IS NOT NULL
 $$;
 
