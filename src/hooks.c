@@ -168,9 +168,11 @@ static void
 ExecutorRunHook(EXECUTOR_RUN_PROTO)
 {
 	ExecFrame	frame;
+	bool		has_rest;
 
 	/* a nested query sees the rows that its caller inserted before it */
 	ZbxhistFlushForNestedQuery();
+	has_rest = ZbxhistHasRest(queryDesc);
 
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
 	PG_TRY();
@@ -179,7 +181,8 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
-		ZbxhistRunParentPart(queryDesc);
+		if (has_rest)
+			ZbxhistRunRest(queryDesc);
 	}
 	PG_FINALLY();
 	{

@@ -16,6 +16,7 @@
 extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
 									  PLANNER_PROTO);
 extern Oid	ZbxhistParentOfPlan(const PlannedStmt *stmt);
-extern void ZbxhistRunParentPart(QueryDesc *query);
+extern bool ZbxhistHasRest(QueryDesc *query);
+extern void ZbxhistRunRest(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */
