@@ -24,7 +24,7 @@
  * a statement and a move of rows wait for each other, so here the move lock is
  * taken instead (rows/move_lock.c).
  *
- * A DELETE of an item, whatever else it says, is planned for nothing at first:
+ * A DELETE of an item, of whatever clocks, is planned for nothing at first:
  * Zabbix's housekeeper sends one to each table for each deleted item, of which
  * most have no value there.  When it is run, the query as it was is planned and
  * run only if the snapshot sees a row of the item.
@@ -228,8 +228,8 @@ reads_other_table(Node *node, void *parent)
 }
 
 /*
- * IsItemDelete says whether a simple query deletes rows of one item, whose
- * parent has many children.
+ * IsItemDelete says whether a simple query deletes rows of one item, whatever
+ * their clocks, whose parent has many children.
  */
 static bool
 IsItemDelete(const Query *query)
@@ -247,9 +247,13 @@ IsItemDelete(const Query *query)
 		ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
+		ClockRange	bounds = ZbxhistBoundsInWhere(query, 1,
+												  set->clock_attnum);
 
 		result = set->npartitions >= MIN_PARTITIONS && set->is_exhaustive &&
 			set->itemid_attnum != InvalidAttrNumber &&
+			bounds.from_clock == ZBXHIST_CLOCK_MIN &&
+			bounds.to_clock == ZBXHIST_CLOCK_END &&
 			FindItem(query, set->itemid_attnum, &itemid);
 	}
 	table_close(parent, NoLock);
