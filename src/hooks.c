@@ -19,7 +19,8 @@
  *						rows are locked by what is in place when it has begun
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
- *						the partition's: it adds to the same row count
+ *						the partition's: it adds to the same row count;
+ *						whether there is one is looked for before the frame
  *	ExecutorFinish		buffered rows and packed changes are written before
  *						AFTER triggers look for them
  *	ProcessUtility		what is buffered is written first, as for a query; the
