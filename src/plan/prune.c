@@ -14,7 +14,7 @@
  * Rows that wait in the parent must be found as well.  Whether there are any
  * is known only when the statement has its snapshot, so the query as it was
  * goes with the plan, in a range table entry that nothing refers to, and
- * after the partition ZbxhistRunParentPart updates ONLY the parent in the same
+ * after the partition ZbxhistRunRest updates ONLY the parent in the same
  * snapshot, unless the parent is empty, or verified to have no row of that
  * partition (rows/stray.c).
  *
@@ -24,6 +24,11 @@
  * Unlike inheritance, such a plan does not lock all children.  By those locks
  * a statement and a move of rows wait for each other, so here the move lock is
  * taken instead (rows/move_lock.c).
+ *
+ * A DELETE of an item, of whatever clocks, is planned for nothing at first:
+ * Zabbix's housekeeper sends one to each table for each deleted item, of which
+ * most have no value there.  When it is run, the query as it was is planned and
+ * run only if the snapshot sees a row of the item.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,6 +40,7 @@
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/planner.h"
@@ -57,6 +63,8 @@
 #include "plan/prune.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
+#include "read/reader.h"
+#include "rows/item_range.h"
 #include "rows/move_lock.h"
 #include "rows/stray.h"
 
@@ -86,7 +94,7 @@ FindOnlyPartition(const PartitionSet *set, const ClockRange *bounds)
 
 /*
  * IsSimple says whether a query changes rows of one inheritance parent and
- * looks at nothing else.
+ * looks at nothing else, subqueries apart.
  */
 static bool
 IsSimple(const Query *query)
@@ -95,8 +103,9 @@ IsSimple(const Query *query)
 
 	if ((query->commandType != CMD_UPDATE &&
 		 query->commandType != CMD_DELETE) ||
+		query->querySource != QSRC_ORIGINAL ||
 		list_length(query->rtable) != 1 || query->resultRelation != 1 ||
-		query->hasSubLinks || query->returningList != NIL ||
+		query->returningList != NIL ||
 		query->cteList != NIL || query->withCheckOptions != NIL ||
 		list_length(query->jointree->fromlist) != 1)
 		return false;
@@ -132,8 +141,8 @@ FindStandIn(Query *query)
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
 
-	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
-		ZbxhistMayStandIn(query, rte, parent))
+	if (!query->hasSubLinks && ZbxhistIsRouted(parent) &&
+		!HasStatementTriggers(parent) && ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
 		ClockRange	bounds = ZbxhistBoundsInWhere(query,
@@ -148,6 +157,98 @@ FindStandIn(Query *query)
 								 NULL) ||
 			 ZbxhistAskLocked(result, HasStatementTriggers)))
 			result = InvalidOid;
+	}
+	table_close(parent, NoLock);
+	return result;
+}
+
+/* ---- recognising the DELETE of an item ---- */
+
+/*
+ * FindItem sets the item of which alone a query wants rows of its parent.
+ */
+static bool
+FindItem(const Query *query, AttrNumber itemid_attnum, int64 *itemid)
+{
+	ListCell   *lc;
+
+	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
+	{
+		const OpExpr *op = lfirst(lc);
+		const Var  *var;
+		const Const *value;
+
+		if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
+			!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
+			continue;
+		var = linitial(op->args);
+		value = lsecond(op->args);
+		if (var->varattno != itemid_attnum || value->constisnull)
+			continue;
+		switch (get_opcode(op->opno))
+		{
+			case F_INT8EQ:
+				*itemid = DatumGetInt64(value->constvalue);
+				return true;
+			case F_INT84EQ:
+				*itemid = DatumGetInt32(value->constvalue);
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * reads_other_table is a walker that looks for subqueries of anything but the
+ * parent, whose privileges must be asked for in any case.
+ */
+static bool
+reads_other_table(Node *node, void *parent)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, reads_other_table, parent);
+	foreach(lc, ((Query *) node)->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->rtekind != RTE_RELATION || rte->relid != *(Oid *) parent)
+			return true;
+	}
+	return query_tree_walker((Query *) node, reads_other_table, parent, 0);
+}
+
+/*
+ * IsItemDelete says whether a simple query deletes rows of one item, whatever
+ * their clocks, whose parent has many children.
+ */
+static bool
+IsItemDelete(const Query *query)
+{
+	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
+	Relation	parent;
+	int64		itemid;
+	bool		result = false;
+
+	if (query->commandType != CMD_DELETE ||
+		reads_other_table(query->jointree->quals, &rte->relid))
+		return false;
+	parent = table_open(rte->relid, NoLock);
+	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
+		ZbxhistMayStandIn(query, rte, parent))
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+		ClockRange	bounds = ZbxhistBoundsInWhere(query, 1,
+												  set->clock_attnum);
+
+		result = set->npartitions >= MIN_PARTITIONS && set->is_exhaustive &&
+			set->itemid_attnum != InvalidAttrNumber &&
+			bounds.from_clock == ZBXHIST_CLOCK_MIN &&
+			bounds.to_clock == ZBXHIST_CLOCK_END &&
+			FindItem(query, set->itemid_attnum, &itemid);
 	}
 	table_close(parent, NoLock);
 	return result;
@@ -195,20 +296,44 @@ PlanOnePartition(Oid partition, planner_hook_type next_planner, PLANNER_PROTO)
 }
 
 /*
+ * PlanItemDelete plans the query for no rows of ONLY the parent and lets the plan
+ * carry the whole query, which is marked as one to be planned as ever.
+ */
+static PlannedStmt *
+PlanItemDelete(planner_hook_type next_planner, PLANNER_PROTO)
+{
+	Query	   *whole = copyObject(query);
+	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
+	PlannedStmt *result;
+
+	whole->querySource = QSRC_PARSER;
+	rte->inh = false;
+	query->jointree->quals = makeBoolConst(false, false);
+	query->hasSubLinks = false;
+	result = (*next_planner) (PLANNER_ARGS);
+	keep_whole_query(result, whole, NIL);
+	return result;
+}
+
+/*
  * ZbxhistPlanPruned has next_planner plan a query, with one partition or a few
  * tables in a parent's place where that is right.
  */
 PlannedStmt *
 ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 {
-	Oid			partition = InvalidOid;
 	NarrowedSelect narrowed;
 	PlannedStmt *result;
 
 	if (zbxhist_enable_update_pruning && IsSimple(query))
-		partition = FindStandIn(query);
-	if (OidIsValid(partition))
-		return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
+	{
+		Oid			partition = FindStandIn(query);
+
+		if (OidIsValid(partition))
+			return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
+		if (IsItemDelete(query))
+			return PlanItemDelete(next_planner, PLANNER_ARGS);
+	}
 	ZbxhistNarrowSelect(query, &narrowed);
 	if (narrowed.has_no_constraints)
 		result = PlanWithoutConstraints(next_planner, PLANNER_ARGS);
@@ -291,23 +416,72 @@ RunQuery(Query *query, QueryDesc *outer)
 }
 
 /*
- * ZbxhistRunParentPart is called after a query has been run: if it was
- * planned for one partition and the parent has rows too, it is run on ONLY
- * the parent.
+ * HasItem says whether a snapshot sees a row of the item that a query deletes.
+ */
+static bool
+HasItem(const Query *whole, Oid relid, Snapshot snapshot)
+{
+	Relation	parent = table_open(relid, NoLock);
+	ItemReader *reader;
+	ItemRange	range;
+	int64		itemid;
+	bool		result = true;
+
+	if (FindItem(whole, ZbxhistGetPartitions(parent)->itemid_attnum, &itemid))
+	{
+		reader = ZbxhistOpenReader(parent, snapshot, AccessShareLock, false);
+		ZbxhistWholeItem(&range, itemid);
+		ZbxhistReadItem(reader, &range);
+		result = ZbxhistReadNext(reader);
+		ZbxhistCloseReader(reader);
+	}
+	table_close(parent, NoLock);
+	return result;
+}
+
+/*
+ * IsPlannedForNone says whether a plan carries the DELETE of an item.
+ */
+static bool
+IsPlannedForNone(const Query *whole)
+{
+	return whole->querySource == QSRC_PARSER;
+}
+
+/*
+ * ZbxhistHasRest is called before a query is run, while it does not count among
+ * those that change rows, and says whether ZbxhistRunRest has to be called after it.
+ */
+bool
+ZbxhistHasRest(QueryDesc *query)
+{
+	Query	   *whole = GetWholeQuery(query->plannedstmt);
+
+	return whole != NULL &&
+		(!IsPlannedForNone(whole) ||
+		 HasItem(whole, ParentOfPlan(query->plannedstmt),
+				 query->snapshot));
+}
+
+/*
+ * ZbxhistRunRest is called after a query has been run: if it was planned for one
+ * partition and the parent has rows too, it is run on ONLY the parent; if it was
+ * planned for no rows, on all.
  */
 void
-ZbxhistRunParentPart(QueryDesc *query)
+ZbxhistRunRest(QueryDesc *query)
 {
-	Oid			parent = ParentOfPlan(query->plannedstmt);
-	Query	   *whole;
+	Query	   *whole = GetWholeQuery(query->plannedstmt);
+	bool		is_for_all = IsPlannedForNone(whole);
 	MemoryContext old;
 
-	if (!OidIsValid(parent) || !ParentMayHaveRows(parent, query->plannedstmt))
+	if (!is_for_all && !ParentMayHaveRows(ParentOfPlan(query->plannedstmt),
+										  query->plannedstmt))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);
-	whole = copyObject(GetWholeQuery(query->plannedstmt));
-	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
+	whole = copyObject(whole);
+	linitial_node(RangeTblEntry, whole->rtable)->inh = is_for_all;
 	add_processed(query->estate, RunQuery(whole, query));
 	MemoryContextSwitchTo(old);
 }
@@ -344,7 +518,7 @@ ChangesParent(const PlannedStmt *stmt)
 		if (rte->rtekind == RTE_RELATION &&
 			rte->relkind == RELKIND_RELATION &&
 			rte->rellockmode >= RowShareLock &&
-				ZbxhistAskLocked(rte->relid, ZbxhistIsRouted))
+			ZbxhistAskLocked(rte->relid, ZbxhistIsRouted))
 			return true;
 	}
 	return false;

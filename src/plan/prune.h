@@ -15,7 +15,8 @@
 
 extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
 									  PLANNER_PROTO);
-extern void ZbxhistRunParentPart(QueryDesc *query);
 extern void ZbxhistPrepareChange(QueryDesc *query);
+extern bool ZbxhistHasRest(QueryDesc *query);
+extern void ZbxhistRunRest(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */

@@ -1,5 +1,5 @@
--- Partitions of hours: made for half a day ahead, days beyond, which are
--- replaced by hours in time; packed soon; all of a day in one line.
+-- Partitions of hours: made for half a day ahead, the rest of that day and days
+-- beyond, which are replaced by hours in time, three at once; packed soon; all of a day in one line.
 -- as after setup: no session is told about it
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
@@ -55,7 +55,7 @@ SELECT count(*), count(DISTINCT tableoid) FROM history WHERE itemid = 2 AND cloc
 DELETE FROM history WHERE clock >= clock('2026-11-21 00:00');
 TRUNCATE history_p20261121;
 
--- until noon tomorrow is a day; then it gets its hours, if nothing was ever stored in it
+-- until noon tomorrow is a day; then it gets its first hours, if nothing was ever stored in it
 SELECT at('2026-11-20 11:59:59');
 SELECT table_name, action, partition FROM zbxhist.preview('history') WHERE action IN ('create', 'split');
 SELECT at('2026-11-20 12:00');

@@ -37,6 +37,7 @@
 #include "access/genam.h"
 #include "access/relscan.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
 #include "pgstat.h"
@@ -294,8 +295,23 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 }
 
 /*
- * PassesOver closes a table of runs that has none for any snapshot, and says
- * so: a query for all since a time meets those of the hours to come.
+ * IsWithoutRuns says whether a table of runs has none for any snapshot, without
+ * opening it: who asks for all since a time meets those of the hours to come.
+ */
+static bool
+IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
+{
+	if (days->keeps_days || !step->has_runs || OidIsValid(days->user) ||
+		IsolationIsSerializable() ||
+		!ZbxhistLockIfEmpty(step->relid, days->lockmode) ||
+		!ZbxhistWalkKnows(walk, step->relid))
+		return false;
+	days->spec.counters->days++;
+	return true;
+}
+
+/*
+ * PassesOver closes a table of runs that has none for any snapshot, and says so.
  */
 static bool
 PassesOver(OpenDays *days, Relation rel)
@@ -322,6 +338,8 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 	days->reader = ZbxhistFindKept(&days->kept, step->relid);
 	if (days->reader != NULL)
 		return true;
+	if (IsWithoutRuns(days, walk, step))
+		return false;
 	rel = ZbxhistOpenDay(step->relid, days->user, days->lockmode, ACL_SELECT);
 	if (rel == NULL)
 		return false;
