@@ -285,7 +285,7 @@ keep_file_open(SMgrRelation *kept, SMgrRelation smgr)
 #else
 	if (*kept != NULL)
 		smgrclearowner(kept, *kept);
-	/* the owner is told when it is closed, or when the relation's descriptor owns it */
+	/* when it is closed, or gets another owner, *kept becomes NULL */
 	if (smgr != NULL && smgr->smgr_owner == NULL)
 		smgrsetowner(kept, smgr);
 #endif
