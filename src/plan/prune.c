@@ -429,7 +429,7 @@ HasItem(const Query *whole, Oid relid, Snapshot snapshot)
 
 	if (FindItem(whole, ZbxhistGetPartitions(parent)->itemid_attnum, &itemid))
 	{
-		reader = ZbxhistOpenReader(parent, snapshot, AccessShareLock, false);
+		reader = ZbxhistOpenReader(parent, snapshot, false);
 		ZbxhistWholeItem(&range, itemid);
 		ZbxhistReadItem(reader, &range);
 		result = ZbxhistReadNext(reader);
