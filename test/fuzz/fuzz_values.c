@@ -45,9 +45,6 @@ extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 #define SCALED(oid, mod, limit) \
 	{.kind = CHECK_NUMERIC, .type = (oid), .typmod = (mod), .typlen = -1, \
 	 .typalign = TYPALIGN_INT, .greatest_unsigned = (limit)}
-#define OF(what, oid, member, align) \
-	{.kind = (what), .type = (oid), .typmod = -1, .typlen = -1, \
-	 .typalign = (align), .element = &(member)}
 
 /* numeric(precision, scale) as a typmod */
 #define DIGITS(precision, scale) \
@@ -94,32 +91,6 @@ static const ValueCheck varbit_check = VARIABLE(VARBITOID, CHECK_VARBIT, -1);
 static const ValueCheck inet_check = VARIABLE(INETOID, CHECK_INET, -1);
 static const ValueCheck cidr_check = VARIABLE(CIDROID, CHECK_CIDR, -1);
 static const ValueCheck jsonb_check = VARIABLE(JSONBOID, CHECK_JSONB, -1);
-static const ValueCheck bools_check =
-OF(CHECK_ARRAY, BOOLARRAYOID, bool_check, TYPALIGN_INT);
-static const ValueCheck int2s_check =
-OF(CHECK_ARRAY, INT2ARRAYOID, int2_check, TYPALIGN_INT);
-static const ValueCheck int4s_check =
-OF(CHECK_ARRAY, INT4ARRAYOID, int4_check, TYPALIGN_INT);
-static const ValueCheck timestamps_check =
-OF(CHECK_ARRAY, TIMESTAMPARRAYOID, timestamp_check, TYPALIGN_DOUBLE);
-static const ValueCheck texts_check =
-OF(CHECK_ARRAY, TEXTARRAYOID, text_check, TYPALIGN_INT);
-static const ValueCheck names_check =
-OF(CHECK_ARRAY, NAMEARRAYOID, name_check, TYPALIGN_INT);
-static const ValueCheck numerics_check =
-OF(CHECK_ARRAY, NUMERICARRAYOID, numeric_check, TYPALIGN_INT);
-static const ValueCheck jsonbs_check =
-OF(CHECK_ARRAY, JSONBARRAYOID, jsonb_check, TYPALIGN_INT);
-static const ValueCheck int4range_check =
-OF(CHECK_RANGE, INT4RANGEOID, int4_check, TYPALIGN_INT);
-static const ValueCheck int8range_check =
-OF(CHECK_RANGE, INT8RANGEOID, int8_check, TYPALIGN_DOUBLE);
-static const ValueCheck tsrange_check =
-OF(CHECK_RANGE, TSRANGEOID, timestamp_check, TYPALIGN_DOUBLE);
-static const ValueCheck numrange_check =
-OF(CHECK_RANGE, NUMRANGEOID, numeric_check, TYPALIGN_INT);
-static const ValueCheck numranges_check =
-OF(CHECK_ARRAY, NUMRANGEARRAYOID, numrange_check, TYPALIGN_INT);
 
 static const ValueCheck *const checks[] = {
 	&bool_check, &int2_check, &int4_check, &int8_check, &date_check,
@@ -127,9 +98,6 @@ static const ValueCheck *const checks[] = {
 	&box_check, &line_check, &circle_check, &bytea_check, &text_check,
 	&varchar_check, &json_check, &numeric_check, &price_check, &rounded_check,
 	&bit_check, &varbit_check, &inet_check, &cidr_check, &jsonb_check,
-	&bools_check, &int2s_check, &int4s_check, &timestamps_check, &texts_check,
-	&names_check, &numerics_check, &jsonbs_check, &int4range_check,
-	&int8range_check, &tsrange_check, &numrange_check, &numranges_check,
 	&small_check
 };
 
@@ -146,18 +114,7 @@ fail(const char *what)
 static bool
 is_good(const ValueCheck *check, const PackedColumn *column, int row)
 {
-	switch (column->kind)
-	{
-		case PACKED_INT:
-			return ZbxhistIsValidNumber(check, column->ints[row]);
-		case PACKED_DOUBLE:
-			return true;
-		case PACKED_UNSIGNED:
-			return ZbxhistIsValidUnsigned(check, column->unsigneds[row]);
-		default:
-			return ZbxhistIsValidImage(check, column->bytes[row].data,
-									   column->bytes[row].len);
-	}
+	return ZbxhistFindInvalid(check, column, row, row + 1) > row;
 }
 
 /* Checks bytes as a value, and reads it if it is one. */
@@ -165,17 +122,23 @@ static void
 try_value(const ValueCheck *check, const uint8 *data, size_t size)
 {
 	int64		number = 0;
+	PackedBytes bytes;
+	PackedColumn column = {.kind = PACKED_BYTES, .bytes = &bytes};
 
 	/* exactly as large as it is */
 	char	   *copy = palloc(size);
 
 	memcpy(copy, data, size);
+	bytes.data = copy;
+	bytes.len = size;
 	if (check->typbyval)
 	{
 		memcpy(&number, data, Min(size, sizeof(number)));
-		(void) ZbxhistIsValidNumber(check, number);
+		column.kind = PACKED_INT;
+		column.ints = &number;
+		(void) is_good(check, &column, 0);
 	}
-	else if (ZbxhistIsValidImage(check, copy, size))
+	else if (is_good(check, &column, 0))
 		touch_value(check, copy, size);
 }
 

@@ -14,11 +14,8 @@
 
 #include <sys/socket.h>
 
-#include "access/tupmacs.h"
-#include "utils/array.h"
 #include "utils/inet.h"
 #include "utils/jsonb.h"
-#include "utils/rangetypes.h"
 #include "utils/varbit.h"
 
 #include "compat.h"
@@ -29,7 +26,6 @@
 
 static volatile uint8 sink;
 
-static void touch_datum(const ValueCheck *check, const char *value);
 static void touch_container(const JsonbContainer *container, int depth);
 
 /* Reads bytes. */
@@ -77,48 +73,6 @@ touch_address(const char *value)
 	touch(address->inet_data.ipaddr,
 		  address->inet_data.family == PGSQL_AF_INET ? 4 : 16);
 	sink = address->inet_data.ipaddr[(Max(address->inet_data.bits, 1) - 1) / 8];
-}
-
-/* deconstruct_array(). */
-static void
-touch_array(const ValueCheck *element, const char *value)
-{
-	ArrayType  *array = (ArrayType *) value;
-	const char *next = ARR_DATA_PTR(array);
-	const bits8 *nulls = ARR_NULLBITMAP(array);
-	int			nitems = ARR_NDIM(array) > 0 ? 1 : 0;
-	int			i;
-
-	for (i = 0; i < ARR_NDIM(array); i++)
-		nitems *= ARR_DIMS(array)[i];
-	for (i = 0; i < nitems; i++)
-	{
-		if (nulls != NULL && (nulls[i / 8] & (1 << i % 8)) == 0)
-			continue;
-		touch_datum(element, next);
-		next = att_addlength_pointer(next, element->typlen, next);
-		next = (char *) att_align_nominal(next, element->typalign);
-	}
-}
-
-/* range_deserialize(). */
-static void
-touch_range(const ValueCheck *bound, const char *value)
-{
-	uint8		flags = value[VARSIZE(value) - 1];
-	const char *next = (const char *) ((const RangeType *) value + 1);
-
-	if (RANGE_HAS_LBOUND(flags))
-	{
-		touch_datum(bound, next);
-		next = att_addlength_pointer(next, bound->typlen, next);
-	}
-	if (RANGE_HAS_UBOUND(flags))
-	{
-		next = (const char *) att_align_pointer(next, bound->typalign,
-												bound->typlen, next);
-		touch_datum(bound, next);
-	}
 }
 
 /* getJsonbOffset(). */
@@ -198,10 +152,6 @@ touch_datum(const ValueCheck *check, const char *value)
 		touch_address(value);
 	else if (check->kind == CHECK_JSONB)
 		touch_container(&((const Jsonb *) value)->root, 0);
-	else if (check->kind == CHECK_ARRAY)
-		touch_array(check->element, value);
-	else if (check->kind == CHECK_RANGE)
-		touch_range(check->element, value);
 }
 
 /* Reads a value of a type that is passed by reference. */

@@ -344,7 +344,7 @@ FindInvalidText(const ValueCheck *check, const PackedColumn *column, int first,
 		{
 			/* what is no text has no length in characters */
 			if ((!is_good && !is_valid_text(bytes[first].data,
-												 bytes[first].len)) ||
+											bytes[first].len)) ||
 				!is_short_enough(bytes[first].data, bytes[first].len,
 								 check->typmod))
 				return first;
