@@ -65,11 +65,11 @@ HasStrangeCondition(const RelOptInfo *rel)
 }
 
 /*
- * AddTable adds a table; returns false if it is in the way.
+ * AddAggregateTable adds a table; returns false if it is in the way.
  */
 static bool
-AddTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
-		 Tables *tables)
+AddAggregateTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
+				  Tables *tables)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
@@ -90,11 +90,11 @@ AddTable(PlannerInfo *root, RelOptInfo *rel, AppendRelInfo *appinfo,
 }
 
 /*
- * FindTables finds the tables of a relation and says whether packed days are
- * among them, and none is in the way.
+ * FindAggregateTables finds the tables of a relation and says whether packed
+ * days are among them, and none is in the way.
  */
 static bool
-FindTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
+FindAggregateTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 	ListCell   *lc;
@@ -103,7 +103,8 @@ FindTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 	if (rte->tablesample != NULL || HasStrangeCondition(rel))
 		return false;
 	if (!rte->inh)
-		return AddTable(root, rel, NULL, tables) && tables->packed != NULL;
+		return AddAggregateTable(root, rel, NULL,
+								 tables) && tables->packed != NULL;
 	foreach(lc, root->append_rel_list)
 	{
 		AppendRelInfo *appinfo = lfirst_node(AppendRelInfo, lc);
@@ -114,7 +115,7 @@ FindTables(PlannerInfo *root, RelOptInfo *rel, Tables *tables)
 		child = root->simple_rel_array[appinfo->child_relid];
 		if (child == NULL || IS_DUMMY_REL(child))
 			continue;
-		if (!AddTable(root, child, appinfo, tables))
+		if (!AddAggregateTable(root, child, appinfo, tables))
 			return false;
 	}
 	return tables->packed != NULL;
@@ -399,10 +400,10 @@ ZbxhistMakeAggregatePath(RelOptInfo *output, const AggregateChoice *choice,
 }
 
 /*
- * MakePath makes the path of a single process.
+ * MakeSinglePath makes the path of a single process.
  */
 static CustomPath *
-MakePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
+MakeSinglePath(PlannerInfo *root, RelOptInfo *output, AggregateChoice *choice)
 {
 	List	   *inputs = NIL;
 	ListCell   *rel;
@@ -430,11 +431,11 @@ IsOnlyDistinct(const Query *parse)
 }
 
 /*
- * HasClock says whether a key is the clock itself, so that there are about as
- * many groups as rows.
+ * HasClockKey says whether a key is the clock itself, so that there are about
+ * as many groups as rows.
  */
 static bool
-HasClock(const AggregateQuery *query)
+HasClockKey(const AggregateQuery *query)
 {
 	ListCell   *lc;
 
@@ -458,7 +459,7 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 	AggregateQuery *query = &choice->query;
 	const PackedRel *packed;
 
-	if (!FindTables(root, input, &choice->tables))
+	if (!FindAggregateTables(root, input, &choice->tables))
 		return NULL;
 	packed = ZbxhistPackedRelOf(choice->tables.packed);
 	query->rti = input->relid;
@@ -503,11 +504,11 @@ ZbxhistAddAggregatePath(PlannerInfo *root, UpperRelationKind stage,
 					  is_distinct ? parse->distinctClause : parse->groupClause,
 					  is_distinct ? root->upper_targets[stage] : output->reltarget);
 	/* rows that come in the order of their items need no hash table */
-	if (choice == NULL || (is_distinct && HasClock(&choice->query)))
+	if (choice == NULL || (is_distinct && HasClockKey(&choice->query)))
 		return NULL;
 	*ngroups = ZbxhistEstimateGroups(root, input->rows, choice->tables.packed,
 									 &choice->query);
-	path = MakePath(root, output, choice);
+	path = MakeSinglePath(root, output, choice);
 	SetCost(path, output, choice, *ngroups);
 	add_path(output, &path->path);
 	return choice;

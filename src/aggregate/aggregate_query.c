@@ -295,12 +295,12 @@ IsPlainAggregate(const Aggref *aggref)
 }
 
 /*
- * AddSource adds the inputs of an aggregate of an expression, NULL for count(*),
- * and returns their indexes; -1 stands for none.
+ * AddAggregateInputs adds the inputs of an aggregate of an expression, NULL
+ * for count(*), and returns their indexes; -1 stands for none.
  */
 static int
-AddSource(AggregateQuery *query, const Aggref *aggref, TotalPart part,
-		  Node *expr, int *other)
+AddAggregateInputs(AggregateQuery *query, const Aggref *aggref, TotalPart part,
+				   Node *expr, int *other)
 {
 	*other = -1;
 	if (part == PART_ANY || part == PART_EVERY)
@@ -350,7 +350,7 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 	if (part != PART_ROWS &&
 		(!ZbxhistIsUsable(expr) || !IsOfColumns(query, expr)))
 		return false;
-	source = AddSource(query, aggref, part, expr, &other);
+	source = AddAggregateInputs(query, aggref, part, expr, &other);
 	if (part == PART_ROWS && source >= 0)
 		part = PART_COUNT;
 	query->aggrefs = lappend(query->aggrefs, aggref);

@@ -77,10 +77,10 @@ is_of_other_place(Node *node, const int *place)
 }
 
 /*
- * InitKeys prepares the grouping keys and the breaks.
+ * InitGroupKeys prepares the grouping keys and the breaks.
  */
 static void
-InitKeys(AggregateScanState *state)
+InitGroupKeys(AggregateScanState *state)
 {
 	List	   *keys = list_nth(state->private, AGGREGATE_KEYS);
 	List	   *breaks = list_nth(state->private, AGGREGATE_BREAKS);
@@ -223,7 +223,7 @@ BeginAggregate(CustomScanState *node, EState *estate, int eflags)
 	node->ss.ps.outeropsset = true;
 	node->ss.ps.outeropsfixed = false;
 	CheckFunctions(state);
-	InitKeys(state);
+	InitGroupKeys(state);
 	InitInputs(state);
 	if (state->role != AGGREGATE_COMBINE)
 		InitConditions(state);
@@ -318,10 +318,10 @@ MakeGroups(AggregateScanState *state)
 /* ---- giving out ---- */
 
 /*
- * NextGroup returns the next group that memory has, or NULL.
+ * NextValueGroup returns the next group that memory has, or NULL.
  */
 static const ValueGroup *
-NextGroup(AggregateScanState *state)
+NextValueGroup(AggregateScanState *state)
 {
 	const ValueGroup *result;
 
@@ -334,11 +334,12 @@ NextGroup(AggregateScanState *state)
 }
 
 /*
- * GetResult returns an aggregate of a group.
+ * GetAggregateResult returns an aggregate of a group.
  */
 static Datum
-GetResult(const AggregateScanState *state, const ValueGroup *group, int number,
-		  bool *isnull)
+GetAggregateResult(const AggregateScanState *state, const ValueGroup *group,
+				   int number,
+				   bool *isnull)
 {
 	TotalPart	part = list_nth_int(list_nth(state->private, AGGREGATE_PARTS),
 									number);
@@ -386,17 +387,18 @@ StoreGroup(AggregateScanState *state, const ValueGroup *group)
 		nparts = 0;
 	}
 	for (int i = 0; i < nparts; i++)
-		slot->tts_values[nkeys + i] = GetResult(state, group, i,
-												&slot->tts_isnull[nkeys + i]);
+		slot->tts_values[nkeys + i] = GetAggregateResult(state, group, i,
+														 &slot->tts_isnull[nkeys + i]);
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }
 
 /*
- * NextRow puts the next group into the scan's slot, which is empty at the end.
+ * NextGroupSlot puts the next group into the scan's slot, which is empty at
+ * the end.
  */
 static TupleTableSlot *
-NextRow(ScanState *node)
+NextGroupSlot(ScanState *node)
 {
 	AggregateScanState *state = (AggregateScanState *) node;
 
@@ -406,7 +408,7 @@ NextRow(ScanState *node)
 
 		if (!state->is_done)
 			MakeGroups(state);
-		group = NextGroup(state);
+		group = NextValueGroup(state);
 		if (group != NULL)
 			return StoreGroup(state, group);
 		if (state->is_part)
@@ -437,7 +439,7 @@ RecheckRow(ScanState *node, TupleTableSlot *slot)
 static TupleTableSlot *
 ExecAggregate(CustomScanState *node)
 {
-	return ExecScan(&node->ss, NextRow, RecheckRow);
+	return ExecScan(&node->ss, NextGroupSlot, RecheckRow);
 }
 
 /*
@@ -489,10 +491,11 @@ ReScanAggregate(CustomScanState *node)
 /* ---- EXPLAIN ---- */
 
 /*
- * ExplainKeys shows the grouping keys, as Aggregate does.
+ * ExplainGroupKeys shows the grouping keys, as Aggregate does.
  */
 static void
-ExplainKeys(const AggregateScanState *state, List *ancestors, ExplainState *es)
+ExplainGroupKeys(const AggregateScanState *state, List *ancestors,
+				 ExplainState *es)
 {
 	CustomScan *plan = (CustomScan *) state->css.ss.ps.plan;
 	int			nkeys = list_length(list_nth(state->private, AGGREGATE_KEYS));
@@ -516,11 +519,11 @@ ExplainKeys(const AggregateScanState *state, List *ancestors, ExplainState *es)
 }
 
 /*
- * ExplainConditions shows conditions on packed days.
+ * ExplainAggregateConditions shows conditions on packed days.
  */
 static void
-ExplainConditions(const AggregateScanState *state, const char *label,
-				  List *conditions, ExplainState *es)
+ExplainAggregateConditions(const AggregateScanState *state, const char *label,
+						   List *conditions, ExplainState *es)
 {
 	Oid			relid = linitial_oid(list_nth(state->private,
 											  AGGREGATE_TABLES));
@@ -551,8 +554,8 @@ ExplainFilters(const AggregateScanState *state, ExplainState *es)
 		else
 			on_rows = lappend(on_rows, lfirst(lc));
 	}
-	ExplainConditions(state, "Packed Column Filter", on_columns, es);
-	ExplainConditions(state, "Packed Filter", on_rows, es);
+	ExplainAggregateConditions(state, "Packed Column Filter", on_columns, es);
+	ExplainAggregateConditions(state, "Packed Filter", on_rows, es);
 }
 
 /*
@@ -599,13 +602,13 @@ ExplainAggregate(CustomScanState *node, List *ancestors, ExplainState *es)
 	const AggregateScanState *state = (const AggregateScanState *) node;
 	List	   *tables = list_nth(state->private, AGGREGATE_TABLES);
 
-	ExplainKeys(state, ancestors, es);
+	ExplainGroupKeys(state, ancestors, es);
 	if (state->role != AGGREGATE_COMBINE)
 	{
 		ExplainPropertyText("Packed Table",
 							get_rel_name(linitial_oid(tables)), es);
-		ExplainConditions(state, "Packed Cond",
-						  list_nth(state->private, AGGREGATE_EXACT), es);
+		ExplainAggregateConditions(state, "Packed Cond",
+								   list_nth(state->private, AGGREGATE_EXACT), es);
 		ExplainFilters(state, es);
 		if (es->analyze && state->scan != NULL)
 			ExplainCounters(state, es);

@@ -146,10 +146,10 @@ IsReasonable(Node *node)
 }
 
 /*
- * IsText says whether an expression is a certain text.
+ * IsTextConst says whether an expression is a certain text.
  */
 static bool
-IsText(Node *node, const char *const *texts)
+IsTextConst(Node *node, const char *const *texts)
 {
 	Const	   *constant = (Const *) node;
 	char	   *word;
@@ -307,7 +307,7 @@ DirectionOfTruncated(Node *unit, Node *time, bool is_local, KeySearch *search)
 		return NOT_KNOWN;
 	if (!is_local)
 		return direction;
-	if (!IsText(unit, units) || direction == NOT_KNOWN)
+	if (!IsTextConst(unit, units) || direction == NOT_KNOWN)
 		return NOT_KNOWN;
 	timezone = makeConst(TEXTOID, -1, exprCollation(unit), -1,
 						 CStringGetTextDatum("timezone"), false, false);
@@ -332,7 +332,7 @@ DirectionOfTime(Oid function, List *args, KeySearch *search)
 			return FindDirection(linitial(args), search);
 		case F_TIMEZONE_TEXT_TIMESTAMPTZ:
 		case F_TIMEZONE_TEXT_TIMESTAMP:
-			return IsText(linitial(args), utc) ?
+			return IsTextConst(linitial(args), utc) ?
 				FindDirection(lsecond(args), search) : NOT_KNOWN;
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 			return DirectionOfTruncated(linitial(args), lsecond(args), false,
@@ -341,7 +341,7 @@ DirectionOfTime(Oid function, List *args, KeySearch *search)
 			return DirectionOfTruncated(linitial(args), lsecond(args), true,
 										search);
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-			return IsText(lthird(args), utc) ?
+			return IsTextConst(lthird(args), utc) ?
 				DirectionOfTruncated(linitial(args), lsecond(args), false,
 									 search) : NOT_KNOWN;
 		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:

@@ -56,10 +56,11 @@ is_no_value(Node *node, void *context)
 }
 
 /*
- * IsNumber says whether an expression is a column of a type that we compare.
+ * IsNumberColumn says whether an expression is a column of a type that we
+ * compare.
  */
 static bool
-IsNumber(Node *node)
+IsNumberColumn(Node *node)
 {
 	Var		   *var = (Var *) node;
 
@@ -99,11 +100,11 @@ SetOperator(ColumnCondition *condition, Oid operator)
 }
 
 /*
- * TakeComparison takes "column op value" or "value op column", and returns the
- * value, or NULL.
+ * TakeColumnComparison takes "column op value" or "value op column", and
+ * returns the value, or NULL.
  */
 static Node *
-TakeComparison(OpExpr *op, ColumnCondition *condition)
+TakeColumnComparison(OpExpr *op, ColumnCondition *condition)
 {
 	Node	   *left = linitial(op->args);
 	Node	   *right = llast(op->args);
@@ -111,7 +112,7 @@ TakeComparison(OpExpr *op, ColumnCondition *condition)
 
 	if (list_length(op->args) != 2)
 		return NULL;
-	if (!IsNumber(left))
+	if (!IsNumberColumn(left))
 	{
 		Node	   *swap = left;
 
@@ -119,7 +120,8 @@ TakeComparison(OpExpr *op, ColumnCondition *condition)
 		right = swap;
 		operator = get_commutator(operator);
 	}
-	if (!OidIsValid(operator) || !IsNumber(left) || is_no_value(right, NULL))
+	if (!OidIsValid(operator) || !IsNumberColumn(left) || is_no_value(right,
+																	  NULL))
 		return NULL;
 	condition->place = ((Var *) left)->varattno;
 	condition->type = ((Var *) left)->vartype;
@@ -139,7 +141,7 @@ TakeArray(ScalarArrayOpExpr *op, ColumnCondition *condition)
 	Node	   *left = linitial(op->args);
 	Node	   *right = lsecond(op->args);
 
-	if (!IsNumber(left) || is_no_value(right, NULL))
+	if (!IsNumberColumn(left) || is_no_value(right, NULL))
 		return NULL;
 	condition->is_array = true;
 	condition->place = ((Var *) left)->varattno;
@@ -161,7 +163,7 @@ TakeNullTest(NullTest *test, ColumnCondition *condition)
 	static KeyRange everything = {0, PG_UINT64_MAX};
 	Var		   *var = (Var *) test->arg;
 
-	if (test->argisrow || !IsNumber((Node *) var))
+	if (test->argisrow || !IsNumberColumn((Node *) var))
 		return false;
 	condition->place = var->varattno;
 	condition->type = var->vartype;
@@ -173,18 +175,18 @@ TakeNullTest(NullTest *test, ColumnCondition *condition)
 }
 
 /*
- * TakeCondition takes a condition on a column, and sets its value; returns
- * false if it is another one.
+ * TakeColumnCondition takes a condition on a column, and sets its value;
+ * returns false if it is another one.
  */
 static bool
-TakeCondition(Expr *expr, ColumnCondition *condition, Node **value)
+TakeColumnCondition(Expr *expr, ColumnCondition *condition, Node **value)
 {
 	memset(condition, 0, sizeof(ColumnCondition));
 	*value = NULL;
 	if (IsA(expr, NullTest))
 		return TakeNullTest((NullTest *) expr, condition);
 	if (IsA(expr, OpExpr))
-		*value = TakeComparison((OpExpr *) expr, condition);
+		*value = TakeColumnComparison((OpExpr *) expr, condition);
 	else if (IsA(expr, ScalarArrayOpExpr))
 		*value = TakeArray((ScalarArrayOpExpr *) expr, condition);
 	return *value != NULL;
@@ -213,7 +215,7 @@ ZbxhistIsColumnCondition(Expr *expr)
 	ListCell   *lc;
 
 	if (!IsJunction(expr))
-		return TakeCondition(expr, &condition, &value);
+		return TakeColumnCondition(expr, &condition, &value);
 	foreach(lc, ((BoolExpr *) expr)->args)
 	{
 		if (!ZbxhistIsColumnCondition(lfirst(lc)))
@@ -245,7 +247,7 @@ MakeFilter(Expr *expr, PlanState *parent)
 	}
 	filter->kind = FILTER_CONDITION;
 	filter->condition = condition = palloc(sizeof(ColumnCondition));
-	if (!TakeCondition(expr, condition, &value))
+	if (!TakeColumnCondition(expr, condition, &value))
 		elog(ERROR, "condition is not one on a column");
 	if (value != NULL)
 		condition->value = ExecInitExpr((Expr *) value, parent);

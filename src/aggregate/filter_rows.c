@@ -53,12 +53,13 @@ SetValueBounds(const SegmentInfo *info, const SegmentStats *stats,
 }
 
 /*
- * SetBounds sets what is known of a column; returns false if that is nothing.
+ * SetColumnBounds sets what is known of a column; returns false if that is
+ * nothing.
  */
 static bool
-SetBounds(const ColumnCondition *condition, const DayLayout *layout,
-		  const SegmentInfo *info, const SegmentStats *stats,
-		  ColumnBounds *bounds)
+SetColumnBounds(const ColumnCondition *condition, const DayLayout *layout,
+				const SegmentInfo *info, const SegmentStats *stats,
+				ColumnBounds *bounds)
 {
 	const LayoutColumn *column = condition->column;
 
@@ -109,7 +110,7 @@ JudgeCondition(const ColumnCondition *condition, const DayLayout *layout,
 	if (condition->is_never)
 		return FILTER_NONE;
 	if (condition->column == NULL ||
-		!SetBounds(condition, layout, info, stats, &bounds))
+		!SetColumnBounds(condition, layout, info, stats, &bounds))
 		return FILTER_SOME;
 	passes_any = bounds.nnulls > 0 && condition->accepts_null;
 	passes_all = bounds.nnulls == 0 || condition->accepts_null;

@@ -92,10 +92,10 @@ PlaceValue(Oid type, Datum value, KeyPlace *place)
 /* ---- ranges ---- */
 
 /*
- * AddRange adds a range after the others, if there is anything in it.
+ * AddNumberRange adds a range after the others, if there is anything in it.
  */
 static void
-AddRange(ColumnCondition *condition, uint64 first, uint64 last)
+AddNumberRange(ColumnCondition *condition, uint64 first, uint64 last)
 {
 	if (first > last)
 		return;
@@ -111,11 +111,11 @@ static void
 AddBefore(ColumnCondition *condition, const KeyPlace *place)
 {
 	if (place->is_above)
-		AddRange(condition, 0, PG_UINT64_MAX);
+		AddNumberRange(condition, 0, PG_UINT64_MAX);
 	else if (place->is_between)
-		AddRange(condition, 0, place->key);
+		AddNumberRange(condition, 0, place->key);
 	else if (!place->is_below && place->key > 0)
-		AddRange(condition, 0, place->key - 1);
+		AddNumberRange(condition, 0, place->key - 1);
 }
 
 /*
@@ -125,7 +125,7 @@ static void
 AddAt(ColumnCondition *condition, const KeyPlace *place)
 {
 	if (!place->is_above && !place->is_below && !place->is_between)
-		AddRange(condition, place->key, place->key);
+		AddNumberRange(condition, place->key, place->key);
 }
 
 /*
@@ -135,9 +135,9 @@ static void
 AddAfter(ColumnCondition *condition, const KeyPlace *place)
 {
 	if (place->is_below)
-		AddRange(condition, 0, PG_UINT64_MAX);
+		AddNumberRange(condition, 0, PG_UINT64_MAX);
 	else if (!place->is_above && place->key < PG_UINT64_MAX)
-		AddRange(condition, place->key + 1, PG_UINT64_MAX);
+		AddNumberRange(condition, place->key + 1, PG_UINT64_MAX);
 }
 
 /*
@@ -166,10 +166,10 @@ SetComparison(ColumnCondition *condition, Datum value)
 /* ---- arrays ---- */
 
 /*
- * compare_keys compares numbers, for qsort.
+ * compare_numbers compares numbers, for qsort.
  */
 static int
-compare_keys(const void *left, const void *right)
+compare_numbers(const void *left, const void *right)
 {
 	uint64		l = *(const uint64 *) left;
 	uint64		r = *(const uint64 *) right;
@@ -211,7 +211,7 @@ FindKeys(const ColumnCondition *condition, ArrayType *array, bool *has_null,
 		if (!place.is_below && !place.is_above && !place.is_between)
 			result[(*nkeys)++] = place.key;
 	}
-	qsort(result, *nkeys, sizeof(uint64), compare_keys);
+	qsort(result, *nkeys, sizeof(uint64), compare_numbers);
 	return result;
 }
 
@@ -240,13 +240,13 @@ SetArray(ColumnCondition *condition, Datum value)
 		if (i > 0 && keys[i] == keys[i - 1])
 			continue;
 		if (is_any)
-			AddRange(condition, keys[i], keys[i]);
+			AddNumberRange(condition, keys[i], keys[i]);
 		else if (keys[i] > 0)
-			AddRange(condition, next, keys[i] - 1);
+			AddNumberRange(condition, next, keys[i] - 1);
 		next = keys[i] + 1;
 	}
 	if (!is_any && (nkeys == 0 || keys[nkeys - 1] < PG_UINT64_MAX))
-		AddRange(condition, next, PG_UINT64_MAX);
+		AddNumberRange(condition, next, PG_UINT64_MAX);
 }
 
 /* ---- all of them ---- */

@@ -118,10 +118,11 @@ KeyBytes(const GroupKey *key, Datum value, bool isnull)
 }
 
 /*
- * MakeGroup makes a group of no rows.
+ * MakeEmptyGroup makes a group of no rows.
  */
 static ValueGroup *
-MakeGroup(GroupTable *table, const Datum *keys, const bool *nulls, uint32 hash)
+MakeEmptyGroup(GroupTable *table, const Datum *keys, const bool *nulls,
+			   uint32 hash)
 {
 	MemoryContext old = MemoryContextSwitchTo(table->context);
 	ValueGroup *group = palloc0(offsetof(ValueGroup, totals) +
@@ -192,7 +193,7 @@ ZbxhistFindGroup(GroupTable *table, const Datum *keys, const bool *nulls)
 	}
 	if (table->ngroups >= table->nbuckets)
 		Grow(table);
-	group = MakeGroup(table, keys, nulls, hash);
+	group = MakeEmptyGroup(table, keys, nulls, hash);
 	group->next = table->buckets[hash % table->nbuckets];
 	table->buckets[hash % table->nbuckets] = group;
 	return group;

@@ -148,11 +148,11 @@ ZbxhistEndPackedGroups(AggregateScanState *state)
 /* ---- days ---- */
 
 /*
- * FindColumn returns the day's column that has the values of a column of the
- * input, counted from 1, as they are, or NULL.
+ * FindInputColumn returns the day's column that has the values of a column of
+ * the input, counted from 1, as they are, or NULL.
  */
 static const LayoutColumn *
-FindColumn(const AggregateScanState *state, int place, Oid type)
+FindInputColumn(const AggregateScanState *state, int place, Oid type)
 {
 	const LayoutColumn *column =
 		ZbxhistDirectColumn(state->reader->map, state->attributes[place - 1]);
@@ -173,8 +173,8 @@ FindFilterColumns(const AggregateScanState *state, const ColumnFilter *filter)
 
 	if (condition != NULL)
 	{
-		condition->column = FindColumn(state, condition->place,
-									   condition->type);
+		condition->column = FindInputColumn(state, condition->place,
+											condition->type);
 		result = condition->column != NULL;
 	}
 	foreach(lc, filter->parts)
@@ -244,8 +244,8 @@ FindSource(const AggregateScanState *state, InputSource *source)
 
 	source->column = NULL;
 	if (IsA(value, Var))
-		source->column = FindColumn(state, ((Var *) value)->varattno,
-									((Var *) value)->vartype);
+		source->column = FindInputColumn(state, ((Var *) value)->varattno,
+										 ((Var *) value)->vartype);
 	else if (IsA(value, Const) && !((Const *) value)->constisnull)
 		source->column =
 			&state->reader->layout->columns[state->reader->layout->itemid];
@@ -254,10 +254,10 @@ FindSource(const AggregateScanState *state, InputSource *source)
 }
 
 /*
- * EnterDay finds out how the day in hand is added up.
+ * EnterAggregatedDay finds out how the day in hand is added up.
  */
 static void
-EnterDay(AggregateScanState *state)
+EnterAggregatedDay(AggregateScanState *state)
 {
 	state->reader = state->scan->open.reader;
 	state->by_column = (state->filter == NULL ||
@@ -315,7 +315,7 @@ ZbxhistAggregatePacked(AggregateScanState *state)
 		old = MemoryContextSwitchTo(state->segment_context);
 		if (RelationGetRelid(state->scan->open.reader->rel) != state->day)
 		{
-			EnterDay(state);
+			EnterAggregatedDay(state);
 			state->day = RelationGetRelid(state->reader->rel);
 		}
 		ZbxhistAddSegment(state, info);

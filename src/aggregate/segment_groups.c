@@ -85,11 +85,11 @@ EvaluateKeys(AggregateScanState *state, int64 itemid, int32 clock,
 }
 
 /*
- * IsSame says whether keys and breaks at a clock are those at the beginning of
- * the run.
+ * IsSameGroup says whether keys and breaks at a clock are those at the
+ * beginning of the run.
  */
 static bool
-IsSame(AggregateScanState *state, int64 itemid, int32 clock)
+IsSameGroup(AggregateScanState *state, int64 itemid, int32 clock)
 {
 	const KeyValues *first = &state->first;
 	const KeyValues *other = &state->other;
@@ -128,7 +128,7 @@ IsInRun(AggregateScanState *state, int64 itemid, int32 first_clock,
 		int32 last_clock)
 {
 	return !state->depends_on_clock || first_clock == last_clock ||
-		(state->follows_clock && IsSame(state, itemid, last_clock));
+		(state->follows_clock && IsSameGroup(state, itemid, last_clock));
 }
 
 /*
@@ -152,7 +152,7 @@ FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 		for (last = row + 1; last < to; last++)
 		{
 			if (clocks[last] != clocks[last - 1] &&
-				!IsSame(state, itemid, (int32) clocks[last]))
+				!IsSameGroup(state, itemid, (int32) clocks[last]))
 				break;
 		}
 		return last;
@@ -164,7 +164,7 @@ FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 		if (attempt < 2 && row + usual - 1 + attempt > last &&
 			row + usual - 1 + attempt < end)
 			middle = row + usual - 1 + attempt;
-		if (IsSame(state, itemid, (int32) clocks[middle]))
+		if (IsSameGroup(state, itemid, (int32) clocks[middle]))
 			last = middle;
 		else
 			end = middle;
@@ -175,11 +175,12 @@ FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
 /* ---- statistics ---- */
 
 /*
- * IsKnown says whether a segment's statistics, and its place, tell of all
- * values of an input what is asked for.
+ * IsKnownByStats says whether a segment's statistics, and its place, tell of
+ * all values of an input what is asked for.
  */
 static bool
-IsKnown(const AggregateScanState *state, int input, const SegmentStats *stats)
+IsKnownByStats(const AggregateScanState *state, int input,
+			   const SegmentStats *stats)
 {
 	const GroupInput *wanted = &state->table.inputs[input];
 	const InputSource *source = &state->sources[input];
@@ -235,7 +236,7 @@ AddStats(AggregateScanState *state, ValueGroup *group, const SegmentInfo *info)
 		ReadStats(state->reader, info, &stats);
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
-		if (!IsKnown(state, i, &stats))
+		if (!IsKnownByStats(state, i, &stats))
 			return false;
 	}
 	for (int i = 0; i < state->table.ninputs; i++)
@@ -301,13 +302,13 @@ FilterInput(AggregateScanState *state, InputSource *source,
 }
 
 /*
- * Decode decodes the segment that has been found, and its clocks if they are
- * asked for.  If it has to be filtered, only rows that pass are left, unless
- * rows are made of them, which are checked then.
+ * DecodeInputs decodes the segment that has been found, and its clocks if they
+ * are asked for.  If it has to be filtered, only rows that pass are left,
+ * unless rows are made of them, which are checked then.
  */
 static void
-Decode(AggregateScanState *state, bool wants_clocks, bool is_filtered,
-	   SegmentRows *rows)
+DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
+			 SegmentRows *rows)
 {
 	const DayReader *reader = state->reader;
 	bool	   *wanted = is_filtered ? state->wanted_filter :
@@ -332,11 +333,12 @@ Decode(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 }
 
 /*
- * AddRun adds rows of a segment to a group.
+ * AddSameRows adds rows of a segment to a group.
  */
 static void
-AddRun(AggregateScanState *state, ValueGroup *group, const SegmentRows *rows,
-	   int from, int to)
+AddSameRows(AggregateScanState *state, ValueGroup *group,
+			const SegmentRows *rows,
+			int from, int to)
 {
 	for (int i = 0; i < state->table.ninputs; i++)
 	{
@@ -382,17 +384,18 @@ AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
 
 		EvaluateKeys(state, rows->itemid, (int32) clocks[row], &state->first);
 		end = FindRunEnd(state, rows->itemid, clocks, row, to);
-		AddRun(state, FindGroup(state), rows, row, end);
+		AddSameRows(state, FindGroup(state), rows, row, end);
 		state->usual_run = end - row;
 		row = end;
 	}
 }
 
 /*
- * AddRows does the same row by row, as far as the conditions hold.
+ * AddRowByRow does the same row by row, as far as the conditions hold.
  */
 static void
-AddRows(AggregateScanState *state, const SegmentRows *rows, int from, int to)
+AddRowByRow(AggregateScanState *state, const SegmentRows *rows, int from,
+			int to)
 {
 	TupleTableSlot *slot = state->input;
 	int			natts = RelationGetDescr(state->packed)->natts;
@@ -424,10 +427,10 @@ AddRows(AggregateScanState *state, const SegmentRows *rows, int from, int to)
 }
 
 /*
- * FindClock returns the first row whose clock is not before one.
+ * FindFirstClock returns the first row whose clock is not before one.
  */
 static int
-FindClock(const SegmentRows *rows, int64 clock)
+FindFirstClock(const SegmentRows *rows, int64 clock)
 {
 	int			i;
 
@@ -436,27 +439,27 @@ FindClock(const SegmentRows *rows, int64 clock)
 }
 
 /*
- * AddPart adds those rows of the segment that are between the clocks asked
- * for.
+ * AddSegmentPart adds those rows of the segment that are between the clocks
+ * asked for.
  */
 static void
-AddPart(AggregateScanState *state, bool is_filtered)
+AddSegmentPart(AggregateScanState *state, bool is_filtered)
 {
 	const ScanBounds *bounds = &state->scan->bounds;
 	SegmentRows rows;
 	int			from;
 	int			to;
 
-	Decode(state, true, is_filtered, &rows);
+	DecodeInputs(state, true, is_filtered, &rows);
 	if (rows.nrows == 0)
 		return;
-	from = FindClock(&rows, bounds->from_clock);
+	from = FindFirstClock(&rows, bounds->from_clock);
 	to = bounds->to_clock >= PG_INT32_MAX ? rows.nrows :
-		FindClock(&rows, bounds->to_clock + 1);
+		FindFirstClock(&rows, bounds->to_clock + 1);
 	if (state->by_column)
 		AddRuns(state, &rows, from, to);
 	else
-		AddRows(state, &rows, from, to);
+		AddRowByRow(state, &rows, from, to);
 }
 
 /*
@@ -474,13 +477,13 @@ AddWhole(AggregateScanState *state, const SegmentInfo *info, bool is_filtered)
 		group = FindGroup(state);
 		if (AddStats(state, group, info))
 			return;
-		Decode(state, false, false, &rows);
-		AddRun(state, group, &rows, 0, rows.nrows);
+		DecodeInputs(state, false, false, &rows);
+		AddSameRows(state, group, &rows, 0, rows.nrows);
 		return;
 	}
-	Decode(state, false, true, &rows);
+	DecodeInputs(state, false, true, &rows);
 	if (rows.nrows > 0)
-		AddRun(state, FindGroup(state), &rows, 0, rows.nrows);
+		AddSameRows(state, FindGroup(state), &rows, 0, rows.nrows);
 }
 
 /*
@@ -580,5 +583,5 @@ ZbxhistAddSegment(AggregateScanState *state, const SegmentInfo *info)
 			return;
 		}
 	}
-	AddPart(state, is_filtered);
+	AddSegmentPart(state, is_filtered);
 }

@@ -83,11 +83,11 @@ StoreNote(Oid parent, const LeftOutItem *item, const char *row)
 }
 
 /*
- * FindItem returns where rows of an item are counted: the last place is for all
- * that have none of their own.
+ * FindItemCount returns where rows of an item are counted: the last place is
+ * for all that have none of their own.
  */
 static LeftOutItem *
-FindItem(LeftOut *left_out, int64 itemid)
+FindItemCount(LeftOut *left_out, int64 itemid)
 {
 	LeftOutItem *item;
 
@@ -137,7 +137,7 @@ ZbxhistLeaveOut(LeftOut *left_out, Relation parent, HeapTuple tuple,
 		StoreNote(RelationGetRelid(parent), &row, RowText(parent, tuple));
 		return;
 	}
-	item = FindItem(left_out, itemid);
+	item = FindItemCount(left_out, itemid);
 	item->nrows++;
 	item->first_clock = Min(item->first_clock, clock);
 	item->last_clock = Max(item->last_clock, clock);

@@ -86,10 +86,10 @@ ZbxhistGetKeyCache(void)
 }
 
 /*
- * HashKey returns 64 bits of which each part is as good as any other.
+ * HashRunKey returns 64 bits of which each part is as good as any other.
  */
 static inline uint64
-HashKey(int64 itemid, int64 position)
+HashRunKey(int64 itemid, int64 position)
 {
 	uint64		hash = (uint64) position ^
 		((uint64) itemid * UINT64CONST(0x9E3779B97F4A7C15));
@@ -107,7 +107,7 @@ HashKey(int64 itemid, int64 position)
 static inline void
 AddToFilter(KeyCache *cache, int64 itemid, int64 position)
 {
-	uint64		hash = HashKey(itemid, position);
+	uint64		hash = HashRunKey(itemid, position);
 
 	for (int i = 0; i < 3; i++)
 	{
@@ -123,7 +123,7 @@ AddToFilter(KeyCache *cache, int64 itemid, int64 position)
 bool
 ZbxhistMayHaveKey(const KeyCache *cache, int64 itemid, int64 position)
 {
-	uint64		hash = HashKey(itemid, position);
+	uint64		hash = HashRunKey(itemid, position);
 
 	for (int i = 0; i < 3; i++)
 	{

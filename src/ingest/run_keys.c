@@ -225,12 +225,13 @@ IsNear(const KeyLook *look, TupleTableSlot *slot)
 }
 
 /*
- * GetKeys returns the keys of the run in a slot, which are remembered; so are
- * those of a damaged one: there are none.  Returns NULL if there is no room for
- * them, and sets row to one of the look's keys that is among them, or -1.
+ * GetRunKeys returns the keys of the run in a slot, which are remembered; so
+ * are those of a damaged one: there are none.  Returns NULL if there is no
+ * room for them, and sets row to one of the look's keys that is among them, or
+ * -1.
  */
 static const RunKeys *
-GetKeys(KeyLook *look, TupleTableSlot *slot, int *row)
+GetRunKeys(KeyLook *look, TupleTableSlot *slot, int *row)
 {
 	const RunKeys *result = ZbxhistCachedKeys(look->cache, look->base.rel, slot);
 	RunKeys		keys;
@@ -272,7 +273,7 @@ NoteRun(KeyLook *look, TupleTableSlot *slot, Snapshot snapshot)
 	CHECK_FOR_INTERRUPTS();
 	if (!IsNear(look, slot) || !ZbxhistHasPayload(look->base.rel, slot))
 		return false;
-	keys = GetKeys(look, slot, &row);
+	keys = GetRunKeys(look, slot, &row);
 	if (keys == NULL && row < 0)
 		return false;
 	run = palloc0(sizeof(NearRun));

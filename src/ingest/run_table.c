@@ -95,11 +95,11 @@ HasKeyOfRuns(Relation parent, const PartitionSet *set, int nkeys)
 }
 
 /*
- * IsNewColumn says whether no packed day has the parent's column, whatever
+ * IsNewToDays says whether no packed day has the parent's column, whatever
  * columns of that name they have.
  */
 static bool
-IsNewColumn(const PartitionSet *set, const char *name)
+IsNewToDays(const PartitionSet *set, const char *name)
 {
 	ListCell   *lc;
 
@@ -127,7 +127,7 @@ FindRunColumn(const DayLayout *layout, const PartitionSet *set,
 
 		if (strcmp(NameStr(column->name), name) == 0 &&
 			column->type == att->atttypid && column->typmod == att->atttypmod)
-			return IsNewColumn(set, NameStr(att->attname)) ? -1 : i;
+			return IsNewToDays(set, NameStr(att->attname)) ? -1 : i;
 	}
 	return -1;
 }

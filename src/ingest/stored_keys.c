@@ -156,10 +156,11 @@ TableId(Relation runs)
 }
 
 /*
- * FindKnown returns what is known of a table, or NULL.  The caller has the lock.
+ * FindKnownTable returns what is known of a table, or NULL.  The caller has
+ * the lock.
  */
 static KnownRuns *
-FindKnown(uint64 id)
+FindKnownTable(uint64 id)
 {
 	KnownRuns  *set = stored->tables[id % NUM_SETS];
 
@@ -251,7 +252,7 @@ LockKnown(Relation runs, const RunTable *table, const WrittenRun *own,
 	KnownRuns  *known;
 
 	LWLockAcquire(stored_lock, LW_SHARED);
-	known = FindKnown(id);
+	known = FindKnownTable(id);
 	if (known != NULL)
 		return known;
 	nknown = stored->nknown;
@@ -261,7 +262,7 @@ LockKnown(Relation runs, const RunTable *table, const WrittenRun *own,
 	if (ZbxhistAttempt(ReadLastClock, &last) != NULL)
 		last.clock = PG_INT32_MAX;
 	LWLockAcquire(stored_lock, LW_EXCLUSIVE);
-	known = FindKnown(id);
+	known = FindKnownTable(id);
 	if (known == NULL && stored->nknown == nknown)
 		known = AddKnown(id, last.clock);
 	return known;
@@ -270,10 +271,10 @@ LockKnown(Relation runs, const RunTable *table, const WrittenRun *own,
 /* ---- keys ---- */
 
 /*
- * HashKey returns 64 bits of which each part is as good as any other.
+ * HashStoredKey returns 64 bits of which each part is as good as any other.
  */
 static inline uint64
-HashKey(uint64 id, int64 itemid, int64 position)
+HashStoredKey(uint64 id, int64 itemid, int64 position)
 {
 	uint64		hash = id * UINT64CONST(0xD6E8FEB86659FD93);
 
@@ -301,12 +302,13 @@ KeyBits(uint64 hash)
 }
 
 /*
- * AddKey adds a key, and says whether it has not been stored before, for sure.
+ * AddStoredKey adds a key, and says whether it has not been stored before, for
+ * sure.
  */
 static bool
-AddKey(const KnownRuns *known, int64 itemid, int64 position)
+AddStoredKey(const KnownRuns *known, int64 itemid, int64 position)
 {
-	uint64		hash = HashKey(known->id, itemid, position);
+	uint64		hash = HashStoredKey(known->id, itemid, position);
 	uint64		bits = KeyBits(hash);
 	uint32		word = (hash >> 24) % FILTER_WORDS;
 	int			current = stored->current;
@@ -381,7 +383,7 @@ ZbxhistNoteStoredKeys(Relation runs, const RunTable *table,
 	for (int i = 0; i < keys->nrows; i++)
 	{
 		if (known == NULL ||
-			!AddKey(known, keys->itemids[i], keys->positions[i]))
+			!AddStoredKey(known, keys->itemids[i], keys->positions[i]))
 			rows[nrows++] = i;
 	}
 	if (known != NULL)

@@ -32,12 +32,12 @@ PG_FUNCTION_INFO_V1(zbxhist_change_owner);
 /* ---- statements ---- */
 
 /*
- * GetResult returns what the statement just run has to say: the first column
- * of its first row, or the number of rows it worked on; NULL for no row.  It
- * is in the caller's memory.
+ * GetStatementResult returns what the statement just run has to say: the first
+ * column of its first row, or the number of rows it worked on; NULL for no
+ * row.  It is in the caller's memory.
  */
 static char *
-GetResult(int code)
+GetStatementResult(int code)
 {
 	char	   *value;
 
@@ -79,7 +79,7 @@ Execute(const char *statement, int nvalues, Datum *values, const bool *isnull)
 	if (code < 0)
 		elog(ERROR, "could not execute statement: %s",
 			 SPI_result_code_string(code));
-	result = GetResult(code);
+	result = GetStatementResult(code);
 	SPI_finish();
 	return result;
 }

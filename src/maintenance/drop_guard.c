@@ -53,11 +53,11 @@
 #include "plan/stand_in.h"
 
 /*
- * IsNewColumn says whether no day has been packed with a foreign table's
+ * IsNewToForeign says whether no day has been packed with a foreign table's
  * column.
  */
 static bool
-IsNewColumn(Oid foreign, const char *name)
+IsNewToForeign(Oid foreign, const char *name)
 {
 	ListCell   *lc;
 
@@ -101,7 +101,7 @@ GuardDefault(Oid relid, AttrNumber attnum)
 		ZbxhistCountPackedDays(parent) == 0)
 		return;
 	name = get_attname(relid, attnum, false);
-	if (IsNewColumn(relid, name) &&
+	if (IsNewToForeign(relid, name) &&
 		ZbxhistMissingOption(relid, attnum) == NULL &&
 		!HasStoredMissing(parent, name))
 		ereport(ERROR,

@@ -93,11 +93,12 @@ MayHave(const PartitionSet *set, const PartitionBounds *partition,
 }
 
 /*
- * MakePart returns WHERE of a table: of that partition, or of packed days.
+ * MakeTablePart returns WHERE of a table: of that partition, or of packed
+ * days.
  */
 static Node *
-MakePart(const DividedWhere *where, const PartitionSet *set,
-		 const PartitionBounds *partition)
+MakeTablePart(const DividedWhere *where, const PartitionSet *set,
+			  const PartitionBounds *partition)
 {
 	List	   *arms = NIL;
 	List	   *conditions;
@@ -155,7 +156,7 @@ ZbxhistDivideConditions(const Query *query, const PartitionSet *set,
 		const PartitionBounds *partition = FindBounds(set, lfirst_oid(lc));
 
 		result = lappend(result, partition != NULL || lfirst_oid(lc) == set->packed ?
-						 MakePart(&where, set, partition) :
+						 MakeTablePart(&where, set, partition) :
 						 query->jointree->quals);
 	}
 	return result;

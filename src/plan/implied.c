@@ -264,11 +264,11 @@ ImplyFromColumn(Query *query, const Var *column, Query *subquery,
 }
 
 /*
- * GetSource returns the column of a relation of a query that has all values of
- * one of its results, or NULL.
+ * GetSourceColumn returns the column of a relation of a query that has all
+ * values of one of its results, or NULL.
  */
 static const Var *
-GetSource(Query *query, AttrNumber result)
+GetSourceColumn(Query *query, AttrNumber result)
 {
 	Node	   *expr;
 
@@ -302,7 +302,7 @@ static void
 ImplyFromResult(Query *query, const Var *column, Query *subquery,
 				AttrNumber result)
 {
-	const Var  *source = GetSource(subquery, result);
+	const Var  *source = GetSourceColumn(subquery, result);
 
 	if (source != NULL)
 		ImplyFromColumn(query, column, subquery, source);

@@ -312,10 +312,11 @@ find_other_aggregate(Node *node, void *context)
 }
 
 /*
- * HasColumns says whether an expression has columns outside of aggregates.
+ * MentionsColumns says whether an expression has columns outside of
+ * aggregates.
  */
 static bool
-HasColumns(Node *expr)
+MentionsColumns(Node *expr)
 {
 	ListCell   *lc;
 
@@ -339,7 +340,7 @@ IsGrouped(Query *query, Relation parent, const PartitionSet *set,
 
 	if (list_length(query->groupClause) != 1 ||
 		query->distinctClause != NIL || query->constraintDeps != NIL ||
-		HasColumns(query->havingQual) ||
+		MentionsColumns(query->havingQual) ||
 		!IsClause(query, linitial(query->groupClause), parent,
 				  set->itemid_attnum) ||
 		find_other_aggregate((Node *) query->targetList, &search) ||
@@ -413,11 +414,11 @@ HasNoBlocks(Oid relid)
 }
 
 /*
- * CountRows adds the rows that a table has, by what VACUUM has found, to nrows;
- * returns false if that is unknown.
+ * CountTableRows adds the rows that a table has, by what VACUUM has found, to
+ * nrows; returns false if that is unknown.
  */
 static bool
-CountRows(Oid relid, double *nrows)
+CountTableRows(Oid relid, double *nrows)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	double		reltuples = -1;
@@ -444,13 +445,13 @@ HasManyRows(const Query *query, Relation parent, const PartitionSet *set)
 	double		nrows = 0;
 	double		nitems;
 
-	if (!CountRows(RelationGetRelid(parent), &nrows))
+	if (!CountTableRows(RelationGetRelid(parent), &nrows))
 		return true;
 	for (int i = 0; i < set->npartitions &&
 		 ZbxhistPartitionSetIsValid(set); i++)
 	{
 		if (clocks_overlap(&set->partitions[i], &bounds) &&
-			!CountRows(set->partitions[i].relid, &nrows))
+			!CountTableRows(set->partitions[i].relid, &nrows))
 			return true;
 	}
 	for (int i = 0; i < set->npacked_days; i++)

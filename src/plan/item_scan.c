@@ -172,10 +172,10 @@ static const CustomPathMethods item_path_methods = {
 };
 
 /*
- * EstimateItems estimates of how many items there is a row.
+ * EstimateItemRows estimates of how many items there is a row.
  */
 static double
-EstimateItems(RelOptInfo *rel, Oid relid, const KeyColumns *columns)
+EstimateItemRows(RelOptInfo *rel, Oid relid, const KeyColumns *columns)
 {
 	List	   *conds = NIL;
 	ScanBounds	bounds;
@@ -230,7 +230,7 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 													rel->lateral_relids),
 						  &item_path_methods, list_make2(columns, query));
 	path->path.rows = is_of_each ?
-		EstimateItems(rel, rte->relid, columns) : USUAL_ROWS;
+		EstimateItemRows(rel, rte->relid, columns) : USUAL_ROWS;
 	path->path.total_cost = random_page_cost +
 		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
 	if (!is_of_each || HasItemOrder(root, rel, columns->itemid))
@@ -411,10 +411,10 @@ FillList(ItemScanState *state)
 }
 
 /*
- * NextItem begins with the next item; returns false if there is none.
+ * NextScannedItem begins with the next item; returns false if there is none.
  */
 static bool
-NextItem(ItemScanState *state)
+NextScannedItem(ItemScanState *state)
 {
 	const ListedItem *item;
 	ItemRange	range = state->range;
@@ -439,18 +439,18 @@ NextItem(ItemScanState *state)
 }
 
 /*
- * NextRow goes to the next row: of one item, or of another one if the row
+ * NextItemRow goes to the next row: of one item, or of another one if the row
  * before was wanted; returns false at the end.
  */
 static bool
-NextRow(ItemScanState *state)
+NextItemRow(ItemScanState *state)
 {
 	if (!state->query.is_of_each)
 		return ZbxhistReadNext(state->reader);
 	if (state->next_item > 0 && !state->wants_item &&
 		ZbxhistReadNext(state->reader))
 		return true;
-	while (NextItem(state))
+	while (NextScannedItem(state))
 	{
 		CHECK_FOR_INTERRUPTS();
 		state->wants_item = false;
@@ -477,11 +477,11 @@ FillKnown(const ItemScanState *state, TupleTableSlot *slot)
 }
 
 /*
- * NextOfItem puts the next row into the scan's slot, which is empty at the
+ * NextItemSlot puts the next row into the scan's slot, which is empty at the
  * end.  Values stay where they are until the next one is read.
  */
 static TupleTableSlot *
-NextOfItem(ScanState *node)
+NextItemSlot(ScanState *node)
 {
 	ItemScanState *state = (ItemScanState *) node;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
@@ -489,7 +489,7 @@ NextOfItem(ScanState *node)
 	if (!state->has_started)
 		StartItem(state);
 	ExecClearTuple(slot);
-	if (!NextRow(state))
+	if (!NextItemRow(state))
 		return slot;
 	if (!state->is_known)
 		return fill_read(state->reader, slot);
@@ -504,14 +504,14 @@ static TupleTableSlot *
 ExecItem(CustomScanState *node)
 {
 	((ItemScanState *) node)->wants_item = true;
-	return ExecScan(&node->ss, NextOfItem, recheck_nothing);
+	return ExecScan(&node->ss, NextItemSlot, recheck_nothing);
 }
 
 /*
- * EndItem closes what is open.
+ * EndItemScan closes what is open.
  */
 static void
-EndItem(CustomScanState *node)
+EndItemScan(CustomScanState *node)
 {
 	ItemScanState *state = (ItemScanState *) node;
 
@@ -579,7 +579,7 @@ static const CustomExecMethods item_exec_methods = {
 	.CustomName = "ZbxhistItem",
 	.BeginCustomScan = BeginItem,
 	.ExecCustomScan = ExecItem,
-	.EndCustomScan = EndItem,
+	.EndCustomScan = EndItemScan,
 	.ReScanCustomScan = ReScanItem,
 	.ExplainCustomScan = ExplainItem
 };

@@ -116,10 +116,10 @@ SetValue(Key *key, int column, Node *node)
 }
 
 /*
- * AddKey adds a key; returns false if it does not name item and clock.
+ * AddKeyToList adds a key; returns false if it does not name item and clock.
  */
 static bool
-AddKey(KeyList *list, const Key *key)
+AddKeyToList(KeyList *list, const Key *key)
 {
 	KeyRange   *range;
 	int32		clock = (int32) key->values[KEY_CLOCK];
@@ -144,10 +144,11 @@ AddKey(KeyList *list, const Key *key)
 }
 
 /*
- * FindColumn returns which column of a key an expression is, -1 if it is none.
+ * FindPartOfKey returns which column of a key an expression is, -1 if it is
+ * none.
  */
 static int
-FindColumn(const KeyList *list, Node *expr)
+FindPartOfKey(const KeyList *list, Node *expr)
 {
 	const Var  *var = (const Var *) expr;
 
@@ -175,11 +176,11 @@ FindEquality(KeyList *list, Node *condition, Node **value)
 	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
 		return -1;
 	*value = lsecond(op->args);
-	column = FindColumn(list, linitial(op->args));
+	column = FindPartOfKey(list, linitial(op->args));
 	if (column < 0)
 	{
 		*value = linitial(op->args);
-		column = FindColumn(list, lsecond(op->args));
+		column = FindPartOfKey(list, lsecond(op->args));
 	}
 	if (column < 0)
 		return -1;
@@ -211,14 +212,14 @@ TakeArm(KeyList *list, Node *arm)
 		if (column < 0 || !SetValue(&key, column, value))
 			list->is_exact = false;
 	}
-	return AddKey(list, &key);
+	return AddKeyToList(list, &key);
 }
 
 /*
- * TakeOr adds the keys that the parts of an OR are.
+ * TakeOrKeys adds the keys that the parts of an OR are.
  */
 static bool
-TakeOr(KeyList *list, Node *condition)
+TakeOrKeys(KeyList *list, Node *condition)
 {
 	ListCell   *lc;
 
@@ -272,11 +273,13 @@ FindResult(Node *expr, Index varno)
 }
 
 /*
- * TakeRow adds the key that is in a row of VALUES, or of a SELECT without FROM if row
- * is NIL.  columns has, for each result of the subquery, its place in the key, or -1.
+ * TakeKeyRow adds the key that is in a row of VALUES, or of a SELECT without
+ * FROM if row is NIL.  columns has, for each result of the subquery, its place
+ * in the key, or -1.
  */
 static bool
-TakeRow(KeyList *list, const List *results, const int *columns, const List *row)
+TakeKeyRow(KeyList *list, const List *results, const int *columns,
+		   const List *row)
 {
 	Key			key = {0};
 	ListCell   *lc;
@@ -293,7 +296,7 @@ TakeRow(KeyList *list, const List *results, const int *columns, const List *row)
 		if (!SetValue(&key, column, value))
 			return false;
 	}
-	return AddKey(list, &key);
+	return AddKeyToList(list, &key);
 }
 
 /*
@@ -321,11 +324,11 @@ TakeRows(KeyList *list, const Query *values, List *conditions, Index varno)
 			return false;
 	}
 	if (values->rtable == NIL)
-		return TakeRow(list, values->targetList, columns, NIL);
+		return TakeKeyRow(list, values->targetList, columns, NIL);
 	foreach(lc, linitial_node(RangeTblEntry, values->rtable)->values_lists)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!TakeRow(list, values->targetList, columns, lfirst(lc)))
+		if (!TakeKeyRow(list, values->targetList, columns, lfirst(lc)))
 			return false;
 	}
 	return true;
@@ -369,10 +372,10 @@ TakeJoin(KeyList *list, const Query *query, List *conditions)
 /* ---- the query ---- */
 
 /*
- * compare_keys orders keys by item and time.
+ * compare_query_keys orders keys by item and time.
  */
 static int
-compare_keys(const void *a, const void *b)
+compare_query_keys(const void *a, const void *b)
 {
 	const KeyRange *left = a;
 	const KeyRange *right = b;
@@ -382,16 +385,16 @@ compare_keys(const void *a, const void *b)
 }
 
 /*
- * MergeKeys sorts keys, and makes one of those that overlap, so that no row is read
- * twice.
+ * MergeQueryKeys sorts keys, and makes one of those that overlap, so that no
+ * row is read twice.
  */
 static void
-MergeKeys(KeyList *list)
+MergeQueryKeys(KeyList *list)
 {
 	KeyRange   *keys = list->keys;
 	int			nkept = 0;
 
-	qsort(keys, list->nkeys, sizeof(KeyRange), compare_keys);
+	qsort(keys, list->nkeys, sizeof(KeyRange), compare_query_keys);
 	for (int i = 0; i < list->nkeys; i++)
 	{
 		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
@@ -404,12 +407,12 @@ MergeKeys(KeyList *list)
 }
 
 /*
- * InitKeys begins a list of keys of a parent's rows.  Returns false if its columns or
- * indexes are none that these are found by.  What may be null is read as 0, so there
- * must be none.
+ * InitKeyList begins a list of keys of a parent's rows.  Returns false if its
+ * columns or indexes are none that these are found by.  What may be null is
+ * read as 0, so there must be none.
  */
 static bool
-InitKeys(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
+InitKeyList(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
 {
 	TupleDesc	desc = RelationGetDescr(parent);
 	KeyColumns	columns;
@@ -440,16 +443,16 @@ InitKeys(KeyList *list, Index rti, Relation parent, const PartitionSet *set)
 }
 
 /*
- * TakeCondition adds the keys that all rows have for which a condition holds; returns
- * false if it is none of these.
+ * TakeKeyCondition adds the keys that all rows have for which a condition
+ * holds; returns false if it is none of these.
  */
 static bool
-TakeCondition(KeyList *list, Node *condition)
+TakeKeyCondition(KeyList *list, Node *condition)
 {
 	list->nkeys = 0;
 	list->is_exact = true;
 	if (is_orclause(condition))
-		return TakeOr(list, condition);
+		return TakeOrKeys(list, condition);
 	return IsA(condition, SubLink) && TakeIn(list, (SubLink *) condition);
 }
 
@@ -493,12 +496,12 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 	ListCell   *lc;
 
 	if (!MayHaveKeys(query, conditions) ||
-		!InitKeys(&list, rti, parent, set))
+		!InitKeyList(&list, rti, parent, set))
 		return false;
 	result->quals = query->jointree->quals;
 	foreach(lc, conditions)
 	{
-		if (TakeCondition(&list, lfirst(lc)))
+		if (TakeKeyCondition(&list, lfirst(lc)))
 			break;
 	}
 	if (lc == NULL && (is_alone || !TakeJoin(&list, query, conditions)))
@@ -509,7 +512,7 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 		result->quals = conditions == NIL ? NULL :
 			(Node *) make_ands_explicit(conditions);
 	}
-	MergeKeys(&list);
+	MergeQueryKeys(&list);
 	result->nkeys = list.nkeys;
 	result->keys = list.keys;
 	return true;

@@ -71,10 +71,10 @@ ZbxhistMarkKeyScan(RangeTblEntry *rte, const KeyQuery *query)
 }
 
 /*
- * GetKeys returns the keys of such a constant, and their number.
+ * GetKeysOfMark returns the keys of such a constant, and their number.
  */
 static const KeyRange *
-GetKeys(const Const *mark, int *nkeys)
+GetKeysOfMark(const Const *mark, int *nkeys)
 {
 	ArrayType  *array = DatumGetArrayTypeP(mark->constvalue);
 
@@ -122,7 +122,7 @@ MakeKeyPath(PlannerInfo *root, RelOptInfo *rel, Const *mark)
 	CustomPath *path;
 	int			nkeys;
 
-	(void) GetKeys(mark, &nkeys);
+	(void) GetKeysOfMark(mark, &nkeys);
 	path = make_scan_path(rel,
 						  get_baserel_parampathinfo(root, rel,
 													rel->lateral_relids),
@@ -167,8 +167,8 @@ BeginKeys(CustomScanState *node, EState *estate, int eflags)
 	KeyScanState *state = (KeyScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 
-	state->keys = GetKeys(linitial_node(Const, scan->custom_private),
-						  &state->nkeys);
+	state->keys = GetKeysOfMark(linitial_node(Const, scan->custom_private),
+								&state->nkeys);
 }
 
 /*
@@ -272,11 +272,11 @@ ReScanKeys(CustomScanState *node)
 }
 
 /*
- * ExplainKeys shows how many keys there are, and with ANALYZE how many tables have
- * been read.
+ * ExplainKeyScan shows how many keys there are, and with ANALYZE how many
+ * tables have been read.
  */
 static void
-ExplainKeys(CustomScanState *node, List *ancestors, ExplainState *es)
+ExplainKeyScan(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const KeyScanState *state = (const KeyScanState *) node;
 
@@ -295,5 +295,5 @@ static const CustomExecMethods key_exec_methods = {
 	.ExecCustomScan = ExecKeys,
 	.EndCustomScan = EndKeys,
 	.ReScanCustomScan = ReScanKeys,
-	.ExplainCustomScan = ExplainKeys
+	.ExplainCustomScan = ExplainKeyScan
 };

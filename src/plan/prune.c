@@ -165,10 +165,11 @@ FindStandIn(Query *query)
 /* ---- recognising the DELETE of an item ---- */
 
 /*
- * FindItem sets the item of which alone a query wants rows of its parent.
+ * FindDeletedItem sets the item of which alone a query wants rows of its
+ * parent.
  */
 static bool
-FindItem(const Query *query, AttrNumber itemid_attnum, int64 *itemid)
+FindDeletedItem(const Query *query, AttrNumber itemid_attnum, int64 *itemid)
 {
 	ListCell   *lc;
 
@@ -248,7 +249,7 @@ IsItemDelete(const Query *query)
 			set->itemid_attnum != InvalidAttrNumber &&
 			bounds.from_clock == ZBXHIST_CLOCK_MIN &&
 			bounds.to_clock == ZBXHIST_CLOCK_END &&
-			FindItem(query, set->itemid_attnum, &itemid);
+			FindDeletedItem(query, set->itemid_attnum, &itemid);
 	}
 	table_close(parent, NoLock);
 	return result;
@@ -427,7 +428,8 @@ HasItem(const Query *whole, Oid relid, Snapshot snapshot)
 	int64		itemid;
 	bool		result = true;
 
-	if (FindItem(whole, ZbxhistGetPartitions(parent)->itemid_attnum, &itemid))
+	if (FindDeletedItem(whole, ZbxhistGetPartitions(parent)->itemid_attnum,
+						&itemid))
 	{
 		reader = ZbxhistOpenReader(parent, snapshot, false);
 		ZbxhistWholeItem(&range, itemid);

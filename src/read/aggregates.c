@@ -308,11 +308,11 @@ EnterBucket(Bucket *bucket, int32 clock)
 }
 
 /*
- * AddSegments adds the packed segments that come next, as long as each is in one
- * bucket and its statistics will do.
+ * AddBucketSegments adds the packed segments that come next, as long as each
+ * is in one bucket and its statistics will do.
  */
 static void
-AddSegments(Bucket *bucket, ItemReader *reader)
+AddBucketSegments(Bucket *bucket, ItemReader *reader)
 {
 	const SegmentInfo *segment;
 	SegmentStats stats;
@@ -338,11 +338,11 @@ AddSegments(Bucket *bucket, ItemReader *reader)
 }
 
 /*
- * AddRange adds what is in a range of an item; all buckets but the last are in
- * the result then.
+ * AddItemRange adds what is in a range of an item; all buckets but the last
+ * are in the result then.
  */
 static void
-AddRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)
+AddItemRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)
 {
 	RowSet		set;
 
@@ -355,7 +355,7 @@ AddRange(Bucket *bucket, FunctionCallInfo fcinfo, const ItemRange *range)
 	{
 		int32		clock;
 
-		AddSegments(bucket, set.reader);
+		AddBucketSegments(bucket, set.reader);
 		if (!ZbxhistNextRow(&set))
 			break;
 		clock = position_clock(ZbxhistReadPosition(set.reader));
@@ -390,7 +390,7 @@ zbxhist_buckets(PG_FUNCTION_ARGS)
 	ZbxhistWholeItem(&range, PG_GETARG_INT64(1));
 	ZbxhistStartAt(&range, make_position(bucket.from_clock, PG_INT32_MIN));
 	ZbxhistEndAt(&range, make_position(bucket.to_clock, PG_INT32_MAX));
-	AddRange(&bucket, fcinfo, &range);
+	AddItemRange(&bucket, fcinfo, &range);
 	PutBucket(&bucket);
 	return (Datum) 0;
 }
@@ -416,7 +416,7 @@ zbxhist_statistics(PG_FUNCTION_ARGS)
 										 PG_GETARG_INT32(4) : PG_INT32_MIN));
 	ZbxhistEndBefore(&range, make_position(PG_GETARG_INT32(3), has_ns ?
 										   PG_GETARG_INT32(5) : PG_INT32_MIN));
-	AddRange(&bucket, fcinfo, &range);
+	AddItemRange(&bucket, fcinfo, &range);
 	values[0] = Int64GetDatum(bucket.count);
 	if (bucket.nrows > 0)
 	{

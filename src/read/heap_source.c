@@ -99,14 +99,15 @@ typedef struct HeapSource
 
 static void StartHeapSource(ItemSource *base, const ItemRange *range);
 static bool NextOfHeapSource(ItemSource *base);
-static void ListItems(ItemSource *base, const ItemRange *range, int32 clock,
-					  ItemList *list);
+static void ListHeapItems(ItemSource *base, const ItemRange *range,
+						  int32 clock,
+						  ItemList *list);
 static void CloseHeapSource(ItemSource *base);
 
 static const ItemSourceMethods heap_methods = {
 	.start = StartHeapSource,
 	.next = NextOfHeapSource,
-	.list_items = ListItems,
+	.list_items = ListHeapItems,
 	.close = CloseHeapSource
 };
 
@@ -397,10 +398,10 @@ StartHeapSource(ItemSource *base, const ItemRange *range)
 /* ---- reading ---- */
 
 /*
- * GetPosition returns where the row in slot is.
+ * GetSlotPosition returns where the row in slot is.
  */
 static inline int64
-GetPosition(const HeapSource *source, TupleTableSlot *slot)
+GetSlotPosition(const HeapSource *source, TupleTableSlot *slot)
 {
 	int32		clock;
 	int32		ns = 0;
@@ -457,7 +458,7 @@ FetchRow(HeapSource *source, int64 *position)
 		}
 		if (source->index_scan == NULL && !BelongsToItem(source, slot))
 			continue;
-		*position = GetPosition(source, slot);
+		*position = GetSlotPosition(source, slot);
 		if (*position >= source->range.first && *position <= source->range.last)
 		{
 			NoteFront(source, *position);
@@ -520,7 +521,7 @@ CollectRows(HeapSource *source)
 	source->nrows = 0;
 	source->next_row = 0;
 	if (source->is_ahead)
-		position = GetPosition(source, source->scan_slot);
+		position = GetSlotPosition(source, source->scan_slot);
 	else if (!FetchRow(source, &position))
 		return false;
 
@@ -846,12 +847,12 @@ ListByRows(HeapSource *source, const ItemRange *range, ItemList *list)
 }
 
 /*
- * ListItems is the method "list_items".  That there are no others is what a
- * serializable transaction relies on.
+ * ListHeapItems is the method "list_items".  That there are no others is what
+ * a serializable transaction relies on.
  */
 static void
-ListItems(ItemSource *base, const ItemRange *range, int32 clock,
-		  ItemList *list)
+ListHeapItems(ItemSource *base, const ItemRange *range, int32 clock,
+			  ItemList *list)
 {
 	HeapSource *source = (HeapSource *) base;
 	MemoryContext old = MemoryContextSwitchTo(source->context);

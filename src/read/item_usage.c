@@ -435,10 +435,10 @@ AddTableUsage(UsageSums *sums, Relation rel, Snapshot snapshot)
 /* ---- the parent's tables ---- */
 
 /*
- * AddOthers adds the parent itself, and children that are no partitions.
+ * AddOtherTables adds the parent itself, and children that are no partitions.
  */
 static void
-AddOthers(UsageSums *sums, Relation parent, Snapshot snapshot)
+AddOtherTables(UsageSums *sums, Relation parent, Snapshot snapshot)
 {
 	PartitionSet *set = ZbxhistGetPartitions(parent);
 	int			nothers = set->nothers;
@@ -502,7 +502,7 @@ AddTables(UsageSums *sums, Relation parent, Snapshot snapshot)
 		LockRelationOid(set->packed, AccessShareLock);
 		ZbxhistNotePackedRead(parent, snapshot);
 	}
-	AddOthers(sums, parent, snapshot);
+	AddOtherTables(sums, parent, snapshot);
 	ZbxhistWholeItem(&range, 0);
 	ZbxhistStartAt(&range, make_position(sums->from_clock, PG_INT32_MIN));
 	if (sums->to_clock <= PG_INT32_MAX)

@@ -174,10 +174,10 @@ CloseSource(OpenSource *open)
 /* ---- sources ---- */
 
 /*
- * AddSource makes a source of an opened and locked table.
+ * AddReaderSource makes a source of an opened and locked table.
  */
 static OpenSource *
-AddSource(ItemReader *reader, Relation rel)
+AddReaderSource(ItemReader *reader, Relation rel)
 {
 	MemoryContext old = MemoryContextSwitchTo(reader->context);
 	OpenSource *open = OpenSourceOf(rel, reader->parent, reader->snapshot);
@@ -188,11 +188,11 @@ AddSource(ItemReader *reader, Relation rel)
 }
 
 /*
- * EnterDay goes to the packed day that the walk has come to, and returns the
- * source of packed days; NULL if the day is not there any more.
+ * EnterPackedDay goes to the packed day that the walk has come to, and returns
+ * the source of packed days; NULL if the day is not there any more.
  */
 static OpenSource *
-EnterDay(ItemReader *reader, const WalkStep *step)
+EnterPackedDay(ItemReader *reader, const WalkStep *step)
 {
 	if (reader->packed == NULL)
 	{
@@ -260,9 +260,9 @@ OpenFixedSources(ItemReader *reader)
 
 	if (HasRows(reader, reader->parent))
 		reader->fixed = lappend(reader->fixed,
-								AddSource(reader,
-										  table_open(RelationGetRelid(reader->parent),
-													 NoLock)));
+								AddReaderSource(reader,
+												table_open(RelationGetRelid(reader->parent),
+														   NoLock)));
 
 	if (nothers == 0)
 		return;
@@ -273,7 +273,8 @@ OpenFixedSources(ItemReader *reader)
 		Relation	rel = OpenOther(reader, others[i]);
 
 		if (rel != NULL)
-			reader->fixed = lappend(reader->fixed, AddSource(reader, rel));
+			reader->fixed = lappend(reader->fixed, AddReaderSource(reader,
+																   rel));
 	}
 	pfree(others);
 }
@@ -313,11 +314,11 @@ ZbxhistOpenReader(Relation parent, Snapshot snapshot, bool keeps_sources)
 /* ---- partition after partition ---- */
 
 /*
- * IsFixed says whether a table is read besides partitions: one to which a day
- * was being unpacked has become a partition since.
+ * IsFixedTable says whether a table is read besides partitions: one to which a
+ * day was being unpacked has become a partition since.
  */
 static bool
-IsFixed(const ItemReader *reader, Oid relid)
+IsFixedTable(const ItemReader *reader, Oid relid)
 {
 	ListCell   *lc;
 
@@ -330,11 +331,11 @@ IsFixed(const ItemReader *reader, Oid relid)
 }
 
 /*
- * OpenTable opens the table of a partition; returns NULL if it is not one any
- * more.
+ * OpenPartitionTable opens the table of a partition; returns NULL if it is not
+ * one any more.
  */
 static Relation
-OpenTable(ItemReader *reader, Oid relid)
+OpenPartitionTable(ItemReader *reader, Oid relid)
 {
 	Relation	rel = try_table_open(relid, AccessShareLock);
 
@@ -374,12 +375,12 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 
 	if (open != NULL)
 		return open;
-	if (IsFixed(reader, relid) || IsWithoutRows(reader, relid))
+	if (IsFixedTable(reader, relid) || IsWithoutRows(reader, relid))
 	{
 		ZbxhistWalkArrived(&reader->walk, step);
 		return NULL;
 	}
-	rel = OpenTable(reader, relid);
+	rel = OpenPartitionTable(reader, relid);
 	if (rel == NULL)
 		return NULL;
 	if (!HasRows(reader, rel))
@@ -389,7 +390,7 @@ OpenPartition(ItemReader *reader, const WalkStep *step)
 		table_close(rel, NoLock);
 		return NULL;
 	}
-	open = AddSource(reader, rel);
+	open = AddReaderSource(reader, rel);
 	if (reader->keeps_sources)
 	{
 		MemoryContext old = MemoryContextSwitchTo(reader->context);
@@ -488,7 +489,7 @@ OpenNext(ItemReader *reader, WalkStep *step)
 	while (NextStep(reader, step))
 	{
 		CHECK_FOR_INTERRUPTS();
-		reader->partition = step->is_day ? EnterDay(reader, step) :
+		reader->partition = step->is_day ? EnterPackedDay(reader, step) :
 			OpenPartition(reader, step);
 		if (reader->partition == NULL)
 			continue;
@@ -588,10 +589,10 @@ LeaveRow(ItemReader *reader)
 }
 
 /*
- * IsBefore says whether a's row comes before b's, which may be NULL.
+ * IsRowBefore says whether a's row comes before b's, which may be NULL.
  */
 static bool
-IsBefore(const ItemReader *reader, const OpenSource *a, const OpenSource *b)
+IsRowBefore(const ItemReader *reader, const OpenSource *a, const OpenSource *b)
 {
 	if (b == NULL)
 		return true;
@@ -618,7 +619,7 @@ ZbxhistReadNext(ItemReader *reader)
 	{
 		OpenSource *open = lfirst(lc);
 
-		if (has_row(open) && IsBefore(reader, open, reader->current))
+		if (has_row(open) && IsRowBefore(reader, open, reader->current))
 			reader->current = open;
 	}
 	return reader->current != NULL;

@@ -178,11 +178,11 @@ ZbxhistSquaresMerge(SpreadTotal *total, const SpreadTotal *other,
 /* ---- doubles ---- */
 
 /*
- * AddDoubles adds n doubles of that sum, and of those squares of what they are away
- * from their mean.
+ * AddSpreadDoubles adds n doubles of that sum, and of those squares of what
+ * they are away from their mean.
  */
 static void
-AddDoubles(DeviationTotal *d, double n, double sum, double squares)
+AddSpreadDoubles(DeviationTotal *d, double n, double sum, double squares)
 {
 	double		was = d->n;
 	double		old_sum = d->sum;
@@ -222,7 +222,7 @@ ZbxhistDeviationsMerge(SpreadTotal *total, const SpreadTotal *other)
 {
 	const DeviationTotal *o = &other->deviations;
 
-	AddDoubles(&total->deviations, o->n, o->sum, o->squares);
+	AddSpreadDoubles(&total->deviations, o->n, o->sum, o->squares);
 }
 
 /*
@@ -250,7 +250,7 @@ ZbxhistSpreadAdd(SpreadTotal *total, Datum value, Oid type,
 	uint64		integer;
 
 	if (type == FLOAT8OID)
-		AddDoubles(&total->deviations, 1, DatumGetFloat8(value), 0);
+		AddSpreadDoubles(&total->deviations, 1, DatumGetFloat8(value), 0);
 	else if (type == INT4OID)
 		AddSquare(&total->squares, Magnitude(DatumGetInt32(value)));
 	else if (type == INT8OID)
@@ -286,7 +286,7 @@ ZbxhistSpreadAddColumn(SpreadTotal *total, const PackedColumn *packed,
 	for (int i = from; i < to; i++)
 	{
 		if (packed->kind == PACKED_DOUBLE)
-			AddDoubles(&total->deviations, 1, packed->doubles[i], 0);
+			AddSpreadDoubles(&total->deviations, 1, packed->doubles[i], 0);
 		else
 			AddSquare(&total->squares, packed->kind == PACKED_UNSIGNED ?
 					  packed->unsigneds[i] : Magnitude(packed->ints[i]));

@@ -191,10 +191,10 @@ AddUnsigneds(Total *total, uint64 min, uint64 max, uint64 sum_low,
 }
 
 /*
- * Replace puts a copy of a number in owner in place of *place.
+ * ReplaceNumber puts a copy of a number in owner in place of *place.
  */
 static void
-Replace(Numeric *place, Datum number, MemoryContext owner)
+ReplaceNumber(Numeric *place, Datum number, MemoryContext owner)
 {
 	Numeric		old = *place;
 	MemoryContext before = MemoryContextSwitchTo(owner);
@@ -206,11 +206,12 @@ Replace(Numeric *place, Datum number, MemoryContext owner)
 }
 
 /*
- * AddOthers adds count numerics that are no unsigned integers of 64 bits.
+ * AddOtherNumerics adds count numerics that are no unsigned integers of 64
+ * bits.
  */
 static void
-AddOthers(Total *total, Datum min, Datum max, Datum sum, int64 count,
-		  MemoryContext owner)
+AddOtherNumerics(Total *total, Datum min, Datum max, Datum sum, int64 count,
+				 MemoryContext owner)
 {
 	NumericTotal *n = &total->u.n;
 
@@ -220,20 +221,20 @@ AddOthers(Total *total, Datum min, Datum max, Datum sum, int64 count,
 	total->count += count;
 	if (n->other_sum == NULL)
 	{
-		Replace(&n->other_min, min, owner);
-		Replace(&n->other_max, max, owner);
-		Replace(&n->other_sum, sum, owner);
+		ReplaceNumber(&n->other_min, min, owner);
+		ReplaceNumber(&n->other_max, max, owner);
+		ReplaceNumber(&n->other_sum, sum, owner);
 		return;
 	}
 	if (!DatumGetBool(DirectFunctionCall2(numeric_lt,
 										  NumericGetDatum(n->other_min), min)))
-		Replace(&n->other_min, min, owner);
+		ReplaceNumber(&n->other_min, min, owner);
 	if (!DatumGetBool(DirectFunctionCall2(numeric_gt,
 										  NumericGetDatum(n->other_max), max)))
-		Replace(&n->other_max, max, owner);
-	Replace(&n->other_sum,
-			DirectFunctionCall2(numeric_add, NumericGetDatum(n->other_sum),
-								sum), owner);
+		ReplaceNumber(&n->other_max, max, owner);
+	ReplaceNumber(&n->other_sum,
+				  DirectFunctionCall2(numeric_add, NumericGetDatum(n->other_sum),
+									  sum), owner);
 }
 
 /*
@@ -247,7 +248,7 @@ AddNumeric(Total *total, Datum number, MemoryContext owner)
 	if (ZbxhistNumericToUnsigned(number, &integer))
 		AddUnsigneds(total, integer, integer, integer, 0, 1);
 	else
-		AddOthers(total, number, number, number, 1, owner);
+		AddOtherNumerics(total, number, number, number, 1, owner);
 }
 
 /*
@@ -523,9 +524,9 @@ MergeNumerics(Total *total, const Total *other, MemoryContext owner)
 		AddUnsigneds(total, o->min, o->max, o->sum_low, o->sum_high,
 					 other->count);
 	if (o->other_sum != NULL)
-		AddOthers(total, NumericGetDatum(o->other_min),
-				  NumericGetDatum(o->other_max), NumericGetDatum(o->other_sum),
-				  HasUnsigned(o) ? 0 : other->count, owner);
+		AddOtherNumerics(total, NumericGetDatum(o->other_min),
+						 NumericGetDatum(o->other_max), NumericGetDatum(o->other_sum),
+						 HasUnsigned(o) ? 0 : other->count, owner);
 }
 
 /*

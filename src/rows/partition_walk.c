@@ -57,11 +57,12 @@ GetStep(const PartitionWalk *walk, bool is_day, int index, WalkStep *step)
 }
 
 /*
- * FindFirstOf returns the index of the first partition or packed day that may have rows
- * of the walk's clocks, or one beyond them, if there is none.
+ * FindFirstOfClocks returns the index of the first partition or packed day
+ * that may have rows of the walk's clocks, or one beyond them, if there is
+ * none.
  */
 static int
-FindFirstOf(const PartitionWalk *walk, bool is_day)
+FindFirstOfClocks(const PartitionWalk *walk, bool is_day)
 {
 	WalkStep	step;
 	int			i;
@@ -86,7 +87,7 @@ FindNextOf(const PartitionWalk *walk, bool is_day)
 	WalkStep	step;
 
 	if (!walk->has_begun)
-		return FindFirstOf(walk, is_day);
+		return FindFirstOfClocks(walk, is_day);
 	while (GetStep(walk, is_day, next, &step) &&
 		   (walk->is_descending ? GetPlace(&step) >= walk->place :
 			GetPlace(&step) <= walk->place))

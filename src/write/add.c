@@ -348,10 +348,10 @@ InsertRows(AddCall *call)
 /* ---- keys that are there ---- */
 
 /*
- * compare_rows orders rows by key, then as they came.
+ * compare_row_keys orders rows by key, then as they came.
  */
 static int
-compare_rows(const void *a, const void *b)
+compare_row_keys(const void *a, const void *b)
 {
 	const AddedRow *left = a;
 	const AddedRow *right = b;
@@ -370,7 +370,7 @@ compare_rows(const void *a, const void *b)
 static void
 SupersedeRows(AddCall *call)
 {
-	qsort(call->rows, call->nrows, sizeof(AddedRow), compare_rows);
+	qsort(call->rows, call->nrows, sizeof(AddedRow), compare_row_keys);
 	for (int i = 1; i < call->nrows; i++)
 	{
 		AddedRow   *row = &call->rows[i];

@@ -117,11 +117,12 @@ OpenDay(DayChanges *changes, const PackedDay *found)
 }
 
 /*
- * FindDay finds the day of a clock, whose changes are set if it is open; returns
- * false if there is no such day any more.
+ * FindChangedDay finds the day of a clock, whose changes are set if it is
+ * open; returns false if there is no such day any more.
  */
 static bool
-FindDay(DayChanges *changes, int32 clock, PackedDay *day, DayModify **modify)
+FindChangedDay(DayChanges *changes, int32 clock, PackedDay *day,
+			   DayModify **modify)
 {
 	const PackedDay *found;
 
@@ -154,7 +155,7 @@ ZbxhistChangesOfRow(DayChanges *changes, int64 itemid, int64 position,
 	PackedDay	day;
 	DayModify  *modify;
 
-	while (FindDay(changes, clock, &day, &modify))
+	while (FindChangedDay(changes, clock, &day, &modify))
 	{
 		RowLock		lock;
 

@@ -252,12 +252,12 @@ FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
 }
 
 /*
- * IsElsewhere says whether a row that is not there any more may be in another
- * table: those of a day that has been unpacked meanwhile are, and so is one of
- * other columns that has been updated.
+ * IsInOtherTable says whether a row that is not there any more may be in
+ * another table: those of a day that has been unpacked meanwhile are, and so
+ * is one of other columns that has been updated.
  */
 static bool
-IsElsewhere(const DayModify *modify, bool is_own)
+IsInOtherTable(const DayModify *modify, bool is_own)
 {
 	return ZbxhistDayIsUnpacked(RelationGetRelid(modify->day)) ||
 		(!is_own && (modify->is_altered || IsolationUsesXactSnapshot()));
@@ -284,7 +284,7 @@ FindSeenNow(DayModify *modify, const PackedRowId *id, uint16 *ordinal)
 	}
 	if (row >= 0)
 		state = FindByValues(modify, id, row, first, &is_own, ordinal);
-	if ((state == ROW_GONE && IsElsewhere(modify, is_own)) ||
+	if ((state == ROW_GONE && IsInOtherTable(modify, is_own)) ||
 		(state == ROW_CHANGED && IsolationUsesXactSnapshot()))
 		ZbxhistRaiseChanged();
 	return state;
@@ -403,11 +403,11 @@ WriteChanged(DayModify *modify, DayWriter *writer, const GroupReader *reader,
 }
 
 /*
- * WriteSegments writes what the changes leave of a group.
+ * WriteChangedGroup writes what the changes leave of a group.
  */
 static void
-WriteSegments(DayModify *modify, DayWriter *writer, const DayGroup *group,
-			  const RowChange *changes, int nchanges)
+WriteChangedGroup(DayModify *modify, DayWriter *writer, const DayGroup *group,
+				  const RowChange *changes, int nchanges)
 {
 	const GroupReader *reader = &group->reader;
 	int			first = 0;
@@ -452,7 +452,7 @@ RewriteGroup(DayModify *modify, DayWriter *writer, DayGroup *group,
 		nupdates > 0)
 		limit = Min(limit, limit / 2 + (size_t) nupdates * UPDATE_GROWTH);
 	ZbxhistDayWriteLimit(writer, limit);
-	WriteSegments(modify, writer, group, changes, nchanges);
+	WriteChangedGroup(modify, writer, group, changes, nchanges);
 	ZbxhistDayWriteBreak(writer);
 }
 
@@ -524,10 +524,10 @@ static dlist_head open_modifies = DLIST_STATIC_INIT(open_modifies);
 /* ---- life ---- */
 
 /*
- * Unlink is the callback of a context that goes, be it by an error.
+ * UnlinkModify is the callback of a context that goes, be it by an error.
  */
 static void
-Unlink(void *arg)
+UnlinkModify(void *arg)
 {
 	dlist_delete(&((DayModify *) arg)->node);
 }
@@ -541,7 +541,7 @@ Link(DayModify *modify)
 	modify->subid = GetCurrentSubTransactionId();
 	modify->owner = CurrentResourceOwner;
 	dlist_push_tail(&open_modifies, &modify->node);
-	modify->unlink.func = Unlink;
+	modify->unlink.func = UnlinkModify;
 	modify->unlink.arg = modify;
 	MemoryContextRegisterResetCallback(modify->context, &modify->unlink);
 }

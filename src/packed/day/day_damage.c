@@ -97,10 +97,10 @@ typedef struct BlockRead
 } BlockRead;
 
 /*
- * MakeGroup makes the group of the row in slot.
+ * MakeGroupOfSlot makes the group of the row in slot.
  */
 static StoredGroup *
-MakeGroup(Relation day, TupleTableSlot *slot)
+MakeGroupOfSlot(Relation day, TupleTableSlot *slot)
 {
 	StoredGroup *stored = palloc0(sizeof(StoredGroup));
 	const char *payload;
@@ -135,7 +135,7 @@ ReadBlock(void *arg)
 	{
 		MemoryContext old = MemoryContextSwitchTo(read->context);
 
-		read->groups = lappend(read->groups, MakeGroup(read->day, slot));
+		read->groups = lappend(read->groups, MakeGroupOfSlot(read->day, slot));
 		MemoryContextSwitchTo(old);
 	}
 	table_endscan(scan);

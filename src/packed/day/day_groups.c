@@ -130,10 +130,10 @@ ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
 }
 
 /*
- * CloseScans ends what has been begun in the scan's day.
+ * CloseGroupScans ends what has been begun in the scan's day.
  */
 static void
-CloseScans(DayScan *scan)
+CloseGroupScans(DayScan *scan)
 {
 	ExecClearTuple(scan->slot);
 	if (scan->index_scan != NULL)
@@ -161,7 +161,7 @@ ZbxhistMoveDayScan(DayScan *scan, Relation day)
 	ZbxhistMoveDayTimes(scan->times, day);
 	if (scan->runs != NULL)
 		ZbxhistMoveDayRuns(scan->runs, day);
-	CloseScans(scan);
+	CloseGroupScans(scan);
 	scan->day = day;
 	scan->phase = SCAN_DONE;
 	if (scan->slot->tts_ops != table_slot_callbacks(day))
@@ -183,7 +183,7 @@ ZbxhistEndDayScan(DayScan *scan)
 	if (scan->runs != NULL)
 		ZbxhistEndDayRuns(scan->runs);
 	ZbxhistEndDayTimes(scan->times);
-	CloseScans(scan);
+	CloseGroupScans(scan);
 	ExecDropSingleTupleTableSlot(scan->slot);
 	MemoryContextDelete(scan->context);
 }
@@ -351,11 +351,11 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 }
 
 /*
- * OpenGroup opens the group in the scan's slot, of which NextTuple has read
- * the place.
+ * OpenScannedGroup opens the group in the scan's slot, of which NextTuple has
+ * read the place.
  */
 static void
-OpenGroup(DayScan *scan, DayGroup *group)
+OpenScannedGroup(DayScan *scan, DayGroup *group)
 {
 	MemoryContext old;
 	struct varlena *payload = (struct varlena *)
@@ -411,21 +411,21 @@ ZbxhistDayScanOnlyItem(DayScan *scan)
 }
 
 /*
- * IsBefore says whether (itemid, clock) is before that of the scan's item.
+ * IsBeforeScan says whether (itemid, clock) is before that of the scan's item.
  */
 static inline bool
-IsBefore(const DayScan *scan, int64 itemid, int32 clock, int32 than)
+IsBeforeScan(const DayScan *scan, int64 itemid, int32 clock, int32 than)
 {
 	return itemid < scan->itemid || (itemid == scan->itemid && clock < than);
 }
 
 /*
- * StartScan starts the index scan at the groups that begin after a place, or
- * there (strategy), and not after another place.
+ * StartGroupScan starts the index scan at the groups that begin after a place,
+ * or there (strategy), and not after another place.
  */
 static void
-StartScan(DayScan *scan, StrategyNumber strategy, int64 from_itemid,
-		  int32 from_clock, int64 to_itemid, int32 to_clock)
+StartGroupScan(DayScan *scan, StrategyNumber strategy, int64 from_itemid,
+			   int32 from_clock, int64 to_itemid, int32 to_clock)
 {
 	ZbxhistStartGroupScan(scan->index_scan, &scan->keys, strategy,
 						  from_itemid, from_clock, to_itemid, to_clock);
@@ -439,8 +439,8 @@ StartScan(DayScan *scan, StrategyNumber strategy, int64 from_itemid,
 static void
 StartBackward(DayScan *scan, int32 clock, int64 from)
 {
-	StartScan(scan, BTGreaterEqualStrategyNumber, from, PG_INT32_MIN,
-			  scan->itemid, clock);
+	StartGroupScan(scan, BTGreaterEqualStrategyNumber, from, PG_INT32_MIN,
+				   scan->itemid, clock);
 }
 
 /*
@@ -450,8 +450,9 @@ StartBackward(DayScan *scan, int32 clock, int64 from)
 static void
 StartForward(DayScan *scan)
 {
-	StartScan(scan, BTGreaterStrategyNumber, scan->itemid, scan->first_clock,
-			  scan->last_itemid, scan->last_clock);
+	StartGroupScan(scan, BTGreaterStrategyNumber, scan->itemid,
+				   scan->first_clock,
+				   scan->last_itemid, scan->last_clock);
 }
 
 /*
@@ -509,8 +510,8 @@ NextTuple(DayScan *scan, DayGroup *group)
 static bool
 OverlapsRange(const DayScan *scan, const DayGroup *group)
 {
-	return !IsBefore(scan, group->last_itemid, group->last_clock,
-					 scan->first_clock) &&
+	return !IsBeforeScan(scan, group->last_itemid, group->last_clock,
+						 scan->first_clock) &&
 		(group->first_itemid < scan->itemid ||
 		 (group->first_itemid == scan->itemid &&
 		  group->first_clock <= scan->last_clock));
@@ -588,8 +589,8 @@ NextAscending(DayScan *scan, DayGroup *group)
 	if (scan->phase == SCAN_FIRST)
 	{
 		found = FindBackward(scan, group) &&
-			!IsBefore(scan, group->last_itemid, group->last_clock,
-					  scan->first_clock);
+			!IsBeforeScan(scan, group->last_itemid, group->last_clock,
+						  scan->first_clock);
 		scan->phase = SCAN_REST;
 		scan->is_started = false;
 	}
@@ -616,8 +617,8 @@ NextDescending(DayScan *scan, DayGroup *group)
 	if (!scan->is_started)
 		StartBackward(scan, scan->last_clock, PG_INT64_MIN);
 	found = NextTuple(scan, group) &&
-		!IsBefore(scan, group->last_itemid, group->last_clock,
-				  scan->first_clock);
+		!IsBeforeScan(scan, group->last_itemid, group->last_clock,
+					  scan->first_clock);
 	if (!found || group->first_itemid != scan->itemid ||
 		group->first_clock <= scan->first_clock)
 		scan->phase = SCAN_DONE;
@@ -647,7 +648,7 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 
 	if (found && scan->phase != SCAN_RUNS)
 	{
-		OpenGroup(scan, group);
+		OpenScannedGroup(scan, group);
 		ZbxhistLendScan(scan->times, scan->index_scan,
 						scan->phase >= SCAN_HEAP, scan->has_one_page);
 	}
@@ -684,8 +685,8 @@ ZbxhistDayScanRow(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 static bool
 FindBeginning(DayScan *scan, int64 itemid, int32 clock, DayGroup *group)
 {
-	StartScan(scan, BTGreaterStrategyNumber, itemid, clock,
-			  PG_INT64_MAX, PG_INT32_MAX);
+	StartGroupScan(scan, BTGreaterStrategyNumber, itemid, clock,
+				   PG_INT64_MAX, PG_INT32_MAX);
 	scan->phase = SCAN_REST;
 	return NextTuple(scan, group);
 }
@@ -733,8 +734,9 @@ ZbxhistDayScanPlaces(DayScan *scan)
 	ZbxhistWholeItem(&range, PG_INT64_MIN);
 	ZbxhistDayScanItem(scan, &range);
 	old = MemoryContextSwitchTo(scan->context);
-	StartScan(scan, BTGreaterEqualStrategyNumber, PG_INT64_MIN, PG_INT32_MIN,
-			  PG_INT64_MAX, PG_INT32_MAX);
+	StartGroupScan(scan, BTGreaterEqualStrategyNumber, PG_INT64_MIN,
+				   PG_INT32_MIN,
+				   PG_INT64_MAX, PG_INT32_MAX);
 	scan->phase = SCAN_REST;
 	MemoryContextSwitchTo(old);
 }

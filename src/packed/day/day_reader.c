@@ -40,10 +40,10 @@ WantPosition(const DayLayout *layout, bool *wanted)
 }
 
 /*
- * SetWanted says which packed columns have to be decoded.
+ * SetWantedPacked says which packed columns have to be decoded.
  */
 static void
-SetWanted(DayReader *reader)
+SetWantedPacked(DayReader *reader)
 {
 	int			npacked = reader->layout->npacked;
 
@@ -81,7 +81,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	ZbxhistMarkReplaced(reader->layout, spec->table);
 	reader->map = ZbxhistCreateRowMap(day, reader->layout, spec->table,
 									  spec->wanted);
-	SetWanted(reader);
+	SetWantedPacked(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
 	ZbxhistDayScanOnlyItem(reader->scan);
 	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
@@ -138,11 +138,11 @@ ZbxhistMoveDayReader(DayReader *reader, Relation day)
 }
 
 /*
- * FindFirstOf returns the first segment of the group whose item is not before
- * itemid; nsegments if there is none.
+ * FindSegmentOfItem returns the first segment of the group whose item is not
+ * before itemid; nsegments if there is none.
  */
 static int
-FindFirstOf(const GroupReader *group, int64 itemid)
+FindSegmentOfItem(const GroupReader *group, int64 itemid)
 {
 	int			i;
 
@@ -161,11 +161,12 @@ EnterGroup(DayReader *reader)
 
 	reader->has_group = true;
 	if (!reader->range.is_descending)
-		reader->segment = FindFirstOf(group, reader->range.itemid);
+		reader->segment = FindSegmentOfItem(group, reader->range.itemid);
 	else if (reader->range.itemid == PG_INT64_MAX)
 		reader->segment = group->nsegments - 1;
 	else
-		reader->segment = FindFirstOf(group, reader->range.itemid + 1) - 1;
+		reader->segment = FindSegmentOfItem(group,
+											reader->range.itemid + 1) - 1;
 }
 
 /*
@@ -310,10 +311,10 @@ FindInGroup(DayReader *reader)
 }
 
 /*
- * NextGroup goes to the next group; returns false if there is none.
+ * NextReaderGroup goes to the next group; returns false if there is none.
  */
 static bool
-NextGroup(DayReader *reader)
+NextReaderGroup(DayReader *reader)
 {
 	int64		nread = pgBufferUsage.shared_blks_read;
 
@@ -354,7 +355,7 @@ ZbxhistDayReaderFind(DayReader *reader)
 		CHECK_FOR_INTERRUPTS();
 		if (reader->is_last_group || EndsInGroup(reader))
 			return NULL;
-		if (!NextGroup(reader))
+		if (!NextReaderGroup(reader))
 		{
 			reader->is_last_group = true;
 			return NULL;
@@ -373,10 +374,10 @@ ZbxhistDayReaderSkip(DayReader *reader)
 }
 
 /*
- * GetPosition returns where a row of the decoded segment is.
+ * GetDecodedPosition returns where a row of the decoded segment is.
  */
 static inline int64
-GetPosition(const DayReader *reader, int row)
+GetDecodedPosition(const DayReader *reader, int row)
 {
 	int32		clock = (int32) reader->rows.columns[0].ints[row];
 	const PackedColumn *ns = reader->ns;
@@ -387,14 +388,16 @@ GetPosition(const DayReader *reader, int row)
 }
 
 /*
- * FindRow returns the first row of the segment that is not before a position.
+ * FindRowFromPosition returns the first row of the segment that is not before
+ * a position.
  */
 static int
-FindRow(const DayReader *reader, int64 position)
+FindRowFromPosition(const DayReader *reader, int64 position)
 {
 	int			i;
 
-	find_first(i, reader->rows.nrows, GetPosition(reader, i) >= position);
+	find_first(i, reader->rows.nrows, GetDecodedPosition(reader,
+														 i) >= position);
 	return i;
 }
 
@@ -409,11 +412,11 @@ ZbxhistIsWithinRange(const SegmentInfo *info, const ItemRange *range)
 }
 
 /*
- * Decode decodes the segment that has been found, partly if some of its rows are
- * not in the range.
+ * DecodeInRange decodes the segment that has been found, partly if some of its
+ * rows are not in the range.
  */
 static void
-Decode(DayReader *reader, bool is_partly)
+DecodeInRange(DayReader *reader, bool is_partly)
 {
 	ScanCounters *counters = reader->spec->counters;
 	MemoryContext old;
@@ -445,12 +448,14 @@ EnterSegment(DayReader *reader, const SegmentInfo *info)
 
 	if (reader->decoded != reader->segment ||
 		(is_partly && !reader->is_decoded_partly))
-		Decode(reader, is_partly);
+		DecodeInRange(reader, is_partly);
 	if (reader->layout->ns >= 0)
 		reader->ns = &reader->rows.columns[reader->layout->columns[reader->layout->ns].packed];
-	reader->first_row = is_partly ? FindRow(reader, range->first) : 0;
+	reader->first_row = is_partly ? FindRowFromPosition(reader,
+														range->first) : 0;
 	reader->last_row = !is_partly || range->last == PG_INT64_MAX ?
-		reader->rows.nrows - 1 : FindRow(reader, range->last + 1) - 1;
+		reader->rows.nrows - 1 : FindRowFromPosition(reader,
+													 range->last + 1) - 1;
 	reader->offsets.first = -1;
 }
 
@@ -487,7 +492,7 @@ ZbxhistDayReaderNextSegment(DayReader *reader)
 int64
 ZbxhistDayReaderPosition(const DayReader *reader)
 {
-	return GetPosition(reader, reader->row);
+	return GetDecodedPosition(reader, reader->row);
 }
 
 /*

@@ -38,10 +38,10 @@ IsAfterLast(const DayStream *stream)
 }
 
 /*
- * OpenGroup opens the group in hand, whose bytes are payload.
+ * OpenStreamGroup opens the group in hand, whose bytes are payload.
  */
 static void
-OpenGroup(DayStream *stream, Datum payload)
+OpenStreamGroup(DayStream *stream, Datum payload)
 {
 	DayGroup   *group = &stream->group;
 	MemoryContext old = MemoryContextSwitchTo(stream->group_context);
@@ -61,10 +61,10 @@ OpenGroup(DayStream *stream, Datum payload)
 }
 
 /*
- * NextGroup goes to the first segment of the next group.
+ * NextStreamGroup goes to the first segment of the next group.
  */
 static void
-NextGroup(DayStream *stream)
+NextStreamGroup(DayStream *stream)
 {
 	Datum		payload;
 
@@ -82,7 +82,7 @@ NextGroup(DayStream *stream)
 	else if (!ZbxhistDayScanNextPlace(stream->scan, &stream->group, &payload))
 		return;
 	else
-		OpenGroup(stream, payload);
+		OpenStreamGroup(stream, payload);
 	stream->ngroups++;
 	stream->segment = 0;
 }
@@ -112,7 +112,7 @@ ZbxhistOpenDayStream(Relation day, const DayLayout *layout, Snapshot snapshot)
 		ZbxhistDayScanAll(stream->scan);
 	else
 		ZbxhistDayScanPlaces(stream->scan);
-	NextGroup(stream);
+	NextStreamGroup(stream);
 	MemoryContextSwitchTo(old);
 	return stream;
 }
@@ -125,7 +125,7 @@ ZbxhistDayStreamNext(DayStream *stream)
 {
 	Assert(stream->segment >= 0);
 	if (++stream->segment == stream->group.reader.nsegments)
-		NextGroup(stream);
+		NextStreamGroup(stream);
 }
 
 /*

@@ -73,10 +73,11 @@ struct DayTimes
 /* ---- a row of the table ---- */
 
 /*
- * AddRows adds the rows of a decoded segment to the vector that is being read.
+ * AddVectorRows adds the rows of a decoded segment to the vector that is being
+ * read.
  */
 static void
-AddRows(DayTimes *times, const SegmentRows *rows)
+AddVectorRows(DayTimes *times, const SegmentRows *rows)
 {
 	KeptTimes  *kept = times->reading;
 	int			ntimes = kept->ntimes + rows->nrows;
@@ -95,11 +96,11 @@ AddRows(DayTimes *times, const SegmentRows *rows)
 }
 
 /*
- * AddSegments adds what the row in the slot has of a vector; returns false if
- * the row is damaged.
+ * AddVectorSegments adds what the row in the slot has of a vector; returns
+ * false if the row is damaged.
  */
 static bool
-AddSegments(DayTimes *times, uint64 number)
+AddVectorSegments(DayTimes *times, uint64 number)
 {
 	int64		itemid = TIMES_ITEM + (int64) number;
 	MemoryContext old;
@@ -124,7 +125,7 @@ AddSegments(DayTimes *times, uint64 number)
 		result = ZbxhistDecodeSegment(&reader, i, NULL, &rows) &&
 			rows.columns[1].kind == PACKED_INT && rows.columns[1].nulls == NULL;
 		if (result)
-			AddRows(times, &rows);
+			AddVectorRows(times, &rows);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(times->row_context);
@@ -144,12 +145,12 @@ ReadRow(const DayTimes *times, DayGroup *place)
 }
 
 /*
- * NextRow puts the next row with vectors into the slot and reads its place;
- * returns false at the end of the scan.
+ * NextVectorRow puts the next row with vectors into the slot and reads its
+ * place; returns false at the end of the scan.
  */
 static bool
-NextRow(DayTimes *times, IndexScanDesc scan, ScanDirection direction,
-		DayGroup *place)
+NextVectorRow(DayTimes *times, IndexScanDesc scan, ScanDirection direction,
+			  DayGroup *place)
 {
 	while (index_next(scan, direction, times->slot))
 	{
@@ -187,10 +188,10 @@ GetIndexScan(DayTimes *times)
 }
 
 /*
- * CloseScans ends what has been begun in the day.
+ * CloseVectorScans ends what has been begun in the day.
  */
 static void
-CloseScans(DayTimes *times)
+CloseVectorScans(DayTimes *times)
 {
 	if (times->slot != NULL)
 		ExecClearTuple(times->slot);
@@ -211,7 +212,7 @@ CloseScans(DayTimes *times)
 static void
 Close(DayTimes *times)
 {
-	CloseScans(times);
+	CloseVectorScans(times);
 	if (times->slot != NULL)
 		ExecDropSingleTupleTableSlot(times->slot);
 	times->slot = NULL;
@@ -235,7 +236,7 @@ FindByIndex(DayTimes *times, IndexScanDesc scan, int64 itemid, int64 from,
 	*nrests = -1;
 	do
 	{
-		if (!NextRow(times, scan, BackwardScanDirection, &place))
+		if (!NextVectorRow(times, scan, BackwardScanDirection, &place))
 			return false;
 		(*nrests)++;
 	} while (place.first_itemid == itemid && place.first_clock > TIMES_CLOCK);
@@ -258,11 +259,11 @@ ReadByIndex(DayTimes *times, uint64 number)
 
 	if ((!FindByIndex(times, scan, itemid, from, &nrests) &&
 		 !FindByIndex(times, scan, itemid, TIMES_ITEM, &nrests)) ||
-		!AddSegments(times, number))
+		!AddVectorSegments(times, number))
 		return false;
 	while (nrests-- > 0 &&
-		   NextRow(times, scan, ForwardScanDirection, &place) &&
-		   AddSegments(times, number))
+		   NextVectorRow(times, scan, ForwardScanDirection, &place) &&
+		   AddVectorSegments(times, number))
 		;
 	return true;
 }
@@ -290,7 +291,7 @@ ReadInPage(DayTimes *times, uint64 number)
 	{
 		if (ReadRow(times, &place) && ZbxhistHoldsTimes(&place) &&
 			place.first_itemid <= itemid && place.last_itemid >= itemid &&
-			!AddSegments(times, number))
+			!AddVectorSegments(times, number))
 			return false;
 	}
 	return times->reading->ntimes > 0;
@@ -497,7 +498,7 @@ ZbxhistLendScan(DayTimes *times, IndexScanDesc scan, bool is_idle,
 void
 ZbxhistMoveDayTimes(DayTimes *times, Relation day)
 {
-	CloseScans(times);
+	CloseVectorScans(times);
 	if (times->slot != NULL && times->slot->tts_ops != table_slot_callbacks(day))
 		Close(times);
 	ZbxhistLendScan(times, NULL, false, false);

@@ -82,10 +82,10 @@ ZbxhistReadDayVersion(Relation day, DayVersion *version)
 }
 
 /*
- * GetNewest returns the newest transaction that has changed a day.
+ * GetNewestChange returns the newest transaction that has changed a day.
  */
 static Datum
-GetNewest(const DayVersion *version, bool *isnull)
+GetNewestChange(const DayVersion *version, bool *isnull)
 {
 	FullTransactionId next = ReadNextFullTransactionId();
 	uint32		epoch = EpochFromFullTransactionId(next);
@@ -117,7 +117,7 @@ zbxhist_day_version(PG_FUNCTION_ARGS)
 				errmsg("only tables with access method \"heap\" can be packed"));
 	ZbxhistReadDayVersion(day, &version);
 	values[0] = Int64GetDatum((int64) version.number);
-	values[1] = GetNewest(&version, &nulls[1]);
+	values[1] = GetNewestChange(&version, &nulls[1]);
 	table_close(day, NoLock);
 	return result_row(fcinfo, values, nulls);
 }

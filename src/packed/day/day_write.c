@@ -508,11 +508,11 @@ PackBuffer(DayWriter *writer, bool is_end)
 }
 
 /*
- * EndItem packs the buffer's rows, or lets them wait for items that may have the
- * same times, if they are all that the item has.
+ * EndWrittenItem packs the buffer's rows, or lets them wait for items that may
+ * have the same times, if they are all that the item has.
  */
 static void
-EndItem(DayWriter *writer)
+EndWrittenItem(DayWriter *writer)
 {
 	if (writer->items == NULL || writer->is_begun ||
 		writer->buffer->rows.nrows == 0)
@@ -530,7 +530,7 @@ EndItem(DayWriter *writer)
 static void
 EndItems(DayWriter *writer)
 {
-	EndItem(writer);
+	EndWrittenItem(writer);
 	PackItems(writer, true);
 }
 
@@ -548,7 +548,7 @@ ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 
 	if (rows->nrows == 0 || rows->itemid != itemid)
 	{
-		EndItem(writer);
+		EndWrittenItem(writer);
 		ZbxhistBeginRows(writer->buffer, itemid);
 	}
 	else if (rows->nrows >= writer->enough_rows ||

@@ -100,11 +100,11 @@ ZbxhistEndPackedScan(PackedScan *scan)
 /* ---- day after day ---- */
 
 /*
- * FindTid returns the index of the first of the bounds' tids that is not
- * before tid.
+ * FindTidOfBounds returns the index of the first of the bounds' tids that is
+ * not before tid.
  */
 static int
-FindTid(const ScanBounds *bounds, int64 tid)
+FindTidOfBounds(const ScanBounds *bounds, int64 tid)
 {
 	int			i;
 
@@ -125,8 +125,8 @@ LimitToTids(const PackedScan *scan, ItemRange *range)
 
 	if (tids == NULL)
 		return true;
-	first = FindTid(&scan->bounds, scan->day.from_clock * (1 << 16));
-	last = FindTid(&scan->bounds, scan->day.to_clock * (1 << 16)) - 1;
+	first = FindTidOfBounds(&scan->bounds, scan->day.from_clock * (1 << 16));
+	last = FindTidOfBounds(&scan->bounds, scan->day.to_clock * (1 << 16)) - 1;
 	if (first > last)
 		return false;
 	ZbxhistStartAt(range, make_position(packed_tid_clock(tids[first]),
@@ -137,11 +137,11 @@ LimitToTids(const PackedScan *scan, ItemRange *range)
 }
 
 /*
- * FindKey returns the index of the next key, from first on, that may have rows of
- * the day in hand; that after the last one if there is none.
+ * FindKeyOfDay returns the index of the next key, from first on, that may have
+ * rows of the day in hand; that after the last one if there is none.
  */
 static int
-FindKey(const PackedScan *scan, int first)
+FindKeyOfDay(const PackedScan *scan, int first)
 {
 	const ScanBounds *bounds = &scan->bounds;
 
@@ -164,7 +164,7 @@ IsDayWanted(const PackedScan *scan)
 
 	return LimitToTids(scan, &range) &&
 		(bounds->keys == NULL || bounds->is_by_item ||
-		 FindKey(scan, 0) < bounds->nkeys);
+		 FindKeyOfDay(scan, 0) < bounds->nkeys);
 }
 
 /*
@@ -185,12 +185,12 @@ StartReader(PackedScan *scan)
 }
 
 /*
- * FindDay goes to the next day that may have rows that are asked for; returns
- * false if there is none.  Of a parallel scan it takes one that nobody has taken
- * yet.
+ * FindScannedDay goes to the next day that may have rows that are asked for;
+ * returns false if there is none.  Of a parallel scan it takes one that nobody
+ * has taken yet.
  */
 static bool
-FindDay(PackedScan *scan)
+FindScannedDay(PackedScan *scan)
 {
 	uint32		day;
 
@@ -255,21 +255,21 @@ GoToItem(PackedScan *scan, int item)
 }
 
 /*
- * NextDay begins with the next day; returns false if there is none.
+ * NextScannedDay begins with the next day; returns false if there is none.
  */
 static bool
-NextDay(PackedScan *scan)
+NextScannedDay(PackedScan *scan)
 {
 	const ScanBounds *bounds = &scan->bounds;
 
 	ZbxhistLeaveDay(&scan->open);
-	while (FindDay(scan))
+	while (FindScannedDay(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistEnterDay(&scan->open, &scan->walk, &scan->day))
 			continue;
 		if (!bounds->is_by_item)
-			GoToItem(scan, FindKey(scan, 0));
+			GoToItem(scan, FindKeyOfDay(scan, 0));
 		StartReader(scan);
 		if (scan->shared == NULL && bounds->nitems == 1 &&
 			bounds->keys == NULL && bounds->tids == NULL)
@@ -322,13 +322,13 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 }
 
 /*
- * NextOfItem begins with the next day of the item in hand, or the first one of
- * the next item; returns false if there is none.
+ * NextDayOfItem begins with the next day of the item in hand, or the first one
+ * of the next item; returns false if there is none.
  */
 static bool
-NextOfItem(PackedScan *scan)
+NextDayOfItem(PackedScan *scan)
 {
-	while (!NextDay(scan))
+	while (!NextScannedDay(scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (scan->item + 1 >= NumItems(scan))
@@ -350,11 +350,11 @@ NextReader(PackedScan *scan)
 	int			next;
 
 	if (scan->bounds.is_by_item)
-		return NextOfItem(scan);
-	next = FindKey(scan, scan->item + 1);
+		return NextDayOfItem(scan);
+	next = FindKeyOfDay(scan, scan->item + 1);
 	if (scan->open.reader == NULL || scan->bounds.items == NULL ||
 		next >= NumItems(scan))
-		return NextDay(scan);
+		return NextScannedDay(scan);
 	GoToItem(scan, next);
 	StartReader(scan);
 	return true;
@@ -410,6 +410,6 @@ ZbxhistPackedScanHasTid(PackedScan *scan)
 
 	ZbxhistDayReaderRowId(scan->open.reader, &id);
 	tid = make_packed_tid(&id);
-	place = FindTid(&scan->bounds, tid);
+	place = FindTidOfBounds(&scan->bounds, tid);
 	return place < scan->bounds.ntids && scan->bounds.tids[place] == tid;
 }

@@ -187,11 +187,11 @@ IsPart(const SharedTimes *part, const SharedTimes *whole, int *places)
 }
 
 /*
- * Replace forgets the times that no item has had for longest, and returns their
- * place.
+ * ReplaceOldestTimes forgets the times that no item has had for longest, and
+ * returns their place.
  */
 static KnownTimes *
-Replace(SharedItems *items)
+ReplaceOldestTimes(SharedItems *items)
 {
 	KnownTimes *oldest = NULL;
 
@@ -234,7 +234,7 @@ Know(SharedItems *items, const SegmentRows *rows)
 			AreSame(&known->times, &times))
 			return known;
 	}
-	known = Replace(items);
+	known = ReplaceOldestTimes(items);
 	memset(known, 0, sizeof(*known));
 	known->hash = hash;
 	known->clocks = MemoryContextAlloc(items->context, size);

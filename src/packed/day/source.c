@@ -31,8 +31,8 @@ typedef struct PackedSource
 
 static void StartPackedSource(ItemSource *base, const ItemRange *range);
 static bool NextOfPackedSource(ItemSource *base);
-static void ListItems(ItemSource *base, const ItemRange *range, int32 clock,
-					  ItemList *list);
+static void ListDayItems(ItemSource *base, const ItemRange *range, int32 clock,
+						 ItemList *list);
 static bool PeekSegment(ItemSource *base, const SegmentInfo **segment,
 						SegmentStats *stats);
 static void SkipSegment(ItemSource *base);
@@ -41,7 +41,7 @@ static void ClosePackedSource(ItemSource *base);
 static const ItemSourceMethods packed_methods = {
 	.start = StartPackedSource,
 	.next = NextOfPackedSource,
-	.list_items = ListItems,
+	.list_items = ListDayItems,
 	.peek_segment = PeekSegment,
 	.skip_segment = SkipSegment,
 	.close = ClosePackedSource
@@ -159,11 +159,11 @@ NextOfPackedSource(ItemSource *base)
 }
 
 /*
- * ListItems is the method "list_items".  Segments say their clocks.
+ * ListDayItems is the method "list_items".  Segments say their clocks.
  */
 static void
-ListItems(ItemSource *base, const ItemRange *range, int32 clock,
-		  ItemList *list)
+ListDayItems(ItemSource *base, const ItemRange *range, int32 clock,
+			 ItemList *list)
 {
 	DayReader  *reader = ((PackedSource *) base)->days.reader;
 	const SegmentInfo *info;

@@ -56,11 +56,11 @@ typedef struct Sample
 /* ---- rows ---- */
 
 /*
- * AddRow adds a row to the sample; when that is full, in the place of another
- * one.
+ * AddSampleRow adds a row to the sample; when that is full, in the place of
+ * another one.
  */
 static void
-AddRow(Sample *sample, RowMap *map, int row)
+AddSampleRow(Sample *sample, RowMap *map, int row)
 {
 	MemoryContext old = MemoryContextSwitchTo(sample->row_context);
 	TupleDesc	desc = RelationGetDescr(sample->table);
@@ -101,8 +101,8 @@ AddFromSegment(Sample *sample, DayReader *reader, int n)
 												   nrows - 1);
 
 	for (int i = 0; i < n; i++)
-		AddRow(sample, reader->map,
-			   (int) (((int64) start + (int64) i * nrows / n) % nrows));
+		AddSampleRow(sample, reader->map,
+					 (int) (((int64) start + (int64) i * nrows / n) % nrows));
 }
 
 /*

@@ -252,10 +252,10 @@ ApplyArray(ScanBounds *bounds, PackedCondKind kind, Datum value)
 /* ---- keys ---- */
 
 /*
- * compare_keys orders keys by item and clock.
+ * compare_key_ranges orders keys by item and clock.
  */
 static int
-compare_keys(const void *a, const void *b)
+compare_key_ranges(const void *a, const void *b)
 {
 	const ItemClocks *left = a;
 	const ItemClocks *right = b;
@@ -307,15 +307,15 @@ LimitKeys(ScanBounds *bounds)
 }
 
 /*
- * MergeKeys sorts keys and makes those that overlap one.
+ * MergeKeyRanges sorts keys and makes those that overlap one.
  */
 static void
-MergeKeys(ScanBounds *bounds)
+MergeKeyRanges(ScanBounds *bounds)
 {
 	ItemClocks *keys = bounds->keys;
 	int			nkept = 0;
 
-	qsort(keys, bounds->nkeys, sizeof(ItemClocks), compare_keys);
+	qsort(keys, bounds->nkeys, sizeof(ItemClocks), compare_key_ranges);
 	for (int i = 0; i < bounds->nkeys; i++)
 	{
 		if (nkept > 0 && keys[i].itemid == keys[nkept - 1].itemid &&
@@ -363,7 +363,7 @@ ZbxhistSettleBounds(ScanBounds *bounds)
 	if (bounds->keys == NULL)
 		return;
 	LimitKeys(bounds);
-	MergeKeys(bounds);
+	MergeKeyRanges(bounds);
 	items = palloc(sizeof(int64) * Max(bounds->nkeys, 1));
 	for (int i = 0; i < bounds->nkeys; i++)
 	{

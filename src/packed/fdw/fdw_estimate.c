@@ -145,10 +145,10 @@ ZbxhistEstimateRuns(PackedDay *days, int ndays)
 }
 
 /*
- * EstimateItems estimates how many items there are.
+ * EstimateDayItems estimates how many items there are.
  */
 static double
-EstimateItems(PlannerInfo *root, RelOptInfo *rel, PackedRel *packed)
+EstimateDayItems(PlannerInfo *root, RelOptInfo *rel, PackedRel *packed)
 {
 	VariableStatData stats;
 	double		result;
@@ -210,7 +210,7 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	for (int i = 0; i < packed->ndays; i++)
 		packed->nrows += packed->days[i].nrows;
 	rel->tuples = packed->nrows;
-	packed->nitems = EstimateItems(root, rel, packed);
+	packed->nitems = EstimateDayItems(root, rel, packed);
 	return packed;
 }
 
@@ -379,10 +379,10 @@ FindRunShare(const PackedRel *packed, const ScanBounds *bounds)
 }
 
 /*
- * FindDay returns the index of the first day that ends after a clock.
+ * FindDayAfter returns the index of the first day that ends after a clock.
  */
 static int
-FindDay(const PackedRel *packed, int64 clock)
+FindDayAfter(const PackedRel *packed, int64 clock)
 {
 	int			i;
 
@@ -397,8 +397,8 @@ FindDay(const PackedRel *packed, int64 clock)
 static void
 CountKeyRows(const PackedRel *packed, Selected *selected)
 {
-	int			first = FindDay(packed, selected->bounds.from_clock);
-	int			last = FindDay(packed, selected->bounds.to_clock);
+	int			first = FindDayAfter(packed, selected->bounds.from_clock);
+	int			last = FindDayAfter(packed, selected->bounds.to_clock);
 
 	selected->ndays = Min(last + 1, packed->ndays) - first;
 	selected->nplaces = 0;
@@ -408,7 +408,7 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 		const ItemClocks *key = &selected->bounds.keys[i];
 
 		CHECK_FOR_INTERRUPTS();
-		for (int j = FindDay(packed, key->from_clock);
+		for (int j = FindDayAfter(packed, key->from_clock);
 			 j < packed->ndays && packed->days[j].from_clock <= key->to_clock;
 			 j++)
 		{
@@ -424,10 +424,10 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
 }
 
 /*
- * CountRows adds up the rows of the days in bounds.
+ * CountDayRows adds up the rows of the days in bounds.
  */
 static void
-CountRows(const PackedRel *packed, Selected *selected)
+CountDayRows(const PackedRel *packed, Selected *selected)
 {
 	double		share = selected->share;
 	int64		from_clock = selected->bounds.from_clock;
@@ -501,7 +501,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	if (selected.bounds.keys != NULL)
 		CountKeyRows(packed, &selected);
 	else
-		CountRows(packed, &selected);
+		CountDayRows(packed, &selected);
 	selected.run_share = FindRunShare(packed, &selected.bounds);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->nitems = selected.nitems < 0 ? packed->nitems : selected.nitems;

@@ -48,11 +48,11 @@ ZbxhistAsExternal(Node *expr)
 }
 
 /*
- * ExplainConditions shows the conditions that decide what is read.  Values
+ * ExplainScanConditions shows the conditions that decide what is read.  Values
  * that come from elsewhere are shown as $0 and so on.
  */
 static void
-ExplainConditions(ForeignScanState *node, ExplainState *es)
+ExplainScanConditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	bool		with_names = shows_table_names(es);
@@ -69,10 +69,11 @@ ExplainConditions(ForeignScanState *node, ExplainState *es)
 }
 
 /*
- * ExplainKeys shows how many items' clocks an OR asks for, if it is read that way.
+ * ExplainOrKeys shows how many items' clocks an OR asks for, if it is read
+ * that way.
  */
 static void
-ExplainKeys(const ForeignScan *plan, ExplainState *es)
+ExplainOrKeys(const ForeignScan *plan, ExplainState *es)
 {
 	ListCell   *kind;
 	ListCell   *value;
@@ -113,8 +114,8 @@ ExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	FdwScanState *state = node->fdw_state;
 	ScanCounters counters;
 
-	ExplainConditions(node, es);
-	ExplainKeys((ForeignScan *) node->ss.ps.plan, es);
+	ExplainScanConditions(node, es);
+	ExplainOrKeys((ForeignScan *) node->ss.ps.plan, es);
 	if (!es->analyze || state == NULL || state->scan == NULL)
 		return;
 	counters = state->scan->open.counters;
@@ -134,5 +135,5 @@ void
 ZbxhistFdwExplainInit(FdwRoutine *routine)
 {
 	routine->ExplainForeignScan = ExplainForeignScan;
-	routine->ExplainDirectModify = ExplainConditions;
+	routine->ExplainDirectModify = ExplainScanConditions;
 }

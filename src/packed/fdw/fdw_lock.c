@@ -336,19 +336,20 @@ NextLocked(PlanState *source)
 /* ---- beginning ---- */
 
 /*
- * Unlink is the callback of a query's context that goes, be it by an error.
+ * UnlinkQuery is the callback of a query's context that goes, be it by an
+ * error.
  */
 static void
-Unlink(void *arg)
+UnlinkQuery(void *arg)
 {
 	dlist_delete(&((RowLocking *) arg)->link);
 }
 
 /*
- * AddTable adds a table whose rows are locked.
+ * AddLockedTable adds a table whose rows are locked.
  */
 static void
-AddTable(RowLocking *locking, const ExecAuxRowMark *mark)
+AddLockedTable(RowLocking *locking, const ExecAuxRowMark *mark)
 {
 	EState	   *estate = locking->node->ps.state;
 	LockedTable *locked = palloc0(sizeof(LockedTable));
@@ -368,10 +369,11 @@ AddTable(RowLocking *locking, const ExecAuxRowMark *mark)
 }
 
 /*
- * FindTables returns what is locked by a LockRows of rows of packed days, or NULL.
+ * FindLockedTables returns what is locked by a LockRows of rows of packed
+ * days, or NULL.
  */
 static RowLocking *
-FindTables(LockRowsState *node)
+FindLockedTables(LockRowsState *node)
 {
 	RowLocking *locking = palloc0(sizeof(RowLocking));
 	ListCell   *lc;
@@ -386,7 +388,7 @@ FindTables(LockRowsState *node)
 			OidIsValid(mark->rowmark->relid) &&
 			ZbxhistIsOfPackedDays(ExecGetRangeTableRelation_compat(node->ps.state,
 																   mark->rowmark->rti)))
-			AddTable(locking, mark);
+			AddLockedTable(locking, mark);
 	}
 	return locking->tables == NIL ? NULL : locking;
 }
@@ -401,7 +403,7 @@ BeginLocking(LockRowsState *node)
 	RowLocking *locking;
 
 	if (source->ExecProcNodeReal == NextLocked ||
-		(locking = FindTables(node)) == NULL)
+		(locking = FindLockedTables(node)) == NULL)
 		return;
 	locking->source = source;
 	locking->next = source->ExecProcNodeReal;
@@ -409,7 +411,7 @@ BeginLocking(LockRowsState *node)
 											 ExecGetResultType(source),
 											 &TTSOpsHeapTuple);
 	dlist_push_head(&open_lockings, &locking->link);
-	locking->unlink.func = Unlink;
+	locking->unlink.func = UnlinkQuery;
 	locking->unlink.arg = locking;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &locking->unlink);
 	ExecSetExecProcNode(source, NextLocked);

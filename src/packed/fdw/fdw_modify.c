@@ -118,10 +118,10 @@ RaiseCannotInsert(Relation table)
 }
 
 /*
- * FindTid is a walker that finds out whether the ctid is mentioned.
+ * MentionsTid is a walker that finds out whether the ctid is mentioned.
  */
 static bool
-FindTid(Node *node, ConditionSearch *search)
+MentionsTid(Node *node, ConditionSearch *search)
 {
 	Var		   *var = (Var *) node;
 
@@ -131,7 +131,7 @@ FindTid(Node *node, ConditionSearch *search)
 		var->varlevelsup == 0 &&
 		var->varattno == SelfItemPointerAttributeNumber)
 		search->has_tid = true;
-	return expression_tree_walker(node, FindTid, search);
+	return expression_tree_walker(node, MentionsTid, search);
 }
 
 /*
@@ -184,7 +184,7 @@ HasTidAlone(PlannerInfo *root)
 	RangeTblEntry *rte = planner_rt_fetch(search.varno, root);
 
 	search.itemid = get_attnum(rte->relid, "itemid");
-	(void) FindTid((Node *) root->parse->jointree, &search);
+	(void) MentionsTid((Node *) root->parse->jointree, &search);
 	(void) FindOneItem((Node *) root->parse->jointree, &search);
 	return search.has_tid && !search.has_one_item;
 }
@@ -451,11 +451,11 @@ CheckRow(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot)
 }
 
 /*
- * GetNewest returns where a row is that has been evaluated again; NULL for one as
- * the snapshot sees it.
+ * GetNewestPlace returns where a row is that has been evaluated again; NULL
+ * for one as the snapshot sees it.
  */
 static const int64 *
-GetNewest(const ModifiedRow *row)
+GetNewestPlace(const ModifiedRow *row)
 {
 	return row->is_newest ? &row->position : NULL;
 }
@@ -476,7 +476,7 @@ MoveRow(FdwModifyState *state, EState *estate, const ModifiedRow *row,
 	MemoryContextSwitchTo(old);
 	if (ZbxhistIsMoved(state->moved, &row->id))
 		return ROW_GONE;
-	found = ZbxhistDayDeleteRow(row->modify, &row->id, GetNewest(row));
+	found = ZbxhistDayDeleteRow(row->modify, &row->id, GetNewestPlace(row));
 	if (found == ROW_SAME)
 		ZbxhistMoveRow(state->moved, &row->id, slot, estate->es_output_cid);
 	return found;
@@ -492,7 +492,7 @@ UpdateRow(FdwModifyState *state, EState *estate, ResultRelInfo *rri,
 	CheckKey(state, slot, row->plan_slot);
 	CheckRow(estate, rri, slot);
 	return ZbxhistDayTakesRows(row->modify, slot->tts_tupleDescriptor) ?
-		ZbxhistDayUpdateRow(row->modify, &row->id, GetNewest(row), slot) :
+		ZbxhistDayUpdateRow(row->modify, &row->id, GetNewestPlace(row), slot) :
 		MoveRow(state, estate, row, slot);
 }
 

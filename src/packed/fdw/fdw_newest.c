@@ -25,10 +25,10 @@
 #include "packed/values/row_offset.h"
 
 /*
- * IsSame says whether two rows of the table have the same values.
+ * IsSameRow says whether two rows of the table have the same values.
  */
 static bool
-IsSame(TupleTableSlot *a, TupleTableSlot *b)
+IsSameRow(TupleTableSlot *a, TupleTableSlot *b)
 {
 	TupleDesc	desc = a->tts_tupleDescriptor;
 
@@ -46,11 +46,12 @@ IsSame(TupleTableSlot *a, TupleTableSlot *b)
 }
 
 /*
- * FindRow looks for the row among those that a reader has of its second.
+ * FindRowOfSecond looks for the row among those that a reader has of its
+ * second.
  */
 static RowState
-FindRow(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
-		int64 position, TupleTableSlot *newest)
+FindRowOfSecond(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
+				int64 position, TupleTableSlot *newest)
 {
 	Relation	table = reader->spec->table;
 	TupleTableSlot *row = MakeSingleTupleTableSlot(RelationGetDescr(table),
@@ -66,7 +67,7 @@ FindRow(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 		ZbxhistMapRow(reader->map, reader->row, row->tts_values,
 					  row->tts_isnull);
 		ExecStoreVirtualTuple(row);
-		if (seen != NULL && IsSame(row, seen))
+		if (seen != NULL && IsSameRow(row, seen))
 			result = ROW_SAME;
 		else if (ZbxhistGetPosition(key, row) == position)
 		{
@@ -85,11 +86,11 @@ FindRow(DayReader *reader, const RowKey *key, TupleTableSlot *seen,
 }
 
 /*
- * IsElsewhere says whether a row that a day has not any more may be in another
- * table: of a day that has been unpacked, or as one of other columns.
+ * MayBeElsewhere says whether a row that a day has not any more may be in
+ * another table: of a day that has been unpacked, or as one of other columns.
  */
 static bool
-IsElsewhere(Relation parent, const DayReader *reader)
+MayBeElsewhere(Relation parent, const DayReader *reader)
 {
 	AttrNumber *attributes = palloc(sizeof(AttrNumber) *
 									reader->layout->ncolumns);
@@ -126,10 +127,10 @@ ZbxhistReadNewest(Relation table, Relation parent, Oid day, const RowKey *key,
 	ZbxhistStartAt(&range, make_position(position_clock(position), PG_INT32_MIN));
 	ZbxhistEndAt(&range, make_position(position_clock(position), PG_INT32_MAX));
 	ZbxhistDayReaderStart(reader, &range);
-	result = FindRow(reader, key, seen, position, newest);
+	result = FindRowOfSecond(reader, key, seen, position, newest);
 	if (result != ROW_SAME &&
 		(IsolationUsesXactSnapshot() ||
-		 (result == ROW_GONE && IsElsewhere(parent, reader))))
+		 (result == ROW_GONE && MayBeElsewhere(parent, reader))))
 		ZbxhistRaiseChanged();
 	ZbxhistCloseDayReader(reader);
 	UnregisterSnapshot(spec.snapshot);

@@ -62,10 +62,10 @@ TakeOrs(PackedRel *packed, List *restrictions)
 }
 
 /*
- * TakeCondition is ZbxhistTakeCondition, which is not done again for these.
+ * TakeNewCondition is ZbxhistTakeCondition, which is not done again for these.
  */
 static bool
-TakeCondition(const PackedRel *packed, Expr *clause, List **conds)
+TakeNewCondition(const PackedRel *packed, Expr *clause, List **conds)
 {
 	ListCell   *lc;
 
@@ -100,7 +100,7 @@ ZbxhistSplitConditions(const PackedRel *packed, List *restrictions,
 		if (restriction->pseudoconstant)
 			continue;
 		if (zbxhist_enable_packed_scan_pruning &&
-			TakeCondition(packed, restriction->clause, conds))
+			TakeNewCondition(packed, restriction->clause, conds))
 			*exact = lappend(*exact, restriction->clause);
 		else
 			*local = lappend(*local, restriction);
@@ -238,11 +238,12 @@ FindItemPathKeys(PlannerInfo *root, RelOptInfo *rel, bool has_one_clock,
 /* ---- paths ---- */
 
 /*
- * MakePath makes a path.
+ * MakeForeignPath makes a path.
  */
 static ForeignPath *
-MakePath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
-		 List *pathkeys, bool is_by_item, bool is_descending, Relids outer)
+MakeForeignPath(PlannerInfo *root, RelOptInfo *rel,
+				const ScanEstimate *estimate,
+				List *pathkeys, bool is_by_item, bool is_descending, Relids outer)
 {
 	return create_foreignscan_path_compat(root, rel, estimate->rows,
 										  estimate->startup_cost,
@@ -289,8 +290,8 @@ AddItemPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate,
 	if (pathkeys == NIL)
 		return;
 	by_item.total_cost *= BY_ITEM_COST;
-	add_path(rel, (Path *) MakePath(root, rel, &by_item, pathkeys, true,
-									is_descending, rel->lateral_relids));
+	add_path(rel, (Path *) MakeForeignPath(root, rel, &by_item, pathkeys, true,
+										   is_descending, rel->lateral_relids));
 }
 
 /*
@@ -311,8 +312,9 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 	if (ZbxhistIsOneItem(conds))
 		pathkeys = FindPathKeys(root, rel, 0, HasOneClock(conds),
 								&is_descending);
-	add_path(rel, (Path *) MakePath(root, rel, estimate, pathkeys, false,
-									is_descending, rel->lateral_relids));
+	add_path(rel, (Path *) MakeForeignPath(root, rel, estimate, pathkeys,
+										   false,
+										   is_descending, rel->lateral_relids));
 	if (!ZbxhistIsOneItem(conds) && ZbxhistIsListOfItems(conds))
 		AddItemPath(root, rel, estimate, HasOneClock(conds));
 }
@@ -340,7 +342,7 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 		divisor += Max(1.0 - 0.3 * nworkers, 0);
 	share.rows = clamp_row_est(estimate->rows / divisor);
 	share.total_cost -= estimate->cpu_cost * (1 - 1 / divisor);
-	path = MakePath(root, rel, &share, NIL, false, false, NULL);
+	path = MakeForeignPath(root, rel, &share, NIL, false, false, NULL);
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(rel, (Path *) path);
@@ -417,8 +419,9 @@ AddJoinPaths(PlannerInfo *root, RelOptInfo *rel)
 		Estimate(root, rel, list_concat_copy(rel->baserestrictinfo,
 											 info->ppi_clauses), &estimate);
 		info->ppi_rows = estimate.rows;
-		add_path(rel, (Path *) MakePath(root, rel, &estimate, NIL, false,
-										false, lfirst(lc)));
+		add_path(rel, (Path *) MakeForeignPath(root, rel, &estimate, NIL,
+											   false,
+											   false, lfirst(lc)));
 	}
 }
 

@@ -145,10 +145,10 @@ has_subplan(Node *node, void *context)
 }
 
 /*
- * IsFixed says whether an expression has the same value for all rows.
+ * IsFixedExpr says whether an expression has the same value for all rows.
  */
 static bool
-IsFixed(Node *expr, const KeyColumns *columns)
+IsFixedExpr(Node *expr, const KeyColumns *columns)
 {
 	return !bms_is_member(columns->varno, pull_varnos(columns->root, expr)) &&
 		!contain_volatile_functions(expr) && !has_subplan(expr, NULL);
@@ -168,11 +168,11 @@ AddCond(List **conds, PackedCondKind kind, Node *value)
 }
 
 /*
- * ClockOf returns the integer of an expression that has it as a number of
+ * ClockOfExpr returns the integer of an expression that has it as a number of
  * another type, or as a time, in the same order; or else the expression.
  */
 static Node *
-ClockOf(Node *expr)
+ClockOfExpr(Node *expr)
 {
 	FuncExpr   *call = (FuncExpr *) expr;
 
@@ -215,10 +215,11 @@ GetStrategy(Oid operator, Oid type, Oid value_type)
 }
 
 /*
- * KindOf returns the kind of a comparison of the clock, or of the item.
+ * KindOfComparison returns the kind of a comparison of the clock, or of the
+ * item.
  */
 static PackedCondKind
-KindOf(bool is_clock, int strategy)
+KindOfComparison(bool is_clock, int strategy)
 {
 	switch (strategy)
 	{
@@ -236,15 +237,15 @@ KindOf(bool is_clock, int strategy)
 }
 
 /*
- * TakeComparison takes "column op value" or "value op column".
+ * TakeQualComparison takes "column op value" or "value op column".
  */
 static bool
-TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
+TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 {
 	Node	   *left = linitial(op->args);
 	Node	   *right = list_length(op->args) == 2 ? lsecond(op->args) : NULL;
 	Oid			operator = op->opno;
-	AttrNumber	key = GetKey(ClockOf(left), columns);
+	AttrNumber	key = GetKey(ClockOfExpr(left), columns);
 	int			strategy;
 
 	if (key == InvalidAttrNumber)
@@ -253,15 +254,15 @@ TakeComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 
 		left = right;
 		right = swap;
-		key = GetKey(ClockOf(left), columns);
+		key = GetKey(ClockOfExpr(left), columns);
 		operator = get_commutator(operator);
 	}
 	if (key == InvalidAttrNumber || right == NULL ||
-		!OidIsValid(operator) || !IsFixed(right, columns) ||
+		!OidIsValid(operator) || !IsFixedExpr(right, columns) ||
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
 		return false;
-	AddCond(conds, KindOf(key == columns->clock, strategy), right);
+	AddCond(conds, KindOfComparison(key == columns->clock, strategy), right);
 	return true;
 }
 
@@ -279,7 +280,7 @@ TakeTid(OpExpr *op, const KeyColumns *columns, List **conds)
 		return false;
 	if (IsTid(right, columns))
 		right = left;
-	if (!IsFixed(right, columns))
+	if (!IsFixedExpr(right, columns))
 		return false;
 	AddCond(conds, COND_TID, right);
 	return true;
@@ -294,7 +295,7 @@ TakeAnyTid(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 	Node	   *array = lsecond(any->args);
 
 	if (any->opno != TIDEqualOperator || !any->useOr ||
-		!IsTid(linitial(any->args), columns) || !IsFixed(array, columns))
+		!IsTid(linitial(any->args), columns) || !IsFixedExpr(array, columns))
 		return false;
 	AddCond(conds, COND_TIDS, array);
 	return true;
@@ -312,7 +313,7 @@ TakeAny(ScalarArrayOpExpr *any, const KeyColumns *columns, List **conds)
 
 	if (key == InvalidAttrNumber || !any->useOr ||
 		get_op_opfamily_strategy(any->opno, INTEGER_BTREE_FAM_OID) != BTEqualStrategyNumber ||
-		!IsFixed(array, columns))
+		!IsFixedExpr(array, columns))
 		return false;
 	AddCond(conds, key == columns->clock ? COND_CLOCKS : COND_ITEMS, array);
 	return key != columns->clock;
@@ -399,10 +400,10 @@ typedef struct Keys
 } Keys;
 
 /*
- * AddKey adds an item's clocks.
+ * AddItemClocks adds an item's clocks.
  */
 static void
-AddKey(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
+AddItemClocks(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
 {
 	ItemClocks *key;
 
@@ -420,10 +421,10 @@ AddKey(Keys *keys, int64 itemid, int64 from_clock, int64 to_clock)
 }
 
 /*
- * AddPart adds what a part of an OR leaves.
+ * AddOrPart adds what a part of an OR leaves.
  */
 static void
-AddPart(Keys *keys, const ScanBounds *part)
+AddOrPart(Keys *keys, const ScanBounds *part)
 {
 	if (part->from_clock > part->to_clock)
 		return;
@@ -436,10 +437,10 @@ AddPart(Keys *keys, const ScanBounds *part)
 	keys->to_clock = Max(keys->to_clock, part->to_clock);
 	keys->has_items &= part->items != NULL;
 	for (int i = 0; i < part->nkeys; i++)
-		AddKey(keys, part->keys[i].itemid, part->keys[i].from_clock,
-			   part->keys[i].to_clock);
+		AddItemClocks(keys, part->keys[i].itemid, part->keys[i].from_clock,
+					  part->keys[i].to_clock);
 	for (int i = 0; part->keys == NULL && i < part->nitems; i++)
-		AddKey(keys, part->items[i], part->from_clock, part->to_clock);
+		AddItemClocks(keys, part->items[i], part->from_clock, part->to_clock);
 }
 
 /*
@@ -456,12 +457,12 @@ MakeItems(const Keys *keys)
 }
 
 /*
- * TakeOr takes what follows from an OR whose parts have constants: the clocks
- * of each item; if some part does not name its items, the clocks between the
- * first and the last.
+ * TakeOrClocks takes what follows from an OR whose parts have constants: the
+ * clocks of each item; if some part does not name its items, the clocks
+ * between the first and the last.
  */
 static void
-TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
+TakeOrClocks(BoolExpr *or, const KeyColumns *columns, List **conds)
 {
 	Keys		keys = {
 		.has_items = true,
@@ -478,7 +479,7 @@ TakeOr(BoolExpr *or, const KeyColumns *columns, List **conds)
 		CHECK_FOR_INTERRUPTS();
 		(void) ZbxhistTakeCondition(lfirst(lc), columns, &part);
 		ZbxhistGetConstBounds(part, &bounds);
-		AddPart(&keys, &bounds);
+		AddOrPart(&keys, &bounds);
 	}
 	if (keys.has_items && keys.has_clocks)
 	{
@@ -505,7 +506,7 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 	switch (nodeTag(clause))
 	{
 		case T_OpExpr:
-			return TakeComparison((OpExpr *) clause, columns, conds) ||
+			return TakeQualComparison((OpExpr *) clause, columns, conds) ||
 				TakeTid((OpExpr *) clause, columns, conds);
 		case T_ScalarArrayOpExpr:
 			return TakeAny((ScalarArrayOpExpr *) clause, columns, conds) ||
@@ -514,7 +515,7 @@ ZbxhistTakeCondition(Expr *clause, const KeyColumns *columns, List **conds)
 			return TakeNotNull((NullTest *) clause, columns);
 		case T_BoolExpr:
 			if (is_orclause(clause))
-				TakeOr((BoolExpr *) clause, columns, conds);
+				TakeOrClocks((BoolExpr *) clause, columns, conds);
 			if (!is_andclause(clause))
 				return false;
 			foreach(lc, ((BoolExpr *) clause)->args)

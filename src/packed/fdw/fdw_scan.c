@@ -29,10 +29,10 @@
 /* ---- beginning ---- */
 
 /*
- * SetWanted says which columns the plan asks for.
+ * SetWantedColumns says which columns the plan asks for.
  */
 static void
-SetWanted(FdwScanState *state, List *attributes, int natts)
+SetWantedColumns(FdwScanState *state, List *attributes, int natts)
 {
 	ListCell   *lc;
 
@@ -69,7 +69,8 @@ ZbxhistBeginFdwScan(ForeignScanState *node)
 	order = list_nth(plan->fdw_private, PLAN_ORDER);
 	state->is_descending = list_nth_int(order, ORDER_IS_DESCENDING);
 	state->is_by_item = list_nth_int(order, ORDER_IS_BY_ITEM);
-	SetWanted(state, list_nth(plan->fdw_private, PLAN_ATTRIBUTES), desc->natts);
+	SetWantedColumns(state, list_nth(plan->fdw_private, PLAN_ATTRIBUTES),
+					 desc->natts);
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist scan bounds",
 												  ALLOCSET_SMALL_SIZES);
@@ -150,10 +151,10 @@ ZbxhistEvaluateBounds(ForeignScanState *node, FdwScanState *state,
 }
 
 /*
- * StartScan begins to read by the present values of the conditions.
+ * StartForeignScan begins to read by the present values of the conditions.
  */
 static void
-StartScan(ForeignScanState *node, FdwScanState *state)
+StartForeignScan(ForeignScanState *node, FdwScanState *state)
 {
 	MemoryContext old =
 		MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
@@ -200,7 +201,7 @@ IterateForeignScan(ForeignScanState *node)
 	PackedRowId id;
 
 	if (!state->has_started)
-		StartScan(node, state);
+		StartForeignScan(node, state);
 	ExecClearTuple(slot);
 	if (!packed_scan_next(scan))
 		return slot;

@@ -118,11 +118,11 @@ IsBuiltIn(Oid type)
 }
 
 /*
- * MakeCast prepares the conversion of a column to the type that items have;
- * returns NULL if it has that.
+ * MakeItemCast prepares the conversion of a column to the type that items
+ * have; returns NULL if it has that.
  */
 static ExprState *
-MakeCast(Relation table, Form_pg_attribute att)
+MakeItemCast(Relation table, Form_pg_attribute att)
 {
 	CaseTestExpr *input;
 	Node	   *cast;
@@ -169,7 +169,7 @@ ZbxhistBeginRowKey(Relation table, List *targets)
 		column->type = lookup_type_cache(column->att->atttypid,
 										 TYPECACHE_EQ_OPR_FINFO);
 	}
-	key->to_itemid = MakeCast(table, key->columns[KEY_ITEMID].att);
+	key->to_itemid = MakeItemCast(table, key->columns[KEY_ITEMID].att);
 	return key;
 }
 

@@ -77,8 +77,8 @@ hash_of(const PackedBytes *string)
  * of them it is.  Returns how many there are, or 0 if more than limit.
  */
 static int
-find_distinct(const PackedBytes *strings, int n, PackedBytes *distinct,
-			  uint64 *indexes, int limit)
+find_distinct_strings(const PackedBytes *strings, int n, PackedBytes *distinct,
+					  uint64 *indexes, int limit)
 {
 	uint32		size = 16;
 	int		   *table;
@@ -187,7 +187,7 @@ ZbxhistEncodeBytes(ByteBuffer *buffer, const PackedBytes *values, int n)
 		return;
 	distinct = palloc(n * sizeof(PackedBytes));
 	indexes = palloc(n * sizeof(uint64));
-	count = find_distinct(values, n, distinct, indexes, n / 2 + 1);
+	count = find_distinct_strings(values, n, distinct, indexes, n / 2 + 1);
 	codec_put_byte(buffer, 0);
 	if (count > 0 && count < n)
 	{
@@ -272,8 +272,8 @@ get_strings(ByteReader *reader, PackedBytes *strings, Slice slice, uint8 flags)
 
 /* Takes the distinct strings and what says where they are. */
 static bool
-get_dictionary(ByteReader *reader, PackedBytes *values, Slice slice,
-			   uint8 flags)
+get_string_dictionary(ByteReader *reader, PackedBytes *values, Slice slice,
+					  uint8 flags)
 {
 	int			n = codec_count(slice);
 	uint64	   *indexes;
@@ -315,6 +315,6 @@ ZbxhistDecodeBytes(ByteReader *reader, PackedBytes *values, Slice slice)
 	if (!codec_get_byte(reader, &flags) || (flags & ~BYTES_ALL) != 0)
 		return false;
 	if ((flags & BYTES_DICTIONARY) != 0)
-		return get_dictionary(reader, values, slice, flags);
+		return get_string_dictionary(reader, values, slice, flags);
 	return get_strings(reader, values, slice, flags);
 }

@@ -199,8 +199,9 @@ scale_values(const double *values, int n, int decimals, uint64 *scaled,
 
 /* Adds values as integers. */
 static void
-put_scaled(ByteBuffer *buffer, const double *values, int n, int decimals,
-		   uint64 *work)
+put_scaled_doubles(ByteBuffer *buffer, const double *values, int n,
+				   int decimals,
+				   uint64 *work)
 {
 	bool		is_corrected = scale_values(values, n, decimals, work, work + n);
 
@@ -257,7 +258,7 @@ ZbxhistEncodeDoubles(ByteBuffer *buffer, const double *values, int n)
 	if (bits > BAD_WIDTH)
 		put_bits(buffer, values, n, work);
 	else
-		put_scaled(buffer, values, n, decimals, work);
+		put_scaled_doubles(buffer, values, n, decimals, work);
 	if (bits > GOOD_WIDTH && bits <= BAD_WIDTH)
 		try_bits(buffer, start, values, n, work);
 	pfree(work);

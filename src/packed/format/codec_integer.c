@@ -132,9 +132,9 @@ divide_by_scale(uint64 *scaled, uint64 *differences, int n, uint64 scale)
  * their differences; the frame is that of either.
  */
 static void
-put_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
-		   const uint64 *differences, int n, uint64 scale, uint64 first,
-		   uint64 *work)
+put_value_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
+				 const uint64 *differences, int n, uint64 scale, uint64 first,
+				 uint64 *work)
 {
 	bool		is_flat = frame->width == 0 && frame->nexceptions == 0;
 	bool		is_from_zero = differences != NULL && values[0] == 0;
@@ -167,8 +167,9 @@ put_stream(ByteBuffer *buffer, const Frame *frame, const uint64 *values,
  * says which each is.  Returns how many there are, or 0 if too many.
  */
 static int
-find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
-			  int limit)
+find_distinct_values(const uint64 *values, int n, uint64 *distinct,
+					 uint64 *indexes,
+					 int limit)
 {
 	uint16		table[HASH_SIZE] = {0}; /* index + 1 */
 	int			count = 0;
@@ -192,8 +193,8 @@ find_distinct(const uint64 *values, int n, uint64 *distinct, uint64 *indexes,
 	return count;
 }
 
-static void encode(ByteBuffer *buffer, const uint64 *values, int n,
-				   bool allow_dictionary);
+static void encode_stream(ByteBuffer *buffer, const uint64 *values, int n,
+						  bool allow_dictionary);
 
 /*
  * Replaces the stream that begins at start by a dictionary, if there are few
@@ -207,15 +208,15 @@ try_dictionary(ByteBuffer *buffer, size_t start, const uint64 *values, int n,
 	size_t		begin = buffer->length;
 	int			count;
 
-	count = find_distinct(values, n, work, work + n,
-						  Min(MAX_DICTIONARY, n / 4));
+	count = find_distinct_values(values, n, work, work + n,
+								 Min(MAX_DICTIONARY, n / 4));
 	if (count == 0)
 		return;
 	codec_put_byte(buffer, STREAM_DICTIONARY);
 	ZbxhistPutVarint(buffer, count);
-	encode(buffer, work, count, false);
+	encode_stream(buffer, work, count, false);
 	if (buffer->length - begin < length)
-		encode(buffer, work + n, n, false);
+		encode_stream(buffer, work + n, n, false);
 	if (buffer->length - begin < length)
 	{
 		length = buffer->length - begin;
@@ -226,7 +227,8 @@ try_dictionary(ByteBuffer *buffer, size_t start, const uint64 *values, int n,
 
 /* Adds the stream of n values. */
 static void
-encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
+encode_stream(ByteBuffer *buffer, const uint64 *values, int n,
+			  bool allow_dictionary)
 {
 	size_t		start = buffer->length;
 	uint64	   *work;
@@ -254,7 +256,8 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 		frame = other;
 	else
 		differences = NULL;
-	put_stream(buffer, &frame, scaled, differences, n, scale, values[0], work);
+	put_value_stream(buffer, &frame, scaled, differences, n, scale, values[0],
+					 work);
 	if (allow_dictionary && frame.width + frame.nexceptions > 0)
 		try_dictionary(buffer, start, values, n, work);
 	pfree(work);
@@ -264,7 +267,7 @@ encode(ByteBuffer *buffer, const uint64 *values, int n, bool allow_dictionary)
 void
 ZbxhistEncodeIntegers(ByteBuffer *buffer, const uint64 *values, int n)
 {
-	encode(buffer, values, n, true);
+	encode_stream(buffer, values, n, true);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -341,7 +344,7 @@ static bool decode(ByteReader *reader, uint64 *values, Slice slice,
 
 /* Takes a dictionary and puts its values in the places of the indexes. */
 static bool
-get_dictionary(ByteReader *reader, uint64 *values, Slice slice)
+get_value_dictionary(ByteReader *reader, uint64 *values, Slice slice)
 {
 	uint64		distinct[MAX_DICTIONARY];
 	uint64		count;
@@ -373,7 +376,7 @@ decode(ByteReader *reader, uint64 *values, Slice slice, bool allow_dictionary)
 		return false;
 	if (flags != STREAM_DICTIONARY)
 		return get_stream(reader, values, slice, flags);
-	return allow_dictionary && get_dictionary(reader, values, slice);
+	return allow_dictionary && get_value_dictionary(reader, values, slice);
 }
 
 /* Takes values that ZbxhistEncodeIntegers added. */

@@ -99,7 +99,7 @@ put_repeats(ByteBuffer *buffer, const int64 *values, const bool *repeats,
 
 /* Adds a column's values of n rows from `from` on. */
 static void
-put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
+put_run_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
 {
 	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
 
@@ -122,8 +122,8 @@ put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n)
  * Adds the clocks of n rows.  A reader of an item's rows needs no other ones.
  */
 static void
-put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
-		   int n)
+put_run_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
+			   int n)
 {
 	PackedColumn firsts = {PACKED_INT};
 	uint64	   *later = palloc(n * sizeof(uint64));
@@ -141,7 +141,7 @@ put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
 			later[nlater++] = clocks[i] - clocks[i - 1];
 	}
 	ZbxhistInitBuffer(&column, BLCKSZ / 4);
-	put_column(&column, &firsts, 0, nitems);
+	put_run_column(&column, &firsts, 0, nitems);
 	if (nlater > 0)
 		ZbxhistPutVarint(buffer, column.length);
 	ZbxhistPutBytes(buffer, column.data, column.length);
@@ -153,7 +153,7 @@ put_clocks(ByteBuffer *buffer, const int64 *itemids, const int64 *clocks,
 
 /* Writes n rows from `from` on. */
 static void
-encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
+encode_run(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 {
 	ByteBuffer	itemids;
 	ByteBuffer	columns;
@@ -178,10 +178,10 @@ encode(ByteBuffer *buffer, const RunRows *rows, int from, int n)
 		size_t		start = columns.length;
 
 		if (i == 0)
-			put_clocks(&columns, rows->itemids + from,
-					   rows->columns[0].ints + from, n);
+			put_run_clocks(&columns, rows->itemids + from,
+						   rows->columns[0].ints + from, n);
 		else
-			put_column(&columns, &rows->columns[i], from, n);
+			put_run_column(&columns, &rows->columns[i], from, n);
 		if (i < rows->ncolumns - 1)
 			ZbxhistPutVarint(buffer, columns.length - start);
 	}
@@ -241,7 +241,7 @@ ZbxhistEncodeRun(const RunRows *rows, int from, size_t max_size, uint8 **data,
 		ByteBuffer	buffer;
 		double		share;
 
-		encode(&buffer, rows, from, n);
+		encode_run(&buffer, rows, from, n);
 		if (buffer.length <= max_size || n == 1)
 		{
 			*data = buffer.data;
@@ -363,7 +363,7 @@ get_repeats(ByteReader *bytes, PackedColumn *column, Slice slice)
 
 /* Takes rows of a column, to the end of its bytes. */
 static bool
-get_column(ByteReader *bytes, PackedColumn *column, Slice slice)
+get_run_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
 	uint8		flags;
 
@@ -403,14 +403,15 @@ is_sorted(const int64 *itemids, const int64 *clocks, const int64 *ns, int n)
 static bool
 get_clock_column(ByteReader *bytes, PackedColumn *column, Slice slice)
 {
-	return get_column(bytes, column, slice) && column->kind == PACKED_INT &&
+	return get_run_column(bytes, column,
+						  slice) && column->kind == PACKED_INT &&
 		column->nulls == NULL;
 }
 
 /* Takes the clocks of the rows that are wanted, whose itemids are known. */
 static bool
-get_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
-		   PackedColumn *column)
+get_run_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
+			   PackedColumn *column)
 {
 	PackedColumn firsts = {0};
 	ByteReader	part;
@@ -441,7 +442,7 @@ get_clocks(const RunReader *run, ByteReader *bytes, const int64 *itemids,
 
 /* Takes the rows that are wanted, but for their itemids. */
 static bool
-get_rows(RunReader *run, RunRows *rows)
+get_wanted_rows(RunReader *run, RunRows *rows)
 {
 	int			i;
 
@@ -455,8 +456,8 @@ get_rows(RunReader *run, RunRows *rows)
 
 		if (!next_column(run, i, &bytes) ||
 			!(i == 0 ?
-			  get_clocks(run, &bytes, rows->itemids, &rows->columns[0]) :
-			  get_column(&bytes, &rows->columns[i], run->rows)))
+			  get_run_clocks(run, &bytes, rows->itemids, &rows->columns[0]) :
+			  get_run_column(&bytes, &rows->columns[i], run->rows)))
 			return false;
 	}
 	return is_sorted(rows->itemids, rows->columns[0].ints, NULL, rows->nrows);
@@ -472,7 +473,7 @@ ZbxhistDecodeRun(const uint8 *data, size_t length, int ncolumns,
 	return open_run(&run, data, length, ncolumns) && open_columns(&run) &&
 		(rows->itemids = ZbxhistGetItemids(run.itemids, run.rows.n,
 										   &run.items)) != NULL &&
-		get_rows(&run, rows);
+		get_wanted_rows(&run, rows);
 }
 
 /* Reads an item's rows of a run; see run.h. */
@@ -498,7 +499,7 @@ ZbxhistDecodeRunItem(const uint8 *data, size_t length, int ncolumns,
 	rows->itemids = palloc(codec_count(run.rows) * sizeof(int64));
 	for (i = 0; i < codec_count(run.rows); i++)
 		rows->itemids[i] = itemid;
-	return get_rows(&run, rows);
+	return get_wanted_rows(&run, rows);
 }
 
 /* Reads what a run's keys are made of; see run.h. */
@@ -521,9 +522,9 @@ ZbxhistDecodeRunKeys(const uint8 *data, size_t length, int ncolumns,
 		ByteReader	bytes;
 
 		if (!next_column(&run, i, &bytes) ||
-			(i == 0 && !get_clocks(&run, &bytes, *itemids, &columns[0])) ||
+			(i == 0 && !get_run_clocks(&run, &bytes, *itemids, &columns[0])) ||
 			(i > 0 && i == ns_column &&
-			 !get_column(&bytes, &columns[1], run.rows)))
+			 !get_run_column(&bytes, &columns[1], run.rows)))
 			return false;
 	}
 	if (ns_column > 0 && columns[1].kind != PACKED_INT)

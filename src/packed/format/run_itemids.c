@@ -39,7 +39,7 @@ typedef struct ItemidReader
 
 /* Adds a stream with its length. */
 static void
-put_stream(ByteBuffer *buffer, const uint64 *values, int n)
+put_sized_stream(ByteBuffer *buffer, const uint64 *values, int n)
 {
 	ByteBuffer	stream;
 
@@ -55,7 +55,8 @@ put_stream(ByteBuffer *buffer, const uint64 *values, int n)
  * one each has; returns how many there are.
  */
 static int
-find_distinct(const int64 *itemids, int n, uint64 *distinct, uint64 *more)
+find_distinct_itemids(const int64 *itemids, int n, uint64 *distinct,
+					  uint64 *more)
 {
 	int			count = 0;
 	int			i;
@@ -89,7 +90,7 @@ put_distinct(ByteBuffer *buffer, uint64 *distinct, int count, uint64 *work)
 	}
 	for (i = 0; i < count; i += BLOCK)
 		work[nfirsts++] = distinct[i];
-	put_stream(buffer, work, nfirsts);
+	put_sized_stream(buffer, work, nfirsts);
 	for (i = 1; i < count; i++)
 	{
 		if (i % BLOCK > 0)
@@ -104,11 +105,11 @@ ZbxhistPutItemids(ByteBuffer *buffer, const int64 *itemids, int n)
 {
 	uint64	   *distinct = palloc(3 * (size_t) n * sizeof(uint64));
 	uint64	   *more = distinct + n;
-	int			count = find_distinct(itemids, n, distinct, more);
+	int			count = find_distinct_itemids(itemids, n, distinct, more);
 
 	ZbxhistPutVarint(buffer, count);
 	if (count < n)
-		put_stream(buffer, more, count);
+		put_sized_stream(buffer, more, count);
 	put_distinct(buffer, distinct, count, more + n);
 	pfree(distinct);
 }
@@ -188,7 +189,7 @@ get_blocks(const ItemidReader *reader, int block, int end, uint64 *itemids)
 
 /* Takes how many more rows than one the distinct itemids before `to` have. */
 static uint64 *
-get_rows(const ItemidReader *reader, int to)
+get_row_counts(const ItemidReader *reader, int to)
 {
 	ByteReader	bytes = reader->rows;
 	uint64	   *more = palloc0(to * sizeof(uint64));
@@ -216,7 +217,7 @@ ZbxhistGetItemids(ByteReader bytes, int n, Slice *items)
 		return NULL;
 	distinct = palloc(reader.count * sizeof(uint64));
 	if (get_blocks(&reader, 0, reader.nblocks, distinct) == 0 ||
-		(more = get_rows(&reader, reader.count)) == NULL)
+		(more = get_row_counts(&reader, reader.count)) == NULL)
 		return NULL;
 	for (i = 0; i < reader.count; i++)
 	{
@@ -236,7 +237,7 @@ ZbxhistGetItemids(ByteReader bytes, int n, Slice *items)
 
 /* Finds where the rows of a distinct itemid are, if there is one. */
 static bool
-find_rows(const ItemidReader *reader, int which, Slice *rows)
+find_item_rows(const ItemidReader *reader, int which, Slice *rows)
 {
 	uint64	   *more;
 	uint64		from = 0;
@@ -248,7 +249,7 @@ find_rows(const ItemidReader *reader, int which, Slice *rows)
 		rows->to = which + 1;
 		return true;
 	}
-	more = get_rows(reader, which + 1);
+	more = get_row_counts(reader, which + 1);
 	if (more == NULL)
 		return false;
 	for (i = 0; i < which && from < reader->nrows; i++)
@@ -294,5 +295,5 @@ ZbxhistFindItemid(ByteReader bytes, int n, int64 itemid, Slice *rows,
 	items->n = reader.count;
 	items->from = (block - 1) * BLOCK + i;
 	items->to = items->from + 1;
-	return find_rows(&reader, items->from, rows);
+	return find_item_rows(&reader, items->from, rows);
 }

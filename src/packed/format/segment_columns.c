@@ -38,8 +38,9 @@ ZbxhistSegmentChecksum(const uint8 *data, size_t length)
  * if it has none.
  */
 static void
-put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n,
-		   const SegmentStats *stats)
+put_segment_column(ByteBuffer *buffer, const PackedColumn *column, int from,
+				   int n,
+				   const SegmentStats *stats)
 {
 	const bool *nulls = column->nulls == NULL ? NULL : column->nulls + from;
 	uint64	   *distances;
@@ -61,7 +62,7 @@ put_column(ByteBuffer *buffer, const PackedColumn *column, int from, int n,
 
 /* Adds the column of clocks, less the first one. */
 static void
-put_clocks(ByteBuffer *buffer, const int64 *clocks, int n)
+put_segment_clocks(ByteBuffer *buffer, const int64 *clocks, int n)
 {
 	uint64	   *seconds = palloc(n * sizeof(uint64));
 	int			i;
@@ -95,10 +96,10 @@ ZbxhistEncodeRows(ByteBuffer *buffer, const SegmentRows *rows, int from, int n,
 		else if (rows->shared != NULL && i == rows->ns_column)
 			codec_put_byte(&columns, PACKED_INT | COLUMN_SHARED);
 		else if (i == 0)
-			put_clocks(&columns, rows->columns[0].ints + from, n);
+			put_segment_clocks(&columns, rows->columns[0].ints + from, n);
 		else
-			put_column(&columns, &rows->columns[i], from, n,
-					   i == stats_column ? stats : NULL);
+			put_segment_column(&columns, &rows->columns[i], from, n,
+							   i == stats_column ? stats : NULL);
 		if (i < rows->ncolumns - 1)
 			ZbxhistPutVarint(buffer, columns.length - begin);
 	}
@@ -131,8 +132,9 @@ get_flags(ByteReader *bytes, const GroupReader *reader, int segment,
 
 /* Takes a column of the segment's rows, to the end of the bytes. */
 static bool
-get_column(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
-		   int segment, TimesReader *times)
+get_segment_column(ByteReader *bytes, PackedColumn *column,
+				   const GroupReader *reader,
+				   int segment, TimesReader *times)
 {
 	bool		is_from_min;
 	uint8		flags;
@@ -176,8 +178,9 @@ restore_clocks(int64 *clocks, const SegmentInfo *info)
 
 /* Takes the column of clocks, to the bytes' end. */
 static bool
-get_clocks(ByteReader *bytes, PackedColumn *column, const GroupReader *reader,
-		   int segment, TimesReader *times)
+get_segment_clocks(ByteReader *bytes, PackedColumn *column,
+				   const GroupReader *reader,
+				   int segment, TimesReader *times)
 {
 	const SegmentInfo *info = &reader->segments[segment];
 
@@ -229,9 +232,11 @@ ZbxhistDecodeRows(ByteReader *bytes, const GroupReader *reader, int segment,
 			times.clocks = column;
 		if (wanted != NULL && !wanted[i])
 			continue;
-		if (!(i == 0 ? get_clocks(&column, &rows->columns[0], reader, segment,
-								  &times) :
-			  get_column(&column, &rows->columns[i], reader, segment, &times)))
+		if (!(i == 0 ? get_segment_clocks(&column, &rows->columns[0], reader,
+										  segment,
+										  &times) :
+			  get_segment_column(&column, &rows->columns[i], reader, segment,
+								 &times)))
 			return false;
 	}
 	return true;

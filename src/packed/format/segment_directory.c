@@ -164,8 +164,9 @@ ZbxhistDirectoryAdd(Directory *directory, const SegmentInfo *info,
 
 /* Writes a column; work has room for its numbers. */
 static void
-put_column(ByteBuffer *buffer, const Directory *directory, int column,
-		   uint64 *work)
+put_directory_column(ByteBuffer *buffer, const Directory *directory,
+					 int column,
+					 uint64 *work)
 {
 	const NumberRange *range = &directory->ranges[column];
 	const uint64 *numbers = (const uint64 *) directory->numbers.data + column;
@@ -193,7 +194,7 @@ ZbxhistPutDirectory(ByteBuffer *buffer, const Directory *directory)
 
 	codec_put_signed(buffer, directory->first_itemid);
 	for (i = 0; i < DIRECTORY_NUMBERS; i++)
-		put_column(buffer, directory, i, work);
+		put_directory_column(buffer, directory, i, work);
 	ZbxhistPutBytes(buffer, directory->stats.data, directory->stats.length);
 	pfree(work);
 }
@@ -211,7 +212,8 @@ typedef struct NumberReader
 
 /* Takes a column of n numbers; all up to end may be looked at. */
 static bool
-get_column(ByteReader *bytes, NumberReader *column, int n, const uint8 *end)
+get_directory_column(ByteReader *bytes, NumberReader *column, int n,
+					 const uint8 *end)
 {
 	size_t		length;
 	uint8		width;
@@ -369,8 +371,9 @@ ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader, uint32 offset,
 	if (!codec_get_signed(bytes, &itemid))
 		return false;
 	for (i = 0; i < DIRECTORY_NUMBERS; i++)
-		if (!get_column(bytes, &columns[i], count_numbers(reader->nsegments, i),
-						reader->data + reader->length))
+		if (!get_directory_column(bytes, &columns[i],
+								  count_numbers(reader->nsegments, i),
+								  reader->data + reader->length))
 			return false;
 	reader->segments = palloc(sizeof(SegmentInfo) * (reader->nsegments + 1));
 	reader->stats = palloc(sizeof(StatsReader));

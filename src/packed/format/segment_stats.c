@@ -178,7 +178,7 @@ half_sum(uint64 range, uint32 count)
 
 /* Adds doubles that are decimals. */
 static void
-put_scaled(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
+put_scaled_stats(ByteBuffer *buffer, const ScaledStats *scaled, uint32 count)
 {
 	uint64		min = scaled->min;
 
@@ -250,7 +250,7 @@ ZbxhistPutStats(ByteBuffer *buffer, const SegmentStats *stats, uint32 nrows)
 	else if ((flags & STATS_FORM) == STATS_BITS)
 		put_double_bits(buffer, stats);
 	else
-		put_scaled(buffer, &scaled, stats->count);
+		put_scaled_stats(buffer, &scaled, stats->count);
 }
 
 /* Takes what put_double_bits wrote. */
@@ -266,7 +266,7 @@ get_double_bits(ByteReader *reader, SegmentStats *stats)
 	return true;
 }
 
-/* Takes what put_scaled wrote. */
+/* Takes what put_scaled_stats wrote. */
 static bool
 get_scaled(ByteReader *reader, SegmentStats *stats, int decimals)
 {

@@ -20,8 +20,8 @@
 
 /* The rows of a vector from a first clock up to a last one. */
 static void
-find_rows(const SharedTimes *times, int64 first_clock, int64 last_clock,
-		  int *from, int *n)
+find_vector_rows(const SharedTimes *times, int64 first_clock, int64 last_clock,
+				 int *from, int *n)
 {
 	int			end;
 
@@ -40,8 +40,8 @@ ZbxhistPutTimes(ByteBuffer *buffer, const SegmentRows *rows, int from, int n)
 				count,
 				i;
 
-	find_rows(rows->shared, clocks[from], clocks[from + n - 1], &first,
-			  &count);
+	find_vector_rows(rows->shared, clocks[from], clocks[from + n - 1], &first,
+					 &count);
 	codec_put_byte(buffer, CLOCKS_SHARED);
 	ZbxhistPutVarint(buffer, rows->shared->number);
 	codec_put_byte(buffer, count == n ? TIMES_EACH : TIMES_SOME);
@@ -146,7 +146,8 @@ ZbxhistGetTimes(TimesReader *times, const GroupReader *reader, int segment)
 		!ZbxhistGetVarint(&bytes, &number) ||
 		!reader->times->find(reader->times, number, &shared))
 		return false;
-	find_rows(&shared, info->first_clock, info->last_clock, &from, &count);
+	find_vector_rows(&shared, info->first_clock, info->last_clock, &from,
+					 &count);
 	if (!get_places(&bytes, info->nrows, count, &places))
 		return false;
 	times->rows[1] = copy_rows(shared.ns, from, info->nrows, places);

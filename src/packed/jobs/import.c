@@ -123,10 +123,10 @@ ReceiveQuery(const char *query, DestReceiver *receiver)
 }
 
 /*
- * AddRow adds a row to the checksum.
+ * AddRowChecksum adds a row to the checksum.
  */
 static bool
-AddRow(TupleTableSlot *slot, DestReceiver *self)
+AddRowChecksum(TupleTableSlot *slot, DestReceiver *self)
 {
 	ChecksumState *state = (ChecksumState *) self;
 
@@ -166,7 +166,7 @@ zbxhist_checksum_rows(PG_FUNCTION_ARGS)
 	Relation	rel;
 
 	rel = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
-	state.receiver.receiveSlot = AddRow;
+	state.receiver.receiveSlot = AddRowChecksum;
 	state.receiver.rStartup = StartHashing;
 	state.receiver.rShutdown = EndRows;
 	state.receiver.rDestroy = EndRows;
@@ -336,10 +336,12 @@ HashRows(ImportState *state)
 }
 
 /*
- * WriteSorted gives a sorted row to the writer, and keeps it for the checksum.
+ * WriteImportedRow gives a sorted row to the writer, and keeps it for the
+ * checksum.
  */
 static void
-WriteSorted(ImportState *state, DayWriter *writer, const SortedRow *sorted)
+WriteImportedRow(ImportState *state, DayWriter *writer,
+				 const SortedRow *sorted)
 {
 	int32		clock = position_clock(sorted->position);
 	RowBuffer  *buffer;
@@ -359,10 +361,10 @@ WriteSorted(ImportState *state, DayWriter *writer, const SortedRow *sorted)
 }
 
 /*
- * WriteDay writes the sorted rows; returns the bytes that they take.
+ * WriteImportedDay writes the sorted rows; returns the bytes that they take.
  */
 static uint64
-WriteDay(ImportState *state)
+WriteImportedDay(ImportState *state)
 {
 	DayWriter  *writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
 	SortedRow	row;
@@ -381,7 +383,7 @@ WriteDay(ImportState *state)
 			ZbxhistBeginRows(state->hashed, row.itemid);
 		itemid = row.itemid;
 		position = row.position;
-		WriteSorted(state, writer, &row);
+		WriteImportedRow(state, writer, &row);
 	}
 	HashRows(state);
 	ZbxhistFreeRowBuffer(state->hashed);
@@ -422,7 +424,7 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 	initStringInfo(&state->record);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
 	ReadQuery(state, text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	values[2] = Int64GetDatum((int64) WriteDay(state));
+	values[2] = Int64GetDatum((int64) WriteImportedDay(state));
 	ZbxhistVerifyWritten(state->day, state->layout, state->nwritten,
 						 state->checksum, NULL, NULL);
 	values[0] = Int64GetDatum((int64) state->nread);

@@ -146,11 +146,11 @@ LoadRows(MergeState *state, LateRows *late)
 }
 
 /*
- * FindKey returns the number of the row at a position in a decoded segment,
- * or -1.
+ * FindRowOfKey returns the number of the row at a position in a decoded
+ * segment, or -1.
  */
 static int
-FindKey(const MergeState *state, const SegmentRows *rows, int64 position)
+FindRowOfKey(const MergeState *state, const SegmentRows *rows, int64 position)
 {
 	int32		clock = position_clock(position);
 
@@ -185,17 +185,17 @@ IsFull(MergePart *part, int32 clock)
 }
 
 /*
- * TakeRow takes the row number of part out of the parent, unless it has to
+ * TakeOutRow takes the row number of part out of the parent, unless it has to
  * stay there.
  */
 static void
-TakeRow(MergeState *state, MergePart *part, int number)
+TakeOutRow(MergeState *state, MergePart *part, int number)
 {
 	LateRow    *row = &part->late.rows[number];
 	int			existing = -1;
 
 	if (state->has_key && part->segment >= 0)
-		existing = FindKey(state, &part->decoded, row->position);
+		existing = FindRowOfKey(state, &part->decoded, row->position);
 	if (existing >= 0 &&
 		!ZbxhistSameRow(&part->decoded, existing,
 						&part->late.buffer->rows, number))
@@ -224,12 +224,12 @@ TakeRow(MergeState *state, MergePart *part, int number)
 /* ---- a group ---- */
 
 /*
- * MakePart begins the part of a segment, or of an item without one, with the
- * late rows that belong to it.
+ * MakeSegmentPart begins the part of a segment, or of an item without one,
+ * with the late rows that belong to it.
  */
 static MergePart *
-MakePart(MergeState *state, const GroupReader *reader, int segment,
-		 LateRow *rows, int nrows)
+MakeSegmentPart(MergeState *state, const GroupReader *reader, int segment,
+				LateRow *rows, int nrows)
 {
 	MergePart  *part = palloc0(sizeof(MergePart));
 
@@ -245,7 +245,7 @@ MakePart(MergeState *state, const GroupReader *reader, int segment,
 	for (int i = 0; i < nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		TakeRow(state, part, i);
+		TakeOutRow(state, part, i);
 	}
 	return part;
 }
@@ -303,14 +303,15 @@ DivideGroup(MergeState *state, const GroupReader *reader, LateRow *rows,
 			 reader->segments[segment].itemid <= rows[next].itemid))
 		{
 			count = CountOfSegment(reader, segment, &rows[next], nrows - next);
-			parts = lappend(parts, MakePart(state, reader, segment++,
-											&rows[next], count));
+			parts = lappend(parts, MakeSegmentPart(state, reader, segment++,
+												   &rows[next], count));
 		}
 		else
 		{
 			count = CountOfItem(&rows[next], nrows - next);
-			parts = lappend(parts, MakePart(state, reader, -1, &rows[next],
-											count));
+			parts = lappend(parts, MakeSegmentPart(state, reader, -1,
+												   &rows[next],
+												   count));
 		}
 		next += count;
 	}
@@ -548,10 +549,10 @@ VisitRow(void *arg, TupleTableSlot *slot)
 /* ---- the function ---- */
 
 /*
- * FindColumn returns the number of the day's column that is att, or -1.
+ * FindMergedColumn returns the number of the day's column that is att, or -1.
  */
 static int
-FindColumn(const DayLayout *layout, Form_pg_attribute att)
+FindMergedColumn(const DayLayout *layout, Form_pg_attribute att)
 {
 	for (int i = 0; i < layout->ncolumns; i++)
 	{
@@ -583,7 +584,7 @@ FindAttributes(MergeState *state)
 
 		if (att->attisdropped)
 			continue;
-		number = FindColumn(state->layout, att);
+		number = FindMergedColumn(state->layout, att);
 		/* at another place it is one that was added again */
 		if (number <= last)
 			return false;

@@ -115,11 +115,11 @@ typedef struct RunMerge
 /* ---- what there is ---- */
 
 /*
- * AddRun chooses the run in a slot.  One that is out of line is a single row, and
- * one that is damaged stays as it is, for salvage().
+ * ChooseRun chooses the run in a slot.  One that is out of line is a single
+ * row, and one that is damaged stays as it is, for salvage().
  */
 static void
-AddRun(RunMerge *merge, TupleTableSlot *slot)
+ChooseRun(RunMerge *merge, TupleTableSlot *slot)
 {
 	DayGroup	place;
 
@@ -169,7 +169,7 @@ ChooseStored(RunMerge *merge)
 		   (slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		AddRun(merge, slot);
+		ChooseRun(merge, slot);
 	}
 	ZbxhistEndRunIndexScan(scan);
 }
@@ -268,7 +268,7 @@ ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
 		const DayGroup *place;
 
 		CHECK_FOR_INTERRUPTS();
-		AddRun(merge, slot);
+		ChooseRun(merge, slot);
 		if (merge->nplaces == first)
 			continue;
 		place = &merge->places[merge->nplaces - 1];
@@ -452,11 +452,11 @@ ChooseRuns(RunMerge *merge, int enough)
 }
 
 /*
- * FindRuns finds the runs that are to be merged, by a snapshot of now; returns
- * false if there are none.  Allocates in the current context.
+ * FindRunsToMerge finds the runs that are to be merged, by a snapshot of now;
+ * returns false if there are none.  Allocates in the current context.
  */
 static bool
-FindRuns(RunMerge *merge, int enough)
+FindRunsToMerge(RunMerge *merge, int enough)
 {
 	merge->max_places = 128;
 	merge->places = palloc(merge->max_places * sizeof(DayGroup));
@@ -603,7 +603,7 @@ MergeLevel(RunMerge *merge, int enough)
 	bool		found;
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
-	found = FindRuns(merge, enough);
+	found = FindRunsToMerge(merge, enough);
 	if (found && (!ConditionalLockRelation(merge->rel,
 										   ShareUpdateExclusiveLock) ||
 				  !ZbxhistTryMerge(RelationGetRelid(merge->rel))))
@@ -617,7 +617,7 @@ MergeLevel(RunMerge *merge, int enough)
 
 	merge->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	do
-		found = FindRuns(merge, enough);
+		found = FindRunsToMerge(merge, enough);
 	while (found && !MergeChosen(merge));
 	UnregisterSnapshot(merge->snapshot);
 	return found ? merge->nmerged : 0;

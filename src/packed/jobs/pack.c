@@ -95,10 +95,10 @@ SortHeapTuple(PackState *state, HeapTuple tuple)
 }
 
 /*
- * WriteSorted gives a sorted row to the writer.
+ * WritePackedRow gives a sorted row to the writer.
  */
 static void
-WriteSorted(DayWriter *writer, const SortedRow *sorted)
+WritePackedRow(DayWriter *writer, const SortedRow *sorted)
 {
 	RowBuffer  *buffer;
 	int			row;
@@ -268,11 +268,11 @@ OpenTables(PackState *state, Oid partition, Oid day)
 }
 
 /*
- * WriteDay writes the sorted rows of items that are kept; returns the bytes
- * that they take.
+ * WritePackedDay writes the sorted rows of items that are kept; returns the
+ * bytes that they take.
  */
 static uint64
-WriteDay(PackState *state)
+WritePackedDay(PackState *state)
 {
 	DayWriter  *writer = ZbxhistBeginDayWrite(state->day, state->layout, true);
 	SortedRow	row;
@@ -285,7 +285,7 @@ WriteDay(PackState *state)
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistKeepsRows(&state->kept, row.itemid, 1))
 			continue;
-		WriteSorted(writer, &row);
+		WritePackedRow(writer, &row);
 		if (++nrows % PROGRESS_ROWS == 0)
 			pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 										 (int64) nrows);
@@ -319,7 +319,7 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	ReadPartition(state);
 	/* snapshots of standby servers may be older than any of ours */
 	log_snapshot_conflict(state->day, state->scan.newest);
-	values[1] = Int64GetDatum((int64) WriteDay(state));
+	values[1] = Int64GetDatum((int64) WritePackedDay(state));
 	values[0] = Int64GetDatum((int64) (state->nread - state->kept.nleft_out));
 	values[2] = Int64GetDatum((int64) state->kept.nleft_out);
 	ZbxhistEndRowSort(state->sort);

@@ -148,11 +148,11 @@ NoteBytes(void *arg, uint64 nbytes)
 /* ---- segments ---- */
 
 /*
- * NextDay returns the day whose segment is the next one, NULL if all have come
- * to their end.
+ * NextSegmentDay returns the day whose segment is the next one, NULL if all
+ * have come to their end.
  */
 static OldDay *
-NextDay(const RepackState *state)
+NextSegmentDay(const RepackState *state)
 {
 	OldDay	   *result = NULL;
 	const SegmentInfo *first = NULL;
@@ -276,17 +276,17 @@ RepackSegment(RepackState *state, OldDay *day)
 }
 
 /*
- * WriteSegments writes all segments of items that are kept; returns the bytes that
- * they take.
+ * WriteKeptSegments writes all segments of items that are kept; returns the
+ * bytes that they take.
  */
 static uint64
-WriteSegments(RepackState *state)
+WriteKeptSegments(RepackState *state)
 {
 	OldDay	   *day;
 
 	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
 	state->page_limit = ZbxhistDayPageLimit(state->writer);
-	while ((day = NextDay(state)) != NULL)
+	while ((day = NextSegmentDay(state)) != NULL)
 	{
 		int64		ngroups = day->stream->ngroups;
 		uint64		before = day->stream->nbytes;
@@ -329,10 +329,10 @@ OpenOldDay(RepackState *state, OldDay *day, Oid relid, uint64 *nbytes)
 }
 
 /*
- * GetPrecision returns what times are to be rounded to, 0 for not at all.
+ * GetTimePrecision returns what times are to be rounded to, 0 for not at all.
  */
 static int64
-GetPrecision(const DayLayout *layout, int64 precision)
+GetTimePrecision(const DayLayout *layout, int64 precision)
 {
 	if (precision <= 1)
 		return 0;
@@ -439,7 +439,7 @@ RepackDays(RepackState *state)
 		state->days[i].stream = ZbxhistOpenDayStream(state->days[i].rel,
 													 state->days[i].layout,
 													 snapshot);
-	nbytes = WriteSegments(state);
+	nbytes = WriteKeptSegments(state);
 	for (int i = 0; i < state->ndays; i++)
 		CloseOldDay(&state->days[i]);
 	UnregisterSnapshot(snapshot);
@@ -477,7 +477,7 @@ zbxhist_repack_rows(PG_FUNCTION_ARGS)
 
 	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenSources(state, PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_OID(1));
-	state->precision = GetPrecision(state->layout, PG_GETARG_INT32(3));
+	state->precision = GetTimePrecision(state->layout, PG_GETARG_INT32(3));
 	ZbxhistTakeOwnerRights(&before, state->new_day->rd_rel->relowner);
 	values[1] = Int64GetDatum((int64) RepackDays(state));
 	values[0] = Int64GetDatum((int64) state->nrows);

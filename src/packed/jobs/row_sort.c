@@ -186,10 +186,10 @@ HasRoom(const RowSort *sort, uint32 length)
 }
 
 /*
- * AddRow adds a row; its bytes are copied.
+ * AddSortRow adds a row; its bytes are copied.
  */
 static void
-AddRow(RowSort *sort, const SortedRow *row)
+AddSortRow(RowSort *sort, const SortedRow *row)
 {
 	SortEntry  *entry;
 
@@ -490,7 +490,7 @@ ZbxhistSortRow(RowSort *sort, StringInfo record, const DayLayout *layout,
 								 DatumGetInt32(values[ns]));
 	row.data = record->data;
 	row.length = record->len;
-	AddRow(sort, &row);
+	AddSortRow(sort, &row);
 }
 
 /* ---- and out of it ---- */
@@ -521,10 +521,11 @@ TakeBytes(RowBuffer *buffer, int row, int number, ValueForm form,
 }
 
 /*
- * TakeValue takes a value out of a sorted row; returns where the next is.
+ * TakeSortedValue takes a value out of a sorted row; returns where the next
+ * is.
  */
 static const char *
-TakeValue(RowBuffer *buffer, int row, int number, const char *next)
+TakeSortedValue(RowBuffer *buffer, int row, int number, const char *next)
 {
 	const LayoutColumn *column = buffer->layout->packed[number];
 	ValueForm	form;
@@ -569,6 +570,6 @@ ZbxhistDecodeRow(RowBuffer *buffer, int row, const char *data)
 		if (*data++)
 			ZbxhistSetNull(buffer, row, i);
 		else
-			data = TakeValue(buffer, row, i, data);
+			data = TakeSortedValue(buffer, row, i, data);
 	}
 }

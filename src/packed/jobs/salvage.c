@@ -210,11 +210,12 @@ BeginsAfter(const DayGroup *group, const LostGroup *begin)
 }
 
 /*
- * FindNext returns the number of the first group, of those that can be read,
- * that begins after a place.
+ * FindNextReadable returns the number of the first group, of those that can be
+ * read, that begins after a place.
  */
 static int
-FindNext(const DayGroup *readable, int nreadable, const LostGroup *begin)
+FindNextReadable(const DayGroup *readable, int nreadable,
+				 const LostGroup *begin)
 {
 	int			i;
 
@@ -256,7 +257,7 @@ MakeLoss(const List *lost, int number, const DayGroup *readable,
 	const LostGroup *begin = list_nth(lost, number);
 	const LostGroup *after = number + 1 < list_length(lost) ?
 		list_nth(lost, number + 1) : NULL;
-	int			next = FindNext(readable, nreadable, begin);
+	int			next = FindNextReadable(readable, nreadable, begin);
 
 	if (next > 0 && IsWithin(&readable[next - 1], begin))
 		return false;
@@ -459,11 +460,11 @@ InsertOne(Salvage *salvage, int number)
 }
 
 /*
- * InsertSlots inserts the rows that have been collected: all at once, or if
+ * InsertSalvaged inserts the rows that have been collected: all at once, or if
  * that fails, one by one.
  */
 static void
-InsertSlots(Salvage *salvage)
+InsertSalvaged(Salvage *salvage)
 {
 	char	   *error;
 
@@ -497,7 +498,7 @@ CollectRow(Salvage *salvage, const SegmentRows *rows, int row)
 	ZbxhistUnpackRow(&salvage->unpacking, row,
 					 salvage->unpacking.slots[salvage->nslots]);
 	if (++salvage->nslots == UNPACK_ROWS)
-		InsertSlots(salvage);
+		InsertSalvaged(salvage);
 	MemoryContextSwitchTo(old);
 }
 
@@ -619,10 +620,10 @@ LoseGroup(Salvage *salvage, StoredGroup *stored, const char *problem)
 }
 
 /*
- * KeepPlace notes where a group that can be read begins and ends.
+ * KeepReadablePlace notes where a group that can be read begins and ends.
  */
 static void
-KeepPlace(Salvage *salvage, const GroupReader *reader)
+KeepReadablePlace(Salvage *salvage, const GroupReader *reader)
 {
 	DayGroup   *place;
 
@@ -643,7 +644,7 @@ KeepGroup(Salvage *salvage, DayGroup *group)
 	GroupReader *reader = &group->reader;
 
 	reader->times = ZbxhistTimesSource(salvage->times);
-	KeepPlace(salvage, reader);
+	KeepReadablePlace(salvage, reader);
 	ZbxhistDeleteGroup(salvage->unpacking.day, &group->tid,
 					   salvage->crosscheck);
 	for (int i = 0; i < reader->nsegments; i++)
@@ -655,7 +656,7 @@ KeepGroup(Salvage *salvage, DayGroup *group)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(salvage->segment_context);
 	}
-	InsertSlots(salvage);
+	InsertSalvaged(salvage);
 }
 
 /*

@@ -54,12 +54,12 @@ typedef struct UnpackState
 /* ---- what rows pass through ---- */
 
 /*
- * OpenTable returns the table whose columns the rows of a day have: the
+ * OpenColumnsTable returns the table whose columns the rows of a day have: the
  * foreign table that stands for packed days, which knows what was in columns
  * that came later, the partition's parent, or the partition itself.
  */
 static Relation
-OpenTable(Oid partition)
+OpenColumnsTable(Oid partition)
 {
 	Relation	parent;
 	Oid			packed;
@@ -103,7 +103,7 @@ ZbxhistBeginUnpacking(Unpacking *state, Oid day, Oid partition)
 	TupleDesc	desc;
 
 	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
-	state->table = OpenTable(partition);
+	state->table = OpenColumnsTable(partition);
 	ZbxhistRequireSameOwner(state->table, rel);
 	ZbxhistTakeOwnerRights(&state->before, rel->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
@@ -160,10 +160,10 @@ ZbxhistEndUnpacking(Unpacking *state)
 /* ---- all rows ---- */
 
 /*
- * InsertSlots inserts the rows that have been collected.
+ * InsertUnpacked inserts the rows that have been collected.
  */
 static void
-InsertSlots(UnpackState *state)
+InsertUnpacked(UnpackState *state)
 {
 	Unpacking  *unpacking = &state->unpacking;
 
@@ -189,7 +189,7 @@ UnpackSegment(UnpackState *state, const SegmentRows *rows)
 	{
 		ZbxhistUnpackRow(unpacking, row, unpacking->slots[state->nslots]);
 		if (++state->nslots == UNPACK_ROWS)
-			InsertSlots(state);
+			InsertUnpacked(state);
 	}
 }
 
@@ -243,7 +243,7 @@ UnpackDay(UnpackState *state)
 		UnpackGroup(state, &group);
 		ZbxhistDeleteGroup(unpacking->day, &group.tid, crosscheck);
 	}
-	InsertSlots(state);
+	InsertUnpacked(state);
 	ZbxhistEndDayScan(scan);
 	UnregisterSnapshot(snapshot);
 }

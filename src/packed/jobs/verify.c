@@ -227,10 +227,10 @@ AddGroupProblem(VerifyState *state, const char *problem)
 }
 
 /*
- * KeepPlace notes where the group begins and ends.
+ * KeepVerifiedPlace notes where the group begins and ends.
  */
 static void
-KeepPlace(VerifyState *state)
+KeepVerifiedPlace(VerifyState *state)
 {
 	make_room(state->places, state->nplaces, state->max_places);
 	state->places[state->nplaces++] = state->group;
@@ -299,7 +299,7 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 	}
 	*group = stored->group;
 	if (stored->has_place)
-		KeepPlace(state);
+		KeepVerifiedPlace(state);
 	if (stored->payload == NULL)
 	{
 		AddGroupProblem(state, "damaged row");

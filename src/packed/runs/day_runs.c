@@ -212,10 +212,10 @@ CompareNext(Datum a, Datum b, void *arg)
 }
 
 /*
- * BeginRun brings those rows of a run into the merge that are asked for.
+ * BeginMergedRun brings those rows of a run into the merge that are asked for.
  */
 static void
-BeginRun(DayRuns *runs, Run *run)
+BeginMergedRun(DayRuns *runs, Run *run)
 {
 	if (run->place.last_itemid < runs->first_itemid)
 		return;
@@ -231,11 +231,11 @@ BeginRun(DayRuns *runs, Run *run)
 }
 
 /*
- * NextItem returns the item of the merge's next row, the last one asked for at the
- * end.
+ * NextMergedItem returns the item of the merge's next row, the last one asked
+ * for at the end.
  */
 static int64
-NextItem(const DayRuns *runs)
+NextMergedItem(const DayRuns *runs)
 {
 	const Run  *run;
 
@@ -252,18 +252,18 @@ static void
 BeginRuns(DayRuns *runs)
 {
 	while (runs->nbegun < runs->nruns &&
-		   runs->runs[runs->nbegun].place.first_itemid <= NextItem(runs))
+		   runs->runs[runs->nbegun].place.first_itemid <= NextMergedItem(runs))
 	{
 		CHECK_FOR_INTERRUPTS();
-		BeginRun(runs, &runs->runs[runs->nbegun++]);
+		BeginMergedRun(runs, &runs->runs[runs->nbegun++]);
 	}
 }
 
 /*
- * TakeRow takes the next row from the merge.
+ * TakeMergedRow takes the next row from the merge.
  */
 static RunRow
-TakeRow(DayRuns *runs)
+TakeMergedRow(DayRuns *runs)
 {
 	Run		   *run = (Run *) DatumGetPointer(binaryheap_first(runs->merge));
 	RunRow		row = {&run->rows, run->next++};
@@ -331,7 +331,7 @@ TakeGroup(DayRuns *runs, RunRow **rows)
 	{
 		if (nrows == size)
 			*rows = repalloc_huge(*rows, (size *= 2) * sizeof(RunRow));
-		(*rows)[nrows++] = TakeRow(runs);
+		(*rows)[nrows++] = TakeMergedRow(runs);
 		BeginRuns(runs);
 	}
 	MemoryContextSwitchTo(old);
@@ -385,9 +385,9 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
 	found = MemoryContextAllocHuge(runs->group_context,
 								   nwanted * sizeof(RunRow));
 	while (nrows < nwanted && !binaryheap_empty(runs->merge) &&
-		   (end_itemid == NO_END_ITEM || NextItem(runs) < end_itemid))
+		   (end_itemid == NO_END_ITEM || NextMergedItem(runs) < end_itemid))
 	{
-		found[nrows++] = TakeRow(runs);
+		found[nrows++] = TakeMergedRow(runs);
 		BeginRuns(runs);
 	}
 	*rows = found;

@@ -141,11 +141,11 @@ ZbxhistEndItemRuns(ItemRuns *items)
 /* ---- what there is ---- */
 
 /*
- * AddRun adds a run, whose row is in the slot, to an array.
+ * AddItemRun adds a run, whose row is in the slot, to an array.
  */
 static void
-AddRun(ItemRuns *items, TupleTableSlot *slot, const DayGroup *place,
-	   Run **runs, int *nruns, int *size)
+AddItemRun(ItemRuns *items, TupleTableSlot *slot, const DayGroup *place,
+		   Run **runs, int *nruns, int *size)
 {
 	if (*nruns == *size)
 	{
@@ -219,7 +219,8 @@ ListStored(ItemRuns *items)
 		{
 			CHECK_FOR_INTERRUPTS();
 			ReadPlace(items, slot, &place);
-			AddRun(items, slot, &place, &items->stored, &items->nstored, &size);
+			AddItemRun(items, slot, &place, &items->stored, &items->nstored,
+					   &size);
 		}
 		ZbxhistEndRunIndexScan(scan);
 		items->scan = ZbxhistBeginRunIndexScan(source->day, indexes.merged,
@@ -330,8 +331,8 @@ CollectRuns(ItemRuns *items, Batch *batch, int64 last_itemid, bool *is_there)
 		ReadPlace(items, slot, &place);
 		*is_there = true;
 		if (place.first_itemid <= itemid)
-			AddRun(items, slot, &place, &batch->runs, &batch->nruns,
-				   &batch->size);
+			AddItemRun(items, slot, &place, &batch->runs, &batch->nruns,
+					   &batch->size);
 		if (place.last_itemid > itemid)
 		{
 			if (pg_sub_s64_overflow(place.last_itemid, place.first_itemid,
@@ -344,12 +345,12 @@ CollectRuns(ItemRuns *items, Batch *batch, int64 last_itemid, bool *is_there)
 }
 
 /*
- * FindRuns finds the runs of a batch that may have the item.  Where one of the
- * batch's runs that was met before is as wide as this one, few index entries are
- * looked at.
+ * FindRunsOfItem finds the runs of a batch that may have the item.  Where one
+ * of the batch's runs that was met before is as wide as this one, few index
+ * entries are looked at.
  */
 static void
-FindRuns(ItemRuns *items, Batch *batch)
+FindRunsOfItem(ItemRuns *items, Batch *batch)
 {
 	Oid			relid = RelationGetRelid(items->source.day);
 	int64		itemid = items->range.itemid;
@@ -417,10 +418,10 @@ ReadRows(ItemRuns *items, Run *run)
 }
 
 /*
- * BeginRun reads a run, if it may have rows that are asked for.
+ * BeginItemRun reads a run, if it may have rows that are asked for.
  */
 static void
-BeginRun(ItemRuns *items, Run *run)
+BeginItemRun(ItemRuns *items, Run *run)
 {
 	const ItemRange *range = &items->range;
 
@@ -474,13 +475,13 @@ BeginNext(ItemRuns *items, int64 clock)
 	if (items->next_stored < items->nstored &&
 		items->stored[items->next_stored].place.last_clock == clock)
 	{
-		BeginRun(items, &items->stored[items->next_stored++]);
+		BeginItemRun(items, &items->stored[items->next_stored++]);
 		return;
 	}
 	batch = &items->batches[items->next_batch++];
-	FindRuns(items, batch);
+	FindRunsOfItem(items, batch);
 	for (int i = 0; i < batch->nruns; i++)
-		BeginRun(items, &batch->runs[i]);
+		BeginItemRun(items, &batch->runs[i]);
 }
 
 /* ---- rows ---- */
@@ -505,10 +506,10 @@ CountNewer(const ItemRuns *items, int64 clock)
 }
 
 /*
- * compare_rows orders rows of one item by time.
+ * compare_row_times orders rows of one item by time.
  */
 static int
-compare_rows(const void *a, const void *b, void *arg)
+compare_row_times(const void *a, const void *b, void *arg)
 {
 	const RunRow *x = a;
 	const RunRow *y = b;
@@ -563,8 +564,8 @@ TakeNewer(ItemRuns *items, int64 clock, int nrows)
 			rows[n].rows = &run->rows;
 			rows[n].row = row;
 			is_sorted &= n == 0 || row > first ||
-				compare_rows(&rows[n - 1], &rows[n],
-							 unconstify(DayLayout *, layout)) <= 0;
+				compare_row_times(&rows[n - 1], &rows[n],
+								  unconstify(DayLayout *, layout)) <= 0;
 			n++;
 		}
 		run->end = first;
@@ -573,7 +574,7 @@ TakeNewer(ItemRuns *items, int64 clock, int nrows)
 	}
 	items->nbegun = nleft;
 	if (!is_sorted)
-		qsort_arg(rows, n, sizeof(RunRow), compare_rows,
+		qsort_arg(rows, n, sizeof(RunRow), compare_row_times,
 				  unconstify(DayLayout *, layout));
 	return rows;
 }

@@ -78,11 +78,11 @@ WhyNotRows(const DayLayout *layout, const DayGroup *place,
 }
 
 /*
- * WhyNotDecoded returns what is wrong with the bytes of a run that could not be
- * decoded.
+ * WhyRunNotDecoded returns what is wrong with the bytes of a run that could
+ * not be decoded.
  */
 static const char *
-WhyNotDecoded(const uint8 *data, size_t length)
+WhyRunNotDecoded(const uint8 *data, size_t length)
 {
 	int			newer = ZbxhistNewerRunFormat(data, length);
 
@@ -100,7 +100,7 @@ WhyNotRun(const DayLayout *layout, const DayGroup *place, const uint8 *data,
 		  size_t length, RunRows *rows)
 {
 	if (!ZbxhistDecodeRun(data, length, layout->npacked, rows))
-		return WhyNotDecoded(data, length);
+		return WhyRunNotDecoded(data, length);
 	return WhyNotRows(layout, place, rows, rows->nrows);
 }
 
@@ -138,7 +138,7 @@ ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
 
 	if (!ZbxhistDecodeRunItem(data, length, layout->npacked, itemid, rows,
 							  &nall))
-		problem = WhyNotDecoded(data, length);
+		problem = WhyRunNotDecoded(data, length);
 	else if (rows->nrows == 0)
 		return false;
 	else
@@ -151,11 +151,11 @@ ZbxhistDecodeDayRunItem(Relation day, const DayLayout *layout,
 /* ---- a group ---- */
 
 /*
- * KindOf returns the kind of a column of several runs: numerics are bytes if
- * one of them is.
+ * KindOfColumn returns the kind of a column of several runs: numerics are
+ * bytes if one of them is.
  */
 static PackedKind
-KindOf(const RunRow *rows, int nrows, int column)
+KindOfColumn(const RunRow *rows, int nrows, int column)
 {
 	PackedKind	kind = rows[0].rows->columns[column].kind;
 
@@ -211,7 +211,7 @@ CopyBytes(PackedColumn *target, const RunRow *rows, int nrows, int column)
 static void
 CopyColumn(PackedColumn *target, const RunRow *rows, int nrows, int column)
 {
-	target->kind = KindOf(rows, nrows, column);
+	target->kind = KindOfColumn(rows, nrows, column);
 	CopyNulls(target, rows, nrows, column);
 	if (target->kind == PACKED_BYTES)
 		CopyBytes(target, rows, nrows, column);
@@ -243,10 +243,10 @@ ZbxhistGatherRows(const DayLayout *layout, const RunRow *rows, int nrows,
 }
 
 /*
- * ClockOf returns the clock of a row.
+ * ClockOfRow returns the clock of a row.
  */
 static inline int64
-ClockOf(const RunRow *row)
+ClockOfRow(const RunRow *row)
 {
 	return row->rows->columns[0].ints[row->row];
 }
@@ -265,7 +265,7 @@ CountSegment(Relation day, const RunRow *rows, int nrows)
 	for (int i = 0; i < nrows && rows[i].rows->itemids[rows[i].row] == itemid;
 		 i++)
 	{
-		if (i > 0 && ClockOf(&rows[i]) != ClockOf(&rows[i - 1]))
+		if (i > 0 && ClockOfRow(&rows[i]) != ClockOfRow(&rows[i - 1]))
 		{
 			nclock = 0;
 			end = i;
@@ -276,7 +276,8 @@ CountSegment(Relation day, const RunRow *rows, int nrows)
 			ereport(ERROR,
 					errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					errmsg("item " INT64_FORMAT " has more than %d values of clock " INT64_FORMAT " in \"%s\"",
-						   itemid, ZBXHIST_MAX_CLOCK_ROWS, ClockOf(&rows[i]),
+						   itemid, ZBXHIST_MAX_CLOCK_ROWS,
+						   ClockOfRow(&rows[i]),
 						   RelationGetRelationName(day)),
 					errtable(day));
 	}
@@ -300,8 +301,8 @@ MakeSegment(const DayLayout *layout, const RunRow *rows, int nrows,
 	for (int i = 0; i < layout->npacked; i++)
 		CopyColumn(&segment->columns[i], rows, nrows, i);
 	info->itemid = segment->itemid;
-	info->first_clock = (int32) ClockOf(&rows[0]);
-	info->last_clock = (int32) ClockOf(&rows[nrows - 1]);
+	info->first_clock = (int32) ClockOfRow(&rows[0]);
+	info->last_clock = (int32) ClockOfRow(&rows[nrows - 1]);
 	info->nrows = nrows;
 	info->length = nrows * RUN_ROW_BYTES;
 }

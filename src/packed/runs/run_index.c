@@ -73,11 +73,11 @@ HasPredicate(Relation index, NullTestType type)
 }
 
 /*
- * HasColumns says whether an index has the columns of that of merged runs, or of
- * the other one, ascending.
+ * HasIndexColumns says whether an index has the columns of that of merged
+ * runs, or of the other one, ascending.
  */
 static bool
-HasColumns(Relation index, bool is_merged)
+HasIndexColumns(Relation index, bool is_merged)
 {
 	static const AttrNumber stored[] = {DAY_ATTNUM_LAST_CLOCK};
 	static const AttrNumber merged[NUM_MERGED_KEYS] = {RUN_ATTNUM_BATCH,
@@ -110,9 +110,9 @@ NoteIndex(Relation index, RunIndexes *indexes)
 	Form_pg_index form = index->rd_index;
 	Oid		   *place = NULL;
 
-	if (HasColumns(index, false) && HasPredicate(index, IS_NULL))
+	if (HasIndexColumns(index, false) && HasPredicate(index, IS_NULL))
 		place = &indexes->stored;
-	else if (HasColumns(index, true) && HasPredicate(index, IS_NOT_NULL))
+	else if (HasIndexColumns(index, true) && HasPredicate(index, IS_NOT_NULL))
 		place = &indexes->merged;
 	if (!form->indisvalid)
 		return place != NULL || !form->indisready;
@@ -183,7 +183,7 @@ ZbxhistAddToRunIndex(Relation runs, int64 batch, TupleTableSlot **slots,
 		Relation	index = index_open(lfirst_oid(lc), RowExclusiveLock);
 
 		if (index->rd_index->indisready &&
-			HasColumns(index, batch != NO_BATCH))
+			HasIndexColumns(index, batch != NO_BATCH))
 			AddToIndex(runs, index, slots, nslots);
 		index_close(index, NoLock);
 	}

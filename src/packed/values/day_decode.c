@@ -424,11 +424,11 @@ ZbxhistFindWrong(const LayoutColumn *column, const SegmentRows *rows,
 }
 
 /*
- * WhyNotDecoded says why a segment, whose checksum is right, could not be
- * decoded.
+ * WhySegmentNotDecoded says why a segment, whose checksum is right, could not
+ * be decoded.
  */
 static const char *
-WhyNotDecoded(const GroupReader *reader, int segment)
+WhySegmentNotDecoded(const GroupReader *reader, int segment)
 {
 	SharedTimes times;
 	uint64		number;
@@ -453,7 +453,7 @@ ZbxhistWhyNotDecoded(const DayLayout *layout, const GroupReader *reader,
 		return "wrong checksum";
 	if (!ZbxhistDecodeSegment(reader, segment, NULL, rows) ||
 		rows->ncolumns != layout->npacked)
-		return WhyNotDecoded(reader, segment);
+		return WhySegmentNotDecoded(reader, segment);
 	for (int i = 1; i < rows->ncolumns; i++)
 	{
 		if (!packed_kind_is_right(layout->packed[i], &rows->columns[i]))

@@ -90,11 +90,12 @@ ZbxhistFirstOfClock(const SegmentRows *rows, int32 clock)
 }
 
 /*
- * GetPosition returns where a row is; without ns, or if that is null, at the
- * beginning of its second.
+ * GetSegmentPosition returns where a row is; without ns, or if that is null,
+ * at the beginning of its second.
  */
 static inline int64
-GetPosition(const DayLayout *layout, const PackedColumn *columns, int row)
+GetSegmentPosition(const DayLayout *layout, const PackedColumn *columns,
+				   int row)
 {
 	int32		ns = 0;
 
@@ -115,7 +116,7 @@ GetPosition(const DayLayout *layout, const PackedColumn *columns, int row)
 int64
 ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
 {
-	return GetPosition(layout, rows->columns, row);
+	return GetSegmentPosition(layout, rows->columns, row);
 }
 
 /*
@@ -124,7 +125,7 @@ ZbxhistRowPosition(const DayLayout *layout, const SegmentRows *rows, int row)
 int64
 ZbxhistRunPosition(const DayLayout *layout, const RunRows *rows, int row)
 {
-	return GetPosition(layout, rows->columns, row);
+	return GetSegmentPosition(layout, rows->columns, row);
 }
 
 /* stands for a null */

@@ -364,12 +364,12 @@ PrepareCast(Node *cast)
 }
 
 /*
- * MakeCast prepares the conversion of the day's column to the table's type, if
- * there is anything to do.
+ * MakeColumnCast prepares the conversion of the day's column to the table's
+ * type, if there is anything to do.
  */
 static void
-MakeCast(RowMap *map, Relation day, Form_pg_attribute att,
-		 MappedColumn *mapped)
+MakeColumnCast(RowMap *map, Relation day, Form_pg_attribute att,
+			   MappedColumn *mapped)
 {
 	const LayoutColumn *column = mapped->column;
 	CaseTestExpr *input;
@@ -408,10 +408,10 @@ MakeCast(RowMap *map, Relation day, Form_pg_attribute att,
 }
 
 /*
- * GetSource returns the quickest way to the values of a column.
+ * GetValueSource returns the quickest way to the values of a column.
  */
 static MapSource
-GetSource(const LayoutColumn *column)
+GetValueSource(const LayoutColumn *column)
 {
 	if (column->packed < 0)
 		return MAP_ITEMID;
@@ -426,11 +426,12 @@ GetSource(const LayoutColumn *column)
 /* ---- columns that the day lacks ---- */
 
 /*
- * IsKnown says whether a column that the day lacks is known not to be one that it has
- * by another name: no day has been packed with it, or its name in days is noted.
+ * IsKnownMissing says whether a column that the day lacks is known not to be
+ * one that it has by another name: no day has been packed with it, or its name
+ * in days is noted.
  */
 static bool
-IsKnown(Relation table, Form_pg_attribute att)
+IsKnownMissing(Relation table, Form_pg_attribute att)
 {
 	const PartitionSet *set = GetSet(table);
 	ListCell   *lc;
@@ -460,7 +461,7 @@ MapMissing(Relation day, Relation table, Form_pg_attribute att,
 	mapped->isnull = !GetMissing(table, att, &mapped->value);
 	if (!mapped->isnull)
 		return;
-	is_known = IsKnown(table, att);
+	is_known = IsKnownMissing(table, att);
 	if (att->attnotnull || !is_known || HasDefault(table, att))
 		RaiseNotKnown(day, table, att, is_known);
 }
@@ -483,8 +484,8 @@ MapColumn(RowMap *map, Relation day, const DayLayout *layout, Relation table,
 		MapMissing(day, table, att, mapped);
 		return;
 	}
-	mapped->source = GetSource(mapped->column);
-	MakeCast(map, day, att, mapped);
+	mapped->source = GetValueSource(mapped->column);
+	MakeColumnCast(map, day, att, mapped);
 }
 
 /*

@@ -64,12 +64,12 @@ SetOffsets(RowOffsets *offsets, const DayLayout *layout,
 }
 
 /*
- * FindClock finds all rows of a row's clock, unless these are those that were found
- * last.  Allocates in the current context.
+ * FindRowsOfClock finds all rows of a row's clock, unless these are those that
+ * were found last.  Allocates in the current context.
  */
 static void
-FindClock(RowOffsets *offsets, const DayLayout *layout,
-		  const SegmentRows *rows, int row)
+FindRowsOfClock(RowOffsets *offsets, const DayLayout *layout,
+				const SegmentRows *rows, int row)
 {
 	const int64 *clocks = rows->columns[0].ints;
 	int			end = row + 1;
@@ -102,7 +102,7 @@ uint16
 ZbxhistRowOffset(RowOffsets *offsets, const DayLayout *layout,
 				 const SegmentRows *rows, int row)
 {
-	FindClock(offsets, layout, rows, row);
+	FindRowsOfClock(offsets, layout, rows, row);
 	return offsets->nrows == 1 ? OwnOffset(layout, rows, row) :
 		offsets->offsets[row - offsets->first];
 }
@@ -115,7 +115,7 @@ int
 ZbxhistRowAtOffset(RowOffsets *offsets, const DayLayout *layout,
 				   const SegmentRows *rows, int first, uint16 offset)
 {
-	FindClock(offsets, layout, rows, first);
+	FindRowsOfClock(offsets, layout, rows, first);
 	for (int i = 0; i < offsets->nrows; i++)
 	{
 		int			row = offsets->first + i;

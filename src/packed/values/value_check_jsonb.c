@@ -41,10 +41,10 @@ GetWord(JsonBytes bytes, size_t offset)
 }
 
 /*
- * IsNumber says whether bytes are a numeric with its length word.
+ * IsNumberImage says whether bytes are a numeric with its length word.
  */
 static bool
-IsNumber(JsonBytes bytes)
+IsNumberImage(JsonBytes bytes)
 {
 	varattrib_4b header;
 
@@ -81,7 +81,7 @@ IsChild(JEntry entry, JsonBytes contents, size_t start, size_t end)
 				return false;
 			bytes.data = contents.data + aligned;
 			bytes.length = end - aligned;
-			return JBE_ISNUMERIC(entry) ? IsNumber(bytes) :
+			return JBE_ISNUMERIC(entry) ? IsNumberImage(bytes) :
 				IsContainer(bytes, false);
 		default:
 			return false;
@@ -89,10 +89,10 @@ IsChild(JEntry entry, JsonBytes contents, size_t start, size_t end)
 }
 
 /*
- * IsBefore says whether a key comes before another one.
+ * IsKeyBefore says whether a key comes before another one.
  */
 static bool
-IsBefore(JsonBytes left, JsonBytes right)
+IsKeyBefore(JsonBytes left, JsonBytes right)
 {
 	if (left.length != right.length)
 		return left.length < right.length;
@@ -124,7 +124,7 @@ AreChildren(JsonBytes bytes, uint32 nchildren, uint32 nkeys)
 		{
 			JsonBytes	key = {contents.data + start, end - start};
 
-			if (!JBE_ISSTRING(entry) || (i > 0 && !IsBefore(last, key)))
+			if (!JBE_ISSTRING(entry) || (i > 0 && !IsKeyBefore(last, key)))
 				return false;
 			last = key;
 		}

@@ -14,10 +14,10 @@
 #include "rows/numeric_image.h"
 
 /*
- * GetPrecision takes precision and scale out of a typmod.
+ * GetNumericPrecision takes precision and scale out of a typmod.
  */
 static void
-GetPrecision(int32 typmod, int *precision, int *scale)
+GetNumericPrecision(int32 typmod, int *precision, int *scale)
 {
 	int32		packed = typmod - VARHDRSZ;
 
@@ -87,7 +87,7 @@ SuitsScale(const NumericImage *image, int32 typmod)
 		return false;
 	if (typmod < (int32) VARHDRSZ)
 		return true;
-	GetPrecision(typmod, &precision, &scale);
+	GetNumericPrecision(typmod, &precision, &scale);
 	return image->dscale == Max(scale, 0) &&
 		(image->ndigits == 0 ||
 		 (CountDecimals(image) <= scale &&
@@ -136,7 +136,7 @@ ZbxhistGreatestUnsigned(int32 typmod)
 
 	if (typmod < (int32) VARHDRSZ)
 		return PG_UINT64_MAX;
-	GetPrecision(typmod, &precision, &scale);
+	GetNumericPrecision(typmod, &precision, &scale);
 	if (scale != 0)
 		return 0;
 	for (int i = 0; i < precision; i++)

@@ -77,10 +77,10 @@ static const struct
 };
 
 /*
- * SetBounds sets the bounds of a number that has none but its width.
+ * SetWidthBounds sets the bounds of a number that has none but its width.
  */
 static void
-SetBounds(ValueCheck *check)
+SetWidthBounds(ValueCheck *check)
 {
 	int			width = check->typlen * BITS_PER_BYTE;
 
@@ -91,11 +91,11 @@ SetBounds(ValueCheck *check)
 }
 
 /*
- * FindKnown finds the check of a built-in type; returns false if there is
+ * FindKnownType finds the check of a built-in type; returns false if there is
  * none.
  */
 static bool
-FindKnown(ValueCheck *check)
+FindKnownType(ValueCheck *check)
 {
 	for (int i = 0; i < lengthof(known_types); i++)
 	{
@@ -105,7 +105,7 @@ FindKnown(ValueCheck *check)
 		check->least = known_types[i].least;
 		check->greatest = known_types[i].greatest;
 		check->has_infinities = known_types[i].has_infinities;
-		SetBounds(check);
+		SetWidthBounds(check);
 		if (check->kind == CHECK_NUMERIC)
 			check->greatest_unsigned = ZbxhistGreatestUnsigned(check->typmod);
 		return true;
@@ -114,11 +114,11 @@ FindKnown(ValueCheck *check)
 }
 
 /*
- * IsText says whether any text is a value of a type of variable length, as
+ * IsAnyText says whether any text is a value of a type of variable length, as
  * it is.
  */
 static bool
-IsText(const ValueCheck *check)
+IsAnyText(const ValueCheck *check)
 {
 	Oid			function;
 
@@ -138,9 +138,9 @@ ZbxhistFindValueCheck(ValueCheck *check, Oid type, int32 typmod)
 	check->typmod = typmod;
 	check->type = getBaseTypeAndTypmod(type, &check->typmod);
 	get_typlenbyval(check->type, &check->typlen, &check->typbyval);
-	if (FindKnown(check))
+	if (FindKnownType(check))
 		return true;
-	if (!IsText(check))
+	if (!IsAnyText(check))
 		return false;
 	check->kind = CHECK_TEXT;
 	check->typmod = -1;
