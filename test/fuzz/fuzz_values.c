@@ -32,49 +32,48 @@ extern int	LLVMFuzzerTestOneInput(const uint8 *data, size_t size);
 /* at least that many rows of a column are compared with the values alone */
 #define MAX_COMPARED 300
 
-#define NUMBER(oid, length, align, least, greatest, has_infinities) \
+#define NUMBER(oid, length, least_value, greatest_value, infinities) \
 	{.kind = CHECK_NUMBER, .type = (oid), .typmod = -1, .typlen = (length), \
-	 .typbyval = true, .typalign = (align), (least), (greatest), \
-	 has_infinities}
-#define FIXED(oid, what, length, align) \
-	{.kind = (what), .type = (oid), .typmod = -1, .typlen = (length), \
-	 .typalign = (align)}
+	 .typbyval = true, .least = (least_value), .greatest = (greatest_value), \
+	 .has_infinities = (infinities)}
+#define FIXED(oid, what, length) \
+	{.kind = (what), .type = (oid), .typmod = -1, .typlen = (length)}
 #define VARIABLE(oid, what, mod) \
 	{.kind = (what), .type = (oid), .typmod = (mod), .typlen = -1, \
-	 .typalign = TYPALIGN_INT, .greatest_unsigned = PG_UINT64_MAX}
+	 .greatest_unsigned = PG_UINT64_MAX}
 #define SCALED(oid, mod, limit) \
 	{.kind = CHECK_NUMERIC, .type = (oid), .typmod = (mod), .typlen = -1, \
-	 .typalign = TYPALIGN_INT, .greatest_unsigned = (limit)}
+	 .greatest_unsigned = (limit)}
 
 /* numeric(precision, scale) as a typmod */
 #define DIGITS(precision, scale) \
 	((((precision) << 16) | ((scale) & 0x7FF)) + VARHDRSZ)
 
 static const ValueCheck bool_check =
-NUMBER(BOOLOID, 1, TYPALIGN_CHAR, 0, 1, false);
+NUMBER(BOOLOID, 1, 0, 1, false);
 static const ValueCheck int2_check =
-NUMBER(INT2OID, 2, TYPALIGN_SHORT, PG_INT16_MIN, PG_INT16_MAX, false);
+NUMBER(INT2OID, 2, PG_INT16_MIN, PG_INT16_MAX, false);
 static const ValueCheck int4_check =
-NUMBER(INT4OID, 4, TYPALIGN_INT, PG_INT32_MIN, PG_INT32_MAX, false);
+NUMBER(INT4OID, 4, PG_INT32_MIN, PG_INT32_MAX, false);
 static const ValueCheck int8_check =
-NUMBER(INT8OID, 8, TYPALIGN_DOUBLE, PG_INT64_MIN, PG_INT64_MAX, false);
+NUMBER(INT8OID, 8, PG_INT64_MIN, PG_INT64_MAX, false);
 static const ValueCheck date_check =
-NUMBER(DATEOID, 4, TYPALIGN_INT, DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
+NUMBER(DATEOID, 4, DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
 	   DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1, true);
 static const ValueCheck time_check =
-NUMBER(TIMEOID, 8, TYPALIGN_DOUBLE, 0, USECS_PER_DAY, false);
+NUMBER(TIMEOID, 8, 0, USECS_PER_DAY, false);
 static const ValueCheck timestamp_check =
-NUMBER(TIMESTAMPOID, 8, TYPALIGN_DOUBLE, MIN_TIMESTAMP, END_TIMESTAMP - 1,
+NUMBER(TIMESTAMPOID, 8, MIN_TIMESTAMP, END_TIMESTAMP - 1,
 	   true);
 static const ValueCheck uuid_check =
-FIXED(UUIDOID, CHECK_NOTHING, 16, TYPALIGN_CHAR);
-static const ValueCheck name_check = FIXED(NAMEOID, CHECK_NAME, 64, TYPALIGN_CHAR);
+FIXED(UUIDOID, CHECK_NOTHING, 16);
+static const ValueCheck name_check = FIXED(NAMEOID, CHECK_NAME, 64);
 static const ValueCheck timetz_check =
-FIXED(TIMETZOID, CHECK_TIMETZ, 12, TYPALIGN_DOUBLE);
-static const ValueCheck box_check = FIXED(BOXOID, CHECK_BOX, 32, TYPALIGN_DOUBLE);
-static const ValueCheck line_check = FIXED(LINEOID, CHECK_LINE, 24, TYPALIGN_DOUBLE);
+FIXED(TIMETZOID, CHECK_TIMETZ, 12);
+static const ValueCheck box_check = FIXED(BOXOID, CHECK_BOX, 32);
+static const ValueCheck line_check = FIXED(LINEOID, CHECK_LINE, 24);
 static const ValueCheck circle_check =
-FIXED(CIRCLEOID, CHECK_CIRCLE, 24, TYPALIGN_DOUBLE);
+FIXED(CIRCLEOID, CHECK_CIRCLE, 24);
 static const ValueCheck bytea_check = VARIABLE(BYTEAOID, CHECK_NOTHING, -1);
 static const ValueCheck text_check = VARIABLE(TEXTOID, CHECK_TEXT, -1);
 static const ValueCheck varchar_check =
