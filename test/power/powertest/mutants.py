@@ -41,7 +41,8 @@ def unsynced_days(scene, disk):
             first = max(first_seen, controls[after].end, step.end) + 1
             last = min(last_seen, step.durable_at) - 1
             if first <= last:
-                found.add(first)
+                # at wal_level minimal a small table is logged when it is committed
+                found.add(first if place_of(step) else int(last))
     return sorted(found)
 
 
@@ -73,7 +74,7 @@ def mutants(scene):
         Mutant(
             "no sync of packed days but by checkpoints",
             is_of_day_by_who_made_it,
-            lambda disk: unsynced_days(scene, disk),
+            lambda disk: [] if scene.level == "minimal" else unsynced_days(scene, disk),
         ),
         Mutant("no sync of the log", is_of_log, lambda disk: range(scene.ready, scene.end)),
     )
