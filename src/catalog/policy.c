@@ -41,7 +41,7 @@ GetSeconds(Relation rel, HeapTuple tuple, const char *name)
 {
 	bool		isnull;
 	Datum		value = GetPolicyValue(rel, tuple, name, &isnull);
-	const		Interval *interval = isnull ? NULL : DatumGetIntervalP(value);
+	const Interval *interval = isnull ? NULL : DatumGetIntervalP(value);
 
 	if (isnull)
 		return 0;

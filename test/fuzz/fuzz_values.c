@@ -122,7 +122,7 @@ try_value(const ValueCheck *check, const uint8 *data, size_t size)
 {
 	int64		number = 0;
 	PackedBytes bytes;
-	PackedColumn column = {.kind = PACKED_BYTES, .bytes = &bytes};
+	PackedColumn column = {.kind = PACKED_BYTES,.bytes = &bytes};
 
 	/* exactly as large as it is */
 	char	   *copy = palloc(size);

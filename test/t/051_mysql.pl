@@ -10,6 +10,7 @@ use lib "$FindBin::RealBin/../perl";
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes qw(usleep);
 use ZbxhistTest;
 
 my ($directory) =
@@ -90,7 +91,7 @@ for my $try (1 .. 600)
 		'2>',
 		\my $err);
 	BAIL_OUT('MariaDB does not start') if $try == 600;
-	select undef, undef, undef, 0.2;
+	usleep(200_000);
 }
 
 # Zabbix's tables there, with values of all kinds.
