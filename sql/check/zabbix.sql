@@ -53,7 +53,7 @@ DECLARE
     endless  regclass[];
     hidden   record;
 BEGIN
-    SELECT array_agg(c.parent) INTO endless
+    SELECT array_agg(c.parent ORDER BY array_position(tables, c.parent)) INTO endless
       FROM zbxhist.parent_config c,
            zbxhist_internal.planned_retention(c.parent, c.retention, true) e
      WHERE c.parent = ANY (tables) AND c.retention IS NULL AND e.retention IS NOT NULL
