@@ -18,7 +18,6 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "executor/executor.h"
 #include "port/atomics.h"
 #include "storage/shm_toc.h"
 

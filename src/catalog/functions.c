@@ -17,7 +17,6 @@
 
 #include "catalog/bounds.h"
 #include "catalog/owned_table.h"
-#include "catalog/partition_set.h"
 #include "result_row.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_partition_bounds);

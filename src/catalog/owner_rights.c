@@ -18,10 +18,8 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "nodes/primnodes.h"
 #include "utils/guc.h"
 
 #include "catalog/owner_rights.h"

@@ -12,7 +12,6 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "utils/builtins.h"

@@ -27,7 +27,6 @@
 #include "ingest/run_merger.h"
 #include "ingest/stored_keys.h"
 #include "packed/changes/modify.h"
-#include "packed/day/day.h"
 #include "packed/values/row_buffer.h"
 
 /* a row, and where the statement has it */

@@ -29,7 +29,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_inherits.h"
-#include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/datum.h"

@@ -16,7 +16,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
-#include "executor/executor.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/rel.h"

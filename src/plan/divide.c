@@ -19,7 +19,6 @@
 
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
 #include "plan/clock_bounds.h"

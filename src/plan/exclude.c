@@ -21,9 +21,7 @@
 
 #include "access/table.h"
 #include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
-#include "optimizer/plancat.h"
 #include "utils/rel.h"
 
 #include "guc.h"

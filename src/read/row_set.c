@@ -24,7 +24,6 @@
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
 #include "utils/array.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 

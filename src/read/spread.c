@@ -20,7 +20,6 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 
 #include "read/numbers.h"
 #include "read/spread.h"

@@ -26,7 +26,6 @@
 #include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 
 #include "packed/format/exact_sum.h"
 #include "read/numbers.h"

@@ -38,9 +38,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/inval.h"
 #include "utils/rel.h"

@@ -21,9 +21,7 @@
 
 #include "access/table.h"
 #include "commands/trigger.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/planner.h"
 #include "utils/rel.h"
 
 #include "compat_marks.h"

@@ -29,7 +29,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/parallel.h"
 #include "access/table.h"
 #include "access/tableam.h"

@@ -36,7 +36,6 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"

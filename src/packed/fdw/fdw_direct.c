@@ -13,11 +13,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "catalog/objectaddress.h"
 #include "commands/tablecmds.h"
-#include "executor/executor.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/rel.h"
 
 #include "catalog/packed_table.h"

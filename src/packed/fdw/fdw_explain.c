@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "commands/explain.h"
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/array.h"

@@ -25,7 +25,6 @@
 #include "executor/executor.h"
 #include "lib/ilist.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"

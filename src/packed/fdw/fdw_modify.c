@@ -37,7 +37,6 @@
 #include "packed/changes/row_lock.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_newest.h"
-#include "packed/fdw/fdw_plan.h"
 #include "packed/fdw/fdw_scan.h"
 #include "packed/fdw/moved_rows.h"
 #include "packed/fdw/row_key.h"

@@ -20,7 +20,6 @@
 
 #include "access/parallel.h"
 #include "storage/shm_toc.h"
-#include "utils/rel.h"
 
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_scan.h"

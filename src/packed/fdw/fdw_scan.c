@@ -16,7 +16,6 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 

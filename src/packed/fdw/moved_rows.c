@@ -18,7 +18,6 @@
 
 #include "access/table.h"
 #include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/partition_set.h"

@@ -21,10 +21,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
@@ -35,16 +33,13 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #include "catalog/bounds.h"
 #include "catalog/columns.h"
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
-#include "packed/day/day_reader.h"
 #include "packed/day/day_stream.h"
 #include "packed/day/day_write.h"
 #include "packed/jobs/row_sort.h"

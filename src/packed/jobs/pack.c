@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -30,8 +29,6 @@
 #include "storage/bufmgr.h"
 #include "utils/backend_progress.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/owned_table.h"

@@ -46,8 +46,6 @@
 #include "storage/latch.h"
 #include "utils/array.h"
 #include "utils/backend_progress.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"

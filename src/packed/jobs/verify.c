@@ -16,7 +16,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/tableam.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"

@@ -20,7 +20,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "access/tableam.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"

@@ -20,13 +20,11 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/itup.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/primnodes.h"
 #include "utils/fmgroids.h"

@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
-#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"

@@ -32,7 +32,6 @@
 #include "pgstat.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"

@@ -18,11 +18,9 @@
 
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
-#include "access/tupmacs.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "catalog/columns.h"

@@ -26,7 +26,6 @@
 #include "utils/inet.h"
 
 #include "compat.h"
-#include "packed/format/codec.h"
 #include "packed/values/value_check.h"
 
 /* of the binary representation of timetz and of geometric types */
