@@ -727,6 +727,14 @@ my @cases = (
 		  "SELECT zbxhist.alter_parent('history', time_precision => '1 ms', accept_rounding => true)"
 	},
 	{
+		code => 'auditlog_housekeeping',
+		provoke => <<'SQL',
+ALTER TABLE config ADD COLUMN hk_audit_mode integer DEFAULT 1 NOT NULL, ADD COLUMN hk_audit varchar(32) DEFAULT '31d' NOT NULL;
+CREATE TABLE auditlog (auditid varchar(25) PRIMARY KEY, clock integer DEFAULT 0 NOT NULL);
+SELECT zbxhist.partition_auditlog('auditlog');
+SQL
+	},
+	{
 		# it is gone, or not for the owner of the table
 		code => 'packed_tablespace',
 		provoke =>
