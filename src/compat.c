@@ -339,7 +339,7 @@ has_no_blocks(Form_pg_class form, SMgrRelation *kept)
  * has no rows for any snapshot, without opening it: to make a relation
  * descriptor takes a session that has none ten times as long, and of hours to
  * come there are dozens.  Its file stays open as kept, unless that is NULL.
- * False, with the lock or without: it has to be opened.
+ * False: it has to be opened, or is not there any more.
  */
 bool
 lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept)
@@ -350,10 +350,7 @@ lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept)
 	LockRelationOid(relid, lockmode);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	if (!HeapTupleIsValid(tuple))
-	{
-		UnlockRelationOid(relid, lockmode);
 		return false;
-	}
 	result = has_no_blocks((Form_pg_class) GETSTRUCT(tuple), kept);
 	ReleaseSysCache(tuple);
 	return result;

@@ -295,15 +295,22 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
 
 /*
  * IsWithoutRuns says whether a table of runs has none for any snapshot, without
- * opening it: who asks for all since a time meets those of the hours to come.
+ * opening it: a query for all since a time meets those of the hours to come.  The
+ * lock is given up as that of a day which is closed; one that has runs is locked
+ * again when it is opened.
  */
 static bool
 IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 {
+	bool		is_empty;
+
 	if (days->keeps_days || !step->has_runs || OidIsValid(days->user) ||
-		IsolationIsSerializable() ||
-		!ZbxhistLockIfEmpty(step->relid, days->lockmode) ||
-		!ZbxhistWalkKnows(walk, step->relid))
+		IsolationIsSerializable())
+		return false;
+	is_empty = ZbxhistLockIfEmpty(step->relid, days->lockmode);
+	if (days->spec.release != NoLock)
+		UnlockRelationOid(step->relid, days->spec.release);
+	if (!is_empty || !ZbxhistWalkKnows(walk, step->relid))
 		return false;
 	days->spec.counters->days++;
 	return true;
