@@ -32,7 +32,7 @@ COMMENT ON FUNCTION zbxhist_internal.grant_routines(name, name[]) IS
 'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
 
 SELECT zbxhist_internal.grant_routines('zbxhist', '{
-    altered_days, altered_runs, ask_consent, auditlog_index, auditlog_partitions, auditlog_retention,
+    altered_days, altered_runs, ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
     bounds_condition, buckets, catalog_of, changed_policy, check, check_alignment, check_auditlogs,
     check_backup, check_clocks, check_columns, check_database, check_deleted_items, check_fit,
     check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,

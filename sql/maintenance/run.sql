@@ -38,8 +38,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         -- these raise an error when a batch of rows has not got on
-        WHEN step IN ('move', 'merge', 'expire', 'undo_move') THEN 2147483647
-        WHEN step = 'auditlog' THEN 200
+        WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog') THEN 2147483647
         -- each interval may have more than one gap, and 48 of them may be shorter than a day
         WHEN step = 'premake' THEN
             coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c

@@ -75,6 +75,17 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.auditlog_partitions(regclass) IS
 'The partitions of an audit log, oldest first, with the clocks of their ids, and last the one for ids that are none of Zabbix''s (internal)';
 
+CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass)
+RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT nullif(p.partdefid, 0)::regclass FROM pg_partitioned_table p WHERE p.partrelid = auditlog_others.parent
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.auditlog_others(regclass) IS
+'The partition of an audit log for ids that are none of Zabbix''s; NULL if somebody has taken it away (internal)';
+
 CREATE FUNCTION zbxhist_internal.auditlog_retention(
     parent regclass,
     policy_retention interval,
@@ -128,6 +139,7 @@ BEGIN
         IF from_clock < to_clock THEN
             RETURN NEXT;
         END IF;
+        EXIT WHEN range.to_clock > 2147483647;
         clock := range.to_clock;
     END LOOP;
 END
@@ -135,6 +147,27 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.missing_auditlog_ranges(zbxhist.auditlog_config) IS
 'The ranges, from the present one on, for which an audit log wants a partition and has none (internal)';
+
+-- Also of a partition: what it is in the way of would be lost, or hide rows.
+CREATE FUNCTION zbxhist_internal.auditlog_obstacle(relation regclass)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT CASE
+        WHEN (SELECT k.relrowsecurity FROM pg_class k WHERE k.oid = relation)
+             OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = relation)
+             OR EXISTS (SELECT FROM pg_rewrite r WHERE r.ev_class = relation) THEN
+            'has triggers, rules, foreign keys or row security'
+        WHEN EXISTS (SELECT FROM pg_constraint c WHERE relation IN (c.conrelid, c.confrelid) AND c.contype NOT IN ('p', 'n')) THEN
+            'has other constraints than its key'
+        WHEN EXISTS (SELECT FROM pg_publication_tables p WHERE format('%I.%I', p.schemaname, p.tablename)::regclass = relation)
+             OR EXISTS (SELECT FROM pg_publication p WHERE p.puballtables) THEN
+            'is in a publication' END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.auditlog_obstacle(regclass) IS
+'What an audit log or a partition of it has that Zabbix''s have not, and that keeps it from being exchanged; NULL if nothing (internal)';
 
 CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass)
 RETURNS void
@@ -158,16 +191,12 @@ BEGIN
         WHEN NOT coalesce((SELECT pg_get_constraintdef(c.oid) = 'PRIMARY KEY (auditid)'
                              FROM pg_constraint c WHERE c.conrelid = parent AND c.contype = 'p'), false) THEN
             'Its primary key is not (auditid).'
-        WHEN relation.relrowsecurity OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = parent)
-             OR EXISTS (SELECT FROM pg_rewrite r WHERE r.ev_class = parent) THEN
-            'It has triggers, rules, foreign keys or row security.'
-        WHEN EXISTS (SELECT FROM pg_constraint c WHERE parent IN (c.conrelid, c.confrelid) AND c.contype NOT IN ('p', 'n'))
-             OR EXISTS (SELECT FROM pg_index x
-                         WHERE x.indrelid = parent AND NOT x.indisprimary AND x.indisunique
-                           AND x.indexrelid IS DISTINCT FROM zbxhist_internal.auditlog_index(parent)) THEN
-            'It has other constraints or unique indexes.'
-        WHEN EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = parent) THEN
-            'It is in a publication.'
+        WHEN zbxhist_internal.auditlog_obstacle(parent) IS NOT NULL THEN
+            format('It %s.', zbxhist_internal.auditlog_obstacle(parent))
+        WHEN EXISTS (SELECT FROM pg_index x
+                      WHERE x.indrelid = parent AND NOT x.indisprimary AND x.indisunique
+                        AND x.indexrelid IS DISTINCT FROM zbxhist_internal.auditlog_index(parent)) THEN
+            'It has other unique indexes, or one that is not valid.'
         ELSE zbxhist_internal.dependent_object(parent) || ' depends on it.' END;
     IF problem IS NOT NULL THEN
         PERFORM zbxhist_internal.refuse('55000', format('table %s cannot be partitioned', parent), detail => problem);
@@ -186,6 +215,7 @@ AS $$
     SELECT x.indexrelid::regclass
       FROM pg_index x
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
+      JOIN pg_opclass o ON o.oid = x.indclass[0] AND o.opcdefault
      WHERE x.indrelid = auditlog_index.parent AND x.indisunique AND x.indisvalid AND NOT x.indisprimary
        AND x.indnatts = 1 AND x.indpred IS NULL AND x.indoption[0] = 0
        AND a.attname = 'auditid' AND x.indcollation[0] = 'pg_catalog."C"'::regcollation
@@ -230,20 +260,38 @@ COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog(regclass, name, text) 
 'Creates an empty table with the columns, owner and privileges of an audit log (internal)';
 
 -- Rows of its ids that came when it was not there are in the partition for other ids.
+CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
+    result   CONSTANT regclass := zbxhist_internal.create_like_auditlog(
+        parent, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
+BEGIN
+    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass) IS
+'Creates the partition of an audit log for ids that are none of Zabbix''s (internal)';
+
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    others CONSTANT regclass := (SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p
-                                  WHERE p.from_clock IS NULL);
     policy CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = create_auditlog_partition.parent);
     bounds CONSTANT text[] := ARRAY[zbxhist_internal.cuid_of(from_clock), zbxhist_internal.cuid_of(to_clock)];
+    others regclass;
     result regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_patiently(parent);
+    others := coalesce(zbxhist_internal.auditlog_others(parent), zbxhist_internal.create_auditlog_others(parent));
     result := zbxhist_internal.create_like_auditlog(
         parent, zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock), '');
     PERFORM zbxhist_internal.lock_exclusively(others, zbxhist_internal.short_lock_timeout());
@@ -268,7 +316,7 @@ DECLARE
     item record;
 BEGIN
     FOR item IN
-        SELECT n.nspname, i.relname, c.conname, substring(pg_get_indexdef(i.oid) FROM ' USING .*$') AS definition
+        SELECT n.nspname, i.relnamespace, i.relname, c.conname, substring(pg_get_indexdef(i.oid) FROM ' USING .*$') AS definition
           FROM pg_index x
           JOIN pg_class i ON i.oid = x.indexrelid
           JOIN pg_namespace n ON n.oid = i.relnamespace
@@ -278,7 +326,7 @@ BEGIN
     LOOP
         -- Zabbix's upgrades drop and rename indexes by their names
         PERFORM zbxhist_internal.execute_as_owner(source, format('ALTER INDEX %I.%I RENAME TO %I', item.nspname, item.relname,
-            zbxhist_internal.free_name(item.nspname::regnamespace, item.relname::text, '_old')));
+            zbxhist_internal.free_name(item.relnamespace, item.relname::text, '_old')));
         PERFORM zbxhist_internal.execute_as_owner(target, CASE
             WHEN item.conname IS NOT NULL THEN
                 format('ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY (auditid)', target, item.relname)
@@ -300,17 +348,15 @@ SET lock_timeout = 0
 SET client_min_messages = warning
 AS $$
 DECLARE
-    schema   name;
+    schema   oid;
     known_as name;
     key_name name;
     bounds   CONSTANT text[] := ARRAY[zbxhist_internal.cuid_of(0), zbxhist_internal.cuid_of(
                  (zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock())).to_clock)];
     whole    regclass;
-    others   regclass;
 BEGIN
-    SELECT n.nspname, k.relname, c.conname INTO schema, known_as, key_name
+    SELECT k.relnamespace, k.relname, c.conname INTO schema, known_as, key_name
       FROM pg_class k
-      JOIN pg_namespace n ON n.oid = k.relnamespace
       JOIN pg_constraint c ON c.conrelid = k.oid AND c.contype = 'p'
      WHERE k.oid = parent;
     PERFORM zbxhist_internal.lock_with_patience(parent);
@@ -327,11 +373,10 @@ BEGIN
         'ALTER TABLE %s ADD CONSTRAINT %I PRIMARY KEY USING INDEX %I', parent, key_name,
         (SELECT i.relname FROM pg_class i WHERE i.oid = zbxhist_internal.auditlog_index(parent))));
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        zbxhist_internal.free_name(schema::regnamespace, known_as::text, '_old')));
+        zbxhist_internal.free_name(schema, known_as::text, '_old')));
     whole := zbxhist_internal.create_like_auditlog(parent, known_as, ' PARTITION BY RANGE (auditid)');
     PERFORM zbxhist_internal.create_auditlog_indexes(parent, whole);
-    others := zbxhist_internal.create_like_auditlog(parent, zbxhist_internal.free_name(schema::regnamespace, known_as::text, '_others'), '');
-    PERFORM zbxhist_internal.execute_as_owner(whole, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', whole, others));
+    PERFORM zbxhist_internal.create_auditlog_others(whole);
     PERFORM zbxhist_internal.execute_as_owner(whole, format(
         'WITH moved AS (DELETE FROM %s WHERE auditid < %L OR auditid >= %L RETURNING *) INSERT INTO %s SELECT * FROM moved',
         parent, bounds[1], bounds[2], whole));
@@ -350,7 +395,8 @@ CREATE FUNCTION zbxhist.partition_auditlog(
     partition_interval interval DEFAULT NULL,
     premake integer DEFAULT NULL,
     dry_run boolean DEFAULT false,
-    accept_deletion boolean DEFAULT false)
+    accept_deletion boolean DEFAULT false,
+    follow_zabbix boolean DEFAULT false)
 RETURNS TABLE (auditlog regclass, action text, detail text)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -362,28 +408,41 @@ DECLARE
     most_bytes CONSTANT bigint := 256 * 1024 * 1024;
     former     CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = partition_auditlog.parent);
+    months     CONSTANT interval := date_trunc('month', partition_interval);
     policy     zbxhist.auditlog_config;
     kept       record;
     missing    record;
 BEGIN
-    IF parent IS NULL OR dry_run IS NULL OR accept_deletion IS NULL THEN
-        PERFORM zbxhist_internal.refuse('22004', 'parent, dry_run and accept_deletion must not be null');
-    ELSIF partition_interval < interval '1 day' OR extract(epoch FROM partition_interval)::bigint % 86400 <> 0
-          OR partition_interval > interval '1 year' OR premake NOT BETWEEN 0 AND 100 OR retention <= interval '0' THEN
-        PERFORM zbxhist_internal.refuse('22023', 'partition_interval must be whole days or months up to a year, premake 0 to 100, retention longer than nothing');
+    IF parent IS NULL OR dry_run IS NULL OR accept_deletion IS NULL OR follow_zabbix IS NULL THEN
+        PERFORM zbxhist_internal.refuse('22004', 'parent, dry_run, accept_deletion and follow_zabbix must not be null');
+    ELSIF partition_interval NOT BETWEEN interval '1 day' AND interval '1 year'
+          OR extract(epoch FROM partition_interval - months)::bigint % 86400 <> 0
+          OR months > interval '0' AND partition_interval <> months
+          OR premake NOT BETWEEN 0 AND 100 OR retention <= interval '0' OR retention > interval '200 years' THEN
+        PERFORM zbxhist_internal.refuse('22023', 'partition_interval must be whole days or months up to a year, premake 0 to 100, retention up to 200 years');
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
-    policy := (parent, coalesce(partition_interval, former.partition_interval, interval '1 month'), retention,
+    IF NOT dry_run AND former.parent IS NOT NULL THEN
+        PERFORM zbxhist_internal.lock_for_hand(parent);
+    END IF;
+    policy := (parent, coalesce(partition_interval, former.partition_interval, interval '1 month'),
+               CASE WHEN follow_zabbix THEN NULL ELSE coalesce(retention, former.retention) END,
                coalesce(premake, former.premake, 1), coalesce(former.created_at, now()));
-    kept := zbxhist_internal.auditlog_retention(parent, retention);
-    IF retention IS NULL AND kept.retention IS NOT NULL AND former IS NULL AND NOT accept_deletion AND NOT dry_run
+    kept := zbxhist_internal.auditlog_retention(parent, policy.retention);
+    IF policy.retention IS NULL AND kept.retention IS NOT NULL AND (former.parent IS NULL OR former.retention IS NOT NULL)
+       AND NOT accept_deletion AND NOT dry_run
        AND (zbxhist_internal.zabbix_setting((SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace
                                               WHERE k.oid = parent), 'hk_audit_mode')).value = '0' THEN
         PERFORM zbxhist_internal.refuse('55000', format('Zabbix deletes nothing of table %s, for its housekeeping of the audit log is off, but maintenance would drop what is older than %s', parent, kept.retention),
-            hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true);', parent));
+            hint => format('SELECT * FROM zbxhist.partition_auditlog(%L, accept_deletion => true%s);', parent,
+                           CASE WHEN follow_zabbix THEN ', follow_zabbix => true' ELSE '' END));
     END IF;
     auditlog := parent;
-    IF former.parent IS NULL THEN
+    IF former.parent IS NULL AND zbxhist_internal.auditlog_others(parent) IS NOT NULL
+       AND EXISTS (SELECT FROM zbxhist_internal.auditlog_partitions(parent) p WHERE p.from_clock IS NOT NULL) THEN
+        action := 'adopt';
+        detail := 'it is partitioned already, as by an earlier call';
+    ELSIF former.parent IS NULL THEN
         PERFORM zbxhist_internal.verify_auditlog(parent);
         IF pg_total_relation_size(parent) > most_bytes AND zbxhist_internal.auditlog_index(parent) IS NULL THEN
             PERFORM zbxhist_internal.refuse('55000', format('table %s is too large, %s, to be locked while an index is made', parent, pg_size_pretty(pg_total_relation_size(parent))),
@@ -458,6 +517,10 @@ BEGIN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
+    IF zbxhist_internal.auditlog_others(parent) IS NULL THEN
+        PERFORM zbxhist_internal.lock_patiently(parent);
+        PERFORM zbxhist_internal.create_auditlog_others(parent);
+    END IF;
     SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
     IF FOUND THEN
         partition := zbxhist_internal.create_auditlog_partition(parent, range.from_clock, range.to_clock);
@@ -469,16 +532,15 @@ BEGIN
         -- DROP takes this lock on both
         waited := zbxhist_internal.lock_exclusively(parent, zbxhist_internal.short_lock_timeout());
         PERFORM zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
-        IF NOT zbxhist_internal.has_auditlog_rows(partition, cutoff) THEN
-            rows := zbxhist_internal.probable_rows(partition);
-            bytes := pg_total_relation_size(partition);
-            PERFORM zbxhist_internal.log_action(parent, 'drop', partition::text, rows, bytes, started, waited);
-            PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
-        END IF;
+        CONTINUE WHEN zbxhist_internal.has_auditlog_rows(partition, cutoff);
+        rows := zbxhist_internal.probable_rows(partition);
+        bytes := pg_total_relation_size(partition);
+        PERFORM zbxhist_internal.log_action(parent, 'drop', partition::text, rows, bytes, started, waited);
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('DROP TABLE %s', partition));
         RETURN 'more';
     END LOOP;
     IF cutoff IS NOT NULL THEN
-        SELECT p.partition INTO partition FROM zbxhist_internal.auditlog_partitions(parent) p WHERE p.from_clock IS NULL;
+        partition := zbxhist_internal.auditlog_others(parent);
         PERFORM zbxhist_internal.execute_as_owner(partition, format('DELETE FROM %s WHERE clock < %s', partition, cutoff));
     END IF;
     RETURN 'done';
@@ -494,6 +556,11 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    -- policies might hide some
+    IF EXISTS (SELECT FROM pg_class k WHERE k.oid = partition AND k.relrowsecurity) THEN
+        PERFORM zbxhist_internal.refuse('55000', format('table %s has row security', partition),
+            hint => format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', partition));
+    END IF;
     RETURN zbxhist_internal.execute_as_owner(
         partition, format('SELECT EXISTS (SELECT FROM %s WHERE clock >= %s)', partition, from_clock))::boolean;
 END
@@ -511,12 +578,24 @@ AS $$
 DECLARE
     known_as name;
     plain    regclass;
+    relation regclass;
+    problem  text;
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.lock_with_patience(VARIADIC parent || ARRAY(SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p));
+    FOR relation, problem IN
+        SELECT r.relation, coalesce(zbxhist_internal.auditlog_obstacle(r.relation),
+                                    'is what ' || zbxhist_internal.dependent_object(r.relation) || ' depends on')
+          FROM (SELECT parent UNION ALL SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p) r (relation)
+    LOOP
+        IF problem IS NOT NULL THEN
+            PERFORM zbxhist_internal.refuse('55000', format('cannot make a plain table of %s', parent),
+                detail => format('Table %s %s.', relation, problem));
+        END IF;
+    END LOOP;
     SELECT k.relname INTO known_as FROM pg_class k WHERE k.oid = parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s RENAME TO %I', parent,
-        (SELECT zbxhist_internal.free_name(k.relnamespace::regnamespace, known_as::text, '_old') FROM pg_class k WHERE k.oid = parent)));
+        (SELECT zbxhist_internal.free_name(k.relnamespace, known_as::text, '_old') FROM pg_class k WHERE k.oid = parent)));
     plain := zbxhist_internal.create_like_auditlog(parent, known_as, '');
     PERFORM zbxhist_internal.execute_as_owner(plain, format('ALTER TABLE %s ALTER COLUMN auditid TYPE %s COLLATE "default"', plain,
         (SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a WHERE a.attrelid = parent AND a.attname = 'auditid')));
@@ -559,8 +638,8 @@ BEGIN
                                 WHERE zbxhist_internal.current_clock() BETWEEN p.from_clock AND p.to_clock - 1);
         IF policy.problem IS NOT NULL THEN
             RETURN QUERY SELECT 'warning', 'no_retention', policy.parent::text,
-                format('nothing is ever dropped: %s', policy.problem),
-                format('SELECT * FROM zbxhist.partition_auditlog(%L, retention => ''365 days'');', policy.parent);
+                format('nothing is ever dropped: %s.  With the command nothing is, and that is meant', policy.problem),
+                format('SELECT * FROM zbxhist.partition_auditlog(%L, retention => ''100 years'');', policy.parent);
         END IF;
         IF (zbxhist_internal.zabbix_setting(policy.nspname, 'hk_audit_mode')).value = '1' THEN
             RETURN QUERY SELECT 'info', 'auditlog_housekeeping', policy.parent::text,

@@ -33,7 +33,7 @@ INSERT INTO wanted VALUES
      'void', 'f', 'v', 'u', false),
     ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL::name, packed_tablespace_after interval DEFAULT NULL::interval',
      'void', 'f', 'v', 'u', false),
-    ('partition_auditlog', 'parent regclass, retention interval DEFAULT NULL::interval, partition_interval interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false',
+    ('partition_auditlog', 'parent regclass, retention interval DEFAULT NULL::interval, partition_interval interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, follow_zabbix boolean DEFAULT false',
      'TABLE(auditlog regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_partition', 'parent regclass, day date', 'regclass', 'f', 'v', 'u', false),
     ('pack', 'IN parent regclass, IN day date', NULL, 'p', 'v', 'u', false),
@@ -73,7 +73,7 @@ SELECT bag_eq(
     $$SELECT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND has_function_privilege('public', oid, 'EXECUTE')$$,
     $$SELECT unnest('{
-        auditlog_index,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,preview_auditlog,verify_auditlog,
+        auditlog_index,auditlog_obstacle,auditlog_others,auditlog_partitions,auditlog_retention,check_auditlogs,cuid_clock,cuid_of,expired_auditlog_partitions,missing_auditlog_ranges,preview_auditlog,verify_auditlog,
         refuse,require_routed,check_alignment,check_housekeeping,check_indexes,check_libraries,check_zabbix,describe_index,is_searchable,earlier_name,format_day,
         harmless_days,is_overdue,is_transient,long_transactions,missing_indexes,missing_options,missing_route_triggers,object_list,
         setting_command,settings_grant,unaligned_partitions,unfinished_indexes,unindexed_partitions,unlike,
