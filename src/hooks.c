@@ -19,8 +19,7 @@
  *						rows are locked by what is in place when it has begun
  *	ExecutorRun			what the outer statement has buffered is written first.
  *						The parent's part runs within the query's frame, after
- *						the partition's: it adds to the same row count;
- *						whether there is one is looked for before the frame
+ *						the partition's: it adds to the same row count
  *	ExecutorFinish		buffered rows and packed changes are written before
  *						AFTER triggers look for them
  *	ProcessUtility		what is buffered is written first, as for a query; the
@@ -169,11 +168,9 @@ static void
 ExecutorRunHook(EXECUTOR_RUN_PROTO)
 {
 	ExecFrame	frame;
-	bool		has_rest;
 
 	/* a nested query sees the rows that its caller inserted before it */
 	ZbxhistFlushForNestedQuery();
-	has_rest = ZbxhistHasRest(queryDesc);
 
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
 	PG_TRY();
@@ -182,8 +179,7 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 			(*prev_executor_run) (EXECUTOR_RUN_ARGS);
 		else
 			standard_ExecutorRun(EXECUTOR_RUN_ARGS);
-		if (has_rest)
-			ZbxhistRunRest(queryDesc);
+		ZbxhistRunParentPart(queryDesc);
 	}
 	PG_FINALLY();
 	{

@@ -260,7 +260,7 @@ COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog(regclass, name, text) 
 'Creates an empty table with the columns, owner and privileges of an audit log (internal)';
 
 -- Rows of its ids that came when it was not there are in the partition for other ids.
-CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass)
+CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -268,15 +268,15 @@ AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     result   CONSTANT regclass := zbxhist_internal.create_like_auditlog(
-        parent, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
+        template, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
 BEGIN
     PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
     RETURN result;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass) IS
-'Creates the partition of an audit log for ids that are none of Zabbix''s (internal)';
+COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass, regclass) IS
+'Creates the partition of an audit log for ids that are none of Zabbix''s, like another table (internal)';
 
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
@@ -291,7 +291,7 @@ DECLARE
     result regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_patiently(parent);
-    others := coalesce(zbxhist_internal.auditlog_others(parent), zbxhist_internal.create_auditlog_others(parent));
+    others := coalesce(zbxhist_internal.auditlog_others(parent), zbxhist_internal.create_auditlog_others(parent, parent));
     result := zbxhist_internal.create_like_auditlog(
         parent, zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock), '');
     PERFORM zbxhist_internal.lock_exclusively(others, zbxhist_internal.short_lock_timeout());
@@ -376,7 +376,7 @@ BEGIN
         zbxhist_internal.free_name(schema, known_as::text, '_old')));
     whole := zbxhist_internal.create_like_auditlog(parent, known_as, ' PARTITION BY RANGE (auditid)');
     PERFORM zbxhist_internal.create_auditlog_indexes(parent, whole);
-    PERFORM zbxhist_internal.create_auditlog_others(whole);
+    PERFORM zbxhist_internal.create_auditlog_others(whole, parent);
     PERFORM zbxhist_internal.execute_as_owner(whole, format(
         'WITH moved AS (DELETE FROM %s WHERE auditid < %L OR auditid >= %L RETURNING *) INSERT INTO %s SELECT * FROM moved',
         parent, bounds[1], bounds[2], whole));
@@ -423,7 +423,8 @@ BEGIN
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
     IF NOT dry_run AND former.parent IS NOT NULL THEN
-        PERFORM zbxhist_internal.lock_for_hand(parent);
+        -- run_step's
+        PERFORM pg_advisory_xact_lock(zbxhist_internal.lock_class(), parent::oid::integer);
     END IF;
     policy := (parent, coalesce(partition_interval, former.partition_interval, interval '1 month'),
                CASE WHEN follow_zabbix THEN NULL ELSE coalesce(retention, former.retention) END,
@@ -476,7 +477,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.partition_auditlog(regclass, interval, interval, integer, boolean, boolean) IS
+COMMENT ON FUNCTION zbxhist.partition_auditlog(regclass, interval, interval, integer, boolean, boolean, boolean) IS
 'Partitions Zabbix''s audit log by time, in place (a month a partition, one ahead, if nothing is said), or changes how; maintenance then makes partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it would do';
 
 CREATE FUNCTION zbxhist_internal.expired_auditlog_partitions(parent regclass)
@@ -519,7 +520,7 @@ BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     IF zbxhist_internal.auditlog_others(parent) IS NULL THEN
         PERFORM zbxhist_internal.lock_patiently(parent);
-        PERFORM zbxhist_internal.create_auditlog_others(parent);
+        PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
     END IF;
     SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
     IF FOUND THEN

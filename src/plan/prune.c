@@ -14,9 +14,8 @@
  * Rows that wait in the parent must be found as well.  Whether there are any
  * is known only when the statement has its snapshot, so the query as it was
  * goes with the plan, in a range table entry that nothing refers to, and
- * after the partition ZbxhistRunRest updates ONLY the parent in the same
- * snapshot, unless the parent is empty, or verified to have no row of that
- * partition (rows/stray.c).
+ * after the partition ZbxhistRunParentPart updates ONLY the parent in the same
+ * snapshot, unless the parent is empty.
  *
  * Privileges are those of the parent: its entry stays in the range table, and
  * the partition's own are not asked for, as with inheritance.
@@ -24,11 +23,6 @@
  * Unlike inheritance, such a plan does not lock all children.  By those locks
  * a statement and a move of rows wait for each other, so here the move lock is
  * taken instead (rows/move_lock.c).
- *
- * A DELETE of an item, of whatever clocks, is planned for nothing at first:
- * Zabbix's housekeeper sends one to each table for each deleted item, of which
- * most have no value there.  When it is run, the query as it was is planned and
- * run only if the snapshot sees a row of the item.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,10 +53,7 @@
 #include "plan/prune.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
-#include "read/reader.h"
-#include "rows/item_range.h"
 #include "rows/move_lock.h"
-#include "rows/stray.h"
 
 /* fewer partitions than this are planned fast enough */
 #define MIN_PARTITIONS 2
@@ -160,97 +151,6 @@ FindStandIn(Query *query)
 
 /* ---- recognising the DELETE of an item ---- */
 
-/*
- * FindDeletedItem sets the item of which alone a query wants rows of its
- * parent.
- */
-static bool
-FindDeletedItem(const Query *query, AttrNumber itemid_attnum, int64 *itemid)
-{
-	ListCell   *lc;
-
-	foreach(lc, ZbxhistAddParts(NIL, query->jointree->quals, AND_EXPR))
-	{
-		const OpExpr *op = lfirst(lc);
-		const Var  *var;
-		const Const *value;
-
-		if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
-			!IsA(linitial(op->args), Var) || !IsA(lsecond(op->args), Const))
-			continue;
-		var = linitial(op->args);
-		value = lsecond(op->args);
-		if (var->varattno != itemid_attnum || value->constisnull)
-			continue;
-		switch (get_opcode(op->opno))
-		{
-			case F_INT8EQ:
-				*itemid = DatumGetInt64(value->constvalue);
-				return true;
-			case F_INT84EQ:
-				*itemid = DatumGetInt32(value->constvalue);
-				return true;
-		}
-	}
-	return false;
-}
-
-/*
- * reads_other_table is a walker that looks for subqueries of anything but the
- * parent, whose privileges must be asked for in any case.
- */
-static bool
-reads_other_table(Node *node, void *parent)
-{
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, reads_other_table, parent);
-	foreach(lc, ((Query *) node)->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-
-		if (rte->rtekind != RTE_RELATION || rte->relid != *(Oid *) parent)
-			return true;
-	}
-	return query_tree_walker((Query *) node, reads_other_table, parent, 0);
-}
-
-/*
- * IsItemDelete says whether a simple query deletes rows of one item, whatever
- * their clocks, whose parent has many children.
- */
-static bool
-IsItemDelete(const Query *query)
-{
-	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
-	Relation	parent;
-	int64		itemid;
-	bool		result = false;
-
-	if (query->commandType != CMD_DELETE ||
-		reads_other_table(query->jointree->quals, &rte->relid))
-		return false;
-	parent = table_open(rte->relid, NoLock);
-	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
-		ZbxhistMayStandIn(query, rte, parent))
-	{
-		PartitionSet *set = ZbxhistGetPartitions(parent);
-		ClockRange	bounds = ZbxhistBoundsInWhere(query, 1,
-												  set->clock_attnum);
-
-		result = set->npartitions >= MIN_PARTITIONS && set->is_exhaustive &&
-			set->itemid_attnum != InvalidAttrNumber &&
-			bounds.from_clock == ZBXHIST_CLOCK_MIN &&
-			bounds.to_clock == ZBXHIST_CLOCK_END &&
-			FindDeletedItem(query, set->itemid_attnum, &itemid);
-	}
-	table_close(parent, NoLock);
-	return result;
-}
-
 /* ---- planning ---- */
 
 /*
@@ -293,26 +193,6 @@ PlanOnePartition(Oid partition, planner_hook_type next_planner, PLANNER_PROTO)
 }
 
 /*
- * PlanItemDelete plans the query for no rows of ONLY the parent and lets the plan
- * carry the whole query, which is marked as one to be planned as ever.
- */
-static PlannedStmt *
-PlanItemDelete(planner_hook_type next_planner, PLANNER_PROTO)
-{
-	Query	   *whole = copyObject(query);
-	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
-	PlannedStmt *result;
-
-	whole->querySource = QSRC_PARSER;
-	rte->inh = false;
-	query->jointree->quals = makeBoolConst(false, false);
-	query->hasSubLinks = false;
-	result = (*next_planner) (PLANNER_ARGS);
-	keep_whole_query(result, whole, NIL);
-	return result;
-}
-
-/*
  * ZbxhistPlanPruned has next_planner plan a query, with one partition or a few
  * tables in a parent's place where that is right.
  */
@@ -328,8 +208,6 @@ ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 
 		if (OidIsValid(partition))
 			return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
-		if (IsItemDelete(query))
-			return PlanItemDelete(next_planner, PLANNER_ARGS);
 	}
 	ZbxhistNarrowSelect(query, &narrowed);
 	if (narrowed.has_no_constraints)
@@ -370,24 +248,6 @@ ParentOfPlan(const PlannedStmt *stmt)
 }
 
 /*
- * ParentMayHaveRows says whether the parent, locked by its query, may have rows
- * that a plan which has changed one partition's would change as well.  What
- * maintenance has verified says nothing of a snapshot from before it moved rows.
- */
-static bool
-ParentMayHaveRows(Oid parent, const PlannedStmt *stmt)
-{
-	Oid			partition = rt_fetch(linitial_int(stmt->resultRelations),
-									 stmt->rtable)->relid;
-	Relation	rel = table_open(parent, NoLock);
-	bool		result = !ZbxhistIsEmpty(rel) &&
-		(IsolationUsesXactSnapshot() || !ZbxhistHasNoStrays(rel, partition));
-
-	table_close(rel, NoLock);
-	return result;
-}
-
-/*
  * RunQuery executes a query in the snapshot of another and returns the number
  * of rows.
  */
@@ -413,73 +273,25 @@ RunQuery(Query *query, QueryDesc *outer)
 }
 
 /*
- * HasItem says whether a snapshot sees a row of the item that a query deletes.
- */
-static bool
-HasItem(const Query *whole, Oid relid, Snapshot snapshot)
-{
-	Relation	parent = table_open(relid, NoLock);
-	ItemReader *reader;
-	ItemRange	range;
-	int64		itemid;
-	bool		result = true;
-
-	if (FindDeletedItem(whole, ZbxhistGetPartitions(parent)->itemid_attnum,
-						&itemid))
-	{
-		reader = ZbxhistOpenReader(parent, snapshot, false);
-		ZbxhistWholeItem(&range, itemid);
-		ZbxhistReadItem(reader, &range);
-		result = ZbxhistReadNext(reader);
-		ZbxhistCloseReader(reader);
-	}
-	table_close(parent, NoLock);
-	return result;
-}
-
-/*
- * IsPlannedForNone says whether a plan carries the DELETE of an item.
- */
-static bool
-IsPlannedForNone(const Query *whole)
-{
-	return whole->querySource == QSRC_PARSER;
-}
-
-/*
- * ZbxhistHasRest is called before a query is run, while it does not count among
- * those that change rows, and says whether ZbxhistRunRest has to be called after it.
- */
-bool
-ZbxhistHasRest(QueryDesc *query)
-{
-	Query	   *whole = GetWholeQuery(query->plannedstmt);
-
-	return whole != NULL &&
-		(!IsPlannedForNone(whole) ||
-		 HasItem(whole, ParentOfPlan(query->plannedstmt),
-				 query->snapshot));
-}
-
-/*
- * ZbxhistRunRest is called after a query has been run: if it was planned for one
- * partition and the parent has rows too, it is run on ONLY the parent; if it was
- * planned for no rows, on all.
+ * ZbxhistRunParentPart is called after a query has been run: if it was
+ * planned for one partition and the parent has rows too, it is run on ONLY
+ * the parent.
  */
 void
-ZbxhistRunRest(QueryDesc *query)
+ZbxhistRunParentPart(QueryDesc *query)
 {
-	Query	   *whole = GetWholeQuery(query->plannedstmt);
-	bool		is_for_all = IsPlannedForNone(whole);
+	Oid			parent = ParentOfPlan(query->plannedstmt);
+	Query	   *whole;
 	MemoryContext old;
 
-	if (!is_for_all && !ParentMayHaveRows(ParentOfPlan(query->plannedstmt),
-										  query->plannedstmt))
+	if (!OidIsValid(parent) || ZbxhistAskLocked(parent, ZbxhistIsEmpty))
 		return;
 
 	old = MemoryContextSwitchTo(query->estate->es_query_cxt);
-	whole = copyObject(whole);
-	linitial_node(RangeTblEntry, whole->rtable)->inh = is_for_all;
+	whole = copyObject(GetWholeQuery(query->plannedstmt));
+	linitial_node(RangeTblEntry, whole->rtable)->inh = false;
+	/* extensions that count queries have counted it */
+	whole->queryId = UINT64CONST(0);
 	add_processed(query->estate, RunQuery(whole, query));
 	MemoryContextSwitchTo(old);
 }

@@ -16,7 +16,6 @@
 extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
 									  PLANNER_PROTO);
 extern void ZbxhistPrepareChange(QueryDesc *query);
-extern bool ZbxhistHasRest(QueryDesc *query);
-extern void ZbxhistRunRest(QueryDesc *query);
+extern void ZbxhistRunParentPart(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */

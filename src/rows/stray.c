@@ -115,8 +115,8 @@ IsVerified(const PartitionSet *set, Oid relid)
 
 /*
  * ZbxhistHasNoStrays says whether the parent surely has no rows of a partition,
- * or a table of runs, that its caller might collide with, if called after the
- * caller's own row is stored there, or might see, if its snapshot is fresh.
+ * or a table of runs, that its caller might collide with; to be called after the
+ * caller's own row is stored there.
  */
 bool
 ZbxhistHasNoStrays(Relation parent, Oid partition)

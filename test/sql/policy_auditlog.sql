@@ -163,6 +163,33 @@ SELECT differences();
 UPDATE config SET hk_audit = '31d', hk_audit_mode = 0;
 SELECT count(*) FROM zbxhist.check() WHERE object = 'audit.auditlog';
 
+-- What is said once is kept, also when something else is changed; Zabbix keeps all by now.
+SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '100 years') WHERE action <> 'create';
+SELECT action, detail ~ '100 years' AS is_kept FROM zbxhist.partition_auditlog('auditlog', partition_interval => '1 year', premake => 0) WHERE action <> 'create';
+SELECT * FROM zbxhist.partition_auditlog('auditlog', follow_zabbix => true);
+SELECT action, detail ~ 'hk_audit' AS follows FROM zbxhist.partition_auditlog('auditlog', follow_zabbix => true, accept_deletion => true) WHERE action <> 'create';
+SELECT * FROM zbxhist.partition_auditlog('auditlog', retention => '10000 years');
+SELECT * FROM zbxhist.partition_auditlog('auditlog', partition_interval => '1 month 1 day');
+-- the partition for other ids has been taken away, and comes back
+ALTER TABLE auditlog DETACH PARTITION auditlog_others;
+CALL zbxhist.run_maintenance('auditlog');
+SELECT zbxhist_internal.auditlog_others('auditlog');
+INSERT INTO auditlog SELECT * FROM auditlog_others;
+DROP TABLE auditlog_others;
+SELECT differences();
+-- policies that hide rows: nothing is dropped, or copied without them
+ALTER TABLE auditlog_kept ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CALL zbxhist.undo('auditlog');
+SELECT zbxhist_internal.has_auditlog_rows('auditlog_kept', 0);
+ALTER TABLE auditlog_kept DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY;
+CREATE VIEW in_the_way AS SELECT auditid FROM auditlog;
+CALL zbxhist.undo('auditlog');
+DROP VIEW in_the_way;
+-- without the policy, as after the extension was dropped and created again
+DELETE FROM zbxhist.auditlog_config;
+SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '100 years') WHERE action <> 'create';
+SELECT differences();
+
 -- Back to a plain table.
 CALL zbxhist.undo('auditlog');
 SELECT differences();
@@ -180,6 +207,14 @@ SELECT count(*) FROM zbxhist.check() WHERE object ~ 'auditlog';
 CALL zbxhist.run_maintenance();
 SELECT count(*) FROM zbxhist.auditlog_config;
 
+-- names of any kind
+CREATE SCHEMA "I ""q";
+CREATE TABLE "I ""q".auditlog (auditid varchar(25) PRIMARY KEY, clock integer DEFAULT 0 NOT NULL);
+INSERT INTO "I ""q".auditlog VALUES ('c00000000x', 1);
+SELECT action FROM zbxhist.partition_auditlog('"I ""q".auditlog', retention => '100 years', partition_interval => '12 months');
+CALL zbxhist.undo('"I ""q".auditlog');
+TABLE "I ""q".auditlog;
+DROP SCHEMA "I ""q" CASCADE;
 RESET search_path;
 DROP SCHEMA audit CASCADE;
 DROP ROLE audit_owner, audit_reader;
