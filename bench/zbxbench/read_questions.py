@@ -63,14 +63,17 @@ class Data:
     def _rows(self, table, clocks):
         """Rows of all items for each of the times: (itemid, clock, value, ns)."""
         dice = random.Random("%s %d" % (table, clocks.start))
+
+        def value():
+            number = dice.randrange(10**6)
+            return number if table == "history_uint" else number / 1e4
+
         for clock in clocks:
             yield [
                 (
                     item,
                     clock + item % min(60, clocks.step),
-                    dice.randrange(10**6)
-                    if table == "history_uint"
-                    else dice.randrange(10**6) / 1e4,
+                    value(),
                     dice.randrange(10**9),
                 )
                 for item in self.tables[table]

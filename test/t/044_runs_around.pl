@@ -125,6 +125,9 @@ my $primary = test_server(
 	-allows_streaming => 'logical',
 	-has_archiving => 1,
 	autovacuum => 'off',
+
+	# all partitions are made at once, as the subscriber's are
+	max_locks_per_transaction => 256,
 	max_prepared_transactions => 2);
 make_history($primary, 'zabbix');
 $primary->safe_psql('zabbix', statements(0, 100));
@@ -297,7 +300,10 @@ $primary->safe_psql('zabbix', "ROLLBACK PREPARED 'two'");
 # values in runs are not published, as those of packed days are not
 make_history($primary, 'published');
 $primary->safe_psql('published', statements(0, 30));
-my $subscriber = test_server('subscriber', -allows_streaming => 'logical');
+my $subscriber = test_server(
+	'subscriber',
+	-allows_streaming => 'logical',
+	max_locks_per_transaction => 256);
 make_history($subscriber, 'subscribed');
 $primary->safe_psql('published',
 		'CREATE TABLE other (id integer PRIMARY KEY);'

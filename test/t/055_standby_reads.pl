@@ -161,26 +161,23 @@ for my $setting ([ 'off', '1s' ], [ 'on', '1s' ], [ 'on', '-1' ])
 	);
 	$standby->reload;
 	sleep 2;
-	my @processes = (
-		(   map {
-				in_background(
-					$standby, 'zabbix', "$_ $number", $seconds,
-					$number, $jobs{$_})
-			} sort keys %jobs),
+	my @processes;
+
+	for my $job (sort keys %jobs)
+	{
+		push @processes,
+		  in_background($standby, 'zabbix', "$job $number", $seconds,
+			$number, $jobs{$job});
+	}
+	push @processes,
+	  ( in_background(
+			$primary, 'zabbix',
+			"writer $number", $seconds,
+			$number, \&write_values),
 		in_background(
-			$primary,
-			'zabbix',
-			"writer $number",
-			$seconds,
-			$number,
-			\&write_values),
-		in_background(
-			$primary,
-			'zabbix',
-			"days $number",
-			$seconds,
-			$number,
-			\&change_days,
+			$primary, 'zabbix',
+			"days $number", $seconds,
+			$number, \&change_days,
 			sub { $_[1] > 0 }));
 	waitpid($_, 0) for @processes;
 	my @after = split /\|/, conflicts();

@@ -142,9 +142,9 @@ def read_directory(path):
             whole = os.path.join(directory, each)
             with open(whole, "rb") as file:
                 content = file.read()
-            names[os.path.normpath(os.path.join(name, each))] = inodes[
-                os.stat(whole).st_ino
-            ] = File(content)
+            entry = File(content)
+            inodes[os.stat(whole).st_ino] = entry
+            names[os.path.normpath(os.path.join(name, each))] = entry
     return names, inodes
 
 
