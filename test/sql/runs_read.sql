@@ -56,15 +56,8 @@ BEGIN
         END LOOP;
     END LOOP;
 END $$;
-BEGIN;
-SELECT make_tables();
-COMMIT;
-CALL zbxhist.pack('managed.history', '1970-01-03');
-CALL zbxhist.pack('managed.history_uint', '1970-01-03');
-CALL zbxhist.pack('managed.history_log', '1970-01-03');
-CALL zbxhist.pack('managed.history', '1970-01-04');
-
--- how many runs there are, and that no row is elsewhere
+-- how many runs there are, and that no row is elsewhere; before they are committed, for a
+-- worker may merge them then
 CREATE FUNCTION count_runs(parent regclass, OUT nruns bigint, OUT nrows bigint) LANGUAGE plpgsql AS $$
 DECLARE
     runs regclass;
@@ -85,9 +78,16 @@ BEGIN
     EXECUTE format('SELECT count(*) FROM %s WHERE clock BETWEEN 432000 AND 439199', parent) INTO nrows;
     RETURN nrows;
 END $$;
+BEGIN;
+SELECT make_tables();
 SELECT s.name, r.nruns, r.nrows = count_plain(format('plain.%I', s.name)::regclass) AS all_rows, r.nrows > 1000 AS many_rows
   FROM shape s, count_runs(format('managed.%I', s.name)::regclass) r
  ORDER BY 1;
+COMMIT;
+CALL zbxhist.pack('managed.history', '1970-01-03');
+CALL zbxhist.pack('managed.history_uint', '1970-01-03');
+CALL zbxhist.pack('managed.history_log', '1970-01-03');
+CALL zbxhist.pack('managed.history', '1970-01-04');
 
 CREATE TABLE difference (tab text, query text, expected text, found text);
 CREATE TABLE outcome (query text, rows bigint);
