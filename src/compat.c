@@ -165,6 +165,22 @@ substitute_subquery(Query *query, Index rti, Query *subquery)
 }
 
 /*
+ * updated_columns returns the columns that a plan may give new values in a
+ * relation, which rte is the entry of, as offsets from
+ * FirstLowInvalidHeapAttributeNumber.
+ */
+Bitmapset *
+updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	return rte->perminfoindex == 0 ? NULL :
+		getRTEPermissionInfo(stmt->permInfos, rte)->updatedCols;
+#else
+	return rte->updatedCols;
+#endif
+}
+
+/*
  * read_as_owner has a query read a relation, which rte is the entry of, with
  * its owner's privileges.
  */

@@ -522,6 +522,7 @@ extern void substitute_subquery(Query *query, Index rti, Query *subquery);
 extern void read_as_owner(Query *query, RangeTblEntry *rte);
 extern bool is_valid_json(const char *data, int length);
 extern void keep_file_open(SMgrRelation *kept, SMgrRelation smgr);
+extern Bitmapset *updated_columns(const PlannedStmt *stmt, RangeTblEntry *rte);
 extern bool lock_if_empty(Oid relid, LOCKMODE lockmode, SMgrRelation *kept);
 
 #endif							/* ZBXHIST_COMPAT_H */

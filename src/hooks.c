@@ -154,7 +154,11 @@ ExecutorStartHook(QueryDesc *query, int eflags)
 	else
 		standard_ExecutorStart(query, eflags);
 	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
+	{
 		ZbxhistLockPackedRows(query);
+		if (!IsParallelWorker())
+			ZbxhistNoteNewClocks(query);
+	}
 	/* nothing needs the plan once the query has ended */
 	if (plan_context != NULL)
 		MemoryContextSetParent(plan_context, query->estate->es_query_cxt);

@@ -28,6 +28,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
@@ -54,6 +55,7 @@
 #include "plan/select.h"
 #include "plan/stand_in.h"
 #include "rows/move_lock.h"
+#include "rows/stray.h"
 
 /* fewer partitions than this are planned fast enough */
 #define MIN_PARTITIONS 2
@@ -350,4 +352,36 @@ ZbxhistPrepareChange(QueryDesc *query)
 		return;
 	UnregisterSnapshot(query->snapshot);
 	query->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+}
+
+/* ---- rows that get other clocks ---- */
+
+/*
+ * ZbxhistNoteNewClocks is called when a query has been started: if it gives rows
+ * of a parent other clocks, one in the parent itself may belong to a partition
+ * then, see rows/stray.c.
+ */
+void
+ZbxhistNoteNewClocks(QueryDesc *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->plannedstmt->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		Bitmapset  *columns;
+		Relation	parent;
+
+		if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
+			continue;
+		columns = updated_columns(query->plannedstmt, rte);
+		if (columns == NULL)
+			continue;
+		parent = table_open(rte->relid, NoLock);
+		if (ZbxhistIsRouted(parent) &&
+			bms_is_member(ZbxhistGetPartitions(parent)->clock_attnum -
+						  FirstLowInvalidHeapAttributeNumber, columns))
+			ZbxhistNoteStray(parent);
+		table_close(parent, NoLock);
+	}
 }

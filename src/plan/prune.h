@@ -16,6 +16,7 @@
 extern PlannedStmt *ZbxhistPlanPruned(planner_hook_type next_planner,
 									  PLANNER_PROTO);
 extern void ZbxhistPrepareChange(QueryDesc *query);
+extern void ZbxhistNoteNewClocks(QueryDesc *query);
 extern void ZbxhistRunParentPart(QueryDesc *query);
 
 #endif							/* ZBXHIST_PRUNE_H */
