@@ -161,7 +161,8 @@ AS $$
             'has triggers, rules, foreign keys or row security'
         WHEN EXISTS (SELECT FROM pg_constraint c WHERE relation IN (c.conrelid, c.confrelid) AND c.contype NOT IN ('p', 'n')) THEN
             'has other constraints than its key'
-        WHEN EXISTS (SELECT FROM pg_publication_tables p WHERE format('%I.%I', p.schemaname, p.tablename)::regclass = relation)
+        WHEN EXISTS (SELECT FROM pg_publication_rel p WHERE p.prrelid = relation)
+             OR EXISTS (SELECT FROM pg_publication_namespace p JOIN pg_class k ON k.relnamespace = p.pnnspid WHERE k.oid = relation)
              OR EXISTS (SELECT FROM pg_publication p WHERE p.puballtables) THEN
             'is in a publication' END
 $$;
