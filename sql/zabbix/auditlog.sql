@@ -260,7 +260,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog(regclass, name, text) IS
 'Creates an empty table with the columns, owner and privileges of an audit log (internal)';
 
--- Rows of its ids that came when it was not there are in the partition for other ids.
 CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -279,6 +278,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass, regclass) IS
 'Creates the partition of an audit log for ids that are none of Zabbix''s, like another table (internal)';
 
+-- Rows of its ids that came when it was not there are in the partition for other ids.
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

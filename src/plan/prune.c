@@ -33,7 +33,6 @@
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/planner.h"
@@ -83,7 +82,7 @@ FindOnlyPartition(const PartitionSet *set, const ClockRange *bounds)
 
 /*
  * IsSimple says whether a query changes rows of one inheritance parent and
- * looks at nothing else, subqueries apart.
+ * looks at nothing else.
  */
 static bool
 IsSimple(const Query *query)
@@ -92,9 +91,8 @@ IsSimple(const Query *query)
 
 	if ((query->commandType != CMD_UPDATE &&
 		 query->commandType != CMD_DELETE) ||
-		query->querySource != QSRC_ORIGINAL ||
 		list_length(query->rtable) != 1 || query->resultRelation != 1 ||
-		query->returningList != NIL ||
+		query->hasSubLinks || query->returningList != NIL ||
 		query->cteList != NIL || query->withCheckOptions != NIL ||
 		list_length(query->jointree->fromlist) != 1)
 		return false;
@@ -130,8 +128,8 @@ FindStandIn(Query *query)
 	Relation	parent = table_open(rte->relid, NoLock);
 	Oid			result = InvalidOid;
 
-	if (!query->hasSubLinks && ZbxhistIsRouted(parent) &&
-		!HasStatementTriggers(parent) && ZbxhistMayStandIn(query, rte, parent))
+	if (ZbxhistIsRouted(parent) && !HasStatementTriggers(parent) &&
+		ZbxhistMayStandIn(query, rte, parent))
 	{
 		PartitionSet *set = ZbxhistGetPartitions(parent);
 		ClockRange	bounds = ZbxhistBoundsInWhere(query,
@@ -150,8 +148,6 @@ FindStandIn(Query *query)
 	table_close(parent, NoLock);
 	return result;
 }
-
-/* ---- recognising the DELETE of an item ---- */
 
 /* ---- planning ---- */
 
@@ -301,9 +297,9 @@ ZbxhistRunParentPart(QueryDesc *query)
 /* ---- snapshots that are older than locks ---- */
 
 /*
- * Who changes or locks rows of a parent waits for moves of its rows before he
- * takes his snapshot, see rows/move_lock.c.  Two kinds of statements have one by
- * then:
+ * A session that changes or locks rows of a parent waits for moves of its rows
+ * before it takes its snapshot, see rows/move_lock.c.  Two kinds of statements
+ * have one by then:
  *
  * - those that a utility statement executes: EXPLAIN ANALYZE, EXECUTE, DECLARE
  *	 CURSOR and COPY take a snapshot before they plan, or lock what a plan
