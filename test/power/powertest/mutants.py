@@ -31,9 +31,9 @@ def unsynced_days(scene, disk):
     redos = [redo_of(step) for step in controls]
     found = set()
     for step in disk.steps:
-        # not of a visibility map: without one all is well, too
+        # not of a visibility map, nor what a file is made longer with: without these all is well, too
         name = disk.special.get(step.file, "_")
-        if step.what != "W" or step.begin <= scene.ready or "_" in name:
+        if step.what != "W" or step.begin <= scene.ready or "_" in name or not any(step.data):
             continue
         after = bisect.bisect_left(redos, place_of(step))
         if after < len(controls):
