@@ -108,7 +108,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.coarse_interval(interval) IS
 'How long partitions are that are made for the past, or for days ahead (internal)';
 
--- Half a day ahead at least, if that is not more than a span, and little more:
+-- Four hours ahead at least, if that is not more than a span, and little more:
 -- each query without an upper clock looks at all partitions to come.  Three are
 -- made together where they divide a span.
 CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval)
@@ -116,7 +116,7 @@ RETURNS bigint
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT ((zbxhist_internal.current_clock() + least(s, 43200)) / together + 1) * together
+    SELECT ((zbxhist_internal.current_clock() + least(s, 14400)) / together + 1) * together
       FROM zbxhist_internal.span_seconds(partition_interval) s,
            extract(epoch FROM partition_interval) AS e (seconds),
            LATERAL (SELECT seconds::bigint * CASE WHEN s % (3 * seconds) = 0 THEN 3 ELSE 1 END) t (together)
@@ -126,7 +126,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.fine_until(interval) IS
 'Until when partitions shorter than a day are made in advance, and whole days after that; null for longer ones (internal)';
 
--- Partitions shorter than a day are made for about half a day ahead, see
+-- Partitions shorter than a day are made for some hours ahead, see
 -- fine_until; for premake days after today there is one for each.
 CREATE FUNCTION zbxhist_internal.wanted_ranges(policy zbxhist.parent_config)
 RETURNS TABLE (from_clock bigint, to_clock bigint)

@@ -43,7 +43,8 @@ typedef struct MemberEntry
 	Oid			relid;			/* hash key - must be first */
 	Oid			parent;
 	uint32		generation;		/* the set's when it was last a part of it */
-	SMgrRelation file;			/* its file, kept open while it is empty */
+	bool		was_empty;		/* when this session last looked */
+	SMgrRelation file;			/* its file, kept open from then on */
 } MemberEntry;
 
 static HTAB *partition_sets = NULL;
@@ -124,8 +125,36 @@ ZbxhistLockIfEmpty(Oid member, LOCKMODE lockmode)
 	MemberEntry *entry = members == NULL ? NULL :
 		hash_search(members, &member, HASH_FIND, NULL);
 
-	return lock_if_empty(member, lockmode,
-						 entry == NULL ? NULL : &entry->file);
+	if (entry == NULL)
+		return lock_if_empty(member, lockmode, NULL);
+	entry->was_empty = lock_if_empty(member, lockmode, &entry->file);
+	return entry->was_empty;
+}
+
+/*
+ * ZbxhistNoteEmpty notes whether a member has no rows.
+ */
+void
+ZbxhistNoteEmpty(Oid member, bool is_empty)
+{
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
+
+	if (entry != NULL)
+		entry->was_empty = is_empty;
+}
+
+/*
+ * ZbxhistWasEmpty says whether a member had no rows when this session last
+ * looked.
+ */
+bool
+ZbxhistWasEmpty(Oid member)
+{
+	MemberEntry *entry = members == NULL ? NULL :
+		hash_search(members, &member, HASH_FIND, NULL);
+
+	return entry != NULL && entry->was_empty;
 }
 
 /*
@@ -231,7 +260,10 @@ AddSetMember(PartitionSet *set, Oid relid)
 	MemberEntry *member = hash_search(members, &relid, HASH_ENTER, &found);
 
 	if (!found)
+	{
+		member->was_empty = false;
 		member->file = NULL;
+	}
 	if (!found || member->parent != set->parent)
 		set->nmembers++;
 	member->parent = set->parent;

@@ -403,7 +403,7 @@ HasNoBlocks(Oid relid)
 	Relation	rel;
 	bool		result;
 
-	if (ZbxhistLockIfEmpty(relid, AccessShareLock))
+	if (ZbxhistWasEmpty(relid) || ZbxhistLockIfEmpty(relid, AccessShareLock))
 		return true;
 	rel = try_table_open(relid, AccessShareLock);
 	result = rel == NULL || ZbxhistIsEmpty(rel);

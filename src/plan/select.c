@@ -131,6 +131,26 @@ RefersToRow(Query *query, Index rti)
 }
 
 /*
+ * HasOr says whether some of conditions that are ANDed is an OR.
+ */
+static bool
+HasOr(Node *quals)
+{
+	ListCell   *lc;
+
+	if (quals == NULL || is_orclause(quals))
+		return quals != NULL;
+	if (!is_andclause(quals))
+		return false;
+	foreach(lc, ((BoolExpr *) quals)->args)
+	{
+		if (HasOr(lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+/*
  * IsWanted says whether WHERE leaves some of the clocks of a partition, which is
  * within its bounds: parts of an OR may be far from each other.
  */
@@ -156,6 +176,7 @@ ListChildren(const Query *query, Index rti, const PartitionSet *set,
 			 const ClockRange *bounds)
 {
 	List	   *result = NIL;
+	bool		has_or = HasOr(query->jointree->quals);
 
 	if (OidIsValid(set->packed) &&
 		(!zbxhist_enable_packed_scan_pruning ||
@@ -165,7 +186,8 @@ ListChildren(const Query *query, Index rti, const PartitionSet *set,
 		 i < set->npartitions && list_length(result) <= MAX_LOOKED_AT; i++)
 	{
 		if (clocks_overlap(&set->partitions[i], bounds) &&
-			IsWanted(query, rti, set->clock_attnum, &set->partitions[i]))
+			(!has_or ||
+			 IsWanted(query, rti, set->clock_attnum, &set->partitions[i])))
 			result = lappend_oid(result, set->partitions[i].relid);
 	}
 	return result;
@@ -583,30 +605,33 @@ ZbxhistNarrowSelect(Query *query, NarrowedSelect *narrowed)
 
 /*
  * MayMissRows says whether some of the tables that a plan leaves out may have
- * rows for a query.
+ * rows for a query.  It looks at all of them, so that another plan knows which.
  */
 static bool
 MayMissRows(List *left_out, Snapshot snapshot)
 {
 	ListCell   *lc;
-	bool		result = false;
+	bool		result = ZbxhistIsInChange();
 
-	if (ZbxhistIsInChange())
-		return true;
 	foreach(lc, left_out)
 	{
+		Oid			relid = lfirst_oid(lc);
+		bool		is_empty = false;
 		Relation	rel;
 
 		if (!IsolationIsSerializable() &&
-			ZbxhistLockIfEmpty(lfirst_oid(lc), AccessShareLock))
+			ZbxhistLockIfEmpty(relid, AccessShareLock))
 			continue;
-		rel = try_table_open(lfirst_oid(lc), AccessShareLock);
-		if (rel == NULL)
-			return true;
-		/* before the look, so that no row comes in between unnoticed */
-		PredicateLockRelation(rel, snapshot);
-		result |= !ZbxhistIsEmpty(rel);
-		table_close(rel, NoLock);
+		rel = try_table_open(relid, AccessShareLock);
+		if (rel != NULL)
+		{
+			/* before the look, so that no row comes in between unnoticed */
+			PredicateLockRelation(rel, snapshot);
+			is_empty = ZbxhistIsEmpty(rel);
+			table_close(rel, NoLock);
+		}
+		ZbxhistNoteEmpty(relid, is_empty);
+		result |= !is_empty;
 	}
 	return result;
 }

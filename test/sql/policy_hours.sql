@@ -1,4 +1,4 @@
--- Partitions of hours: made for half a day ahead, the rest of that day and days
+-- Partitions of hours: made for some hours ahead, the rest of that day and days
 -- beyond, which are replaced by hours in time, three at once; packed soon; all of a day in one line.
 -- as after setup: no session is told about it
 ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
@@ -55,10 +55,10 @@ SELECT count(*), count(DISTINCT tableoid) FROM history WHERE itemid = 2 AND cloc
 DELETE FROM history WHERE clock >= clock('2026-11-21 00:00');
 TRUNCATE history_p20261121;
 
--- until noon tomorrow is a day; then it gets its first hours, if nothing was ever stored in it
-SELECT at('2026-11-20 11:59:59');
+-- until the evening tomorrow is a day; then it gets its first hours, if nothing was ever stored in it
+SELECT at('2026-11-20 19:59:59');
 SELECT table_name, action, partition FROM zbxhist.preview('history') WHERE action IN ('create', 'split');
-SELECT at('2026-11-20 12:00');
+SELECT at('2026-11-20 20:00');
 SELECT table_name, action, partition, from_time, to_time FROM zbxhist.preview('history') WHERE action IN ('create', 'split');
 TRUNCATE history_p20261121;
 CREATE VIEW of_the_future AS SELECT * FROM history_p20261121;
@@ -77,7 +77,7 @@ SELECT * FROM shown('history') WHERE to_time > '11-21';
 SELECT parent, action, sum(times) AS times, sum(in_vain) AS in_vain, sum(rows) AS rows FROM zbxhist.maintenance_by_day WHERE parent = 'history'::regclass GROUP BY 1, 2 ORDER BY action;
 
 -- maintenance stands still: a day's partition serves, and then the table itself
-SELECT at('2026-11-24 15:20');
+SELECT at('2026-11-24 20:20');
 INSERT INTO history (itemid, clock) SELECT 1, clock('2026-11-22 00:00') + h * 3600 FROM generate_series(0, 80) h WHERE h <> 5;
 SELECT tableoid::regclass, count(*) FROM history WHERE clock >= clock('2026-11-22 00:00') GROUP BY 1 ORDER BY 1;
 SELECT table_name, action, partition FROM zbxhist.preview('history');
@@ -105,9 +105,9 @@ SELECT from_time, to_time, packed, rows FROM zbxhist.partitions_by_day WHERE par
 
 -- a retention that ends within a day keeps what is younger
 SET client_min_messages = warning;
-SELECT zbxhist.alter_parent('history', retention => '4 days 3 hours');
+SELECT zbxhist.alter_parent('history', retention => '4 days 8 hours');
 RESET client_min_messages;
-SELECT partitions, rows, name_free(oldest) FROM zbxhist_internal.deletion('history', '4 days 3 hours');
+SELECT partitions, rows, name_free(oldest) FROM zbxhist_internal.deletion('history', '4 days 8 hours');
 SELECT action, partition, from_time, to_time FROM zbxhist.preview('history') WHERE action = 'drop';
 CALL zbxhist.run_maintenance('history');
 SELECT name_free(min(clock)) FROM history;
@@ -125,7 +125,7 @@ SELECT tableoid::regclass, count(*) FROM history WHERE itemid = 7 GROUP BY 1;
 CREATE ROLE regress_zbxhist_hours;
 GRANT CREATE ON SCHEMA hours TO regress_zbxhist_hours;
 ALTER TABLE history OWNER TO regress_zbxhist_hours;
-SELECT count(*) > 20 AS many FROM zbxhist_internal.foreign_children('history');
+SELECT count(*) > 10 AS many FROM zbxhist_internal.foreign_children('history');
 CALL zbxhist.run_maintenance('history');
 SELECT count(*) FROM zbxhist_internal.foreign_children('history');
 ALTER TABLE history OWNER TO CURRENT_USER;
@@ -147,7 +147,7 @@ RESET ROLE;
 ALTER TABLE kept_p20261202 OWNER TO regress_zbxhist_other;
 ALTER TABLE kept_p20261201_0200 OWNER TO regress_zbxhist_other;
 SET ROLE regress_zbxhist_hours;
-SELECT at('2026-12-01 12:30');
+SELECT at('2026-12-01 20:30');
 CALL zbxhist.run_maintenance('kept');
 SELECT * FROM shown('kept');
 SELECT action, relation, sqlstate FROM zbxhist.maintenance_log WHERE parent = 'kept'::regclass AND sqlstate IS NOT NULL;
@@ -172,7 +172,7 @@ RESET zbxhist.allow_packed_drop;
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO CURRENT_USER', current_database()); END $$;
 DROP OWNED BY regress_zbxhist_hours, regress_zbxhist_other;
 DROP ROLE regress_zbxhist_hours, regress_zbxhist_other;
-SELECT at('2026-11-24 15:20');
+SELECT at('2026-11-24 20:20');
 
 -- all is well: a note on dumps, and nothing else
 SELECT severity, code, object, message FROM zbxhist.check();
@@ -193,7 +193,7 @@ SELECT i, make_interval(secs => zbxhist_internal.span_seconds(i::interval)), nam
 SELECT zbxhist.create_parent('other', '15 minutes', premake => 1);
 CALL zbxhist.run_maintenance('other');
 SELECT * FROM shown('other');
-SELECT at('2026-11-24 18:00');
+SELECT at('2026-11-24 22:00');
 CALL zbxhist.run_maintenance('other');
 SELECT * FROM shown('other');
 SELECT partition FROM zbxhist.list_partitions('other') ORDER BY from_clock DESC LIMIT 4;

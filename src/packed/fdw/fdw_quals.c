@@ -252,9 +252,11 @@ TakeQualComparison(OpExpr *op, const KeyColumns *columns, List **conds)
 		left = right;
 		right = swap;
 		key = GetKey(ClockOfExpr(left), columns);
+		if (key == InvalidAttrNumber)
+			return false;
 		operator = get_commutator(operator);
 	}
-	if (key == InvalidAttrNumber || right == NULL ||
+	if (right == NULL ||
 		!OidIsValid(operator) || !IsFixedExpr(right, columns) ||
 		(strategy = GetStrategy(operator, exprType(left),
 								exprType(right))) == 0)
