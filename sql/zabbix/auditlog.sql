@@ -267,18 +267,50 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
-    result   CONSTANT regclass := zbxhist_internal.create_like_auditlog(
-        template, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
+    result   regclass := zbxhist_internal.auditlog_others(parent);
 BEGIN
-    PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
+    IF result IS NULL THEN
+        PERFORM zbxhist_internal.lock_patiently(parent);
+        result := zbxhist_internal.create_like_auditlog(
+            template, zbxhist_internal.free_name(relation.relnamespace, relation.relname::text, '_others'), '');
+        PERFORM zbxhist_internal.execute_as_owner(parent, format('ALTER TABLE %s ATTACH PARTITION %s DEFAULT', parent, result));
+    END IF;
     RETURN result;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass, regclass) IS
-'Creates the partition of an audit log for ids that are none of Zabbix''s, like another table (internal)';
+'The partition of an audit log for ids that are none of Zabbix''s, which is created like another table if there is none (internal)';
 
--- Rows of its ids that came when it was not there are in the partition for other ids.
+-- Rows of its ids that came when it was not there are in the partition for other ids,
+-- and the table that was there has other ids.
+CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(
+    parent regclass, partition regclass, others regclass, from_clock bigint, to_clock bigint)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    first  CONSTANT text := zbxhist_internal.cuid_of(from_clock);
+    ending CONSTANT text := zbxhist_internal.cuid_of(to_clock);
+    source regclass;
+    target regclass;
+    sign   text;
+BEGIN
+    PERFORM zbxhist_internal.lock_exclusively(others, zbxhist_internal.short_lock_timeout());
+    FOR source, target, sign IN VALUES (others, partition, ''), (partition, others, 'NOT ') LOOP
+        PERFORM zbxhist_internal.execute_as_owner(parent, format(
+            'WITH moved AS (DELETE FROM %s WHERE %s(auditid >= %L AND auditid < %L) RETURNING *) INSERT INTO %s SELECT * FROM moved',
+            source, sign, first, ending, target));
+    END LOOP;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(
+        'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', parent, partition, first, ending));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.attach_auditlog_partition(regclass, regclass, regclass, bigint, bigint) IS
+'Makes a table a partition of an audit log; its rows and those of the partition for other ids go where they belong (internal)';
+
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -287,20 +319,14 @@ AS $$
 DECLARE
     policy CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = create_auditlog_partition.parent);
-    bounds CONSTANT text[] := ARRAY[zbxhist_internal.cuid_of(from_clock), zbxhist_internal.cuid_of(to_clock)];
     others regclass;
     result regclass;
 BEGIN
     PERFORM zbxhist_internal.lock_patiently(parent);
-    others := coalesce(zbxhist_internal.auditlog_others(parent), zbxhist_internal.create_auditlog_others(parent, parent));
+    others := zbxhist_internal.create_auditlog_others(parent, parent);
     result := zbxhist_internal.create_like_auditlog(
         parent, zbxhist_internal.partition_name(parent, policy.partition_interval, from_clock, to_clock), '');
-    PERFORM zbxhist_internal.lock_exclusively(others, zbxhist_internal.short_lock_timeout());
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'WITH moved AS (DELETE FROM %s WHERE auditid >= %L AND auditid < %L RETURNING *) INSERT INTO %s SELECT * FROM moved',
-        others, bounds[1], bounds[2], result));
-    PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', parent, result, bounds[1], bounds[2]));
+    PERFORM zbxhist_internal.attach_auditlog_partition(parent, result, others, from_clock, to_clock);
     RETURN result;
 END
 $$;
@@ -352,8 +378,6 @@ DECLARE
     schema   oid;
     known_as name;
     key_name name;
-    bounds   CONSTANT text[] := ARRAY[zbxhist_internal.cuid_of(0), zbxhist_internal.cuid_of(
-                 (zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock())).to_clock)];
     whole    regclass;
 BEGIN
     SELECT k.relnamespace, k.relname, c.conname INTO schema, known_as, key_name
@@ -377,12 +401,9 @@ BEGIN
         zbxhist_internal.free_name(schema, known_as::text, '_old')));
     whole := zbxhist_internal.create_like_auditlog(parent, known_as, ' PARTITION BY RANGE (auditid)');
     PERFORM zbxhist_internal.create_auditlog_indexes(parent, whole);
-    PERFORM zbxhist_internal.create_auditlog_others(whole, parent);
-    PERFORM zbxhist_internal.execute_as_owner(whole, format(
-        'WITH moved AS (DELETE FROM %s WHERE auditid < %L OR auditid >= %L RETURNING *) INSERT INTO %s SELECT * FROM moved',
-        parent, bounds[1], bounds[2], whole));
-    PERFORM zbxhist_internal.execute_as_owner(whole, format(
-        'ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)', whole, parent, bounds[1], bounds[2]));
+    PERFORM zbxhist_internal.attach_auditlog_partition(
+        whole, parent, zbxhist_internal.create_auditlog_others(whole, parent), 0,
+        (zbxhist_internal.clock_range(policy.partition_interval, zbxhist_internal.current_clock())).to_clock);
     RETURN whole;
 END
 $$;
@@ -519,10 +540,7 @@ BEGIN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
-    IF zbxhist_internal.auditlog_others(parent) IS NULL THEN
-        PERFORM zbxhist_internal.lock_patiently(parent);
-        PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
-    END IF;
+    PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
     SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
     IF FOUND THEN
         partition := zbxhist_internal.create_auditlog_partition(parent, range.from_clock, range.to_clock);

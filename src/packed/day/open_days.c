@@ -43,7 +43,6 @@
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
-#include "storage/predicate.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -297,7 +296,8 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
  * IsWithoutRuns says whether a table of runs has none for any snapshot, without
  * opening it: a query for all since a time meets those of the hours to come.  The
  * lock is given up as that of a day which is closed; one that has runs is locked
- * again when it is opened.
+ * again when it is opened.  A serializable transaction locks what it finds empty,
+ * too, and whoever needs privileges on days has them checked: they open all.
  */
 static bool
 IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
@@ -317,24 +317,8 @@ IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 }
 
 /*
- * PassesOver closes a table of runs that has none for any snapshot, and says so.
- */
-static bool
-PassesOver(OpenDays *days, Relation rel)
-{
-	if (days->keeps_days || !ZbxhistHasRuns(rel))
-		return false;
-	PredicateLockRelation(rel, days->spec.snapshot);
-	if (RelationGetNumberOfBlocks(rel) > 0)
-		return false;
-	days->spec.counters->days++;
-	table_close(rel, days->spec.release);
-	return true;
-}
-
-/*
  * ZbxhistEnterDay takes the day in hand that the walk has come to; returns
- * false if it has been dropped, or has never had anything.
+ * false if it has been dropped, or never had any runs.
  */
 bool
 ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
@@ -355,8 +339,6 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 		table_close(rel, NoLock);
 		return false;
 	}
-	if (PassesOver(days, rel))
-		return false;
 	ZbxhistEnterOpenDay(days, rel);
 	return true;
 }
