@@ -35,6 +35,8 @@
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "tcop/dest.h"
@@ -152,6 +154,42 @@ FindStandIn(Query *query)
 /* ---- planning ---- */
 
 /*
+ * MayExclude is the walker of a search for something that constraints of tables
+ * might leave out: for what is not a parent alone, of which conditions do not
+ * mention the clock.
+ */
+static bool
+MayExclude(Node *node, void *context)
+{
+	Query	   *query = (Query *) node;
+	RangeTblEntry *rte;
+	Relation	rel;
+	bool		result = true;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, MayExclude, context);
+	if (list_length(query->rtable) != 1)
+		return true;
+	rte = linitial_node(RangeTblEntry, query->rtable);
+	if (rte->rtekind != RTE_RELATION || rte->relkind != RELKIND_RELATION)
+		return true;
+	rel = table_open(rte->relid, NoLock);
+	if (ZbxhistIsRouted(rel))
+	{
+		AttrNumber	clock = ZbxhistGetPartitions(rel)->clock_attnum;
+		Bitmapset  *columns = NULL;
+
+		pull_varattnos(query->jointree->quals, 1, &columns);
+		result = bms_is_member(clock - FirstLowInvalidHeapAttributeNumber,
+							   columns);
+	}
+	table_close(rel, NoLock);
+	return result || query_tree_walker(query, MayExclude, context, 0);
+}
+
+/*
  * PlanWithoutConstraints has a query planned without a look at the constraints
  * of its tables, each of which would be read and simplified for nothing.
  */
@@ -208,7 +246,7 @@ ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 			return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
 	}
 	ZbxhistNarrowSelect(query, &narrowed);
-	if (narrowed.has_no_constraints)
+	if (narrowed.has_no_constraints || !MayExclude((Node *) query, NULL))
 		result = PlanWithoutConstraints(next_planner, PLANNER_ARGS);
 	else
 		result = (*next_planner) (PLANNER_ARGS);
