@@ -101,6 +101,7 @@ my %columns = (
 	history_str => "value varchar(255) DEFAULT '' NOT NULL",
 	history_text => 'value text NOT NULL',
 	history_bin => 'value longblob NOT NULL',
+	history_json => 'value json NOT NULL',
 	history_log =>
 	  "timestamp integer DEFAULT '0' NOT NULL, source varchar(64) DEFAULT '' NOT NULL, severity integer DEFAULT '0' NOT NULL,"
 	  . " value text NOT NULL, logeventid integer DEFAULT '0' NOT NULL");
@@ -110,6 +111,8 @@ my %value = (
 	history_str => q{concat('wért ''\\\\', char(seq % 90 + 33), seq)},
 	history_text => q{repeat(concat('日本 ', seq, '\n'), seq % 50)},
 	history_bin => 'unhex(md5(seq))',
+	history_json =>
+	  q{json_object('n', seq, 'text', concat('日本 "', seq, '\\n'), 'list', json_array(seq % 7, 1.50, NULL))},
 	history_log => q{seq, 'source', seq % 5, concat('\t', seq), seq % 3});
 
 # Values of an hour a day from some days ago to others.
@@ -167,6 +170,7 @@ SET SESSION AUTHORIZATION zabbix;
 CREATE TABLE hosts (hostid bigint PRIMARY KEY, host varchar(128) DEFAULT '' NOT NULL);
 CREATE TABLE items (itemid bigint PRIMARY KEY, hostid bigint NOT NULL REFERENCES hosts, params text DEFAULT '' NOT NULL);
 CREATE TABLE images (imageid bigint PRIMARY KEY, image bytea DEFAULT '' NOT NULL);
+CREATE TABLE history_json (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL, value jsonb NOT NULL, PRIMARY KEY (itemid, clock, ns));
 INSERT INTO hosts VALUES (777, 'what the new database had');
 SQL
 
@@ -226,12 +230,16 @@ next_step('sql', undef, 'mysql_fdw');
 next_step('sql', 'zabbix', 'foreign tables');
 next_step('sql', 'zabbix', 'history is imported');
 is( sql_as(
-		$node, 'zabbix', 'zabbix',
-		"CALL zbxhist.import('old_zabbix.history_bin', 'history_bin')"),
+		$node,
+		'zabbix',
+		'zabbix',
+		"CALL zbxhist.import('old_zabbix.history_bin', 'history_bin');"
+		  . "CALL zbxhist.import('old_zabbix.history_json', 'history_json')"),
 	'',
-	'... that of 7.0, too');
-is(differences(sort keys %columns),
-	'0 0 0 0 0 0', 'every value is there once, as it was');
+	'... those of 7.0 and 8.0, too');
+is( differences(sort keys %columns),
+	'0 0 0 0 0 0 0',
+	'every value is there once, as it was');
 cmp_ok(
 	sql_as(
 		$node,
