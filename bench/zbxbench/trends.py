@@ -29,6 +29,7 @@ HOUR = 3600
 MONTHS_BACK, MONTHS_AHEAD = -12, 1
 
 PARTS = ("select", "look up", "insert", "update", "commit")
+MEASURED = PARTS + ("total", "cpu_seconds", "server_seconds", "wal_bytes")
 PART_COLOURS = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#999999")
 
 
@@ -63,7 +64,7 @@ def fill(store, months, arguments):
             "INSERT INTO {table} SELECT i, {start} + h * {hour}, 60, i % 97, i % 97 + 0.25, "
             "i % 97 + 1 FROM generate_series({first}, {last}) i, "
             "generate_series(0, {hours} - 1) h".format(
-                table=store.partition("trends", month),
+                table=store.filled("trends", month),
                 start=month.start,
                 hour=HOUR,
                 first=FIRST_ITEMID,
@@ -71,6 +72,7 @@ def fill(store, months, arguments):
                 hours=arguments.hours,
             )
         )
+    store.catch_up()
     store.settle()
 
 
@@ -119,13 +121,19 @@ def split_text(statements):
         yield "".join(text)
 
 
+def values(item, clock, num):
+    """How many values, and the least, mean and greatest, which have as many digits as Zabbix's."""
+    seed = (item * 7919 + clock // HOUR * 104729 + num) % 99991
+    least = seed % 9973 / 100
+    return num, least, least + seed / 7e4, least + seed % 499 / 100 + 1.5
+
+
 def update_texts(items, clock):
     """An UPDATE by key for each item, many a text."""
     return list(
         split_text(
             "update trends set num=%d,value_min=%.17G,value_avg=%.17G,value_max=%.17G "
-            "where itemid=%d and clock=%d;\n"
-            % (60, item % 89, item % 89 + 0.5, item % 89 + 2.0, item, clock)
+            "where itemid=%d and clock=%d;\n" % (*values(item, clock, 60), item, clock)
             for item in items
         )
     )
@@ -134,9 +142,7 @@ def update_texts(items, clock):
 def insert_text(items, clock):
     """One multi-row INSERT."""
     rows = ",".join(
-        "(%d,%d,%d,%.17G,%.17G,%.17G)"
-        % (item, clock, 30, item % 83, item % 83 + 0.1, item % 83 + 1.0)
-        for item in items
+        "(%d,%d,%d,%.17G,%.17G,%.17G)" % (item, clock, *values(item, clock, 30)) for item in items
     )
     return "insert into trends (itemid,clock,num,value_min,value_avg,value_max) values %s;\n" % rows
 
@@ -213,7 +219,22 @@ def hour_of(months, arguments, round_number):
     return current.start + (arguments.hours + round_number) * HOUR
 
 
-def run_rounds(stores, months, arguments):
+def measure(store, session, wal, arguments, clock):
+    """A burst, and what the whole server does for it until it has caught up."""
+    store.cluster.checkpoint()
+    pid = store.cluster.postmaster_pid
+    cpu = counters.server_cpu(pid)
+    position = wal.position()
+    measurement = session.burst(arguments, clock)
+    store.catch_up()
+    return dict(
+        measurement,
+        server_seconds=counters.server_cpu(pid) - cpu,
+        wal_bytes=wal.between(position, wal.position())["bytes"],
+    )
+
+
+def run_rounds(stores, wal, months, arguments):
     """All bursts; the first round warms up and is not kept."""
     order = random.Random(arguments.seed)
     sessions = {store.name: Session(store) for store in stores}
@@ -223,8 +244,7 @@ def run_rounds(stores, months, arguments):
         clock = hour_of(months, arguments, round_number)
         for store in order.sample(stores, len(stores)):
             progress.show("%s, round %d" % (store.name, round_number))
-            store.cluster.checkpoint()
-            measurement = sessions[store.name].burst(arguments, clock)
+            measurement = measure(store, sessions[store.name], wal, arguments, clock)
             if round_number:
                 runs.append(dict(measurement, store=store.name, round=round_number))
             progress.step()
@@ -256,25 +276,27 @@ def of_store(runs, name):
 
 
 def summarize(runs, names):
-    """Milliseconds and ratios to the plain table, by store and part."""
+    """Seconds, and bytes of log, and ratios to the plain table, by store and part."""
     summary = {}
     for name in names:
         entry = {}
-        for key in PARTS + ("total", "cpu_seconds"):
+        for key in MEASURED:
             own = [run[key] for run in of_store(runs, name)]
             reference = [run[key] for run in of_store(runs, REFERENCE)]
-            entry[key] = {"seconds": spread.spread(own), "ratio": spread.ratios(own, reference)}
+            unit = "bytes" if key == "wal_bytes" else "seconds"
+            entry[key] = {unit: spread.spread(own), "ratio": spread.ratios(own, reference)}
         summary[name] = entry
     return summary
 
 
 def show(result):
-    """The table of a result: medians, in milliseconds a burst."""
+    """The table of a result: medians, in milliseconds and kB a burst."""
 
     def cell(entry):
         ratio = entry["ratio"]
+        median = entry["seconds"]["median"] * 1e3 if "seconds" in entry else None
         return "%s%s" % (
-            results.number(entry["seconds"]["median"] * 1e3, 1),
+            results.number(entry["bytes"]["median"] / 1e3 if median is None else median, 1),
             " (%.2f)" % ratio["median"] if ratio else "",
         )
 
@@ -284,10 +306,10 @@ def show(result):
     )
     print(
         results.table(
-            ["store"] + list(PARTS) + ["total", "CPU"],
+            ["store"] + list(PARTS) + ["total", "CPU", "server's CPU", "log, kB"],
             [
                 [results.judged(STORES[name].label, name, result["problems"])]
-                + [cell(entry[key]) for key in PARTS + ("total", "cpu_seconds")]
+                + [cell(entry[key]) if key in entry else "" for key in MEASURED]
                 for name, entry in result["summary"].items()
             ],
         )
@@ -338,7 +360,9 @@ def run(arguments):
             fill(store, months, arguments)
             progress.step()
         progress.finish()
-        runs = run_rounds(own.stores, months, arguments)
+        wal = counters.Wal(own.cluster)
+        runs = run_rounds(own.stores, wal, months, arguments)
+        wal.close()
         problems = verify(own.stores, months, arguments)
         summary = summarize(runs, [store.name for store in own.stores])
         return own.conclude(

@@ -238,6 +238,10 @@ class PostgresStore(Store):
             self.execute("ALTER TABLE %s ADD PRIMARY KEY (%s)" % (name, schema.primary_key(table)))
         self.settle()
 
+    def filled(self, table, period):
+        """The table into which a period's rows are loaded."""
+        return self.partition(table, period)
+
     def copy_period(self, table, period, stream):
         self.copy_from(self.partition(table, period), stream)
 

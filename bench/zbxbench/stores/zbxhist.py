@@ -4,7 +4,7 @@ import time
 
 from .. import counters
 from ..cluster import SUPERUSER
-from ..periods import clock, hours, today
+from ..periods import days, hours
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
 
@@ -218,8 +218,11 @@ class ZbxhistRuns(Zbxhist):
                 )
 
     def parts(self, period):
-        """The tables of a day."""
-        return hours(period) if period.start == clock(today()) else [period]
+        """The tables of a day, or of a month."""
+        return hours(period) if period == days(0, 0)[0] else [period]
+
+    def filled(self, table, period):
+        return table
 
     def index_names(self, table, period):
         return [
