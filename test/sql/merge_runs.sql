@@ -129,35 +129,66 @@ SELECT count(*) FILTER (WHERE batch IS NULL) AS late, sum(nrows) FROM :ended_day
 COMMIT;
 SELECT count(*), sum(value) FROM history_uint;
 
--- text that is out of line stays where it is
+-- text that is out of line is merged as well, on all levels
 CREATE TABLE history_text (
     itemid bigint NOT NULL, clock integer NOT NULL, value text NOT NULL, ns integer NOT NULL, PRIMARY KEY (itemid, clock, ns));
+CREATE TABLE twin (LIKE history_text);
 SELECT zbxhist.create_parent('history_text', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
 SELECT zbxhist_internal.create_runs('history_text', 1000000800, 1000004400) AS texts \gset
-CREATE FUNCTION store_text(statements integer) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION store_text(first integer, last integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    FOR i IN 1 .. statements LOOP
-        INSERT INTO history_text
-        SELECT g, 1000000800 + i, (SELECT string_agg(md5((g * i + s)::text), '') FROM generate_series(1, CASE g WHEN 3 THEN 900 ELSE g END) s), i
-          FROM generate_series(1, 5) g;
+    FOR i IN first .. last LOOP
+        WITH stored AS (
+            INSERT INTO twin
+            SELECT g, 1000000800 + i, (SELECT string_agg(md5((g * i + s)::text), '')
+                                         FROM generate_series(1, CASE WHEN g IN (1, 3) THEN 900 ELSE g END) s), i
+              FROM generate_series(1, 5) g
+            RETURNING *)
+        INSERT INTO history_text SELECT * FROM stored;
     END LOOP;
 END
 $$;
+CREATE FUNCTION same_texts() RETURNS boolean LANGUAGE sql AS $$
+    SELECT NOT EXISTS (SELECT * FROM twin EXCEPT ALL SELECT * FROM history_text WHERE clock < 1000004400)
+       AND NOT EXISTS (SELECT * FROM history_text WHERE clock < 1000004400 EXCEPT ALL SELECT * FROM twin)
+       AND NOT EXISTS (SELECT FROM generate_series(0, 6) g
+                        WHERE (SELECT array_agg(value ORDER BY clock, ns) FROM twin WHERE itemid = g)
+                              IS DISTINCT FROM (SELECT array_agg(value ORDER BY clock, ns) FROM history_text WHERE itemid = g))
+$$;
+CREATE VIEW long AS SELECT batch IS NULL AS stored, batch >> 28 & 15 AS level FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
 BEGIN;
-SELECT store_text(70);
-SELECT sum(hashtextextended(h::text, 0)::numeric) AS checksum FROM history_text h WHERE clock < 1000004400 \gset
-SELECT count(*) FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
+SELECT store_text(1, 70);
+SELECT stored, level, count(*) FROM long GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT zbxhist_internal.merge_runs(:'texts');
-SELECT count(*) FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
-SELECT count(*) < 20 FROM :texts WHERE nrows > 1;
+SELECT stored, level, count(*) FROM long GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT count(*) < 20 FROM :texts WHERE batch IS NULL;
+SELECT same_texts();
+UPDATE history_text SET value = value || '!' WHERE itemid = 3 AND clock = 1000000810;
+UPDATE twin SET value = value || '!' WHERE itemid = 3 AND clock = 1000000810;
+DELETE FROM history_text WHERE itemid IN (1, 2) AND clock = 1000000811;
+DELETE FROM twin WHERE itemid IN (1, 2) AND clock = 1000000811;
+SELECT same_texts();
+CREATE FUNCTION merge_texts(texts regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 10 .. 23 LOOP
+        PERFORM store_text(i * 10, i * 10 + 9);
+        PERFORM zbxhist_internal.merge_runs(texts, 5);
+    END LOOP;
+    -- of each batch so many at once that they have some bytes
+    WHILE zbxhist_internal.merge_runs(texts, 2, 20000) > 0 LOOP
+    END LOOP;
+END
+$$;
+SELECT merge_texts(:'texts');
+SELECT stored, max(level) > 1 AS is_higher, sum(count(*)) OVER () FROM long GROUP BY 1;
+SELECT same_texts();
 COMMIT;
-SELECT sum(hashtextextended(h::text, 0)::numeric) = :checksum AS same FROM history_text h WHERE clock < 1000004400;
 SELECT count(*) FROM zbxhist.verify('history_text');
 
 -- no table of runs
 SELECT zbxhist_internal.merge_runs('history');
 SET zbxhist.allow_packed_drop = on;
-DROP VIEW hour;
-DROP TABLE history, history_uint, history_text CASCADE;
-DROP FUNCTION store, store_ended, store_text;
+DROP VIEW hour, long;
+DROP TABLE history, history_uint, history_text, twin CASCADE;
+DROP FUNCTION store, store_ended, store_text, same_texts, merge_texts;
 RESET client_min_messages;

@@ -36,6 +36,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -62,8 +63,10 @@
 
 PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 
-/* runs of statements that are merged at once, at most: all are in memory */
+/* runs of statements that are merged at once, at most, and about so many rows: all are
+ * in memory */
 #define MAX_STORED_RUNS 512
+#define MAX_STORED_ROWS (1024 * 1024)
 
 /* batches of one level from which on they are merged */
 #define MERGED_BATCHES 12
@@ -81,8 +84,9 @@ PG_FUNCTION_INFO_V1(zbxhist_merge_runs);
 /* seconds in which rows may come late, without doubt */
 #define LATE_SECONDS 30
 
-/* rows that are written at once */
+/* rows that are written at once, and bytes of a row, about */
 #define WRITTEN_ROWS (32 * 1024)
+#define ROW_BYTES 8
 
 /* a batch */
 typedef struct RunBatch
@@ -106,7 +110,7 @@ typedef struct RunMerge
 	int			nplaces;
 	int			max_places;
 	int32		last_clock;		/* of these */
-	int64		nrows;			/* of these */
+	int64		nrows;			/* that these count as */
 	int64		nmerged;		/* of which rows have been taken */
 	void		(*between) (void);	/* called now and then, or NULL */
 	MemoryContext pages_context;	/* reset with some pages */
@@ -115,8 +119,21 @@ typedef struct RunMerge
 /* ---- what there is ---- */
 
 /*
- * ChooseRun chooses the run in a slot.  One that is out of line is a single
- * row, and one that is damaged stays as it is, for salvage().
+ * SizeOfRun returns how many rows a run counts as: one that is out of line, which
+ * is a single row, as those that its bytes would have room for.
+ */
+static int64
+SizeOfRun(TupleTableSlot *slot, const DayGroup *place)
+{
+	Datum		payload = slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
+
+	return VARATT_IS_EXTERNAL(DatumGetPointer(payload)) ?
+		Max(toast_datum_size(payload) / ROW_BYTES, 1) : place->nrows;
+}
+
+/*
+ * ChooseRun chooses the run in a slot.  One that is damaged stays as it is, for
+ * salvage().
  */
 static void
 ChooseRun(RunMerge *merge, TupleTableSlot *slot)
@@ -126,7 +143,6 @@ ChooseRun(RunMerge *merge, TupleTableSlot *slot)
 	memset(&place, 0, sizeof(place));
 	if (!ZbxhistReadPlace(slot, &place) ||
 		!ZbxhistHasPayload(merge->rel, slot) ||
-		VARATT_IS_EXTERNAL(DatumGetPointer(slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])) ||
 		ZbxhistIsDamagedRun(merge->rel, slot))
 		return;
 	if (merge->nplaces == merge->max_places)
@@ -136,7 +152,7 @@ ChooseRun(RunMerge *merge, TupleTableSlot *slot)
 									  merge->max_places * sizeof(DayGroup));
 	}
 	merge->places[merge->nplaces++] = place;
-	merge->nrows += place.nrows;
+	merge->nrows += SizeOfRun(slot, &place);
 	merge->last_clock = Max(merge->last_clock, place.last_clock);
 }
 
@@ -165,7 +181,7 @@ ChooseStored(RunMerge *merge)
 
 	ChooseNothing(merge);
 	ZbxhistRunsSince(scan, PG_INT32_MIN);
-	while (merge->nplaces < MAX_STORED_RUNS &&
+	while (merge->nplaces < MAX_STORED_RUNS && merge->nrows < MAX_STORED_ROWS &&
 		   (slot = ZbxhistNextInRunIndex(scan)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -259,7 +275,7 @@ static void
 ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
 {
 	int			first = merge->nplaces;
-	int64		nrows = 0;
+	int64		before = merge->nrows;
 	TupleTableSlot *slot;
 
 	ZbxhistRunsOfBatch(scan, batch, PG_INT64_MIN, PG_INT64_MAX);
@@ -272,8 +288,7 @@ ChooseBatch(RunMerge *merge, RunIndexScan *scan, int64 batch, int64 enough)
 		if (merge->nplaces == first)
 			continue;
 		place = &merge->places[merge->nplaces - 1];
-		nrows += place->nrows;
-		if (nrows < enough ||
+		if (merge->nrows - before < enough ||
 			place->last_itemid == merge->places[first].first_itemid)
 			continue;
 		merge->end_itemid = Min(merge->end_itemid, place->last_itemid);
@@ -432,7 +447,7 @@ ChooseRuns(RunMerge *merge, int enough)
 	int32		settled;
 
 	ChooseStored(merge);
-	if (merge->nplaces >= enough)
+	if (merge->nplaces >= enough || merge->nrows >= MAX_STORED_ROWS)
 	{
 		merge->batch = NewBatch(merge, merge->last_clock, 1);
 		return true;
@@ -474,7 +489,7 @@ static int64
 WriteRows(RunMerge *merge, DayRuns *runs)
 {
 	MemoryContext old = MemoryContextSwitchTo(merge->pages_context);
-	double		row_bytes = 8.0;
+	double		row_bytes = ROW_BYTES;
 	int64		nwritten = 0;
 	const RunRow *rows;
 	WrittenRun *written;
@@ -510,7 +525,7 @@ WriteRest(RunMerge *merge, const Run *run)
 	int			nrows = run->end - run->next;
 	RunRow	   *rows = palloc(nrows * sizeof(RunRow));
 	ItemPointerData tid = run->place.tid;
-	double		row_bytes = 8.0;
+	double		row_bytes = ROW_BYTES;
 	WrittenRun *written;
 	RunRows		gathered;
 

@@ -35,6 +35,9 @@
 /* rows after which a group ends with their clock */
 #define GROUP_ROWS 2048
 
+/* bytes of runs that have ended or begun with rows that are asked for at once */
+#define MORE_BYTES ((Size) 32 * 1024 * 1024)
+
 struct DayRuns
 {
 	RunSource	source;
@@ -366,8 +369,8 @@ ZbxhistNextOfRuns(DayRuns *runs, DayGroup *group)
 
 /*
  * ZbxhistNextRowsOfRuns returns the next rows of all, or of items before one, as
- * many as are wanted if there are, or 0 at the end.  They are good until the next
- * call.
+ * many as are wanted if there are, or fewer if these are large; 0 at the end.  They
+ * are good until the next call.
  */
 int
 ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
@@ -375,15 +378,18 @@ ZbxhistNextRowsOfRuns(DayRuns *runs, int nwanted, int64 end_itemid,
 {
 	MemoryContext old;
 	RunRow	   *found;
+	Size		most;
 	int			nrows = 0;
 
 	MemoryContextReset(runs->group_context);
 	old = MemoryContextSwitchTo(runs->list_context);
 	FreeEnded(runs);
 	BeginRuns(runs);
+	most = runs->source.nbytes + MORE_BYTES;
 	found = MemoryContextAllocHuge(runs->group_context,
 								   nwanted * sizeof(RunRow));
 	while (nrows < nwanted && !binaryheap_empty(runs->merge) &&
+		   (nrows == 0 || runs->source.nbytes < most) &&
 		   (end_itemid == NO_END_ITEM || NextMergedItem(runs) < end_itemid))
 	{
 		found[nrows++] = TakeMergedRow(runs);
