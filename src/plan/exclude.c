@@ -24,6 +24,7 @@
 #include "optimizer/paths.h"
 #include "utils/rel.h"
 
+#include "compat_marks.h"
 #include "guc.h"
 #include "plan/clock_bounds.h"
 #include "plan/exclude.h"
@@ -96,14 +97,19 @@ IsExcluded(PlannerInfo *root, const RelOptInfo *rel, Oid child)
 }
 
 /*
- * ZbxhistExcludeRelation marks a child of a parent of which the query wants
- * none of its rows, when the planner has collected what it knows of it.
+ * ZbxhistExcludeRelation is called when the planner has collected what it knows of
+ * a relation: marks a child of a parent of which the query wants none of its rows,
+ * and forgets the indexes of a table that a scan of ours reads instead.
  */
 void
 ZbxhistExcludeRelation(PlannerInfo *root, RelOptInfo *rel)
 {
-	const RangeTblEntry *rte = root->simple_rte_array[rel->relid];
+	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 
+	if (rel->indexlist != NIL &&
+		(get_table_mark(rte, MARK_ITEM_SCAN) != NULL ||
+		 get_table_mark(rte, MARK_KEY_SCAN) != NULL))
+		rel->indexlist = NIL;
 	if (zbxhist_enable_partition_pruning && !rte->inh &&
 		rel->reloptkind == RELOPT_OTHER_MEMBER_REL &&
 		constraint_exclusion != CONSTRAINT_EXCLUSION_OFF &&
