@@ -340,15 +340,11 @@ ZbxhistSetGroupsCost(CustomPath *path, RelOptInfo *output, Cost cost,
 					 double ngroups)
 {
 	const AggregateChoice *choice = linitial(path->custom_private);
-	double		nspilled = ngroups;
 
-	/* paths are compared by what is before the groups, as many as they are */
+	/* compared by what is before the groups: no more of them than others give */
 	if (output->pathlist != NIL)
-	{
-		ngroups = ((Path *) linitial(output->pathlist))->rows;
-		nspilled = Min(nspilled, ngroups);
-	}
-	cost += CostOfSpilling(&choice->query, nspilled);
+		ngroups = Min(ngroups, ((Path *) linitial(output->pathlist))->rows);
+	cost += CostOfSpilling(&choice->query, ngroups);
 	path->path.rows = ngroups;
 	path->path.startup_cost = cost;
 	path->path.total_cost = cost + cpu_tuple_cost * ngroups;

@@ -31,6 +31,7 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -87,18 +88,25 @@ ZbxhistGetConjuncts(const Query *query)
 /* ---- what a condition is about ---- */
 
 /*
- * IsValue says whether an expression is made of constants and parameters only.
+ * IsValue says whether an expression is made of constants and parameters only.  Of
+ * IN (5, 6) the analyzer makes an array of numbers that are cast to bigint.
  */
 static bool
 IsValue(Node *node)
 {
+	List	   *parts;
 	ListCell   *lc;
 
 	if (IsA(node, Param))
 		return ((Param *) node)->paramkind == PARAM_EXTERN;
-	if (!IsA(node, ArrayExpr))
+	if (IsA(node, ArrayExpr))
+		parts = ((ArrayExpr *) node)->elements;
+	else if (IsA(node, FuncExpr) &&
+			 func_volatile(((FuncExpr *) node)->funcid) == PROVOLATILE_IMMUTABLE)
+		parts = ((FuncExpr *) node)->args;
+	else
 		return IsA(node, Const);
-	foreach(lc, ((ArrayExpr *) node)->elements)
+	foreach(lc, parts)
 	{
 		if (!IsValue(lfirst(lc)))
 			return false;
