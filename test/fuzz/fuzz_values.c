@@ -67,13 +67,6 @@ NUMBER(TIMESTAMPOID, 8, MIN_TIMESTAMP, END_TIMESTAMP - 1,
 	   true);
 static const ValueCheck uuid_check =
 FIXED(UUIDOID, CHECK_NOTHING, 16);
-static const ValueCheck name_check = FIXED(NAMEOID, CHECK_NAME, 64);
-static const ValueCheck timetz_check =
-FIXED(TIMETZOID, CHECK_TIMETZ, 12);
-static const ValueCheck box_check = FIXED(BOXOID, CHECK_BOX, 32);
-static const ValueCheck line_check = FIXED(LINEOID, CHECK_LINE, 24);
-static const ValueCheck circle_check =
-FIXED(CIRCLEOID, CHECK_CIRCLE, 24);
 static const ValueCheck bytea_check = VARIABLE(BYTEAOID, CHECK_NOTHING, -1);
 static const ValueCheck text_check = VARIABLE(TEXTOID, CHECK_TEXT, -1);
 static const ValueCheck varchar_check =
@@ -85,19 +78,13 @@ SCALED(NUMERICOID, DIGITS(7, 2), 0);
 static const ValueCheck rounded_check =
 SCALED(NUMERICOID, DIGITS(3, -2), 0);
 static const ValueCheck small_check = SCALED(NUMERICOID, DIGITS(3, 0), 999);
-static const ValueCheck bit_check = VARIABLE(BITOID, CHECK_BIT, 13);
-static const ValueCheck varbit_check = VARIABLE(VARBITOID, CHECK_VARBIT, -1);
-static const ValueCheck inet_check = VARIABLE(INETOID, CHECK_INET, -1);
-static const ValueCheck cidr_check = VARIABLE(CIDROID, CHECK_CIDR, -1);
 static const ValueCheck jsonb_check = VARIABLE(JSONBOID, CHECK_JSONB, -1);
 
 static const ValueCheck *const checks[] = {
 	&bool_check, &int2_check, &int4_check, &int8_check, &date_check,
-	&time_check, &timestamp_check, &uuid_check, &name_check, &timetz_check,
-	&box_check, &line_check, &circle_check, &bytea_check, &text_check,
+	&time_check, &timestamp_check, &uuid_check, &bytea_check, &text_check,
 	&varchar_check, &json_check, &numeric_check, &price_check, &rounded_check,
-	&bit_check, &varbit_check, &inet_check, &cidr_check, &jsonb_check,
-	&small_check
+	&jsonb_check, &small_check
 };
 
 static void

@@ -14,9 +14,7 @@
 
 #include <sys/socket.h>
 
-#include "utils/inet.h"
 #include "utils/jsonb.h"
-#include "utils/varbit.h"
 
 #include "compat.h"
 #include "touch.h"
@@ -53,26 +51,6 @@ touch_numeric(const char *value)
 		return;
 	for (i = (words[0] & 0x8000) ? 1 : 2; i < nwords; i++)
 		sink = powers[words[i]];
-}
-
-/* varbit_out(). */
-static void
-touch_bits(const char *value)
-{
-	const VarBit *bits = (const VarBit *) value;
-
-	touch(VARBITS(bits), (VARBITLEN(bits) + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
-}
-
-/* network_out(). */
-static void
-touch_address(const char *value)
-{
-	const inet *address = (const inet *) value;
-
-	touch(address->inet_data.ipaddr,
-		  address->inet_data.family == PGSQL_AF_INET ? 4 : 16);
-	sink = address->inet_data.ipaddr[(Max(address->inet_data.bits, 1) - 1) / 8];
 }
 
 /* getJsonbOffset(). */
@@ -142,14 +120,8 @@ touch_datum(const ValueCheck *check, const char *value)
 	size_t		size = check->typlen > 0 ? check->typlen : VARSIZE_ANY(value);
 
 	touch(value, size);
-	if (check->kind == CHECK_NAME)
-		sink = strlen(value);
-	else if (check->kind == CHECK_NUMERIC)
+	if (check->kind == CHECK_NUMERIC)
 		touch_numeric(value);
-	else if (check->kind == CHECK_BIT || check->kind == CHECK_VARBIT)
-		touch_bits(value);
-	else if (check->kind == CHECK_INET || check->kind == CHECK_CIDR)
-		touch_address(value);
 	else if (check->kind == CHECK_JSONB)
 		touch_container(&((const Jsonb *) value)->root, 0);
 }

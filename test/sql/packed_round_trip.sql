@@ -162,17 +162,17 @@ CALL round_trip('logs');
 
 CREATE DOMAIN percent AS numeric(5, 2);
 CREATE TABLE odd (gone1 text, flag boolean, small smallint, single real, itemid bigint NOT NULL, letter "char",
-    day date, at timestamptz, id uuid, label name, raw bytea, doc json, docb jsonb, gone2 integer,
-    clock integer NOT NULL, span interval, addr inet, mask bit varying(100), share percent, big bigint,
-    ns bigint, value text, price money, fixed char(10));
+    day date, at timestamptz, id uuid, label varchar(20), raw bytea, doc json, docb jsonb, gone2 integer,
+    clock integer NOT NULL, span interval, share percent, big bigint,
+    ns bigint, value text, fixed char(10));
 INSERT INTO odd
 SELECT 'x', i % 3 = 0, bits(i)::bit(15)::integer - 16384, real_of(bits(i)::bit(32)::integer), i % 4,
        chr((1 + i % 126)::integer)::"char", date '2026-11-20' + i, timestamptz '2026-11-20' + i * interval '1 us',
        md5(i::text)::uuid, 'n' || i % 9, decode(repeat('00', i % 300), 'hex') || int8send(bits(i)),
        format('{"a": %s,  "a":1}', i)::json, format('{"b": [%s, null]}', i)::jsonb,
        1, 1795132800 + i / 3, i * interval '1 month 3 s',
-       ('10.0.0.0'::inet + i), bits(i)::bit(64)::varbit, (i % 999) / 3.0, bits(i), bits(-i),
-       pick(i, '{a,"",NULL}'::text[]), (i / 100.0)::numeric::money, 'f' || i
+       (i % 999) / 3.0, bits(i), bits(-i),
+       pick(i, '{a,"",NULL}'::text[]), 'f' || i
 FROM generate_series(1, 1000) i;
 UPDATE odd SET flag = NULL, small = NULL, id = NULL, raw = NULL WHERE itemid = 2;
 UPDATE odd SET share = 'NaN', single = NULL, label = NULL, ns = NULL, doc = NULL WHERE clock % 2 = 0;
@@ -223,6 +223,8 @@ CREATE TABLE ranges (itemid bigint NOT NULL, clock integer NOT NULL, value int4r
 CALL pack('ranges', 'day');
 CREATE TABLE multiranges (itemid bigint NOT NULL, clock integer NOT NULL, value nummultirange);
 CALL pack('multiranges', 'day');
+CREATE TABLE addresses (itemid bigint NOT NULL, clock integer NOT NULL, value inet);
+CALL pack('addresses', 'day');
 CREATE TABLE composites (itemid bigint NOT NULL, clock integer NOT NULL, value many);
 CALL pack('composites', 'day');
 CREATE TABLE oids (itemid bigint NOT NULL, clock integer NOT NULL, value regclass);

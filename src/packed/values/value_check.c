@@ -16,20 +16,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-#include <sys/socket.h>
-
-#include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
-#include "utils/float.h"
-#include "utils/geo_decls.h"
-#include "utils/inet.h"
 
 #include "compat.h"
 #include "packed/values/value_check.h"
-
-/* of the binary representation of timetz and of geometric types */
-#define TIMETZ_ZONE_OFFSET	8
 
 /* ---- numbers ---- */
 
@@ -106,17 +96,6 @@ is_short_enough(const char *data, size_t length, int32 typmod)
 		pg_mbstrlen_with_len(data, (int) length) <= most;
 }
 
-/*
- * IsName says whether the bytes of a name are text and end in time.
- */
-static bool
-IsName(const char *data, size_t length)
-{
-	const char *end = memchr(data, '\0', length);
-
-	return end != NULL && is_valid_text(data, end - data);
-}
-
 /* ---- numeric ---- */
 
 /*
@@ -138,94 +117,6 @@ FindInvalidUnsigned(const ValueCheck *check, const PackedColumn *column,
 }
 
 /* ---- other types ---- */
-
-/*
- * IsBits says whether bytes are a bit string of the length that typmod allows,
- * or exactly that.
- */
-static bool
-IsBits(const char *data, size_t length, int32 typmod, bool is_exact)
-{
-	int32		nbits;
-	int			rest;
-
-	if (length < sizeof(nbits))
-		return false;
-	memcpy(&nbits, data, sizeof(nbits));
-	length -= sizeof(nbits);
-	if (nbits < 0 || length != ((size_t) nbits + BITS_PER_BYTE - 1) / BITS_PER_BYTE)
-		return false;
-	if (typmod > 0 && (is_exact ? nbits != typmod : nbits > typmod))
-		return false;
-	/* what follows the last bit is zero */
-	rest = nbits % BITS_PER_BYTE;
-	return rest == 0 ||
-		((uint8) data[sizeof(nbits) + length - 1] & (0xFF >> rest)) == 0;
-}
-
-/*
- * IsAddress says whether bytes are an inet, or a cidr, which has no bits of a
- * host.
- */
-static bool
-IsAddress(const char *data, size_t length, bool is_cidr)
-{
-	const uint8 *bytes = (const uint8 *) data;
-	const uint8 *address = bytes + 2;
-	int			nbytes;
-
-	if (length < 2 ||
-		(bytes[0] != PGSQL_AF_INET && bytes[0] != PGSQL_AF_INET6))
-		return false;
-	nbytes = bytes[0] == PGSQL_AF_INET ? 4 : 16;
-	if (length != nbytes + 2 || bytes[1] > nbytes * BITS_PER_BYTE)
-		return false;
-	for (int i = bytes[1]; is_cidr && i < nbytes * BITS_PER_BYTE; i++)
-	{
-		if ((address[i / BITS_PER_BYTE] & (0x80 >> i % BITS_PER_BYTE)) != 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * IsTimetz says whether bytes are a time with a time zone.
- */
-static bool
-IsTimetz(const char *data)
-{
-	int64		time;
-	int32		zone;
-
-	memcpy(&time, data, sizeof(time));
-	memcpy(&zone, data + TIMETZ_ZONE_OFFSET, sizeof(zone));
-	return time >= 0 && time <= USECS_PER_DAY &&
-		zone > -TZDISP_LIMIT && zone < TZDISP_LIMIT;
-}
-
-/*
- * IsShape says whether doubles are a box (high corner first), a line or a
- * circle.
- */
-static bool
-IsShape(CheckKind kind, const char *data)
-{
-	double		numbers[4];
-
-	memcpy(numbers, data,
-		   kind == CHECK_BOX ? sizeof(numbers) : 3 * sizeof(double));
-	switch (kind)
-	{
-		case CHECK_BOX:
-			/* a NaN is greater than all numbers, as for box_in */
-			return !float8_lt(numbers[0], numbers[2]) &&
-				!float8_lt(numbers[1], numbers[3]);
-		case CHECK_LINE:
-			return !(fabs(numbers[0]) <= EPSILON && fabs(numbers[1]) <= EPSILON);
-		default:
-			return !(numbers[2] < 0);
-	}
-}
 
 /*
  * IsValidImage says whether bytes are a value of a type that is passed
@@ -250,24 +141,8 @@ IsValidImage(const ValueCheck *check, const char *data, size_t length)
 		case CHECK_JSON:
 			return is_valid_text(data, length) &&
 				is_valid_json(data, (int) length);
-		case CHECK_NAME:
-			return IsName(data, length);
 		case CHECK_NUMERIC:
 			return ZbxhistIsValidNumeric(data, length, check->typmod);
-		case CHECK_BIT:
-			return IsBits(data, length, check->typmod, true);
-		case CHECK_VARBIT:
-			return IsBits(data, length, check->typmod, false);
-		case CHECK_INET:
-			return IsAddress(data, length, false);
-		case CHECK_CIDR:
-			return IsAddress(data, length, true);
-		case CHECK_TIMETZ:
-			return IsTimetz(data);
-		case CHECK_BOX:
-		case CHECK_LINE:
-		case CHECK_CIRCLE:
-			return IsShape(check->kind, data);
 		case CHECK_JSONB:
 			return ZbxhistIsValidJsonb(data, length);
 	}

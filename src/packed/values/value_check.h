@@ -24,16 +24,7 @@ typedef enum CheckKind
 	CHECK_NUMBER,				/* passed by value, between two others */
 	CHECK_TEXT,
 	CHECK_JSON,
-	CHECK_NAME,
 	CHECK_NUMERIC,
-	CHECK_BIT,
-	CHECK_VARBIT,
-	CHECK_INET,
-	CHECK_CIDR,
-	CHECK_TIMETZ,
-	CHECK_BOX,
-	CHECK_LINE,
-	CHECK_CIRCLE,
 	CHECK_JSONB
 } CheckKind;
 
