@@ -71,7 +71,7 @@ def versions(cluster):
     """Versions of all that takes part."""
     rows = cluster.execute(
         "SELECT name, default_version FROM pg_available_extensions "
-        "WHERE name IN ('zbxhist', 'pg_partman')"
+        "WHERE name IN ('zbxhist', 'pg_partman', 'timescaledb')"
     )
     found = {
         "postgresql": cluster.execute("SHOW server_version")[0][0],

@@ -24,8 +24,6 @@ TABLES = (
 STEP = 10**7
 # rows of an item that are looked at
 SENT = 20
-# seconds without any statement: the recording was continued at another time
-GAP = 300
 # minutes that a line may be later in a recording than a younger one: it is written at its end
 LATE = 5
 # as Zabbix cuts its statements
@@ -185,7 +183,7 @@ class Stream:
         return [
             (later, later - earlier)
             for earlier, later in zip(times, times[1:])
-            if later - earlier > GAP
+            if later - earlier > pieces.GAP
         ]
 
     def idle(self, moment):

@@ -61,7 +61,7 @@ def fill_defaults(arguments):
 def questions_of(data, number):
     """What is asked in a round, the same of all stores."""
     chooser = random.Random(number)
-    hour = chooser.randrange(data.start, data.stop, periods.HOUR)
+    hour = chooser.choice(data.hours)
     item = [chooser.choice(data.items)]
     many = sorted(chooser.sample(data.items, min(MANY, len(data.items))))
     return [

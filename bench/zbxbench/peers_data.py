@@ -2,7 +2,6 @@
 
 import datetime
 import itertools
-import math
 import re
 import subprocess
 import sys
@@ -45,12 +44,13 @@ class Day(NamedTuple):
 
 
 class Data(NamedTuple):
-    """A data set, made: values of all days, items, and the hours in which they lie."""
+    """A data set, made: values of all days, items, the hours that have values, begin and end."""
 
     dataset: datasets.Dataset
     days: list
     values: int
     items: list
+    hours: list
     start: int
     stop: int
 
@@ -103,12 +103,11 @@ def make(dataset, items, limit, directory):
         days = write_recording(dataset, directory)
     else:
         days = write_generated(dataset, items, limit, directory)
-    seen, values, first, last = set(), 0, math.inf, 0
+    seen, hours, values = set(), set(), 0
     for day in days:
         for itemid, clock, _, _ in day.rows():
             seen.add(int(itemid))
             values += 1
-            first, last = min(first, int(clock)), max(last, int(clock))
-    start = first // periods.HOUR * periods.HOUR
-    stop = (last // periods.HOUR + 1) * periods.HOUR
-    return Data(dataset, days, values, sorted(seen), start, stop)
+            hours.add(int(clock) // periods.HOUR * periods.HOUR)
+    stop = max(hours) + periods.HOUR
+    return Data(dataset, days, values, sorted(seen), sorted(hours), min(hours), stop)

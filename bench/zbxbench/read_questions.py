@@ -123,10 +123,13 @@ def dimensions(data):
 def fill(store, data, clock):
     """Past days as the store has them when they are over, and today as it comes."""
     clock.set(data.start)
-    store.create(tuple(data.tables), periods.days(-data.days - 1, 1))
+    days = periods.days(-data.days - 1, 1)
+    store.create(tuple(data.tables), days)
     store.execute(dimensions(data))
     for table in data.tables:
         store.fill(table, Lines(data.past(table)))
+        for day in days[:-2]:
+            store.close_period(table, day)
     store.maintain()
     connection = store.open_connection()
     for first in range(0, NOW, 900):

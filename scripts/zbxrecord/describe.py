@@ -24,11 +24,14 @@ class Description:
         self.newest = {}
         self.behind = collections.defaultdict(list)
         self.sessions = 0
-        self.last = 0
+        self.last = self.recorded = 0
 
     def add(self, line):
         """One line of a recording."""
-        self.last = max(self.last, line[0])
+        passed = max(line[0] - self.last, 0)
+        self.last += passed
+        if passed <= pieces.GAP * 1e6:
+            self.recorded += passed
         if len(line) == 3:
             self.sessions += line[2] == "begin"
             return
@@ -51,7 +54,7 @@ class Description:
     def document(self):
         """All of it, for JSON."""
         return {
-            "seconds": self.last / 1e6,
+            "seconds": self.recorded / 1e6,
             "sessions": self.sessions,
             "statements": sum(len(one) for one in self.shapes.values()),
             "values": sum(map(sum, self.rows.values())),

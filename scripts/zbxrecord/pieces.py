@@ -22,6 +22,10 @@ import os
 import threading
 
 FORMAT = "zbxhist recording 1"
+# seconds without any statement: it was continued at another time
+GAP = 300
+# a twentieth smaller, for no more memory
+PRESET = 6 | lzma.PRESET_EXTREME
 
 
 class Writer:
@@ -77,7 +81,7 @@ class Writer:
 
 
 def _compress(path):
-    with open(path, "rb") as plain, lzma.open(path + ".xz.new", "wb", preset=6) as packed:
+    with open(path, "rb") as plain, lzma.open(path + ".xz.new", "wb", preset=PRESET) as packed:
         for block in iter(lambda: plain.read(1 << 20), b""):
             packed.write(block)
     os.rename(path + ".xz.new", path + ".xz")

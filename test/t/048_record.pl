@@ -218,6 +218,16 @@ IPC::Run::run(
 	\$numbers);
 is($numbers, "1 2\n", '... and no two sessions have one number');
 
+# a day later
+my ($newest) = reverse sort glob "$continued/piece-*";
+IPC::Run::run([ 'xzcat', $newest ], '>', \my $piece);
+$piece =~ s/"began": (\d+)/'"began": ' . ($1 + 86400)/e;
+append_to_file($newest =~ s/\.xz$//r, $piece);
+unlink $newest;
+IPC::Run::run([ $script, '--describe', $continued, '--json' ], '>', \$json);
+cmp_ok(JSON::PP::decode_json($json)->{seconds},
+	'<', 3600, '... nor does what lies between them count as recorded');
+
 # ---- when it goes away ----
 
 my $second = "$directory/second";

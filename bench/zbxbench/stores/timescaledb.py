@@ -67,5 +67,15 @@ class Timescale(PostgresStore):
     def partition(self, table, period):
         return table
 
+    def maintain(self):
+        """What TimescaleDB's own timer runs: the policies' jobs."""
+        for job in self.execute(
+            "SELECT job_id FROM timescaledb_information.jobs WHERE proc_name = 'policy_compression'"
+        ):
+            self.execute("CALL run_job(%d)" % job)
+
     def close_period(self, table, period):
-        self.execute("SELECT compress_chunk(c, true) FROM show_chunks('%s') c" % table)
+        self.execute(
+            "SELECT compress_chunk(c, true) FROM show_chunks('%s', %d, %d) c"
+            % (table, period.stop, period.start)
+        )
