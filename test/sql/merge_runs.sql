@@ -154,6 +154,7 @@ CREATE FUNCTION same_texts() RETURNS boolean LANGUAGE sql AS $$
        AND NOT EXISTS (SELECT FROM generate_series(0, 6) g
                         WHERE (SELECT array_agg(value ORDER BY clock, ns) FROM twin WHERE itemid = g)
                               IS DISTINCT FROM (SELECT array_agg(value ORDER BY clock, ns) FROM history_text WHERE itemid = g))
+       AND (SELECT sum(hashtext(value)) FROM twin WHERE itemid IN (1, 2, 4)) = (SELECT sum(hashtext(value)) FROM history_text WHERE itemid IN (1, 2, 4))
 $$;
 CREATE VIEW long AS SELECT batch IS NULL AS stored, batch >> 28 & 15 AS level FROM :texts WHERE nrows = 1 AND pg_column_size(run) > 10000;
 BEGIN;
@@ -185,10 +186,27 @@ SELECT same_texts();
 COMMIT;
 SELECT count(*) FROM zbxhist.verify('history_text');
 
+-- a batch that is read for a second item, others that it was made of looked for in vain meanwhile
+SELECT zbxhist_internal.create_runs('history', 1000008000, 1000011600) AS some_runs \gset
+CREATE FUNCTION store_levels(runs regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    FOR s IN 1 .. 30 LOOP
+        INSERT INTO history (itemid, clock, ns, value) SELECT g, 1000008000 + s, 0, s FROM generate_series(1, 20) g;
+        FOR i IN 1 .. CASE WHEN s % 6 = 0 THEN 2 ELSE (s + 1) % 2 END LOOP
+            PERFORM zbxhist_internal.merge_runs(runs, 2);
+        END LOOP;
+    END LOOP;
+END
+$$;
+BEGIN;
+SELECT store_levels(:'some_runs');
+SELECT itemid, count(*), sum(value) FROM history WHERE itemid IN (7, 8) AND clock BETWEEN 1000008000 AND 1000011599 GROUP BY itemid ORDER BY itemid;
+ROLLBACK;
+
 -- no table of runs
 SELECT zbxhist_internal.merge_runs('history');
 SET zbxhist.allow_packed_drop = on;
 DROP VIEW hour, long;
 DROP TABLE history, history_uint, history_text, twin CASCADE;
-DROP FUNCTION store, store_ended, store_text, same_texts, merge_texts;
+DROP FUNCTION store, store_ended, store_text, same_texts, merge_texts, store_levels;
 RESET client_min_messages;

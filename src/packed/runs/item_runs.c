@@ -4,7 +4,7 @@
  *	  One item's rows in a table of runs.
  *
  * Any run of a statement may have the item; there are few, which are listed
- * once.  Of each batch one or two runs may, which are found by its index, with
+ * once, as far as they are asked for.  Of each batch one or two runs may, which are found by its index, with
  * what the session knows of the batches as a guess (known_batches.c).  Both are
  * read from the newest on, so that a reader that wants an item's newest rows
  * has them before older runs are touched: what is newer than all runs that are
@@ -33,6 +33,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "make_room.h"
 #include "packed/runs/item_runs.h"
 #include "packed/runs/known_batches.h"
 #include "packed/runs/run_index.h"
@@ -55,8 +56,13 @@ struct ItemRuns
 	RunSource	source;
 	bool		is_listed;
 	RunIndexScan *scan;			/* of merged runs; NULL: all are in stored */
-	Run		   *stored;			/* of statements, the newest first */
+	RunIndexScan *stored_scan;	/* of those of statements that are not in
+								 * stored yet; NULL: none */
+	TupleTableSlot *slot;		/* borrowed: of the run that either has found
+								 * with its last call; or NULL */
+	Run		  **stored;			/* of statements, the newest first */
 	int			nstored;
+	int			max_stored;
 	Batch	   *batches;		/* those found yet, the newest first */
 	int			nbatches;
 	int			size;
@@ -102,11 +108,24 @@ ZbxhistBeginItemRuns(Relation day, const DayLayout *layout, Snapshot snapshot,
 }
 
 /*
+ * EndStoredScan ends the scan of runs of statements, if there is one.
+ */
+static void
+EndStoredScan(ItemRuns *items)
+{
+	if (items->stored_scan != NULL)
+		ZbxhistEndRunIndexScan(items->stored_scan);
+	items->stored_scan = NULL;
+	items->slot = NULL;
+}
+
+/*
  * EndScan lets go of the table.
  */
 static void
 EndScan(ItemRuns *items)
 {
+	EndStoredScan(items);
 	if (items->scan != NULL)
 		ZbxhistEndRunIndexScan(items->scan);
 	items->scan = NULL;
@@ -141,21 +160,21 @@ ZbxhistEndItemRuns(ItemRuns *items)
 /* ---- what there is ---- */
 
 /*
- * AddItemRun adds a run, whose row is in the slot, to an array.
+ * AddItemRun adds a run to those of a batch that were met last.
  */
 static void
-AddItemRun(ItemRuns *items, TupleTableSlot *slot, const DayGroup *place,
-		   Run **runs, int *nruns, int *size)
+AddItemRun(ItemRuns *items, Batch *batch, const DayGroup *place)
 {
-	if (*nruns == *size)
+	if (batch->nruns == batch->size)
 	{
-		*size = Max(*size * 2, 4);
-		*runs = *runs == NULL ?
-			MemoryContextAlloc(items->list_context, *size * sizeof(Run)) :
-			repalloc_huge(*runs, *size * sizeof(Run));
+		batch->size = Max(batch->size * 2, 4);
+		batch->runs = batch->runs == NULL ?
+			MemoryContextAlloc(items->list_context,
+							   batch->size * sizeof(Run)) :
+			repalloc_huge(batch->runs, batch->size * sizeof(Run));
 	}
-	memset(&(*runs)[*nruns], 0, sizeof(Run));
-	(*runs)[(*nruns)++].place = *place;
+	memset(&batch->runs[batch->nruns], 0, sizeof(Run));
+	batch->runs[batch->nruns++].place = *place;
 }
 
 /*
@@ -175,58 +194,87 @@ ReadPlace(ItemRuns *items, TupleTableSlot *slot, DayGroup *place)
 static int
 compare_runs(const void *a, const void *b)
 {
-	int32		x = ((const Run *) a)->place.last_clock;
-	int32		y = ((const Run *) b)->place.last_clock;
+	int32		x = (*(Run *const *) a)->place.last_clock;
+	int32		y = (*(Run *const *) b)->place.last_clock;
 
 	return (x < y) - (x > y);
 }
 
 /*
- * ListStored lists the runs of statements; where that cannot be done by the
- * indexes, all runs.
+ * ListAll lists all runs as if they were of statements.
  */
 static void
-ListStored(ItemRuns *items)
+ListAll(ItemRuns *items)
 {
-	RunSource  *source = &items->source;
-	MemoryContext old = MemoryContextSwitchTo(items->list_context);
-	RunIndexScan *scan;
-	RunIndexes	indexes;
-	TupleTableSlot *slot;
-	DayGroup	place;
-	bool		is_empty = RelationGetNumberOfBlocks(source->day) == 0;
-	int			size = 0;
+	Run		   *runs;
 
-	PredicateLockRelation(source->day, source->snapshot);
+	ZbxhistListAllRuns(&items->source, &runs, &items->nstored);
+	items->stored = palloc_extended(items->nstored * sizeof(Run *),
+									MCXT_ALLOC_HUGE);
+	for (int i = 0; i < items->nstored; i++)
+		items->stored[i] = &runs[i];
+	qsort(items->stored, items->nstored, sizeof(Run *), compare_runs);
+}
+
+/*
+ * BeginList begins to list what there is; where that cannot be done by the
+ * indexes, lists all runs.
+ */
+static void
+BeginList(ItemRuns *items)
+{
+	Relation	day = items->source.day;
+	Snapshot	snapshot = items->source.snapshot;
+	MemoryContext old = MemoryContextSwitchTo(items->list_context);
+	RunIndexes	indexes;
+	bool		is_empty = RelationGetNumberOfBlocks(day) == 0;
+
+	PredicateLockRelation(day, snapshot);
 	items->stored = NULL;
-	items->nstored = items->nbatches = items->size = 0;
+	items->nstored = items->max_stored = items->nbatches = items->size = 0;
 	items->batches = NULL;
 	items->is_listed = true;
-	items->has_all = true;
 	/* an hour to come has none, for any snapshot */
-	if (!is_empty && !ZbxhistRunIndexes(source->day, &indexes))
+	items->has_all = is_empty || !ZbxhistRunIndexes(day, &indexes);
+	if (!items->has_all)
 	{
-		ZbxhistListAllRuns(source, &items->stored, &items->nstored);
-		qsort(items->stored, items->nstored, sizeof(Run), compare_runs);
+		items->stored_scan = ZbxhistBeginRunIndexScan(day, indexes.stored,
+													  snapshot);
+		ZbxhistNewestStored(items->stored_scan);
+		items->scan = ZbxhistBeginRunIndexScan(day, indexes.merged, snapshot);
 	}
 	else if (!is_empty)
-	{
-		items->has_all = false;
-		scan = ZbxhistBeginRunIndexScan(source->day, indexes.stored,
-										source->snapshot);
-		ZbxhistNewestStored(scan);
-		while ((slot = ZbxhistNextInRunIndex(scan)) != NULL)
-		{
-			CHECK_FOR_INTERRUPTS();
-			ReadPlace(items, slot, &place);
-			AddItemRun(items, slot, &place, &items->stored, &items->nstored,
-					   &size);
-		}
-		ZbxhistEndRunIndexScan(scan);
-		items->scan = ZbxhistBeginRunIndexScan(source->day, indexes.merged,
-											   source->snapshot);
-	}
+		ListAll(items);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FindStored returns a run of a statement, by its place in the list, or NULL if
+ * there are not so many; finds it if it was not asked for yet.
+ */
+static Run *
+FindStored(ItemRuns *items, int i)
+{
+	MemoryContext old;
+	Run		   *run;
+
+	if (i < items->nstored)
+		return items->stored[i];
+	if (items->stored_scan == NULL)
+		return NULL;
+	items->slot = ZbxhistNextInRunIndex(items->stored_scan);
+	if (items->slot == NULL)
+	{
+		EndStoredScan(items);
+		return NULL;
+	}
+	old = MemoryContextSwitchTo(items->list_context);
+	run = palloc0(sizeof(Run));
+	ReadPlace(items, items->slot, &run->place);
+	make_room(items->stored, items->nstored, items->max_stored);
+	items->stored[items->nstored++] = run;
+	MemoryContextSwitchTo(old);
+	return run;
 }
 
 /*
@@ -243,6 +291,8 @@ NextBatch(ItemRuns *items, int64 *number, int64 *width)
 	int64		unused;
 
 	*width = 0;
+	/* a search in vain leaves a slot with what it has looked at */
+	items->slot = NULL;
 	if (ZbxhistNextBatch(items->scan, known == NULL ? NO_BATCH : known->number,
 						 number, &unused))
 	{
@@ -325,14 +375,13 @@ CollectRuns(ItemRuns *items, Batch *batch, int64 last_itemid, bool *is_there)
 	batch->nruns = 0;
 	*is_there = false;
 	ZbxhistRunsOfBatch(items->scan, batch->number, itemid, last_itemid);
-	while ((slot = ZbxhistNextInRunIndex(items->scan)) != NULL)
+	while ((slot = items->slot = ZbxhistNextInRunIndex(items->scan)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ReadPlace(items, slot, &place);
 		*is_there = true;
 		if (place.first_itemid <= itemid)
-			AddItemRun(items, slot, &place, &batch->runs, &batch->nruns,
-					   &batch->size);
+			AddItemRun(items, batch, &place);
 		if (place.last_itemid > itemid)
 		{
 			if (pg_sub_s64_overflow(place.last_itemid, place.first_itemid,
@@ -390,6 +439,20 @@ Overlaps(const ItemRange *range, const DayGroup *place)
 }
 
 /*
+ * FetchItemRun returns the row of a run, which mostly has just been found.
+ */
+static TupleTableSlot *
+FetchItemRun(ItemRuns *items, Run *run)
+{
+	TupleTableSlot *slot = items->slot;
+
+	if (slot != NULL && !TTS_EMPTY(slot) &&
+		ItemPointerEquals(&slot->tts_tid, &run->place.tid))
+		return slot;
+	return ZbxhistFetchRun(&items->source, run);
+}
+
+/*
  * ReadRows reads the item's rows of a run; returns false if it has none.
  */
 static bool
@@ -403,7 +466,7 @@ ReadRows(ItemRuns *items, Run *run)
 
 	if (run->context != NULL)
 		return true;
-	slot = ZbxhistFetchRun(source, run);
+	slot = FetchItemRun(items, run);
 	if (run->nasked++ > 0 && ZbxhistHasRoomForRuns(source))
 	{
 		ZbxhistKeepRun(source, run, slot);
@@ -454,9 +517,10 @@ NextClock(ItemRuns *items)
 	int64		first = position_clock(items->range.first);
 	int64		clock = PG_INT64_MIN;
 	Batch	   *batch = GetBatch(items, items->next_batch);
+	const Run  *stored = FindStored(items, items->next_stored);
 
-	if (items->next_stored < items->nstored)
-		clock = items->stored[items->next_stored].place.last_clock;
+	if (stored != NULL)
+		clock = stored->place.last_clock;
 	if (batch != NULL)
 		clock = Max(clock, batch_clock(batch->number));
 	return clock >= first ? clock : PG_INT64_MIN;
@@ -473,9 +537,9 @@ BeginNext(ItemRuns *items, int64 clock)
 
 	CHECK_FOR_INTERRUPTS();
 	if (items->next_stored < items->nstored &&
-		items->stored[items->next_stored].place.last_clock == clock)
+		items->stored[items->next_stored]->place.last_clock == clock)
 	{
-		BeginItemRun(items, &items->stored[items->next_stored++]);
+		BeginItemRun(items, items->stored[items->next_stored++]);
 		return;
 	}
 	batch = &items->batches[items->next_batch++];
@@ -587,7 +651,7 @@ ZbxhistStartItemRuns(ItemRuns *items, const ItemRange *range)
 {
 	MemoryContextReset(items->item_context);
 	if (!items->is_listed)
-		ListStored(items);
+		BeginList(items);
 	items->range = *range;
 	items->next_stored = 0;
 	items->next_batch = 0;
