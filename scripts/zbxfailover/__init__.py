@@ -1,0 +1,1 @@
+"""What scripts/failover has beside itself: a real Zabbix that writes, behind HAProxy."""
