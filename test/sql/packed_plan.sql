@@ -93,8 +93,15 @@ EXPLAIN (COSTS OFF) SELECT count(*), sum(ns) FROM history_packed;
 SELECT count(*), sum(ns) FROM history_packed;
 SELECT count(*), sum(ns), min(clock), max(clock) FROM history WHERE itemid IN (1, 2, 3) AND clock >= 172800;
 RESET min_parallel_table_scan_size;
--- but not for little
+-- but not for little; nor of a parent of whose rows that is most
 EXPLAIN (COSTS OFF) SELECT count(*), sum(ns) FROM history_packed WHERE itemid = 1;
+BEGIN;
+SET LOCAL zbxhist.enable_routing = off;
+INSERT INTO history SELECT 1, 432000 + n, 0, 99 FROM generate_series(1, 500) n;
+ANALYZE history;
+EXPLAIN (COSTS OFF) SELECT abs(value), count(*) FROM history WHERE itemid = 1 AND clock < 432000 GROUP BY 1;
+EXPLAIN (COSTS OFF) SELECT abs(value), count(*) FROM history WHERE itemid = 1 AND clock >= 431000 GROUP BY 1;
+ROLLBACK;
 
 -- what is read: two values need one segment, a day that is not wanted is not opened
 CREATE FUNCTION read_by(query text) RETURNS TABLE (plan text) LANGUAGE plpgsql AS $$
@@ -117,14 +124,14 @@ SELECT read_by('SELECT * FROM history_packed WHERE itemid = 3 AND clock > 172800
 RESET zbxhist.enable_packed_scan_pruning;
 
 -- what workers read that do so by themselves counts as well
-SET parallel_leader_participation = off;
-SET zbxhist.enable_routing = off;
-INSERT INTO history VALUES (1, 432000, 0, 99);
+BEGIN;
+SET LOCAL parallel_leader_participation = off;
+SET LOCAL zbxhist.enable_routing = off;
+INSERT INTO history SELECT 1, 432000 + n, n % 100, 99 FROM generate_series(0, 9999) n;
+ANALYZE history;
 SELECT read_by('SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 345600');
 SELECT read_by('SELECT count(*) FROM history WHERE itemid = 1 AND clock >= 345600 AND value > 10');
-RESET parallel_leader_participation;
-RESET zbxhist.enable_routing;
-TRUNCATE ONLY history;
+ROLLBACK;
 
 -- estimates
 CREATE FUNCTION estimate(query text) RETURNS TABLE (estimated bigint, found bigint) LANGUAGE plpgsql AS $$

@@ -322,9 +322,10 @@ AddPlainPaths(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 /*
  * AddPartialPath adds a path whose days workers share out.  What is small is
  * not worth their start; for children PostgreSQL leaves that to the costs, in
- * which a guess at the rows of an item, made without statistics, counts.
+ * which a guess at the rows of an item, made without statistics, counts.  Returns
+ * whether there is one.
  */
-static void
+static bool
 AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 {
 	const PackedRel *packed = rel->fdw_private;
@@ -336,7 +337,7 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 
 	nworkers = Min(nworkers, packed->ndays);
 	if (nworkers <= 0 || estimate->pages < min_parallel_table_scan_size)
-		return;
+		return false;
 	divisor = nworkers;
 	if (parallel_leader_participation)
 		divisor += Max(1.0 - 0.3 * nworkers, 0);
@@ -346,6 +347,25 @@ AddPartialPath(PlannerInfo *root, RelOptInfo *rel, const ScanEstimate *estimate)
 	path->path.parallel_aware = true;
 	path->path.parallel_workers = nworkers;
 	add_partial_path(rel, (Path *) path);
+	return true;
+}
+
+/*
+ * KeepFromWorkers has a parent, of whose rows these are most, not be read by workers,
+ * of which one would read all of these while the others have nothing to do.
+ */
+static void
+KeepFromWorkers(PlannerInfo *root, RelOptInfo *rel)
+{
+	const AppendRelInfo *appinfo = root->append_rel_array == NULL ? NULL :
+		root->append_rel_array[rel->relid];
+	ListCell   *lc;
+
+	if (appinfo == NULL ||
+		rel->rows * 2 < root->simple_rel_array[appinfo->parent_relid]->rows)
+		return;
+	foreach(lc, rel->pathlist)
+		((Path *) lfirst(lc))->parallel_safe = false;
 }
 
 /*
@@ -434,8 +454,9 @@ GetForeignPaths(PlannerInfo *root, RelOptInfo *rel, Oid relid)
 	const PackedRel *packed = rel->fdw_private;
 
 	AddPlainPaths(root, rel, &packed->estimate);
-	if (rel->consider_parallel && bms_is_empty(rel->lateral_relids))
-		AddPartialPath(root, rel, &packed->estimate);
+	if (rel->consider_parallel && bms_is_empty(rel->lateral_relids) &&
+		!AddPartialPath(root, rel, &packed->estimate))
+		KeepFromWorkers(root, rel);
 	if (zbxhist_enable_packed_scan_pruning)
 		AddJoinPaths(root, rel);
 }
