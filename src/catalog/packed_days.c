@@ -245,27 +245,18 @@ ZbxhistFindOption(List *options, const char *name)
 }
 
 /*
- * GetServer returns the server of a foreign table and whether its option
- * "parent" is set; InvalidOid if it is no foreign table.
+ * GetServer returns the server of a foreign table; InvalidOid if it is none.
  */
 static Oid
-GetServer(Oid relid, bool *names_parent)
+GetServer(Oid relid)
 {
 	HeapTuple	tuple = SearchSysCache1(FOREIGNTABLEREL,
 										ObjectIdGetDatum(relid));
 	Oid			result;
-	Datum		options;
-	bool		isnull;
 
-	*names_parent = false;
 	if (!HeapTupleIsValid(tuple))
 		return InvalidOid;
 	result = ((Form_pg_foreign_table) GETSTRUCT(tuple))->ftserver;
-	options = SysCacheGetAttr(FOREIGNTABLEREL, tuple,
-							  Anum_pg_foreign_table_ftoptions, &isnull);
-	if (!isnull)
-		*names_parent = ZbxhistFindOption(untransformRelOptions(options),
-										  ZBXHIST_PARENT_OPTION) != NULL;
 	ReleaseSysCache(tuple);
 	return result;
 }
@@ -328,10 +319,9 @@ IsOurServer(Oid server)
 bool
 ZbxhistIsPackedTable(Oid relid)
 {
-	bool		names_parent;
-	Oid			server = GetServer(relid, &names_parent);
+	Oid			server = GetServer(relid);
 
-	return OidIsValid(server) && !names_parent && IsOurServer(server);
+	return OidIsValid(server) && IsOurServer(server);
 }
 
 /*

@@ -15,11 +15,8 @@
 /* the schema of the days' tables */
 #define ZBXHIST_PACKED_SCHEMA "zbxhist_packed"
 
-/* the foreign table's option that names the parent, if it has no such */
-#define ZBXHIST_PARENT_OPTION "parent"
-
-/* the option of those of its columns that days have been packed with: the
- * name that they have there */
+/* the option of those of the foreign table's columns that days have been packed
+ * with: the name that they have there */
 #define ZBXHIST_PACKED_OPTION "packed"
 
 typedef struct PackedDay

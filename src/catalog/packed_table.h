@@ -10,10 +10,7 @@
 
 #include "utils/relcache.h"
 
-/* option of a foreign table: the table whose packed days it has */
-#define FDW_OPTION_PARENT "parent"
-
-/* option of its columns: the value in days packed before the column came */
+/* option of a foreign table's columns: the value in days packed before the column came */
 #define FDW_OPTION_MISSING "missing"
 
 extern Oid	ZbxhistInheritedParent(Oid relid);

@@ -466,7 +466,7 @@ AddStep(UsageSums *sums, PartitionWalk *walk, const WalkStep *step,
 		Snapshot snapshot)
 {
 	Relation	rel = step->is_day ?
-		ZbxhistOpenDay(step->relid, InvalidOid, AccessShareLock, ACL_SELECT) :
+		ZbxhistOpenDay(step->relid, AccessShareLock) :
 		try_table_open(step->relid, AccessShareLock);
 
 	if (rel == NULL)

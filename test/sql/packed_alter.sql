@@ -235,16 +235,6 @@ CALL zbxhist.unpack('history', '1970-01-03');
 SELECT * FROM history_p19700103;
 DROP TABLE history_p19700103;
 ALTER TABLE history RENAME reading TO value;
--- of a foreign table made by hand it is not known what columns of other names are
-CREATE FOREIGN TABLE by_hand (clock integer, itemid bigint, reading numeric(10,4), ns integer)
-    SERVER zbxhist OPTIONS (parent 'public.history');
-SELECT count(*), min(clock), sum(ns) FROM by_hand;
-SELECT reading FROM by_hand;
-ALTER FOREIGN TABLE by_hand ALTER reading OPTIONS (ADD missing '7');
-SELECT DISTINCT reading FROM by_hand;
-ALTER FOREIGN TABLE by_hand RENAME reading TO value;
-SELECT count(value) > 0 AND count(*) FILTER (WHERE value = 7) = 0 AS has_values FROM by_hand;
-DROP FOREIGN TABLE by_hand;
 BEGIN;
 ALTER TABLE history DROP COLUMN value;
 SELECT * FROM history WHERE itemid = 2 AND clock < 100000;

@@ -141,15 +141,6 @@ is( as( 'writer',
 is(as('owner', 'CALL zbxhist.run_maintenance()'), '', '... which are merged');
 is(rows_of($node, 'zabbix', 'ONLY history'),
 	0, '... and expired ones deleted');
-$node->safe_psql('zabbix',
-	'GRANT USAGE ON FOREIGN SERVER zbxhist TO nobody; GRANT CREATE ON SCHEMA public TO nobody;'
-	  . ' GRANT SELECT ON history TO nobody');
-is( as( 'nobody',
-		"CREATE FOREIGN TABLE mine (itemid bigint) SERVER zbxhist OPTIONS (parent 'public.history');"
-		  . 'SELECT count(*) FROM mine'),
-	'42501',
-	'who makes a foreign table needs SELECT on the days');
-$node->safe_psql('zabbix', 'DROP OWNED BY nobody');
 is(as('owner', "CALL zbxhist.unpack('history', '$day')"),
 	'', 'the database owner unpacks it');
 is(as('late', "CALL zbxhist.pack('history', '$day')"),

@@ -736,63 +736,6 @@ as_well(
 	'all else goes on');
 is(rows_of($node, 'inherited', 'ONLY history'), 330, 'with every row');
 
-# ---- a foreign table that names its parent ----
-
-as_well('inherited', 'dba',
-	"SELECT zbxhist.create_parent('history'); SELECT zbxhist.create_partition('history', '$yesterday'); CALL zbxhist.run_maintenance('history'); CALL zbxhist.pack('history', '$yesterday')"
-);
-$node->safe_psql('inherited', <<'SQL');
-CREATE SCHEMA reader AUTHORIZATION reader;
-GRANT CREATE ON SCHEMA public TO reader, dba;
-SQL
-as_well('inherited', 'reader',
-	'CREATE TABLE reader.history (LIKE public.history)');
-like(
-	as( 'inherited',
-		'dba',
-		"CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent '$_')"
-	),
-	qr/^HV024: invalid value for option "parent"/,
-	"parent \"$_\" is refused")
-  for 'history', 'pg_temp.history', '"public.history"',
-  'inherited.public.history';
-as_well('inherited', 'heir',
-	'GRANT ALL ON ALL TABLES IN SCHEMA zbxhist_packed TO dba');
-as_well('inherited', 'dba',
-	"CREATE FOREIGN TABLE old_days (itemid bigint, clock integer) SERVER zbxhist OPTIONS (parent 'public.history');"
-	  . 'GRANT SELECT ON old_days TO reader');
-my $old_days = 'SELECT count(*), min(clock) FROM public.old_days';
-my $answer = as_well('inherited', 'heir',
-	"SELECT count(*), min(clock) FROM history WHERE clock < ${\ day(0)}");
-like($answer, qr/^1\d\d\|/, 'packed rows');
-is(as_well('inherited', 'reader', "SET search_path = $_; $old_days"),
-	$answer, "read with search_path $_")
-  for 'reader', 'public', 'pg_catalog';
-my $dump = $node->basedir . '/inherited.sql';
-$node->command_ok([ 'pg_dump', '-f', $dump, 'inherited' ], 'pg_dump');
-$node->safe_psql('postgres', 'CREATE DATABASE restored OWNER dba');
-$node->command_ok(
-	[
-		'psql', '-X', '-q', '-v',
-		'ON_ERROR_STOP=1', '-d', 'restored', '-f',
-		$dump
-	],
-	'its restore');
-is(as_well('restored', 'reader', "SET search_path = reader; $old_days"),
-	$answer, 'the restored table reads the same');
-
-# from a version that took any name
-$node->safe_psql('restored',
-	"UPDATE pg_foreign_table SET ftoptions = '{parent=history}' WHERE ftrelid = 'old_days'::regclass"
-);
-like(as('restored', 'reader', $old_days),
-	qr/^HV024/, 'a name without a schema is not looked for');
-as_well(
-	'restored', 'dba',
-	"ALTER FOREIGN TABLE old_days OPTIONS (SET parent 'public.history')",
-	'... and can be mended');
-is(as_well('restored', 'reader', $old_days), $answer, '... to be read again');
-
 log_is_clean($node);
 $node->stop;
 done_testing();

@@ -42,8 +42,6 @@ typedef struct ChangedDay
 struct DayChanges
 {
 	Relation	parent;			/* borrowed */
-	Oid			user;			/* who must have the privilege on days */
-	AclMode		privilege;
 	Snapshot	snapshot;
 	int			nopen;
 	ChangedDay	open[MAX_OPEN_DAYS];	/* the one open longest is first */
@@ -51,13 +49,11 @@ struct DayChanges
 };
 
 /*
- * ZbxhistBeginDayChanges prepares for changes of the packed days of parent,
- * on which user, if there is one, must have the privilege.  The snapshot must
- * stay registered.
+ * ZbxhistBeginDayChanges prepares for changes of the packed days of parent.
+ * The snapshot must stay registered.
  */
 DayChanges *
-ZbxhistBeginDayChanges(Relation parent, Oid user, AclMode privilege,
-					   Snapshot snapshot)
+ZbxhistBeginDayChanges(Relation parent, Snapshot snapshot)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist day changes",
@@ -65,8 +61,6 @@ ZbxhistBeginDayChanges(Relation parent, Oid user, AclMode privilege,
 	DayChanges *changes = MemoryContextAllocZero(context, sizeof(DayChanges));
 
 	changes->parent = parent;
-	changes->user = user;
-	changes->privilege = privilege;
 	changes->snapshot = snapshot;
 	changes->context = context;
 	/* to find rows by their keys is to read */
@@ -95,8 +89,7 @@ CloseDay(DayChanges *changes)
 static DayModify *
 OpenDay(DayChanges *changes, const PackedDay *found)
 {
-	Relation	rel = ZbxhistOpenDay(found->relid, changes->user,
-									 RowExclusiveLock, changes->privilege);
+	Relation	rel = ZbxhistOpenDay(found->relid, RowExclusiveLock);
 	ChangedDay *day;
 	MemoryContext old;
 

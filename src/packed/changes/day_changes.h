@@ -14,8 +14,7 @@
 
 typedef struct DayChanges DayChanges;
 
-extern DayChanges *ZbxhistBeginDayChanges(Relation parent, Oid user,
-										  AclMode privilege,
+extern DayChanges *ZbxhistBeginDayChanges(Relation parent,
 										  Snapshot snapshot);
 extern DayModify *ZbxhistChangesOfRow(DayChanges *changes, int64 itemid,
 									  int64 position, LOCKMODE mode);

@@ -21,9 +21,7 @@
  * Rights: a reader needs them on the parent or the foreign table only.  The
  * days that a parent has are a part of it, whoever owns their tables: a user
  * who writes into zbxhist.packed_day must have the rights of both owners
- * (sql/tables/require_owners.sql).  But the owner of a foreign table that only
- * names a parent needs them on the days.  Otherwise a user who may create
- * foreign tables could read the days of anybody.
+ * (sql/tables/require_owners.sql).
  *
  * A hint is all that they are.  What it finds need not be what the reader will
  * see, and a day that is not to be had at once is passed over.  Its table and
@@ -182,23 +180,13 @@ PrefetchDay(Oid relid, LOCKMODE lockmode, const ItemRange *range)
 /* ---- a day's table ---- */
 
 /*
- * ZbxhistDaysUser returns the user who must have privileges on the days that a
- * foreign table stands for; InvalidOid if it is a part of their parent.
+ * ZbxhistOpenDay opens and locks a day's table; returns NULL if it has been
+ * dropped.  try_table_open looks into pg_class whether there is such a relation,
+ * and again what it is like: of the pages that a query touches for a day to
+ * which its session comes for the first time, it is a tenth.
  */
-Oid
-ZbxhistDaysUser(Relation foreign)
-{
-	return ZbxhistIsPackedTable(RelationGetRelid(foreign)) ? InvalidOid :
-		foreign->rd_rel->relowner;
-}
-
-/*
- * TryOpen does what try_table_open does.  That looks into pg_class whether there
- * is such a relation, and again what it is like: of the pages that a query touches
- * for a day to which its session comes for the first time, it is a tenth.
- */
-static Relation
-TryOpen(Oid relid, LOCKMODE lockmode)
+Relation
+ZbxhistOpenDay(Oid relid, LOCKMODE lockmode)
 {
 	Relation	rel;
 
@@ -213,26 +201,6 @@ TryOpen(Oid relid, LOCKMODE lockmode)
 		RelationClose(rel);
 	UnlockRelationOid(relid, lockmode);
 	return try_table_open(relid, lockmode);
-}
-
-/*
- * ZbxhistOpenDay opens and locks a day's table, on which user, if there is
- * one, must have the privilege; returns NULL if it has been dropped.
- */
-Relation
-ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode, AclMode privilege)
-{
-	Relation	rel = TryOpen(day, lockmode);
-	AclResult	result;
-
-	/* what owners lack they may give themselves */
-	if (rel == NULL || !OidIsValid(user) || rel->rd_rel->relowner == user)
-		return rel;
-	result = pg_class_aclcheck(day, user, privilege);
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, get_relkind_objtype(rel->rd_rel->relkind),
-					   RelationGetRelationName(rel));
-	return rel;
 }
 
 /* ---- entering and leaving ---- */
@@ -297,14 +265,14 @@ ZbxhistEnterOpenDay(OpenDays *days, Relation rel)
  * opening it: a query for all since a time meets those of the hours to come.  The
  * lock is given up as that of a day which is closed; one that has runs is locked
  * again when it is opened.  A serializable transaction locks what it finds empty,
- * too, and whoever needs privileges on days has them checked: they open all.
+ * too: it opens all.
  */
 static bool
 IsWithoutRuns(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 {
 	bool		is_empty;
 
-	if (days->keeps_days || !step->has_runs || OidIsValid(days->user) ||
+	if (days->keeps_days || !step->has_runs ||
 		IsolationIsSerializable())
 		return false;
 	is_empty = ZbxhistLockIfEmpty(step->relid, days->lockmode);
@@ -330,7 +298,7 @@ ZbxhistEnterDay(OpenDays *days, const PartitionWalk *walk, const WalkStep *step)
 		return true;
 	if (IsWithoutRuns(days, walk, step))
 		return false;
-	rel = ZbxhistOpenDay(step->relid, days->user, days->lockmode, ACL_SELECT);
+	rel = ZbxhistOpenDay(step->relid, days->lockmode);
 	if (rel == NULL)
 		return false;
 	/* the lock took in what happened meanwhile */

@@ -17,8 +17,6 @@
 typedef struct OpenDays
 {
 	DayReaderSpec spec;			/* what the caller wants of days */
-	Oid			user;			/* who must be allowed to read them; may be
-								 * set */
 	LOCKMODE	lockmode;
 	bool		keeps_days;		/* open, for more items to come; may be set
 								 * while none is in hand */
@@ -47,9 +45,7 @@ extern void ZbxhistLeaveDay(OpenDays *days);
 extern void ZbxhistPrefetchDays(OpenDays *days, const PartitionWalk *walk,
 								const ItemRange *range);
 extern void ZbxhistCloseDays(OpenDays *days);
-extern Oid	ZbxhistDaysUser(Relation foreign);
-extern Relation ZbxhistOpenDay(Oid day, Oid user, LOCKMODE lockmode,
-							   AclMode privilege);
+extern Relation ZbxhistOpenDay(Oid relid, LOCKMODE lockmode);
 
 /* source.c: days as a source of an item's rows */
 extern ItemSource *ZbxhistOpenPackedSource(Relation parent, Snapshot snapshot,

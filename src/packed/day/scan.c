@@ -73,14 +73,11 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	PackedScan *scan = palloc0(sizeof(PackedScan));
-	Oid			user = ZbxhistDaysUser(table);
 
 	scan->context = context;
 	scan->parent = parent;
-	/* of another foreign table maintenance knows nothing */
 	ZbxhistInitOpenDays(&scan->open, table, snapshot, AccessShareLock,
-						OidIsValid(user) ? NoLock : AccessShareLock);
-	scan->open.user = user;
+						AccessShareLock);
 	scan->open.spec.wanted = wanted;
 	scan->open.spec.wants_row_id = wants_row_id;
 	MemoryContextSwitchTo(old);

@@ -140,9 +140,7 @@ static void
 AddFromDay(Sample *sample, const DayReaderSpec *spec,
 		   const PackedDay *day, double n)
 {
-	Relation	rel = ZbxhistOpenDay(day->relid,
-									 ZbxhistDaysUser(sample->table),
-									 AccessShareLock, ACL_SELECT);
+	Relation	rel = ZbxhistOpenDay(day->relid, AccessShareLock);
 	BlockNumber nblocks;
 	BlockNumber nsampled;
 	BlockSamplerData sampler;

@@ -148,7 +148,6 @@ IterateDirectModify(ForeignScanState *node)
 	FdwScanState *state = node->fdw_state;
 	EState	   *estate = node->ss.ps.state;
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	Relation	table = node->ss.ss_currentRelation;
 	Relation	parent = table_open(state->parent, AccessShareLock);
 	DayChanges *changes;
 	ScanBounds	bounds;
@@ -157,8 +156,7 @@ IterateDirectModify(ForeignScanState *node)
 	ZbxhistEvaluateBounds(node, state, &bounds);
 	if (bounds.items == NULL)
 		FindItems(node, state, &bounds);
-	changes = ZbxhistBeginDayChanges(parent, ZbxhistDaysUser(table),
-									 ACL_DELETE, estate->es_snapshot);
+	changes = ZbxhistBeginDayChanges(parent, estate->es_snapshot);
 	deleted = DeleteItems(changes, &bounds);
 	ZbxhistEndDayChanges(changes);
 	table_close(parent, NoLock);
@@ -198,8 +196,7 @@ TruncateDays(Relation table)
 
 	for (int i = 0; i < ndays; i++)
 	{
-		Relation	day = ZbxhistOpenDay(days[i].relid, ZbxhistDaysUser(table),
-										 AccessExclusiveLock, ACL_TRUNCATE);
+		Relation	day = ZbxhistOpenDay(days[i].relid, AccessExclusiveLock);
 
 		if (day == NULL)
 			continue;

@@ -258,7 +258,7 @@ RaiseTidAlone(const FdwModifyState *state)
  * GetChanges returns the changes, which begin with the first row.
  */
 static DayChanges *
-GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
+GetChanges(FdwModifyState *state, EState *estate)
 {
 	MemoryContext old;
 
@@ -270,8 +270,7 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
 	state->parent = table_open(ZbxhistForeignParent(state->table),
 							   AccessShareLock);
 	state->changes = ZbxhistBeginDayChanges(state->parent,
-											ZbxhistDaysUser(state->table),
-											privilege, estate->es_snapshot);
+											estate->es_snapshot);
 	MemoryContextSwitchTo(old);
 	return state->changes;
 }
@@ -281,7 +280,7 @@ GetChanges(FdwModifyState *state, EState *estate, AclMode privilege)
  */
 static void
 GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
-	   AclMode privilege, LOCKMODE mode, ModifiedRow *row)
+	   LOCKMODE mode, ModifiedRow *row)
 {
 	bool		isnull;
 	Datum		tid = ExecGetJunkAttribute(plan_slot, state->tid, &isnull);
@@ -297,7 +296,7 @@ GetRow(FdwModifyState *state, EState *estate, TupleTableSlot *plan_slot,
 	row->position = make_position(row->id.clock,
 								  ZbxhistGetNs(state->key, plan_slot));
 	row->plan_slot = plan_slot;
-	row->modify = ZbxhistChangesOfRow(GetChanges(state, estate, privilege),
+	row->modify = ZbxhistChangesOfRow(GetChanges(state, estate),
 									  row->id.itemid, row->position, mode);
 }
 
@@ -403,7 +402,7 @@ ExecForeignDelete(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	Datum		whole;
 	bool		isnull;
 
-	GetRow(state, estate, plan_slot, ACL_DELETE, ROW_LOCK_UPDATE, &row);
+	GetRow(state, estate, plan_slot, ROW_LOCK_UPDATE, &row);
 	if (row.modify == NULL)
 		return NULL;
 	found = ZbxhistDayDeleteRow(row.modify, &row.id, NULL);
@@ -506,7 +505,7 @@ ExecForeignUpdate(EState *estate, ResultRelInfo *rri, TupleTableSlot *slot,
 	ModifiedRow row;
 	RowState	found;
 
-	GetRow(state, estate, plan_slot, ACL_UPDATE, ROW_LOCK_NO_KEY_UPDATE, &row);
+	GetRow(state, estate, plan_slot, ROW_LOCK_NO_KEY_UPDATE, &row);
 	if (row.modify == NULL)
 		return NULL;
 	found = UpdateRow(state, estate, rri, &row, slot);

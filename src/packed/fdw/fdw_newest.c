@@ -110,8 +110,7 @@ ZbxhistReadNewest(Relation table, Relation parent, Oid day, const RowKey *key,
 				  TupleTableSlot *seen, int64 itemid, int64 position,
 				  TupleTableSlot *newest)
 {
-	Relation	rel = ZbxhistOpenDay(day, ZbxhistDaysUser(table),
-									 AccessShareLock, ACL_SELECT);
+	Relation	rel = ZbxhistOpenDay(day, AccessShareLock);
 	ScanCounters counters = {0};
 	DayReaderSpec spec = {.table = table,.wants_row_id = true,
 	.release = AccessShareLock,.counters = &counters};
