@@ -247,18 +247,20 @@ BEGIN
       LEFT JOIN pg_tablespace t ON t.oid = k.reltablespace
      WHERE k.oid = parent;
     PERFORM zbxhist_internal.execute_as_owner(parent, format(
-        'CREATE TABLE %I.%I (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS)%s%s%s',
+        'CREATE TABLE %I.%I (LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING STATISTICS INCLUDING COMMENTS)%s%s%s',
         source.nspname, new_name, parent, ending,
         CASE WHEN ending = '' THEN coalesce(' WITH (' || nullif(source.options, '') || ')', '') ELSE '' END,
         CASE WHEN source.spcname IS NOT NULL THEN format(' TABLESPACE %I', source.spcname) ELSE '' END));
     result := format('%I.%I', source.nspname, new_name)::regclass;
+    PERFORM zbxhist_internal.execute_as_owner(parent, format(
+        'COMMENT ON TABLE %s IS %L', result, obj_description(parent, 'pg_class')));
     PERFORM zbxhist_internal.clone_grants(parent, result);
     RETURN result;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog(regclass, name, text) IS
-'Creates an empty table with the columns, owner and privileges of an audit log (internal)';
+'Creates an empty table with the columns, comments, extended statistics, owner and privileges of an audit log (internal)';
 
 CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass)
 RETURNS regclass
@@ -540,6 +542,18 @@ BEGIN
         RETURN 'done';
     END IF;
     PERFORM zbxhist_internal.require_owner(parent);
+    -- ALTER TABLE ... OWNER TO does not reach them
+    FOR partition IN
+        SELECT p.partition FROM zbxhist_internal.auditlog_partitions(parent) p JOIN pg_class k ON k.oid = p.partition
+         WHERE k.relowner <> (SELECT w.relowner FROM pg_class w WHERE w.oid = parent)
+         ORDER BY p.from_clock
+    LOOP
+        PERFORM zbxhist_internal.require_owner(partition);
+        waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
+        PERFORM zbxhist_internal.give_to(partition, (SELECT k.relowner FROM pg_class k WHERE k.oid = parent));
+        PERFORM zbxhist_internal.log_action(parent, 'owner', partition::text, NULL, NULL, started, waited);
+        RETURN 'more';
+    END LOOP;
     PERFORM zbxhist_internal.create_auditlog_others(parent, parent);
     SELECT * INTO range FROM zbxhist_internal.missing_auditlog_ranges(policy) LIMIT 1;
     IF FOUND THEN
@@ -568,7 +582,7 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.step_auditlog(regclass) IS
-'Maintenance: makes the next partition of an audit log, or drops one that is past retention; of ids that are none of Zabbix''s single rows (internal)';
+'Maintenance: gives a partition of an audit log to the owner that this has now, makes the next one, or drops one that is past retention; of ids that are none of Zabbix''s single rows (internal)';
 
 CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_clock bigint)
 RETURNS boolean

@@ -21,6 +21,8 @@ CREATE INDEX auditlog_2 ON auditlog (clock);
 CREATE INDEX auditlog_3 ON auditlog (resourcetype, resourceid);
 ALTER TABLE auditlog SET (autovacuum_vacuum_scale_factor = 0.1);
 COMMENT ON COLUMN auditlog.details IS 'what was changed';
+COMMENT ON TABLE auditlog IS 'it''s who did what';
+CREATE STATISTICS auditlog_kinds (dependencies) ON action, resourcetype FROM auditlog;
 GRANT SELECT ON auditlog TO audit_reader;
 RESET ROLE;
 
@@ -92,6 +94,11 @@ SELECT relname, relkind, relispartition, relowner::regrole, relacl, reloptions
 SELECT relowner::regrole, relacl, reloptions, relname ~ '^auditlog_p\d{6}$' AS is_named
   FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid AND i.inhparent = 'auditlog'::regclass AND relname ~ '_p';
 SELECT col_description('auditlog'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'details';
+SELECT obj_description('auditlog'::regclass, 'pg_class');
+SELECT count(*) AS tables, count(DISTINCT stxrelid) AS with_statistics, array_agg(DISTINCT format('%s %s', stxkeys, stxkind)) AS statistics,
+       count(*) FILTER (WHERE stxowner <> 'audit_owner'::regrole OR stxnamespace <> 'audit'::regnamespace) AS wrong
+  FROM (SELECT 'auditlog'::regclass AS relation UNION ALL SELECT partition FROM zbxhist_internal.auditlog_partitions('auditlog')) t
+  LEFT JOIN pg_statistic_ext s ON s.stxrelid = t.relation;
 SELECT tableoid::regclass, auditid FROM auditlog WHERE auditid !~ '^c' ORDER BY auditid COLLATE "C";
 -- the present is in the table that was there, the next month in one of its own
 SELECT count(*) FILTER (WHERE from_clock <= extract(epoch FROM now()) AND to_clock > extract(epoch FROM now())) AS present,
@@ -190,11 +197,39 @@ DELETE FROM zbxhist.auditlog_config;
 SELECT action FROM zbxhist.partition_auditlog('auditlog', retention => '100 years') WHERE action <> 'create';
 SELECT differences();
 
+-- Another owner: maintenance gives it the partitions, if it may
+CREATE ROLE audit_heir;
+GRANT USAGE, CREATE ON SCHEMA audit TO audit_heir;
+ALTER TABLE auditlog OWNER TO audit_heir;
+SELECT current_database() AS database, current_user AS me \gset
+ALTER DATABASE :"database" OWNER TO audit_heir;
+CREATE FUNCTION foreign_partitions() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM zbxhist_internal.auditlog_partitions('audit.auditlog') p JOIN pg_class k ON k.oid = p.partition
+     WHERE k.relowner <> 'audit_heir'::regrole
+$$;
+SET ROLE audit_heir;
+CALL zbxhist.run_maintenance('audit.auditlog');
+RESET ROLE;
+SELECT foreign_partitions() > 0 AS are_left;
+SELECT severity, code, object, message FROM zbxhist.check() WHERE object = 'audit.auditlog' AND severity = 'error';
+CALL zbxhist.run_maintenance('auditlog');
+SELECT foreign_partitions();
+SELECT count(*) > 0 AS is_logged, count(DISTINCT relation) = count(*) AS once FROM zbxhist.maintenance_log WHERE parent = 'auditlog'::regclass AND action = 'owner';
+SET ROLE audit_heir;
+CALL zbxhist.run_maintenance('audit.auditlog');
+SELECT action, count(*) > 0 FROM zbxhist.partition_auditlog('audit.auditlog', partition_interval => '1 month', premake => 30) GROUP BY action ORDER BY action;
+RESET ROLE;
+ALTER DATABASE :"database" OWNER TO :"me";
+SELECT foreign_partitions();
+SELECT differences();
+SELECT count(*) FROM zbxhist.check() WHERE object = 'audit.auditlog' AND severity = 'error';
+
 -- Back to a plain table.
 CALL zbxhist.undo('auditlog');
 SELECT differences();
 SELECT relname, relkind, relowner::regrole, relacl
   FROM pg_class WHERE relnamespace = 'audit'::regnamespace AND relname ~ '^auditlog' ORDER BY relname COLLATE "C";
+SELECT obj_description('auditlog'::regclass, 'pg_class'), stxkind FROM pg_statistic_ext WHERE stxrelid = 'auditlog'::regclass;
 SELECT attcollation = 'pg_catalog.default'::regcollation AS is_default FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'auditid';
 SELECT count(*) FROM zbxhist.auditlog_config;
 -- and again, by an index made before
@@ -217,4 +252,4 @@ TABLE "I ""q".auditlog;
 DROP SCHEMA "I ""q" CASCADE;
 RESET search_path;
 DROP SCHEMA audit CASCADE;
-DROP ROLE audit_owner, audit_reader;
+DROP ROLE audit_owner, audit_reader, audit_heir;
