@@ -40,10 +40,8 @@ sub ask_old
 
 	IPC::Run::run(
 		[
-			'mariadb', '--no-defaults',
-			'--default-character-set=utf8mb4', '-N',
-			'-B', "--socket=$place/socket",
-			'-uroot', 'zabbix'
+			'mariadb', '--no-defaults', '--default-character-set=utf8mb4',
+			'-N', '-B', "--socket=$place/socket", '-uroot', 'zabbix'
 		],
 		'<',
 		\$sql,
@@ -242,6 +240,7 @@ is( sql_as(
 is( differences(sort keys %columns),
 	'0 0 0 0 0 0 0',
 	'every value is there once, as it was');
+
 # what mysql_fdw reads is not always what is stored
 for my $table (qw(history_str history_text history_log))
 {
