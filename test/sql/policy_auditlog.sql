@@ -133,7 +133,7 @@ SELECT table_name, action FROM zbxhist.preview('auditlog');
 CALL zbxhist.run_maintenance('auditlog');
 DELETE FROM twin WHERE auditid IN ('0', '');
 SELECT differences();
-SELECT action, count(*) FROM zbxhist.partition_auditlog('auditlog', partition_interval => '7 days', premake => 20) GROUP BY action ORDER BY action;
+SELECT action, count(*) BETWEEN 1 AND 20 AS some FROM zbxhist.partition_auditlog('auditlog', partition_interval => '7 days', premake => 20) GROUP BY action ORDER BY action;
 SELECT bool_and(from_clock = lag) AS without_gap
   FROM (SELECT from_clock, lag(to_clock) OVER (ORDER BY from_clock) AS lag
           FROM zbxhist_internal.auditlog_partitions('auditlog')) p WHERE lag IS NOT NULL AND from_clock IS NOT NULL;
