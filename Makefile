@@ -82,6 +82,7 @@ OBJS = \
 	src/packed/changes/group_lock.o \
 	src/packed/changes/row_lock.o \
 	src/packed/changes/run_modify.o \
+	src/packed/day/archive.o \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_groups.o \
 	src/packed/day/day_index.o \
@@ -145,6 +146,7 @@ OBJS = \
 	src/packed/format/segment_stats.o \
 	src/packed/format/segment_times.o \
 	src/packed/format/segment_writer.o \
+	src/packed/jobs/archive_day.o \
 	src/packed/jobs/damaged_runs.o \
 	src/packed/jobs/import.o \
 	src/packed/jobs/kept_items.o \

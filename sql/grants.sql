@@ -32,20 +32,20 @@ COMMENT ON FUNCTION zbxhist_internal.grant_routines(name, name[]) IS
 'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
 
 SELECT zbxhist_internal.grant_routines('zbxhist', '{
-    altered_days, altered_runs, ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
-    bounds_condition, buckets, catalog_of, changed_policy, check, check_alignment, check_auditlogs,
+    altered_days, altered_runs, archivable_days, archive_origin, archive_table, ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
+    bounds_condition, buckets, catalog_of, changed_policy, check, check_alignment, check_archive, check_auditlogs,
     check_backup, check_clocks, check_columns, check_database, check_deleted_items, check_fit,
     check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,
     check_parent, check_partitions, check_policy, check_retention, check_row_triggers, check_rows, check_runs,
     check_seen, check_tablespace, check_triggers, check_unpacked, check_zabbix, clock_before, clock_range,
-    coarse_interval, column_problem, compactable_days, compacted_name, count_own_rows, count_waiting,
+    coarse_interval, column_problem, compactable_days, compacted_name, copies_to_remove, count_own_rows, count_waiting,
     counters, cuid_clock, cuid_of, current_clock, cut_range, cutoff_clock, day_bytes, day_clock,
     day_constraint, day_name, days_to_compact, days_to_unpack, days_to_verify, default_pack_after, deletion,
     deletion_clock, dependent_object, describe_deletion, describe_grants, describe_index,
     describe_planned_policy, describe_policy, due_precision, due_tablespace, earlier_name,
     effective_retention, estimated_rows, expired_auditlog_partitions, expired_days, expired_partitions,
     extension_table, find_tables, fine_until, foreign_children, format_day, format_options, format_time,
-    free_name, harmless_days, has_own_rows, has_same_columns, hypertables, import_columns, insert_paths,
+    free_name, groups_to_copy, harmless_days, has_archive, has_own_rows, has_same_columns, hypertables, import_columns, insert_paths,
     is_overdue, is_preloaded, is_searchable, is_settled, is_shared, is_transient, item_names, item_usage,
     kept_items, key_columns, known_items, last_values, library_list, list_partitions, list_ranges,
     load_guards, lock_class, long_transactions, lost_bounds, may_create_in, may_repack, may_take_up, may_wait,
@@ -62,24 +62,24 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     running_transactions, schema_problem, session_libraries, setting_command, settings_grant, setup_command,
     short_lock_timeout, span_seconds, split_ranges, statistics, stored_keys, stored_paths, stored_setting,
     stored_texts, stored_values, tablespace_of, takes_runs, time_clock, time_ns, trusts_owner,
-    unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike, verify_auditlog,
+    unaligned_partitions, unfinished_indexes, unindexed_partitions, unlike, unneeded_archive_tables, unneeded_copies, verify_archive, verify_auditlog,
     verify_clock_limits, verify_columns, verify_deleted_items, verify_ingest, verify_interval,
     verify_not_in_other_care, verify_options, verify_policy, verify_retention, verify_retention_action,
     verify_table, verify_tablespace, verify_time_precision, version, waiting_clock, waiting_days,
-    waiting_partitions, waiting_rows, wanted_ranges, wasteful_days, why_no_runs, why_not_packable, why_unfit,
+    waiting_partitions, waiting_rows, wanted_ranges, wasteful_days, why_no_archive, why_no_runs, why_not_packable, why_unfit,
     with_library, zabbix_setting, zabbix_table, zabbix_tables}');
 
 -- nobody but that owner and monitoring reads the log and what was lost
 REVOKE ALL ON ALL TABLES IN SCHEMA zbxhist FROM PUBLIC;
 GRANT SELECT
     ON zbxhist.parent_config, zbxhist.auditlog_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,
-       zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.packed_change, zbxhist.verified_day,
+       zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.archive_copy, zbxhist.packed_change, zbxhist.verified_day,
        zbxhist.import_slice, zbxhist.parents, zbxhist.partitions, zbxhist.partitions_by_day, zbxhist.status, zbxhist.progress
     TO PUBLIC;
 GRANT SELECT ON zbxhist.maintenance_log, zbxhist.maintenance_by_day TO pg_monitor, pg_database_owner;
 GRANT INSERT, DELETE ON zbxhist.maintenance_log TO pg_database_owner;
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON zbxhist.parent_config, zbxhist.auditlog_config, zbxhist.managed_schema, zbxhist.parent_state, zbxhist.partition_state, zbxhist.stray_mark,
-       zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.packed_change, zbxhist.verified_day,
+       zbxhist.step_problem, zbxhist.check_summary, zbxhist.packed_day, zbxhist.archive_copy, zbxhist.packed_change, zbxhist.verified_day,
        zbxhist.left_out, zbxhist.lost_values, zbxhist.import_slice
     TO pg_database_owner;

@@ -21,7 +21,9 @@ SELECT c.parent,
        c.max_ahead,
        c.out_of_range,
        c.packed_tablespace,
-       c.packed_tablespace_after
+       c.packed_tablespace_after,
+       c.archive_server,
+       c.archive_after
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
@@ -50,6 +52,8 @@ COMMENT ON COLUMN zbxhist.parents.max_ahead IS 'Values further ahead than this w
 COMMENT ON COLUMN zbxhist.parents.out_of_range IS 'What becomes of these: drop, or keep, for a day, in zbxhist.left_out';
 COMMENT ON COLUMN zbxhist.parents.packed_tablespace IS 'The tablespace of packed days; NULL: that of the table';
 COMMENT ON COLUMN zbxhist.parents.packed_tablespace_after IS 'Age at which they are moved there; 0: they are created there';
+COMMENT ON COLUMN zbxhist.parents.archive_server IS 'The server on which packed days are archived; NULL: none are';
+COMMENT ON COLUMN zbxhist.parents.archive_after IS 'Age at which maintenance archives them; NULL: it does not';
 
 CREATE VIEW zbxhist.partitions AS
 SELECT c.parent,
@@ -59,7 +63,9 @@ SELECT c.parent,
        p.to_clock,
        pg_catalog.to_timestamp(p.from_clock) AS from_time,
        pg_catalog.to_timestamp(p.to_clock) AS to_time,
-       CASE WHEN p.is_packed AND NOT u.is_runs THEN 'packed'
+       CASE WHEN p.is_packed AND EXISTS (SELECT FROM zbxhist.packed_day a
+                                          WHERE a.day = p.relation AND a.archive_copy IS NOT NULL) THEN 'archived'
+            WHEN p.is_packed AND NOT u.is_runs THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
             ELSE 'open' END AS state,
@@ -92,9 +98,9 @@ COMMENT ON COLUMN zbxhist.partitions.from_clock IS 'First clock of its range';
 COMMENT ON COLUMN zbxhist.partitions.to_clock IS 'End of its range: the first clock that is not in it';
 COMMENT ON COLUMN zbxhist.partitions.from_time IS 'from_clock as a time';
 COMMENT ON COLUMN zbxhist.partitions.to_time IS 'to_clock as a time';
-COMMENT ON COLUMN zbxhist.partitions.state IS 'future, current, open: its time has gone by; or packed';
+COMMENT ON COLUMN zbxhist.partitions.state IS 'future, current, open: its time has gone by; packed; or archived on another server';
 COMMENT ON COLUMN zbxhist.partitions.rows IS 'Number of values, an estimate';
-COMMENT ON COLUMN zbxhist.partitions.bytes IS 'Disk space with indexes';
+COMMENT ON COLUMN zbxhist.partitions.bytes IS 'Disk space with indexes, here';
 COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value';
 COMMENT ON COLUMN zbxhist.partitions.tablespace IS 'The tablespace that has it';
 
@@ -104,7 +110,7 @@ SELECT p.parent,
        pg_catalog.max(p.to_time) AS to_time,
        pg_catalog.count(*) FILTER (WHERE p.state = 'future') AS future,
        pg_catalog.count(*) FILTER (WHERE p.state IN ('current', 'open')) AS heap,
-       pg_catalog.count(*) FILTER (WHERE p.state = 'packed') AS packed,
+       pg_catalog.count(*) FILTER (WHERE p.state IN ('packed', 'archived')) AS packed,
        pg_catalog.sum(p.rows)::bigint AS rows,
        pg_catalog.sum(p.bytes)::bigint AS bytes,
        pg_catalog.round(pg_catalog.sum(p.bytes) / nullif(pg_catalog.sum(p.rows), 0), 1) AS bytes_per_value

@@ -142,6 +142,7 @@ BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_row_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_runs(parent);
+    RETURN QUERY SELECT a.* FROM zbxhist.parent_config c, zbxhist_internal.check_archive(c) a WHERE c.parent = check_parent.parent;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
 END
 $$;

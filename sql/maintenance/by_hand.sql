@@ -35,6 +35,8 @@ BEGIN
         WHEN 'pack' THEN zbxhist_internal.pack_partition(parent, relation)
         WHEN 'repack' THEN zbxhist_internal.repack_day(parent, relation)
         WHEN 'compact' THEN zbxhist_internal.compact_by_hand(parent, relation)
+        WHEN 'archive' THEN zbxhist_internal.archive_day(parent, relation)
+        WHEN 'unarchive' THEN zbxhist_internal.unarchive_day(parent, relation)
         WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)
         WHEN 'salvage' THEN zbxhist_internal.step_unpack(parent, relation, true)
     END;

@@ -81,6 +81,10 @@ BEGIN
                d.nrows, w.bytes
           FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
           JOIN zbxhist.packed_day d ON d.day = w.day;
+    RETURN QUERY
+        SELECT 'archive', a.day::text, to_timestamp(a.from_clock), to_timestamp(a.to_clock),
+               a.rows, pg_total_relation_size(a.day)
+          FROM zbxhist_internal.archivable_days(preview_parent.parent) a;
     IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN QUERY
             SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),
@@ -140,4 +144,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.preview(regclass) IS
-'What the next maintenance would create, split, replace, move, pack, merge, compact, repack, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';
+'What the next maintenance would create, split, replace, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

@@ -38,7 +38,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         -- these raise an error when a batch of rows has not got on
-        WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog') THEN 2147483647
+        WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN 2147483647
         -- each interval may have more than one gap, and 48 of them may be shorter than a day
         WHEN step = 'premake' THEN
             coalesce(2 * (SELECT c.premake FROM zbxhist.parent_config c
@@ -96,7 +96,7 @@ BEGIN
         RETURN 'busy';
     END IF;
     -- undo may have begun since this run did
-    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact')
+    IF step IN ('owner', 'premake', 'split', 'replace', 'trigger', 'align', 'index', 'extend', 'move', 'pack', 'merge', 'merge_runs', 'repack', 'compact', 'archive')
        AND EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = run_step.parent AND NOT c.routing)
        -- runs are packed before they are unpacked
@@ -125,6 +125,8 @@ BEGIN
             WHEN 'merge_runs' THEN zbxhist_internal.step_merge_runs(parent, relation)
             WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
             WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
+            WHEN 'archive' THEN zbxhist_internal.step_archive(parent, relation)
+            WHEN 'archive_clean' THEN zbxhist_internal.step_clean_archive(parent)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
             WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
             WHEN 'inspect' THEN zbxhist_internal.step_inspect(parent, relation)
@@ -255,6 +257,7 @@ BEGIN
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
                                   WHERE zbxhist_internal.may_repack(parent))
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
+        WHEN 'archive' THEN ARRAY(SELECT a.day FROM zbxhist_internal.archivable_days(parent) a)
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                   WHERE d.parent = work_list.parent AND NOT d.runs
                                     AND (d.partition IS NOT NULL
@@ -269,7 +272,7 @@ BEGIN
         WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
     END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
-    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack') THEN
+    IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack', 'archive') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
                          WHERE w.relation NOT IN (SELECT zbxhist_internal.foreign_children(parent))
                          ORDER BY w.place);
@@ -392,6 +395,14 @@ BEGIN
         CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
         EXIT WHEN answer NOT IN ('done', 'failed');
     END LOOP;
+    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'archive') LOOP
+        CALL zbxhist_internal.repeat_step(parent, 'archive', partition, answer);
+        -- a server that cannot be had for one cannot be for the next
+        EXIT WHEN answer <> 'done';
+    END LOOP;
+    IF zbxhist_internal.has_archive(parent) THEN
+        CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
+    END IF;
     began := clock_timestamp();
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'inspect') LOOP
         CALL zbxhist_internal.repeat_step(parent, 'inspect', partition, answer);
@@ -430,6 +441,10 @@ BEGIN
         END LOOP;
         FOREACH target IN ARRAY zbxhist_internal.parent_list() LOOP
             CALL zbxhist_internal.maintain_parent(target);
+        END LOOP;
+        FOREACH target IN ARRAY ARRAY(SELECT DISTINCT a.parent FROM zbxhist.archive_copy a
+                                       WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = a.parent)) LOOP
+            CALL zbxhist_internal.repeat_step(target, 'archive_clean', NULL::regclass, answer);
         END LOOP;
         FOREACH target IN ARRAY ARRAY(SELECT c.parent FROM zbxhist.auditlog_config c ORDER BY c.parent) LOOP
             CALL zbxhist_internal.repeat_step(target, 'auditlog', NULL::regclass, answer);

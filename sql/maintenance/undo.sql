@@ -164,7 +164,9 @@ BEGIN
         END LOOP;
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'undo_end', NULL::regclass, answer);
-    IF answer <> 'done' THEN
+    IF answer = 'done' AND zbxhist_internal.has_archive(parent) THEN
+        CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
+    ELSIF answer <> 'done' THEN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
                      cardinality(zbxhist_internal.work_list(parent, 'undo')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))

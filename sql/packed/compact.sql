@@ -44,7 +44,7 @@ AS $$
           FROM zbxhist.parent_config c
           JOIN pg_class p ON p.oid = c.parent
          CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
-          JOIN short s ON s.partition IS NULL AND NOT s.runs
+          JOIN short s ON s.partition IS NULL AND NOT s.runs AND s.archive_copy IS NULL
           JOIN pg_class k ON k.oid = s.day AND k.relowner = p.relowner
          WHERE c.parent = compactable_days.parent AND c.routing
            AND zbxhist_internal.packed_table(c.parent) IS NOT NULL

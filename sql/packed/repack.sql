@@ -111,7 +111,7 @@ AS $$
                d.packed_bytes::float8 / nullif(d.packed_rows, 0) AS row_bytes,
                d.packed_rows >= d.nrows / 2 AS is_known
           FROM zbxhist.packed_day d
-         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND NOT d.runs),
+         WHERE d.parent = wasteful_days.parent AND d.partition IS NULL AND NOT d.runs AND d.archive_copy IS NULL),
     usual AS (
         SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY d.bytes::float8 / d.nrows) AS row_bytes
           FROM days d WHERE d.nrows > 0)
@@ -324,7 +324,8 @@ BEGIN
            packed_at = CASE WHEN d.runs THEN clock_timestamp() ELSE covered.packed_at END,
            packed_rows = written.rows, packed_bytes = zbxhist_internal.day_bytes(new_day),
            merged_at = covered.merged_at, repacked_at = clock_timestamp(), not_compacted = NULL,
-           time_precision = greatest(precision, covered.time_precision)
+           time_precision = greatest(precision, covered.time_precision),
+           archive_copy = NULL, kept_here = d.kept_here OR action = 'unarchive'
      WHERE d.day = days[1];
     waited := zbxhist_internal.lock_unchanged_days(days, written.versions, packed);
     PERFORM zbxhist_internal.replace_tables(days, new_day);

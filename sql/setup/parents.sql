@@ -95,7 +95,9 @@ CREATE FUNCTION zbxhist.alter_parent(
     out_of_range text DEFAULT NULL,
     any_clock boolean DEFAULT false,
     packed_tablespace name DEFAULT NULL,
-    packed_tablespace_after interval DEFAULT NULL)
+    packed_tablespace_after interval DEFAULT NULL,
+    archive_server name DEFAULT NULL,
+    archive_after interval DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -139,10 +141,17 @@ BEGIN
     policy.packed_tablespace_after := CASE WHEN packed_tablespace = '' THEN interval '0'
                                            ELSE coalesce(packed_tablespace_after, policy.packed_tablespace_after) END;
     policy.packed_tablespace := nullif(coalesce(packed_tablespace, policy.packed_tablespace), '');
+    PERFORM zbxhist_internal.verify_archive(policy, archive_server, archive_after);
+    policy.archive_after := CASE WHEN archive_server IS DISTINCT FROM '' THEN coalesce(archive_after, policy.archive_after) END;
+    policy.archive_server := nullif(coalesce(archive_server, policy.archive_server), '');
+    IF archive_server <> '' THEN
+        PERFORM zbxhist_internal.create_archive_table(parent, archive_server);
+        PERFORM zbxhist_internal.mend_copies(parent);
+    END IF;
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval, name, interval) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more';

@@ -202,7 +202,9 @@ AS $$
                   || coalesce('; values older than ' || policy.max_age || ' left out', '')
                   || coalesce('; values more than ' || policy.max_ahead || ' ahead left out', '')
                   || coalesce('; packed days in tablespace ' || quote_ident(policy.packed_tablespace)
-                              || coalesce(' after ' || nullif(policy.packed_tablespace_after, interval '0'), ''), ''),
+                              || coalesce(' after ' || nullif(policy.packed_tablespace_after, interval '0'), ''), '')
+                  || coalesce('; packed days archived on server ' || quote_ident(policy.archive_server)
+                              || coalesce(' after ' || policy.archive_after, ''), ''),
                   coalesce(r.retention || ' (' || r.source || ')', 'none (' || r.problem || ')')
                   || CASE WHEN policy.partition_interval > 2 * r.retention
                           THEN format(', but values are kept for up to %s: a partition goes when all of it is past retention',
@@ -235,7 +237,8 @@ BEGIN
            max_age = policy.max_age, max_ahead = policy.max_ahead,
            out_of_range = coalesce(policy.out_of_range, c.out_of_range),
            packed_tablespace = policy.packed_tablespace,
-           packed_tablespace_after = coalesce(policy.packed_tablespace_after, c.packed_tablespace_after)
+           packed_tablespace_after = coalesce(policy.packed_tablespace_after, c.packed_tablespace_after),
+           archive_server = policy.archive_server, archive_after = policy.archive_after
      WHERE c.parent = policy.parent;
     -- sessions that insert know it
     PERFORM zbxhist_internal.invalidate(policy.parent);

@@ -22,7 +22,9 @@ CREATE TABLE zbxhist.packed_day (
     repacked_at timestamptz,
     not_compacted text,
     runs boolean NOT NULL DEFAULT false,
-    time_precision integer
+    time_precision integer,
+    archive_copy uuid,
+    kept_here boolean NOT NULL DEFAULT false
 );
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
@@ -48,6 +50,8 @@ COMMENT ON COLUMN zbxhist.packed_day.repacked_at IS 'When it was last repacked o
 COMMENT ON COLUMN zbxhist.packed_day.not_compacted IS 'Why it cannot be compacted with others, found when it was tried';
 COMMENT ON COLUMN zbxhist.packed_day.runs IS 'Whether INSERTs still store values there, a statement''s as a run: an hour to come or not yet packed';
 COMMENT ON COLUMN zbxhist.packed_day.time_precision IS 'Nanoseconds that times have been rounded to; NULL: they are as they came';
+COMMENT ON COLUMN zbxhist.packed_day.archive_copy IS 'The copy in zbxhist.archive_copy that has its groups; NULL: it is not archived';
+COMMENT ON COLUMN zbxhist.packed_day.kept_here IS 'Whether it was unarchived by hand, so that maintenance leaves it here';
 
 -- a table dropped since would be dumped as a bare number
 SELECT pg_catalog.pg_extension_config_dump('zbxhist.packed_day',

@@ -23,7 +23,9 @@ CREATE TABLE zbxhist.parent_config (
     max_ahead          interval,
     out_of_range       text NOT NULL DEFAULT 'drop' CHECK (out_of_range IN ('drop', 'keep')),
     packed_tablespace  name,
-    packed_tablespace_after interval NOT NULL DEFAULT '0'
+    packed_tablespace_after interval NOT NULL DEFAULT '0',
+    archive_server     name,
+    archive_after      interval
 );
 
 COMMENT ON TABLE zbxhist.parent_config IS
@@ -66,6 +68,10 @@ COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace IS
 'The tablespace of packed days; NULL: that of the parent';
 COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace_after IS
 'Age at which packed days are moved there; 0: they are created there';
+COMMENT ON COLUMN zbxhist.parent_config.archive_server IS
+'The server of postgres_fdw on which packed days are archived; NULL: none are';
+COMMENT ON COLUMN zbxhist.parent_config.archive_after IS
+'Age at which maintenance archives packed days; NULL: it does not';
 
 -- a table dropped since would be dumped as a bare number, which might name
 -- another table after the restore

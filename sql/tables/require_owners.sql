@@ -15,6 +15,8 @@ DECLARE
 BEGIN
     IF tg_relid = 'zbxhist.packed_day'::regclass THEN
         relations := relations || new.day::oid;
+    ELSIF tg_relid = 'zbxhist.archive_copy'::regclass THEN
+        relations := relations || new.groups::oid || coalesce(new.day::oid, 0);
     END IF;
     SELECT k.oid INTO missing
       FROM pg_class k
@@ -34,4 +36,7 @@ CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE OF parent, day ON zbxhist.packed_day
+    FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
+
+CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE OF parent, day, groups ON zbxhist.archive_copy
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();

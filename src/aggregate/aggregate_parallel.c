@@ -271,6 +271,8 @@ ZbxhistReportAggregate(AggregateScanState *state)
 	own.days = state->scan->open.counters.days;
 	own.runs_read = state->scan->open.counters.runs.runs;
 	own.run_rows = state->scan->open.counters.runs.rows;
+	own.archived_groups = state->scan->open.counters.runs.archived_groups;
+	own.archived_bytes = state->scan->open.counters.runs.archived_bytes;
 	for (int i = 0; i < NCOUNTERS; i++)
 		pg_atomic_fetch_add_u64(&state->shared->counters[i],
 								((uint64 *) &own)[i]);

@@ -569,6 +569,8 @@ ExplainCounters(const AggregateScanState *state, ExplainState *es)
 
 	runs.runs += workers->runs_read;
 	runs.rows += workers->run_rows;
+	runs.archived_groups += workers->archived_groups;
+	runs.archived_bytes += workers->archived_bytes;
 	ExplainPropertyInteger("Days", NULL,
 						   state->scan->open.counters.days + workers->days, es);
 	ExplainPropertyInteger("Segments From Statistics", NULL,

@@ -29,6 +29,8 @@ typedef struct AggregateCounters
 	uint64		groups_spilled; /* to disk, each time */
 	uint64		runs_read;
 	uint64		run_rows;		/* of them that were decoded */
+	uint64		archived_groups;	/* that were fetched */
+	uint64		archived_bytes;
 } AggregateCounters;
 
 typedef struct SpilledGroups SpilledGroups;

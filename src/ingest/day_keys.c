@@ -14,6 +14,9 @@
  * already.  If itemid and clock are among its columns, rows of that item and
  * second are read from the day and compared.  Other keys are not looked for.
  *
+ * No INSERT waits for another server: what is archived does not have the key,
+ * as far as it is known here.
+ *
  * A day that is damaged, or that somebody has altered, must not fail an INSERT:
  * what cannot be read does not have the key.  The row stays in the parent then,
  * where maintenance finds out what it is.
@@ -277,7 +280,7 @@ LookForKeys(DayKeys *place, Snapshot snapshot, FoundKey *found)
 		result = LookForUsual(place, snapshot, itemid, clock, found);
 	foreach(lc, place->others)
 	{
-		if (result != KEY_FREE)
+		if (result != KEY_FREE || ZbxhistHasArchive(RelationGetRelid(place->base.rel)))
 			break;
 		found->key = found->index = ((TableKey *) lfirst(lc))->index;
 		if (HasOtherKey(place, lfirst(lc), itemid, clock, place->snapshot))
@@ -303,6 +306,7 @@ BeginLook(DayKeys *place, Snapshot snapshot)
 	place->layout = ZbxhistDayLayout(place->base.rel);
 	place->scan = ZbxhistBeginDayScan(place->base.rel, place->layout,
 									  place->snapshot);
+	ZbxhistDayScanHere(place->scan);
 }
 
 /*

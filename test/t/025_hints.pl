@@ -20,6 +20,18 @@ my $tomorrow = partition('history', 1);
 my $packed = POSIX::strftime('%Y-%m-%d', gmtime(day(-3)));
 my $packed_table = 'zbxhist_packed.' . partition('history', -3);
 my $late = 'CALL zbxhist.run_maintenance();';
+my $archive = <<'SQL';
+CREATE EXTENSION postgres_fdw;
+CREATE SCHEMA zbxhist_archive;
+CREATE TABLE zbxhist_archive.packed_group (copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL, PRIMARY KEY (copy, number));
+DO $$ BEGIN
+	EXECUTE format('CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
+		split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_database());
+END $$;
+CREATE USER MAPPING FOR CURRENT_USER SERVER cold;
+SELECT zbxhist.alter_parent('history', archive_server => 'cold')
+SQL
+chomp $archive;
 my @stand_ins = qw(lo citext pg_trgm btree_gin tablefunc);
 my ($databases, $blocker) = (0, undef);
 
@@ -752,6 +764,29 @@ ALTER TABLE history OWNER TO keeper;
 SELECT zbxhist.alter_parent('history', packed_tablespace => 'slow');
 REVOKE CREATE ON TABLESPACE slow FROM keeper;
 SQL
+	},
+	{
+		code => 'archive_server',
+		provoke => "$archive; DROP USER MAPPING FOR CURRENT_USER SERVER cold"
+	},
+	{
+		code => 'archive_server',
+		provoke => <<"SQL"
+$archive;
+CREATE ROLE archivist;
+CREATE USER MAPPING FOR archivist SERVER cold;
+ALTER TABLE history OWNER TO archivist
+SQL
+	},
+	{
+		code => 'archived_days_unreadable',
+		provoke =>
+		  "$archive; CALL zbxhist.archive('history', '$packed'); DROP FOREIGN TABLE zbxhist_packed.cold_groups"
+	},
+	{
+		code => 'archive_of_another',
+		provoke =>
+		  "$archive; CALL zbxhist.archive('history', '$packed'); UPDATE zbxhist.archive_copy SET origin = 'elsewhere'"
 	},
 	{
 		code => 'columns_altered',

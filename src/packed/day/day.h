@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 
+#include "packed/day/archive.h"
 #include "packed/runs/day_runs.h"
 #include "rows/item_range.h"
 
@@ -30,6 +31,9 @@ extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
+extern void ZbxhistDayScanHere(DayScan *scan);
+extern struct varlena *ZbxhistDayScanBytes(DayScan *scan,
+										   struct varlena *payload);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */

@@ -312,15 +312,28 @@ ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
 
 /* ---- a group ---- */
 
+/* the arguments and the result of FetchBytes */
+typedef struct BytesFetch
+{
+	Relation	day;
+	ArchiveReader **archive;
+	MemoryContext archive_context;
+	struct varlena *payload;
+} BytesFetch;
+
 /*
- * Detoast fetches a value that is stored elsewhere, or decompresses it.
+ * FetchBytes fetches a value that is stored elsewhere, or decompresses it.
  */
 static void
-Detoast(void *arg)
+FetchBytes(void *arg)
 {
-	struct varlena **payload = arg;
+	BytesFetch *fetch = arg;
 
-	*payload = pg_detoast_datum(*payload);
+	fetch->payload = pg_detoast_datum(fetch->payload);
+	if (ZbxhistIsArchived(fetch->payload))
+		fetch->payload = ZbxhistFetchArchived(fetch->archive,
+											  fetch->archive_context,
+											  fetch->day, fetch->payload, NULL);
 }
 
 /*
@@ -338,12 +351,19 @@ ZbxhistCompareGroups(const void *a, const void *b)
 
 /*
  * ZbxhistFetchPayload returns the bytes of a group; NULL, and sets error, if
- * they cannot be read.
+ * they cannot be read.  Archived groups are fetched by *archive, which is made in
+ * another context if it is NULL.
  */
 struct varlena *
-ZbxhistFetchPayload(struct varlena *payload, char **error)
+ZbxhistFetchPayload(Relation day, ArchiveReader **archive,
+					MemoryContext archive_context, struct varlena *payload,
+					char **error)
 {
-	if (!VARATT_IS_EXTERNAL(payload) && !VARATT_IS_COMPRESSED(payload))
+	BytesFetch	fetch = {day, archive, archive_context, payload};
+
+	if (!VARATT_IS_EXTERNAL(payload) && !VARATT_IS_COMPRESSED(payload) &&
+		!ZbxhistIsArchived(payload))
 		return payload;
-	return ZbxhistTry(Detoast, &payload, ZbxhistIsDamage, error) ? payload : NULL;
+	return ZbxhistTry(FetchBytes, &fetch, ZbxhistIsDamage, error) ?
+		fetch.payload : NULL;
 }

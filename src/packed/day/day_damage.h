@@ -39,7 +39,10 @@ extern bool ZbxhistReadDayBlock(Relation day, Snapshot snapshot,
 extern int	ZbxhistCompareGroups(const void *a, const void *b);
 
 /* the bytes of a group, detoasted; NULL, and error, if they are damaged */
-extern struct varlena *ZbxhistFetchPayload(struct varlena *payload,
+extern struct varlena *ZbxhistFetchPayload(Relation day,
+										   ArchiveReader **archive,
+										   MemoryContext archive_context,
+										   struct varlena *payload,
 										   char **error);
 
 /* a block that cannot be read */

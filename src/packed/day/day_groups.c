@@ -65,6 +65,9 @@ struct DayScan
 	DayTimes   *times;			/* that segments share */
 	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
+	ArchiveReader *archive;		/* made when it is needed */
+	RunCounters *counters;		/* of what is read; may be NULL */
+	bool		is_here;		/* it is not asked */
 
 	ScanPhase	phase;
 	bool		has_one_page;	/* which is looked through */
@@ -116,12 +119,13 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 }
 
 /*
- * ZbxhistDayScanCount has runs counted that are read from now on; counters must
- * stay as long as the scan.
+ * ZbxhistDayScanCount has runs counted that are read, and archived groups that
+ * are fetched from now on; counters must stay as long as the scan.
  */
 void
 ZbxhistDayScanCount(DayScan *scan, RunCounters *counters)
 {
+	scan->counters = counters;
 	if (scan->runs != NULL)
 		ZbxhistCountDayRuns(scan->runs, counters);
 }
@@ -348,6 +352,44 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 }
 
 /*
+ * ZbxhistDayScanHere says that no other server is to be asked: archived groups
+ * are found, and have no segments.
+ */
+void
+ZbxhistDayScanHere(DayScan *scan)
+{
+	scan->is_here = true;
+}
+
+/*
+ * ZbxhistDayScanBytes returns a group's bytes, of which payload is what the scan's
+ * day has, in the current context or where they are.
+ */
+struct varlena *
+ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
+{
+	payload = pg_detoast_datum_packed(payload);
+	return ZbxhistIsArchived(payload) ?
+		ZbxhistFetchArchived(&scan->archive, scan->context, scan->day, payload,
+							 scan->counters) : payload;
+}
+
+/*
+ * IsLeftThere says whether the group in the scan's slot is archived, and stays
+ * so; then it is given out without segments.
+ */
+static bool
+IsLeftThere(const DayScan *scan, DayGroup *group)
+{
+	if (!scan->is_here ||
+		!ZbxhistIsArchived(pg_detoast_datum_packed((struct varlena *)
+												   DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]))))
+		return false;
+	memset(&group->reader, 0, sizeof(group->reader));
+	return true;
+}
+
+/*
  * OpenScannedGroup opens the group in the scan's slot, of which NextTuple has
  * read the place.
  */
@@ -365,7 +407,12 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 	}
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
-	payload = pg_detoast_datum_packed(payload);
+	if (IsLeftThere(scan, group))
+	{
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	payload = ZbxhistDayScanBytes(scan, payload);
 	if (!OpenBytes(scan, &group->reader, (uint8 *) VARDATA_ANY(payload),
 				   VARSIZE_ANY_EXHDR(payload)) ||
 		!ZbxhistGroupHasRightPlace(group) ||

@@ -45,7 +45,9 @@ OpenStreamGroup(DayStream *stream, Datum payload)
 {
 	DayGroup   *group = &stream->group;
 	MemoryContext old = MemoryContextSwitchTo(stream->group_context);
-	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(payload);
+	struct varlena *bytes = ZbxhistDayScanBytes(stream->scan,
+												(struct varlena *)
+												DatumGetPointer(payload));
 
 	if (!IsAfterLast(stream) ||
 		!ZbxhistOpenGroup(&group->reader, (uint8 *) VARDATA_ANY(bytes),

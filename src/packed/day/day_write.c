@@ -613,6 +613,19 @@ ZbxhistDayWriteSegment(DayWriter *writer, const GroupReader *reader,
 }
 
 /*
+ * ZbxhistDayWriteStored stores a row of another day's table, with other bytes.
+ */
+void
+ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group, Datum payload)
+{
+	RowPlace	place = {group->first_itemid, group->first_clock,
+	group->last_itemid, group->last_clock, group->nrows};
+
+	StoreRow(writer, &place, payload);
+	writer->nrows += group->nrows;
+}
+
+/*
  * ZbxhistDayWriteBreak ends the group.
  */
 void

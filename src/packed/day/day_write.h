@@ -10,6 +10,7 @@
 
 #include "utils/snapshot.h"
 
+#include "packed/values/day_decode.h"
 #include "packed/values/row_buffer.h"
 
 typedef struct DayWriter DayWriter;
@@ -26,6 +27,8 @@ extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,
 								 int segment);
 extern void ZbxhistDayWriteSegment(DayWriter *writer,
 								   const GroupReader *reader, int segment);
+extern void ZbxhistDayWriteStored(DayWriter *writer, const DayGroup *group,
+								  Datum payload);
 extern void ZbxhistDayWriteLimit(DayWriter *writer, size_t bytes);
 extern bool ZbxhistDaySharesTimes(const DayWriter *writer);
 extern size_t ZbxhistDayPageLimit(const DayWriter *writer);

@@ -93,15 +93,24 @@ ExplainOrKeys(const ForeignScan *plan, ExplainState *es)
 
 /*
  * ZbxhistExplainRuns shows how many runs have been looked into, if any, and how
- * many of their rows have been decoded.
+ * many of their rows have been decoded; and how many groups of archived days have been
+ * fetched, if any, and their bytes.
  */
 void
 ZbxhistExplainRuns(const RunCounters *counters, ExplainState *es)
 {
-	if (counters->runs == 0)
-		return;
-	ExplainPropertyInteger("Runs Read", NULL, counters->runs, es);
-	ExplainPropertyInteger("Run Rows Decoded", NULL, counters->rows, es);
+	if (counters->runs > 0)
+	{
+		ExplainPropertyInteger("Runs Read", NULL, counters->runs, es);
+		ExplainPropertyInteger("Run Rows Decoded", NULL, counters->rows, es);
+	}
+	if (counters->archived_groups > 0)
+	{
+		ExplainPropertyInteger("Archived Groups", NULL,
+							   counters->archived_groups, es);
+		ExplainPropertyInteger("Archived Bytes", NULL,
+							   counters->archived_bytes, es);
+	}
 }
 
 /*

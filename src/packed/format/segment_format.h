@@ -31,6 +31,10 @@
  * Of ns there is the byte of flags alone.  Groups of vectors are such as have two columns,
  * whose items are their numbers.
  *
+ * For a group that is stored on another server stand, after magic, version and
+ * kind, the CRC-32C of all of its bytes, the copy of the day that has it, its number
+ * there, and their number.
+ *
  * Statistics of doubles may begin with the rest of the sum (segment_rest.c).
  *
  *-------------------------------------------------------------------------
@@ -50,10 +54,17 @@
 #define GROUP_VERSION_OLDEST 2	/* that is read: nothing in it is different */
 #define GROUP_VALUES 0			/* the kind */
 #define GROUP_TIMES 1
+#define GROUP_ARCHIVED 3		/* bytes that are elsewhere, see below */
 #define GROUP_CRC_OFFSET 4
 #define GROUP_FIXED_LENGTH 8	/* up to the varints */
 
 #define SEGMENT_CRC_LENGTH 4
+
+/* what stands for a group that is stored on another server */
+#define ARCHIVED_COPY_OFFSET 8	/* UUID of the copy of the day */
+#define ARCHIVED_NUMBER_OFFSET 24	/* number in it (8 bytes) */
+#define ARCHIVED_LENGTH_OFFSET 32	/* of the group (4) */
+#define ARCHIVED_LENGTH 36		/* its own */
 
 /* bits that a column of a segment may have */
 #define COLUMN_ALL 0x3F

@@ -358,6 +358,7 @@ typedef struct Salvage
 	Snapshot	snapshot;
 	Snapshot	crosscheck;
 	DayTimes   *times;			/* that segments share */
+	ArchiveReader *archive;		/* of archived groups */
 	LossReport	report;
 	int64		kept;
 
@@ -732,7 +733,9 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 	char	   *error = "damaged row";
 
 	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(stored->payload, &error);
+		payload = ZbxhistFetchPayload(salvage->unpacking.day, &salvage->archive,
+									  salvage->context, stored->payload,
+									  &error);
 	if (payload != NULL)
 	{
 		report->bytes = VARDATA_ANY(payload);

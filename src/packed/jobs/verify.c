@@ -48,6 +48,7 @@ typedef struct VerifyState
 	Snapshot	snapshot;
 	DayGroup	group;			/* the one that is looked at */
 	DayTimes   *times;			/* that segments share */
+	ArchiveReader *archive;		/* of archived groups */
 
 	List	   *blocks;			/* LostBlock: that cannot be read */
 	int64		nrows;			/* of groups that were looked at */
@@ -271,7 +272,9 @@ VerifyTimes(VerifyState *state, const StoredGroup *stored)
 	const char *problem;
 
 	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(stored->payload, &error);
+		payload = ZbxhistFetchPayload(state->day, &state->archive,
+									  state->outer_context, stored->payload,
+									  &error);
 	problem = payload == NULL ? error :
 		ZbxhistWhyNotTimes(&stored->group, (uint8 *) VARDATA_ANY(payload),
 						   VARSIZE_ANY_EXHDR(payload));
@@ -304,7 +307,9 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 		AddGroupProblem(state, "damaged row");
 		return;
 	}
-	payload = ZbxhistFetchPayload(stored->payload, &error);
+	payload = ZbxhistFetchPayload(state->day, &state->archive,
+								  state->outer_context, stored->payload,
+								  &error);
 	if (payload == NULL)
 	{
 		AddGroupProblem(state, error);

@@ -13,11 +13,13 @@
 
 #include "packed/runs/run_group.h"
 
-/* what was read of tables of runs; shown by EXPLAIN */
+/* what was read of tables of runs, and of archives; shown by EXPLAIN */
 typedef struct RunCounters
 {
 	uint64		runs;			/* that were looked into */
 	uint64		rows;			/* of them that were decoded */
+	uint64		archived_groups;	/* that were fetched */
+	uint64		archived_bytes; /* of these */
 } RunCounters;
 
 /* a run that the snapshot sees */

@@ -1,0 +1,26 @@
+-- What an archive server needs: one table in a database of its own, which any
+-- PostgreSQL from 13 on may have; no extension.  Run it there as the role that the
+-- user mapping of the primary names:
+--     psql -d cold -U zbxhist_archive -f archive.sql
+-- Nothing but zbxhist writes to it: what a copy is of, zbxhist.archive_copy says there.
+BEGIN;
+
+CREATE SCHEMA zbxhist_archive;
+
+CREATE TABLE zbxhist_archive.packed_group (
+    copy    uuid NOT NULL,
+    number  bigint NOT NULL,
+    payload bytea NOT NULL,
+    PRIMARY KEY (copy, number)
+) WITH (toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.02);
+
+-- it is compressed already
+ALTER TABLE zbxhist_archive.packed_group ALTER COLUMN payload SET STORAGE EXTERNAL;
+
+COMMENT ON TABLE zbxhist_archive.packed_group IS
+'Groups of values of packed days that zbxhist has archived here';
+COMMENT ON COLUMN zbxhist_archive.packed_group.copy IS 'The day, by its row in zbxhist.archive_copy of the database that has archived it';
+COMMENT ON COLUMN zbxhist_archive.packed_group.number IS 'The group';
+COMMENT ON COLUMN zbxhist_archive.packed_group.payload IS 'Its bytes';
+
+COMMIT;

@@ -1,0 +1,595 @@
+-- sql/packed/archive.sql
+--
+-- An archived day keeps its table, of which the groups of values are rows of a foreign
+-- table of postgres_fdw (src/packed/day/archive.c).  The other server needs one ordinary table,
+-- dist/archive/archive.sql, and no extension.
+
+CREATE FUNCTION zbxhist_internal.archive_rows(
+    day regclass,
+    new_day regclass,
+    copy uuid,
+    OUT rows bigint,
+    OUT groups bigint,
+    OUT version bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.archive_rows(regclass, regclass, uuid) IS
+'Writes into the table of a day that was created in the same transaction the rows of another one, with the groups of a copy of that in the place of its own; 55006 while some transactions see other rows than others (internal)';
+
+-- A restored dump, and a copy of the cluster that has become one of its own, know the
+-- copies of the database that they come from, which are not theirs to be removed.
+CREATE FUNCTION zbxhist_internal.archive_origin()
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('%s/%s', (pg_control_system()).system_identifier, current_database())
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archive_origin() IS
+'What tells this database from others that may know the same copies of packed days (internal)';
+
+CREATE FUNCTION zbxhist_internal.why_no_archive(parent regclass, server name)
+RETURNS TABLE (code text, problem text, command text)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT l.*
+      FROM (SELECT CASE
+                   WHEN s.oid IS NULL THEN ARRAY['42704', format('server "%s" does not exist', server),
+                       format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host ''...'', dbname ''...'');', server)]
+                   WHEN w.fdwname <> 'postgres_fdw' THEN ARRAY['42809',
+                       format('server "%s" is none of foreign-data wrapper postgres_fdw', server), NULL]
+                   WHEN NOT has_server_privilege(k.relowner, s.oid, 'USAGE') THEN ARRAY['42501',
+                       format('%s, the owner of table %s, has no privilege USAGE on server "%s"', k.relowner::regrole, parent, server),
+                       format('GRANT USAGE ON FOREIGN SERVER %I TO %s;', server, k.relowner::regrole)]
+                   WHEN NOT EXISTS (SELECT FROM pg_user_mappings u
+                                     WHERE u.srvid = s.oid AND u.umuser IN (0, k.relowner)) THEN ARRAY['42704',
+                       format('%s, the owner of table %s, has no user mapping for server "%s"', k.relowner::regrole, parent, server),
+                       format('CREATE USER MAPPING FOR %s SERVER %I OPTIONS (user ''...'', password ''...'');', k.relowner::regrole, server)]
+                   END AS a
+              FROM pg_class k
+              LEFT JOIN pg_foreign_server s ON s.srvname = server
+              LEFT JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
+             WHERE k.oid = parent) n,
+           LATERAL (SELECT n.a[1], n.a[2], n.a[3]) AS l (code, problem, command)
+     WHERE n.a IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.why_no_archive(regclass, name) IS
+'Why packed days of a managed table cannot be archived on a server, with the command that mends it; no row if they can (internal)';
+
+CREATE FUNCTION zbxhist_internal.verify_archive(
+    policy zbxhist.parent_config,
+    archive_server name,
+    archive_after interval)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    obstacle record;
+BEGIN
+    IF NOT archive_after BETWEEN interval '0' AND interval '200 years' THEN
+        PERFORM zbxhist_internal.refuse('22023', 'archive_after must be between 0 and 200 years');
+    END IF;
+    IF archive_after IS NOT NULL AND coalesce(archive_server, policy.archive_server, '') = '' THEN
+        PERFORM zbxhist_internal.refuse('22023', 'archive_after needs an archive_server');
+    END IF;
+    SELECT * INTO obstacle FROM zbxhist_internal.why_no_archive(policy.parent, nullif(archive_server, ''));
+    IF FOUND THEN
+        PERFORM zbxhist_internal.refuse(obstacle.code, obstacle.problem, hint => obstacle.command);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.verify_archive(zbxhist.parent_config, name, interval) IS
+'Raises an error unless a policy may get this server for archived days, NULL: that which it has (internal)';
+
+-- One for all tables of an owner: whose copy a row is, its column copy says.
+CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name)
+RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT f.oid::regclass
+      FROM pg_class k
+      JOIN pg_class f ON f.relowner = k.relowner AND f.relnamespace = 'zbxhist_packed'::regnamespace
+      JOIN pg_foreign_table t ON t.ftrelid = f.oid
+      JOIN pg_foreign_server s ON s.oid = t.ftserver AND s.srvname = server
+     WHERE k.oid = parent
+     ORDER BY f.oid LIMIT 1
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archive_table(regclass, name) IS
+'The foreign table by which archived days of a managed table are read from a server; NULL if there is none (internal)';
+
+CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name)
+RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    result   regclass := zbxhist_internal.archive_table(parent, server);
+    new_name name;
+BEGIN
+    IF result IS NULL THEN
+        new_name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, server, '_groups');
+        EXECUTE format('CREATE FOREIGN TABLE zbxhist_packed.%I ('
+                       'copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL) SERVER %I '
+                       'OPTIONS (schema_name ''zbxhist_archive'', table_name ''packed_group'', fetch_size ''1000'', batch_size ''100'')',
+                       new_name, server);
+        result := format('zbxhist_packed.%I', new_name)::regclass;
+        PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
+    END IF;
+    RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.create_archive_table(regclass, name) IS
+'The foreign table by which archived days of a managed table are read from a server, which is created if need be (internal)';
+
+-- ---- days to be archived ----
+
+-- What is to be written anew, or to be made one with others, is so first.
+CREATE FUNCTION zbxhist_internal.archivable_days(parent regclass)
+RETURNS TABLE (day regclass, from_clock bigint, to_clock bigint, rows bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT d.day, d.from_clock, d.to_clock, d.nrows
+      FROM zbxhist.parent_config c
+      JOIN zbxhist.packed_day d ON d.parent = c.parent
+      JOIN pg_class k ON k.oid = d.day AND k.relpersistence = 'p'
+     CROSS JOIN zbxhist_internal.cutoff_clock(c.parent) AS cutoff
+     WHERE c.parent = archivable_days.parent AND c.routing AND c.archive_server IS NOT NULL
+       AND ceil(d.to_clock / 86400.0) * 86400 <= zbxhist_internal.clock_before(c.archive_after)
+       AND d.from_clock >= coalesce(cutoff, d.from_clock)
+       AND d.partition IS NULL AND NOT d.runs AND d.nrows > 0 AND d.archive_copy IS NULL AND NOT d.kept_here
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.why_no_archive(c.parent, c.archive_server))
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.wasteful_days(c.parent) w WHERE w.day = d.day)
+       AND NOT EXISTS (SELECT FROM zbxhist_internal.compactable_days(c.parent) o WHERE d.day = ANY (o.days))
+     ORDER BY d.from_clock
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archivable_days(regclass) IS
+'The packed days that the policy wants archived, oldest first (internal)';
+
+-- ---- copying ----
+
+-- Groups have numbers in the order of the index, which archive_rows() counts again.
+CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT format('SELECT %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock) AS number, '
+                  'd.first_itemid, d.first_clock, d.payload '
+                  'FROM (SELECT * FROM %s WHERE nrows > 0 AND (first_itemid, first_clock) > (%L::bigint, %L::integer) '
+                  'ORDER BY first_itemid, first_clock LIMIT %s) d',
+                  copy.number, copy.day, copy.last_itemid, copy.last_clock, max_groups)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.groups_to_copy(zbxhist.archive_copy, integer) IS
+'A query for the next groups of a packed day that is being archived, with their numbers (internal)';
+
+-- What a transaction has sent that failed here may be there.
+CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    source CONSTANT text := zbxhist_internal.groups_to_copy(copy, max_groups);
+    last   text[];
+BEGIN
+    last := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
+        'SELECT concat_ws('','', g.number, g.first_itemid, g.first_clock, '
+        'sum(octet_length(g.payload)) OVER ()) FROM (%s) g ORDER BY g.number DESC LIMIT 1', source)), ',');
+    IF last IS NULL THEN
+        copy.state := 'comparing';
+        copy.copied := copy.number;
+        copy.number := 0;
+        copy.last_itemid := -9223372036854775808;
+        copy.last_clock := -2147483648;
+        RETURN;
+    END IF;
+    PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
+        'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
+    PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
+        'INSERT INTO %s (copy, number, payload) SELECT %L::uuid, g.number, g.payload FROM (%s) g',
+        copy.groups, copy.copy, source));
+    copy.number := last[1];
+    copy.last_itemid := last[2];
+    copy.last_clock := last[3];
+    copy.bytes := copy.bytes + last[4]::bigint;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.copy_groups(zbxhist.archive_copy, integer) IS
+'Sends some groups of a packed day to another server (internal)';
+
+CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    source CONSTANT text := zbxhist_internal.groups_to_copy(copy, max_groups);
+    found  text[];
+BEGIN
+    IF copy.number = copy.copied THEN
+        copy.state := CASE WHEN zbxhist_internal.execute_as_owner(copy.groups, format(
+            'SELECT count(*) FROM %s WHERE copy = %L::uuid', copy.groups, copy.copy)) = copy.copied::text
+            THEN 'compared' ELSE 'useless' END;
+        RETURN;
+    END IF;
+    found := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
+        'WITH here AS (%s), there AS MATERIALIZED ('
+        'SELECT number, payload FROM %s WHERE copy = %L::uuid AND number > %s AND number <= %s) '
+        'SELECT concat_ws('','', h.number, h.first_itemid, h.first_clock, bool_and(t.payload IS NOT DISTINCT FROM h.payload) OVER ()) '
+        'FROM here h LEFT JOIN there t ON t.number = h.number ORDER BY h.number DESC LIMIT 1',
+        source, copy.groups, copy.copy, copy.number, copy.number + max_groups)), ',');
+    IF found[4] IS DISTINCT FROM 't' THEN
+        copy.state := 'useless';
+        RETURN;
+    END IF;
+    copy.number := found[1];
+    copy.last_itemid := found[2];
+    copy.last_clock := found[3];
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.compare_groups(zbxhist.archive_copy, integer) IS
+'Reads some groups of a packed day back from another server and compares them with those here (internal)';
+
+-- ---- steps ----
+
+-- As for a day that is written anew, the first call waits for what is running to end.
+CREATE FUNCTION zbxhist_internal.replace_by_copy(parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    label   CONSTANT text := entry.day::text;
+    allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
+    packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
+    bytes   CONSTANT bigint := pg_total_relation_size(entry.day);
+    new_day regclass;
+    written record;
+    waited  interval;
+BEGIN
+    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = replace_by_copy.parent AND s.action = 'archive'
+                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+        PERFORM zbxhist_internal.wait_for_readers(entry.day, allowed);
+        PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
+        PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
+        INSERT INTO zbxhist.parent_state (parent) VALUES (replace_by_copy.parent) ON CONFLICT DO NOTHING;
+        PERFORM zbxhist_internal.set_action(parent, 'archive', label);
+        RETURN;
+    END IF;
+    new_day := zbxhist_internal.create_day_like(parent, entry.day, entry.from_clock, entry.to_clock);
+    written := zbxhist_internal.archive_rows(entry.day, new_day, copy.copy);
+    IF written.version <> copy.version OR written.groups <> copy.copied THEN
+        PERFORM zbxhist_internal.execute_as_owner(new_day, format('DROP TABLE %s', new_day));
+        copy.state := 'useless';
+        RETURN;
+    END IF;
+    PERFORM zbxhist_internal.attach_day(new_day, packed);
+    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
+    UPDATE zbxhist.packed_day d
+       SET day = new_day, archive_copy = copy.copy, kept_here = false
+     WHERE d.day = entry.day;
+    waited := zbxhist_internal.lock_unchanged_days(ARRAY[entry.day], ARRAY[written.version], packed);
+    PERFORM zbxhist_internal.replace_tables(ARRAY[entry.day], new_day);
+    PERFORM zbxhist_internal.invalidate(parent);
+    copy.state := 'archived';
+    copy.day := new_day;
+    copy.archived_at := clock_timestamp();
+    PERFORM zbxhist_internal.log_action(parent, 'archive', label, written.rows, bytes - pg_total_relation_size(new_day),
+                                        started, waited, NULL,
+                                        format('%s groups, %s on server %I', copy.copied, pg_size_pretty(copy.bytes), copy.server));
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.replace_by_copy(regclass, zbxhist.packed_day, zbxhist.archive_copy) IS
+'Puts a table in the place of a packed day''s whose groups are those of its copy on another server, or does what has to be done before (internal)';
+
+CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF (SELECT count(*) FROM zbxhist.archive_copy c
+         WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1 THEN
+        PERFORM zbxhist_internal.refuse('40001', format('packed day %s was changed while it was copied to server "%s", or what came back was not the same',
+                                                        entry.day, server),
+            detail => 'It stays here.', hint => 'Repeat the call in an hour.');
+    END IF;
+    INSERT INTO zbxhist.archive_copy (copy, parent, day, server, groups, origin, version)
+    VALUES (gen_random_uuid(), entry.parent, entry.day, server,
+            zbxhist_internal.create_archive_table(entry.parent, server), zbxhist_internal.archive_origin(),
+            (zbxhist_internal.day_version(entry.day)).version);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.begin_copy(zbxhist.packed_day, name) IS
+'Notes that a packed day is being copied to another server (internal)';
+
+-- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
+-- happens, the day is here, or here and there.
+CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
+    entry  zbxhist.packed_day;
+    made   zbxhist.archive_copy;
+    obstacle record;
+BEGIN
+    SELECT d.* INTO entry FROM zbxhist.packed_day d
+     WHERE d.parent = archive_day.parent AND d.day = archive_day.day AND d.partition IS NULL AND NOT d.runs
+       AND d.archive_copy IS NULL
+       FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 'done';
+    END IF;
+    IF policy.archive_server IS NULL THEN
+        PERFORM zbxhist_internal.refuse('55000', format('table %s has no archive_server', parent),
+            hint => format('SELECT zbxhist.alter_parent(%L, archive_server => ''...'');', parent));
+    END IF;
+    SELECT * INTO obstacle FROM zbxhist_internal.why_no_archive(parent, policy.archive_server);
+    IF FOUND THEN
+        PERFORM zbxhist_internal.refuse(obstacle.code, obstacle.problem, hint => obstacle.command);
+    END IF;
+    SELECT c.* INTO made FROM zbxhist.archive_copy c
+     WHERE c.day = archive_day.day AND c.server = policy.archive_server AND c.state IN ('copying', 'comparing', 'compared')
+       AND c.origin = zbxhist_internal.archive_origin() AND c.groups = zbxhist_internal.archive_table(archive_day.parent, c.server)
+     ORDER BY c.begun_at DESC LIMIT 1
+       FOR UPDATE;
+    BEGIN
+        CASE made.state
+            WHEN 'copying' THEN made := zbxhist_internal.copy_groups(made, 2000);
+            WHEN 'comparing' THEN made := zbxhist_internal.compare_groups(made, 2000);
+            WHEN 'compared' THEN made := zbxhist_internal.replace_by_copy(parent, entry, made);
+            ELSE
+                PERFORM zbxhist_internal.begin_copy(entry, policy.archive_server);
+                RETURN 'more';
+        END CASE;
+    EXCEPTION WHEN object_in_use THEN
+        -- some transactions do not see its newest rows yet
+        RETURN 'wait';
+    END;
+    UPDATE zbxhist.archive_copy c
+       SET day = made.day, state = made.state, archived_at = made.archived_at, number = made.number,
+           last_itemid = made.last_itemid, last_clock = made.last_clock, copied = made.copied, bytes = made.bytes
+     WHERE c.copy = made.copy;
+    RETURN CASE made.state WHEN 'archived' THEN 'done' ELSE 'more' END;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archive_day(regclass, regclass) IS
+'Copies a packed day to another server and reads it there from then on, or does a part of that: more, call again; wait, call again later (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- another run may have archived it, or the policy has been changed
+    IF NOT EXISTS (SELECT FROM zbxhist_internal.archivable_days(step_archive.parent) a WHERE a.day = step_archive.day) THEN
+        RETURN 'done';
+    END IF;
+    RETURN zbxhist_internal.archive_day(parent, day);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_archive(regclass, regclass) IS
+'Maintenance: archives a packed day that the policy wants archived (internal)';
+
+CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'archive', zbxhist_internal.days_to_unpack(parent, day));
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.archive(regclass, date) IS
+'Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and repeated';
+
+CREATE FUNCTION zbxhist_internal.unarchive_day(parent regclass, day regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = unarchive_day.day AND d.archive_copy IS NOT NULL) THEN
+        RETURN 'done';
+    END IF;
+    RETURN zbxhist_internal.rewrite_days(parent, 'unarchive', ARRAY[day]);
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unarchive_day(regclass, regclass) IS
+'Writes an archived day anew, here, or does what has to be done before: more, call again; wait, call again later (internal)';
+
+CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
+LANGUAGE plpgsql
+AS $$
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    CALL zbxhist_internal.repeat_each_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
+'Brings what is archived of a UTC day of a managed table back; maintenance leaves it here from then on.  Can be broken off and repeated';
+
+-- ---- what nothing needs any more ----
+
+-- Standbys may be behind, and a backup may be restored to a time before, so that
+-- what was read stays for a day.
+CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass)
+RETURNS SETOF zbxhist.archive_copy
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT c.*
+      FROM zbxhist.archive_copy c
+      LEFT JOIN zbxhist.parent_config p ON p.parent = c.parent
+     WHERE c.parent = unneeded_copies.parent
+       AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.archive_copy = c.copy)
+       AND NOT (c.state IN ('copying', 'comparing', 'compared') AND c.server = p.archive_server AND p.routing
+                AND EXISTS (SELECT FROM zbxhist.packed_day d
+                             WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
+'The copies of packed days of a table that nothing needs any more (internal)';
+
+CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass)
+RETURNS SETOF zbxhist.archive_copy
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT c.*
+      FROM zbxhist_internal.unneeded_copies(copies_to_remove.parent) c
+     WHERE c.origin = zbxhist_internal.archive_origin()
+       AND (c.state <> 'archived' OR c.left_at < clock_timestamp() - interval '1 day'
+            OR NOT EXISTS (SELECT FROM zbxhist.parent_config p WHERE p.parent = copies_to_remove.parent))
+       AND NOT (c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour'
+                AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day))
+       AND EXISTS (SELECT FROM pg_class k WHERE k.oid = c.groups)
+     ORDER BY c.begun_at
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.copies_to_remove(regclass) IS
+'Those of them that are to be removed now from the server that has them (internal)';
+
+-- Days whose foreign table is not there any more, or is not their owner's, get another.
+CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass)
+RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    place name;
+BEGIN
+    FOR place IN
+        SELECT DISTINCT c.server FROM zbxhist.archive_copy c
+          JOIN pg_class p ON p.oid = c.parent
+          LEFT JOIN pg_class k ON k.oid = c.groups
+         WHERE c.parent = mend_copies.parent AND k.relowner IS DISTINCT FROM p.relowner
+           AND NOT EXISTS (SELECT FROM zbxhist_internal.why_no_archive(c.parent, c.server))
+    LOOP
+        UPDATE zbxhist.archive_copy c SET groups = zbxhist_internal.create_archive_table(mend_copies.parent, place)
+         WHERE c.parent = mend_copies.parent AND c.server = place;
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.mend_copies(regclass) IS
+'Has archived days of a table read by foreign tables that belong to its owner (internal)';
+
+CREATE FUNCTION zbxhist_internal.unneeded_archive_tables()
+RETURNS SETOF regclass
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT k.oid::regclass
+      FROM pg_class k
+      JOIN pg_foreign_table t ON t.ftrelid = k.oid
+      JOIN pg_foreign_server s ON s.oid = t.ftserver
+     WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND pg_has_role(k.relowner, 'USAGE')
+       AND NOT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.groups = k.oid)
+       AND NOT EXISTS (SELECT FROM zbxhist.parent_config p
+                        WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.unneeded_archive_tables() IS
+'The foreign tables of archives by which nothing is read any more, of owners whose rights one has (internal)';
+
+CREATE FUNCTION zbxhist_internal.has_archive(parent regclass)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
+        OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables())
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.has_archive(regclass) IS
+'Whether there is something to be looked after of archived days of a table (internal)';
+
+CREATE FUNCTION zbxhist_internal.step_clean_archive(parent regclass)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    made  zbxhist.archive_copy;
+    rows  text;
+BEGIN
+    PERFORM zbxhist_internal.mend_copies(parent);
+    UPDATE zbxhist.archive_copy c
+       SET left_at = now(), day = CASE WHEN c.state = 'archived' THEN NULL ELSE c.day END
+     WHERE c.left_at IS NULL AND c.copy IN (SELECT u.copy FROM zbxhist_internal.unneeded_copies(step_clean_archive.parent) u);
+    SELECT * INTO made FROM zbxhist_internal.copies_to_remove(parent) LIMIT 1;
+    IF NOT FOUND THEN
+        PERFORM zbxhist_internal.execute_as_owner(t, format('DROP FOREIGN TABLE %s', t))
+           FROM zbxhist_internal.unneeded_archive_tables() t;
+        RETURN 'done';
+    END IF;
+    rows := zbxhist_internal.execute_as_owner(made.groups, format('DELETE FROM %s WHERE copy = %L::uuid', made.groups, made.copy));
+    DELETE FROM zbxhist.archive_copy c WHERE c.copy = made.copy;
+    PERFORM zbxhist_internal.log_action(parent, 'archive_clean', made.copy::text, NULL, NULL, started, NULL, NULL,
+                                        format('%s groups on server %I', rows, made.server));
+    RETURN 'more';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_clean_archive(regclass) IS
+'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
+
+-- ---- check ----
+
+CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config)
+RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'warning', 'archive_server', policy.parent::text,
+           w.problem || ': no packed day of it can be archived there', w.command
+      FROM zbxhist_internal.why_no_archive(policy.parent, policy.archive_server) w
+     UNION ALL
+    SELECT 'error', 'archived_days_unreadable', policy.parent::text,
+           format('%s archived days cannot be read: %s', count(*),
+                  coalesce(w.problem, format('the foreign table for server "%s" is missing, or is not of the table''s owner', c.server))),
+           CASE WHEN w.problem IS NULL THEN 'CALL zbxhist.run_maintenance();' ELSE w.command END
+      FROM zbxhist.packed_day d
+      JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+      JOIN pg_class p ON p.oid = d.parent
+      LEFT JOIN pg_class k ON k.oid = c.groups
+      LEFT JOIN LATERAL zbxhist_internal.why_no_archive(c.parent, c.server) w ON true
+     WHERE d.parent = policy.parent AND (k.relowner IS DISTINCT FROM p.relowner OR w.problem IS NOT NULL)
+     GROUP BY c.server, w.problem, w.command
+     UNION ALL
+    SELECT 'warning', 'archive_of_another', policy.parent::text,
+           format('%s of its packed days have been archived by another database: on server %s nothing of them is ever removed.  If that database is gone and this one has taken its place, run the command',
+                  count(*), string_agg(DISTINCT quote_ident(c.server), ', ')),
+           'UPDATE zbxhist.archive_copy SET origin = zbxhist_internal.archive_origin();'
+      FROM zbxhist.archive_copy c
+     WHERE c.parent = policy.parent AND c.origin <> zbxhist_internal.archive_origin()
+    HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.check_archive(zbxhist.parent_config) IS
+'The part of check that is about archived days (internal)';

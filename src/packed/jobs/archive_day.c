@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * archive_day.c
+ *	  Writes the table of a packed day whose groups another server has.
+ *
+ * The groups have been copied there, in the order of the index, and read back
+ * (sql/packed/archive.sql).  The new table has the rows of the old one, with what
+ * stands for a group's bytes in the place of these (archive.c), but for rows of shared
+ * times, which stay as they are.
+ *
+ * As in repack.c rows are written frozen, every snapshot must see the same groups in the
+ * old table, and the caller makes sure by its version that it has not been changed
+ * since the copy was begun.
+ *
+ * Locks: ACCESS SHARE on the old table; the caller has created the new one in
+ * the same transaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "catalog/owned_table.h"
+#include "catalog/owner_rights.h"
+#include "compat.h"
+#include "packed/day/day.h"
+#include "packed/day/day_index.h"
+#include "packed/day/day_version.h"
+#include "packed/day/day_write.h"
+#include "result_row.h"
+#include "rows/index_next.h"
+
+PG_FUNCTION_INFO_V1(zbxhist_archive_rows);
+
+typedef struct ArchiveState
+{
+	Relation	day;
+	Relation	new_day;
+	const pg_uuid_t *copy;
+	DayWriter  *writer;
+	TupleTableSlot *slot;		/* row of the old table */
+	int64		ngroups;		/* without shared times */
+	int64		nrows;
+	MemoryContext context;		/* reset with each row */
+} ArchiveState;
+
+/*
+ * OpenBothDays opens the tables and makes sure that the new one is new.
+ */
+static void
+OpenBothDays(ArchiveState *state, Oid day, Oid new_day)
+{
+	state->day = ZbxhistOpenOwnedTable(day, AccessShareLock);
+	state->new_day = ZbxhistOpenOwnedTable(new_day, RowExclusiveLock);
+	if (state->new_day->rd_createSubid != GetCurrentSubTransactionId() ||
+		RelationGetNumberOfBlocks(state->new_day) > 0)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("table \"%s\" was not created in this transaction, or is not empty",
+					   RelationGetRelationName(state->new_day)),
+				errtable(state->new_day));
+}
+
+/*
+ * StandIn returns what the new table has for the bytes of the group in the slot.
+ */
+static Datum
+StandIn(ArchiveState *state, const DayGroup *group)
+{
+	struct varlena *payload = (struct varlena *)
+		DatumGetPointer(state->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+
+	if (ZbxhistHoldsTimes(group))
+		return PointerGetDatum(payload);
+	payload = pg_detoast_datum_packed(payload);
+	if (ZbxhistIsArchived(payload))
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("packed day \"%s\" is archived already",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
+	state->ngroups++;
+	state->nrows += group->nrows;
+	return PointerGetDatum(ZbxhistMakeArchived(state->copy, state->ngroups,
+											   payload));
+}
+
+/*
+ * WriteStandIn writes the row in the slot to the new table.
+ */
+static void
+WriteStandIn(ArchiveState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	DayGroup	group;
+
+	CHECK_FOR_INTERRUPTS();
+	if (!ZbxhistReadPlace(state->slot, &group) ||
+		!ZbxhistHasPayload(state->day, state->slot))
+		ZbxhistRaiseCorrupt(state->day, 0);
+	ZbxhistDayWriteStored(state->writer, &group, StandIn(state, &group));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(state->context);
+}
+
+/*
+ * WriteStandIns writes all rows of the old table, in the order of its index.
+ */
+static void
+WriteStandIns(ArchiveState *state)
+{
+	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	Relation	index = ZbxhistOpenGroupIndex(state->day, AccessShareLock);
+	IndexScanDesc scan = index_beginscan_compat(state->day, index, snapshot, 0);
+
+	state->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "zbxhist archived group",
+										   ALLOCSET_DEFAULT_SIZES);
+	state->slot = table_slot_create(state->day, NULL);
+	state->writer = ZbxhistBeginDayWrite(state->new_day,
+										 ZbxhistDayLayout(state->new_day),
+										 true);
+	index_rescan(scan, NULL, 0, NULL, 0);
+	while (index_next(scan, ForwardScanDirection, state->slot))
+		WriteStandIn(state);
+	ExecDropSingleTupleTableSlot(state->slot);
+	index_endscan(scan);
+	index_close(index, NoLock);
+	UnregisterSnapshot(snapshot);
+	ZbxhistEndDayWrite(state->writer, NULL);
+	MemoryContextDelete(state->context);
+}
+
+/*
+ * zbxhist_archive_rows(day, new_day, copy) writes the table of an archived day; see
+ * sql/packed/archive.sql.
+ */
+Datum
+zbxhist_archive_rows(PG_FUNCTION_ARGS)
+{
+	ArchiveState state = {.copy = PG_GETARG_UUID_P(2)};
+	Datum		values[3];
+	bool		nulls[3] = {false};
+	DayVersion	version;
+	OwnerRights before;
+
+	OpenBothDays(&state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	ZbxhistReadDayVersion(state.day, &version);
+	ZbxhistTakeOwnerRights(&before, state.new_day->rd_rel->relowner);
+	WriteStandIns(&state);
+	ZbxhistGiveBackRights(&before);
+	values[0] = Int64GetDatum(state.nrows);
+	values[1] = Int64GetDatum(state.ngroups);
+	values[2] = Int64GetDatum((int64) version.number);
+	table_close(state.new_day, NoLock);
+	table_close(state.day, NoLock);
+	return result_row(fcinfo, values, nulls);
+}

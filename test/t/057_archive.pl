@@ -1,0 +1,354 @@
+# Packed days on another server: whatever is cancelled, killed or cut off, here or there,
+# a day is read as it was, before and after; nothing waits for the other server but a query
+# that needs it, which says its name; and nothing is left over there.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ZbxhistTest;
+
+my $node = test_server(
+	'here',
+	-allows_streaming => 1,
+	autovacuum => 'off',
+	hot_standby => 'on',
+	session_preload_libraries => 'zbxhist');
+plan skip_all => 'postgres_fdw is not installed'
+  unless has_extension($node, 'postgres_fdw');
+my $cold = test_server('there', autovacuum => 'off');
+$cold->safe_psql('postgres', 'CREATE DATABASE cold');
+$cold->safe_psql('cold',
+	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
+
+create_database($node, 'zabbix');
+create_zabbix_tables($node, 'zabbix');
+$node->safe_psql(
+	'zabbix', qq{
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw
+		OPTIONS (host '${\ $cold->host}', port '${\ $cold->port}', dbname 'cold', connect_timeout '2');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER cold;
+	CREATE TABLE plain (LIKE history INCLUDING ALL);
+	CREATE VIEW difference AS
+		(SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
+		UNION ALL (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
+});
+for my $table ('history', 'history_uint')
+{
+	$node->safe_psql('zabbix',
+		"SELECT zbxhist.create_parent('$table', '1 day', retention => '200 years', pack_after => '1 day')"
+	);
+	$node->safe_psql(
+		'zabbix', qq{
+		SELECT zbxhist.create_partition('$table', '${\ date($_)}');
+		INSERT INTO $table SELECT i, ${\ day($_)} + j * 60, i + j % 7, i * j FROM generate_series(1, 50) i, generate_series(0, 1439) j;
+		CALL zbxhist.pack('$table', '${\ date($_)}');
+		SELECT zbxhist.alter_parent('$table', archive_server => 'cold');
+	}) for -9 .. -6;
+}
+$node->safe_psql('zabbix', 'INSERT INTO plain SELECT * FROM history');
+my $archive = "CALL zbxhist.archive('history', '${\ date(-9)}')";
+my $unarchive = "CALL zbxhist.unarchive('history', '${\ date(-9)}')";
+my $old =
+  "SELECT count(*), sum(value) FROM history WHERE itemid = 7 AND clock < ${\ day(-8)}";
+my $expected = $node->safe_psql('zabbix', $old);
+
+# The table reads as its twin.
+sub is_whole
+{
+	my ($name) = @_;
+
+	is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
+		0, $name);
+}
+
+# How many days are archived.
+sub archived
+{
+	return $node->safe_psql('zabbix',
+		"SELECT count(*) FROM zbxhist.partitions WHERE state = 'archived'");
+}
+
+# What is there.
+sub groups_there
+{
+	return $cold->safe_psql('cold',
+		'SELECT count(*) FROM zbxhist_archive.packed_group');
+}
+
+# Maintenance, when what nothing needs has been left for a day.
+sub clean
+{
+	$node->safe_psql(
+		'zabbix', q{
+		CALL zbxhist.run_maintenance();
+		UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days', begun_at = begun_at - interval '2 hours';
+		CALL zbxhist.run_maintenance();
+	});
+}
+
+# ---- a crash or a cut at each step ----
+
+# Some steps, each in a transaction of its own, and one more that is open.
+sub begin_steps
+{
+	my ($steps) = @_;
+	my $session = $node->background_psql('zabbix', on_error_stop => 0);
+	my $call =
+	  "SELECT zbxhist_internal.run_by_hand('history', 'archive', (SELECT partition FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock = ${\ day(-9)}))";
+
+	$session->query($call) for 1 .. $steps;
+	$session->query("BEGIN; $call");
+	return $session;
+}
+
+for my $steps (0 .. 6)
+{
+	my $session = begin_steps($steps);
+
+	kill_server($node);
+	eval { $session->quit };
+	start_after_crash($node);
+	is_whole("after $steps steps and a crash here");
+	is(archived(), 0, '... the day is here');
+
+	if ($steps < 3)
+	{
+		$session = begin_steps($steps);
+		kill_server($cold);
+		eval { $session->query('COMMIT') };
+		eval { $session->quit };
+		my (undef, undef, $error) = $node->psql('zabbix', $archive);
+		like(
+			$error,
+			qr/could not connect to server "cold"/,
+			'a server that is down is named');
+		start_after_crash($cold);
+		is_whole("after $steps steps and a crash there");
+	}
+
+	$session = begin_steps($steps);
+	eval { $session->quit };
+	$node->safe_psql('zabbix', $archive);
+	is(archived(), 1, 'it is archived in the end');
+	is_whole('... and read');
+	$node->safe_psql('zabbix', $unarchive);
+	is(archived(), 0, 'and comes back');
+	is_whole('... whole');
+}
+cmp_ok(groups_there(), '>', 0, 'what has been read there stays for a while');
+clean();
+is(groups_there(), 0, '... and no longer');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
+	0, '... nor is it noted');
+
+# ---- a day that is changed while it is copied ----
+
+my $session = begin_steps(2);
+$session->query('ROLLBACK');
+$node->safe_psql('zabbix',
+	"UPDATE $_ SET value = 9 WHERE itemid = 3 AND clock = ${\ day(-9)} + 60")
+  for 'history', 'plain';
+$session->quit;
+$node->safe_psql('zabbix', $archive);
+is_whole('a change meanwhile is in it');
+
+# ---- readers ----
+
+$node->safe_psql('zabbix',
+	"CALL zbxhist.archive('$_->[0]', '${\ date($_->[1])}')")
+  for [ 'history', -8 ], [ 'history_uint', -9 ];
+is(archived(), 3, 'three days are archived');
+is($node->safe_psql('zabbix', $_->[0]), $_->[1], $_->[2])
+  for [
+	"SELECT zbxhist.last_values(NULL::history, '{4}', 1, ${\ day(-12)}) = (SELECT h FROM history h WHERE itemid = 4 ORDER BY clock DESC, ns DESC LIMIT 1)",
+	't',
+	'newest values'
+  ],
+  [
+	"SELECT count(*) FROM zbxhist.range(NULL::history, 4, ${\ day(-9)}, ${\ day(-7)}, 'desc')",
+	2880,
+	'a range, newest first'
+  ],
+  [
+	"SELECT bool_and(s.count = 2880) FROM zbxhist.statistics('history', 4, ${\ day(-9)}, ${\ day(-7)}) s",
+	't',
+	'statistics'
+  ],
+  [
+	"SELECT count(*) FROM (SELECT itemid, count(*), min(value), max(value), sum(value) FROM history GROUP BY 1 EXCEPT SELECT itemid, count(*), min(value), max(value), sum(value) FROM plain GROUP BY 1) d",
+	0,
+	'aggregates'
+  ],
+  [
+	"SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET max_parallel_workers_per_gather = 2; SELECT (SELECT sum(value) FROM history WHERE value > 3) = (SELECT sum(value) FROM plain WHERE value > 3)",
+	't', 'workers'
+  ];
+is_whole('all together');
+is( $node->safe_psql(
+		'zabbix', "SELECT count(*) FROM zbxhist.verify('history')"),
+	0,
+	'verify() reads it there');
+
+# one snapshot of a server for a transaction, be it of days archived later
+$session = $node->background_psql('zabbix', on_error_stop => 0);
+$session->query('BEGIN; SELECT count(*) FROM history_uint WHERE itemid = 1');
+$node->safe_psql('zabbix',
+	"CALL zbxhist.archive('history', '${\ date(-7)}')");
+$session->query(
+	"SELECT count(*) FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}"
+);
+like(
+	$session->{stderr},
+	qr/was archived on server "cold" after this transaction had begun/,
+	'a day that was archived later is an error, not lost');
+$session->{stderr} = '';
+$session->query('ROLLBACK');
+is( $session->query(
+		"SELECT count(*) FROM history WHERE itemid = 1 AND clock >= ${\ day(-7)}"
+	),
+	2880,
+	'the next transaction reads it');
+$session->quit;
+
+# ---- a standby ----
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+is($standby->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
+	0, 'a standby reads archived days');
+$standby->stop;
+
+# ---- without the server ----
+
+$cold->stop('fast');
+my (undef, undef, $error) = $node->psql('zabbix', $old);
+like(
+	$error,
+	qr/could not connect to server "cold"/,
+	'a query that needs it names the server');
+is($node->safe_psql('zabbix', $_->[0]), $_->[1], $_->[2])
+  for [
+	"SELECT count(*) FROM history WHERE itemid = 7 AND clock >= ${\ day(-6)}",
+	1440,
+	'one of later days does without'
+  ],
+  [
+	"EXPLAIN (COSTS OFF) $old",
+	$node->safe_psql('zabbix', "EXPLAIN (COSTS OFF) $old"),
+	'nor is it needed to plan one'
+  ],
+  [
+	"INSERT INTO history VALUES (7, ${\ day(-9)} + 61, 1, 1), (3, ${\ day(-9)}, 4, 3), (1, ${\ day(-6)}, 5, 7); INSERT INTO plain VALUES (7, ${\ day(-9)} + 61, 1, 1), (3, ${\ day(-9)}, 4, 3), (1, ${\ day(-6)}, 5, 7); SELECT count(*) FROM ONLY history",
+	3,
+	'late values are stored'
+  ];
+$node->psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
+	2, 'those of days that are archived wait');
+like(
+	$node->safe_psql('zabbix', 'SELECT code, message FROM zbxhist.check()'),
+	qr/could not connect to server "cold"/,
+	'check() tells why');
+$cold->start;
+$node->safe_psql('zabbix', 'CALL zbxhist.run_maintenance()');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
+	0, 'then they are merged');
+is_whole('... and there once');
+
+# ---- a restored dump ----
+
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, $node->connstr('zabbix') ],
+	'a dump');
+$node->safe_psql('postgres', 'CREATE DATABASE again');
+$node->command_ok([ 'pg_restore', '-d', $node->connstr('again'), $dump ],
+	'... is restored');
+is($node->safe_psql('again', 'SELECT count(*) FROM difference'),
+	0, 'and reads the archive');
+like($node->safe_psql('again', 'SELECT code FROM zbxhist.check()'),
+	qr/archive_of_another/, 'which is not its own');
+my $before = groups_there();
+$node->safe_psql(
+	'again', qq{
+	CALL zbxhist.drop_day('history', '${\ date(-9)}');
+	CALL zbxhist.run_maintenance();
+	UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days';
+	CALL zbxhist.run_maintenance();
+});
+is(groups_there(), $before, '... so that it removes nothing');
+is_whole('the first database still has it');
+$node->safe_psql('postgres', 'DROP DATABASE again');
+
+# ---- damage there ----
+
+my $copy = $node->safe_psql('zabbix',
+	"SELECT archive_copy FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock = ${\ day(-8)}"
+);
+$cold->safe_psql('cold',
+	"CREATE TABLE kept AS SELECT * FROM zbxhist_archive.packed_group WHERE copy = '$copy'"
+);
+for (
+	[
+		"UPDATE zbxhist_archive.packed_group SET payload = set_byte(payload, 100, get_byte(payload, 100) # 1)",
+		'damaged on server "cold"'
+	],
+	[
+		'DELETE FROM zbxhist_archive.packed_group',
+		'server "cold" does not have group'
+	])
+{
+	my ($damage, $told) = @$_;
+
+	$cold->safe_psql('cold', "$damage WHERE copy = '$copy'");
+	(undef, undef, $error) =
+	  $node->psql('zabbix',
+		"SELECT sum(value) FROM history WHERE clock < ${\ day(-7)}");
+	like($error, qr/\Q$told/, "an error says: $told");
+	like(
+		$node->safe_psql(
+			'zabbix', "SELECT problem FROM zbxhist.verify('history')"),
+		qr/\Q$told/,
+		'... and so does verify()');
+	$cold->safe_psql('cold',
+		"DELETE FROM zbxhist_archive.packed_group WHERE copy = '$copy'; INSERT INTO zbxhist_archive.packed_group SELECT * FROM kept"
+	);
+}
+is_whole('when it is mended, all is there');
+
+# ---- the end of days ----
+
+$node->safe_psql(
+	'zabbix', qq{
+	CALL zbxhist.drop_day('history', '${\ date(-9)}');
+	DELETE FROM plain WHERE clock < ${\ day(-8)};
+	CALL zbxhist.unpack('history', '${\ date(-8)}');
+	SET zbxhist.allow_packed_drop = on;
+	DROP TABLE history_uint CASCADE;
+});
+is_whole('dropped, unpacked');
+clean();
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
+	1, 'they are gone there');
+$node->safe_psql('zabbix', "CALL zbxhist.undo('history')");
+is_whole('after undo');
+is(groups_there(), 0, '... nothing is there');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM zbxhist.archive_copy'),
+	0, '... nor noted');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM pg_class WHERE relnamespace = 'zbxhist_packed'::regnamespace"
+	),
+	0,
+	'... nor is there a foreign table');
+log_is_clean($node, undef,
+	qr/damaged on server|does not have group|STATEMENT:  SELECT sum/);
+
+done_testing();
