@@ -38,7 +38,7 @@ AS $$
     SELECT l.*
       FROM (SELECT CASE
                    WHEN s.oid IS NULL THEN ARRAY['42704', format('server "%s" does not exist', server),
-                       format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host ''...'', dbname ''...'');', server)]
+                       format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw;', server)]
                    WHEN w.fdwname <> 'postgres_fdw' THEN ARRAY['42809',
                        format('server "%s" is none of foreign-data wrapper postgres_fdw', server), NULL]
                    WHEN NOT has_server_privilege(k.relowner, s.oid, 'USAGE') THEN ARRAY['42501',
@@ -47,7 +47,7 @@ AS $$
                    WHEN NOT EXISTS (SELECT FROM pg_user_mappings u
                                      WHERE u.srvid = s.oid AND u.umuser IN (0, k.relowner)) THEN ARRAY['42704',
                        format('%s, the owner of table %s, has no user mapping for server "%s"', k.relowner::regrole, parent, server),
-                       format('CREATE USER MAPPING FOR %s SERVER %I OPTIONS (user ''...'', password ''...'');', k.relowner::regrole, server)]
+                       format('CREATE USER MAPPING FOR %s SERVER %I;', k.relowner::regrole, server)]
                    END AS a
               FROM pg_class k
               LEFT JOIN pg_foreign_server s ON s.srvname = server
@@ -585,7 +585,7 @@ AS $$
     SELECT 'warning', 'archive_of_another', policy.parent::text,
            format('%s of its packed days have been archived by another database: on server %s nothing of them is ever removed.  If that database is gone and this one has taken its place, run the command',
                   count(*), string_agg(DISTINCT quote_ident(c.server), ', ')),
-           'UPDATE zbxhist.archive_copy SET origin = zbxhist_internal.archive_origin();'
+           format('SELECT zbxhist.alter_parent(%L, take_archive => true);', policy.parent)
       FROM zbxhist.archive_copy c
      WHERE c.parent = policy.parent AND c.origin <> zbxhist_internal.archive_origin()
     HAVING count(*) > 0

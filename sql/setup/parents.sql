@@ -97,7 +97,8 @@ CREATE FUNCTION zbxhist.alter_parent(
     packed_tablespace name DEFAULT NULL,
     packed_tablespace_after interval DEFAULT NULL,
     archive_server name DEFAULT NULL,
-    archive_after interval DEFAULT NULL)
+    archive_after interval DEFAULT NULL,
+    take_archive boolean DEFAULT false)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -148,10 +149,13 @@ BEGIN
         PERFORM zbxhist_internal.create_archive_table(parent, archive_server);
         PERFORM zbxhist_internal.mend_copies(parent);
     END IF;
+    IF take_archive THEN
+        UPDATE zbxhist.archive_copy c SET origin = zbxhist_internal.archive_origin() WHERE c.parent = alter_parent.parent;
+    END IF;
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval, name, interval) IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more';
+COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval, name, interval, boolean) IS
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies removed that another database has made, in whose place this one is';

@@ -31,7 +31,7 @@ INSERT INTO wanted VALUES
      'TABLE(parent regclass, action text, detail text)', 'f', 'v', 'u', false),
     ('create_parent', 'parent regclass, partition_interval interval DEFAULT ''1 day''::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT 3, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT false, ingest text DEFAULT NULL::text',
      'void', 'f', 'v', 'u', false),
-    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL::name, packed_tablespace_after interval DEFAULT NULL::interval, archive_server name DEFAULT NULL::name, archive_after interval DEFAULT NULL::interval',
+    ('alter_parent', 'parent regclass, partition_interval interval DEFAULT NULL::interval, retention interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, pack_after interval DEFAULT NULL::interval, move_existing boolean DEFAULT NULL::boolean, follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL::text, ingest text DEFAULT NULL::text, retention_action text DEFAULT NULL::text, retention_schema name DEFAULT NULL::name, time_precision text DEFAULT NULL::text, time_precision_after interval DEFAULT NULL::interval, accept_rounding boolean DEFAULT false, max_age interval DEFAULT NULL::interval, max_ahead interval DEFAULT NULL::interval, out_of_range text DEFAULT NULL::text, any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL::name, packed_tablespace_after interval DEFAULT NULL::interval, archive_server name DEFAULT NULL::name, archive_after interval DEFAULT NULL::interval, take_archive boolean DEFAULT false',
      'void', 'f', 'v', 'u', false),
     ('partition_auditlog', 'parent regclass, retention interval DEFAULT NULL::interval, partition_interval interval DEFAULT NULL::interval, premake integer DEFAULT NULL::integer, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false, follow_zabbix boolean DEFAULT false',
      'TABLE(auditlog regclass, action text, detail text)', 'f', 'v', 'u', false),
@@ -174,9 +174,9 @@ SELECT bag_eq(
     $$SELECT DISTINCT proname::text FROM member_functions
        WHERE extname = 'zbxhist' AND pronamespace = 'zbxhist'::regnamespace$$,
     $$SELECT unnest('{
-        absorb,add,alter_parent,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
+        absorb,add,alter_parent,archive,buckets,check,compact,create_parent,create_partition,delete_item,delete_values,detach_day,drop_day,insert_paths,item_usage,
         last_values,list_partitions,metrics,minimum_time,nearest,pack,partition_auditlog,partition_bounds,preview,range,repack,route,run_maintenance,
-        salvage,setup,statistics,undo,unpack,verify,version}'::text[])$$,
+        salvage,setup,statistics,unarchive,undo,unpack,verify,version}'::text[])$$,
     'functions for users are in schema zbxhist, the others in zbxhist_internal');
 SELECT bag_eq(
     $$SELECT proname::text FROM member_functions

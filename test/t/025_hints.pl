@@ -780,6 +780,7 @@ SQL
 	},
 	{
 		code => 'archived_days_unreadable',
+		unreadable => 1,
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); DROP FOREIGN TABLE zbxhist_packed.cold_groups"
 	},
