@@ -66,6 +66,13 @@ sub is_known_line
 	return 1
 	  if $line =~
 	  m{^(?:python3 -m venv|/opt/parquet/bin/pip install|duckdb -c) };
+
+	# test/deploy runs the Dockerfile's steps, the program and the playbook
+	return -x "$top/dist/docker/zbxhist"
+	  && slurp_file("$top/dist/docker/zbxhist") =~ /^\t\Q$1\E\) /m
+	  if $line =~ /^docker exec \w+ zbxhist ([\w-]+)$/;
+	return !grep { !-e "$top/$_" } $line =~ m{\bdist/[\w/.]+}g
+	  if $line =~ m{^(?:docker (?:build|compose)|ansible-playbook) .*\bdist/};
 	if ($line =~ m{^(?:PYTHON=\S+ )?(scripts/\w+)(?:\s+(--\w+))?})
 	{
 		my ($script, $option) = ($1, $2);

@@ -1,0 +1,3 @@
+#!/bin/bash
+# Called by the official image's entry point when it has made a new cluster.
+exec zbxhist set-up
