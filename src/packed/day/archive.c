@@ -339,7 +339,8 @@ FetchAround(ArchiveReader *reader, Relation day, int64 number,
 	OwnerRights before;
 
 	reader->ahead = reader->ahead > 0 && step != 0 &&
-		Abs(step) <= MAX_PASSED ? Min(reader->ahead * 2, MAX_AHEAD) : 1;
+		step >= -MAX_PASSED && step <= MAX_PASSED ?
+		Min(reader->ahead * 2, MAX_AHEAD) : 1;
 	ZbxhistTakeOwnerRights(&before, day->rd_rel->relowner);
 	if (step < 0)
 		FetchNumbers(reader, number - reader->ahead + 1, number, counters);
