@@ -657,11 +657,6 @@ my @commands = (
 		sql => 'ALTER TABLE %t SET SCHEMA elsewhere',
 		becomes => 'elsewhere.%n',
 		undo => 'ALTER TABLE elsewhere.%n SET SCHEMA %s'
-	},
-	{
-		sql => "ALTER FOREIGN TABLE %t OPTIONS (ADD parent 'plain.nothing')",
-		on => 'f',
-		plain => 'LOCK TABLE %t IN ACCESS EXCLUSIVE MODE'
 	},);
 
 

@@ -142,7 +142,7 @@ sql("SELECT * FROM zbxhist.setup('public', ingest => 'runs', move_existing => tr
 sql('SELECT * FROM zbxhist.partition_auditlog($$auditlog$$)');
 sql("SELECT zbxhist.alter_parent('history', deleted_items => 'drop')");
 
-# of the present hour, which is stored as runs
+# of the present hour, which is stored as runs; the hour before may still be of a heap's day
 my $now = time() - time() % 3600;
 on_both(
 	join(
@@ -153,7 +153,7 @@ on_both(
 maintain($node, 'zabbix', 'zabbix');
 audit(0);
 
-is( sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM zbxhist.partitions WHERE parent::text ~ 'history' AND rows > 0"
+is( sql("SELECT string_agg(DISTINCT kind, ' ' ORDER BY kind) FROM zbxhist.partitions WHERE parent::text ~ 'history' AND rows > 0 AND kind <> 'heap'"
 	),
 	'packed runs',
 	'7.0: values are in packed days and in runs');
