@@ -59,8 +59,18 @@ BEGIN
                   WHERE rows_of(f.query, 'plain', i) IS DISTINCT FROM rows_of(f.query, 'history', i);
 END
 $$;
-CREATE FUNCTION merge(enough integer DEFAULT 2, rows integer DEFAULT 131072) RETURNS bigint LANGUAGE sql AS $$
-    SELECT zbxhist_internal.merge_runs(day, enough, rows) FROM place
+-- a worker may be looking for something to merge
+CREATE FUNCTION merge(enough integer DEFAULT 2, rows integer DEFAULT 131072) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    merged bigint;
+BEGIN
+    FOR i IN 1 .. 1000 LOOP
+        SELECT zbxhist_internal.merge_runs(day, enough, rows) INTO merged FROM place;
+        EXIT WHEN merged >= 0;
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+    RETURN merged;
+END
 $$;
 -- its batches by level, 0 being what statements have stored
 CREATE FUNCTION levels() RETURNS TABLE (level bigint, batches bigint, several boolean) LANGUAGE plpgsql AS $$
