@@ -11,7 +11,7 @@ CREATE TABLE history_str (itemid bigint NOT NULL, clock integer NOT NULL, value 
 CREATE TABLE trends (itemid bigint NOT NULL, clock integer NOT NULL, num integer NOT NULL, value_min double precision NOT NULL, value_avg double precision NOT NULL, value_max double precision NOT NULL, PRIMARY KEY (itemid, clock));
 -- places for whole hours to come, of which kind
 CREATE VIEW hours AS
-SELECT p.parent, p.kind, count(*) > 3 AS many
+SELECT p.parent, p.kind, count(*) > 1 AS many
   FROM zbxhist.partitions p
  WHERE p.from_time > now() AND p.to_clock - p.from_clock = 3600
  GROUP BY p.parent, p.kind;
@@ -63,7 +63,7 @@ CALL zbxhist.run_maintenance('history');
 SELECT * FROM hours WHERE parent = 'history'::regclass ORDER BY 1, 2;
 SELECT count(*) FROM zbxhist.packed_day d LEFT JOIN pg_class k ON k.oid = d.day WHERE k.oid IS NULL;
 SELECT count(*) FROM zbxhist.preview('history') WHERE action = 'replace';
-SELECT action, count(*) > 3 AS many, min(message) ~ 'in its place' AS detail FROM zbxhist.maintenance_log WHERE action = 'replace' GROUP BY action;
+SELECT action, count(*) > 1 AS many, min(message) ~ 'in its place' AS detail FROM zbxhist.maintenance_log WHERE action = 'replace' GROUP BY action;
 SELECT count(*) FROM history;
 SELECT count(*) FROM zbxhist.setup(ingest => 'heap');
 SELECT parent, ingest FROM zbxhist.parents;
@@ -71,7 +71,7 @@ SELECT parent, ingest FROM zbxhist.parents;
 -- and on
 SELECT parent, action, substring(detail, 'new hours as runs.*; before|not as runs.*') AS detail
   FROM zbxhist.setup(ingest => 'runs') WHERE action <> 'preload';
-SELECT sum(CASE WHEN partition ~ '^\d+ partitions of' THEN substring(partition, '^\d+')::integer ELSE 1 END) > 3 AS many
+SELECT sum(CASE WHEN partition ~ '^\d+ partitions of' THEN substring(partition, '^\d+')::integer ELSE 1 END) > 1 AS many
   FROM zbxhist.preview('history') WHERE action = 'replace';
 CALL zbxhist.run_maintenance();
 SELECT * FROM hours ORDER BY 1, 2;
