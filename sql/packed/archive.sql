@@ -118,7 +118,7 @@ BEGIN
         new_name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, server, '_groups');
         EXECUTE format('CREATE FOREIGN TABLE zbxhist_packed.%I ('
                        'copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL) SERVER %I '
-                       'OPTIONS (schema_name ''zbxhist_archive'', table_name ''packed_group'', fetch_size ''1000'', batch_size ''100'')',
+                       'OPTIONS (schema_name ''zbxhist_archive'', table_name ''packed_group'', fetch_size ''1000'', batch_size ''20'')',
                        new_name, server);
         result := format('zbxhist_packed.%I', new_name)::regclass;
         PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;
@@ -164,15 +164,34 @@ RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT format('SELECT %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock) AS number, '
-                  'd.first_itemid, d.first_clock, d.payload '
-                  'FROM (SELECT * FROM %s WHERE nrows > 0 AND (first_itemid, first_clock) > (%L::bigint, %L::integer) '
-                  'ORDER BY first_itemid, first_clock LIMIT %s) d',
-                  copy.number, copy.day, copy.last_itemid, copy.last_clock, max_groups)
+    SELECT format('(SELECT first_itemid, first_clock, payload FROM %s '
+                  'WHERE nrows > 0 AND (first_itemid, first_clock) > (%L::bigint, %L::integer) '
+                  'ORDER BY first_itemid, first_clock LIMIT %s) AS d',
+                  copy.day, copy.last_itemid, copy.last_clock, max_groups)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.groups_to_copy(zbxhist.archive_copy, integer) IS
-'A query for the next groups of a packed day that is being archived, with their numbers (internal)';
+'The next groups of a packed day that is being archived, for FROM (internal)';
+
+CREATE FUNCTION zbxhist_internal.read_groups(INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    found CONSTANT text[] := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
+        'SELECT concat_ws('','', count(*), (max(ARRAY[d.first_itemid, d.first_clock]))[1], '
+        '(max(ARRAY[d.first_itemid, d.first_clock]))[2], %s) FROM %s HAVING count(*) > 0',
+        what, zbxhist_internal.groups_to_copy(copy, max_groups))), ',');
+BEGIN
+    copy.number := copy.number + found[1]::bigint;
+    copy.last_itemid := found[2];
+    copy.last_clock := found[3];
+    result := found[4];
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.read_groups(zbxhist.archive_copy, integer, text) IS
+'Goes to the end of the next groups of a packed day that is being archived, of which it has an aggregate computed; a number of NULL: there are none (internal)';
 
 -- What a transaction has sent that failed here may be there.
 CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
@@ -180,13 +199,9 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    source CONSTANT text := zbxhist_internal.groups_to_copy(copy, max_groups);
-    last   text[];
+    part CONSTANT record := zbxhist_internal.read_groups(copy, max_groups, 'sum(octet_length(d.payload))');
 BEGIN
-    last := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
-        'SELECT concat_ws('','', g.number, g.first_itemid, g.first_clock, '
-        'sum(octet_length(g.payload)) OVER ()) FROM (%s) g ORDER BY g.number DESC LIMIT 1', source)), ',');
-    IF last IS NULL THEN
+    IF part.result IS NULL THEN
         copy.state := 'comparing';
         copy.copied := copy.number;
         copy.number := 0;
@@ -197,25 +212,25 @@ BEGIN
     PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
         'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
     PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
-        'INSERT INTO %s (copy, number, payload) SELECT %L::uuid, g.number, g.payload FROM (%s) g',
-        copy.groups, copy.copy, source));
-    copy.number := last[1];
-    copy.last_itemid := last[2];
-    copy.last_clock := last[3];
-    copy.bytes := copy.bytes + last[4]::bigint;
+        'INSERT INTO %s (copy, number, payload) '
+        'SELECT %L::uuid, %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock), d.payload FROM %s',
+        copy.groups, copy.copy, copy.number, zbxhist_internal.groups_to_copy(copy, max_groups)));
+    copy := part.copy;
+    copy.bytes := copy.bytes + part.result::bigint;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.copy_groups(zbxhist.archive_copy, integer) IS
 'Sends some groups of a packed day to another server (internal)';
 
+-- The other server computes its checksum: bytes that come back cost more than the way there.
 CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    source CONSTANT text := zbxhist_internal.groups_to_copy(copy, max_groups);
-    found  text[];
+    checksum CONSTANT text := 'sha256(string_agg(sha256(%s), ''''::bytea ORDER BY %s))';
+    here record;
 BEGIN
     IF copy.number = copy.copied THEN
         copy.state := CASE WHEN zbxhist_internal.execute_as_owner(copy.groups, format(
@@ -223,24 +238,20 @@ BEGIN
             THEN 'compared' ELSE 'useless' END;
         RETURN;
     END IF;
-    found := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
-        'WITH here AS (%s), there AS MATERIALIZED ('
-        'SELECT number, payload FROM %s WHERE copy = %L::uuid AND number > %s AND number <= %s) '
-        'SELECT concat_ws('','', h.number, h.first_itemid, h.first_clock, bool_and(t.payload IS NOT DISTINCT FROM h.payload) OVER ()) '
-        'FROM here h LEFT JOIN there t ON t.number = h.number ORDER BY h.number DESC LIMIT 1',
-        source, copy.groups, copy.copy, copy.number, copy.number + max_groups)), ',');
-    IF found[4] IS DISTINCT FROM 't' THEN
+    here := zbxhist_internal.read_groups(copy, max_groups, format(checksum, 'd.payload', 'd.first_itemid, d.first_clock'));
+    IF zbxhist_internal.execute_as_owner(copy.groups, format(
+           'SELECT %s FROM %s WHERE copy = %L::uuid AND number > %s AND number <= %s HAVING count(*) = %s',
+           format(checksum, 'payload', 'number'), copy.groups, copy.copy, copy.number, (here.copy).number,
+           (here.copy).number - copy.number)) IS DISTINCT FROM here.result THEN
         copy.state := 'useless';
         RETURN;
     END IF;
-    copy.number := found[1];
-    copy.last_itemid := found[2];
-    copy.last_clock := found[3];
+    copy := here.copy;
 END
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.compare_groups(zbxhist.archive_copy, integer) IS
-'Reads some groups of a packed day back from another server and compares them with those here (internal)';
+'Has another server compute the checksum of some groups of a packed day, and compares it with that of those here (internal)';
 
 -- ---- steps ----
 

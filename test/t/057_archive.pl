@@ -158,6 +158,23 @@ $session->quit;
 $node->safe_psql('zabbix', $archive);
 is_whole('a change meanwhile is in it');
 
+# ---- one that does not arrive as it is ----
+
+$node->safe_psql('zabbix', $unarchive);
+clean();
+$session = begin_steps(2);
+$session->query('COMMIT');
+$session->quit;
+$cold->safe_psql('cold',
+	'UPDATE zbxhist_archive.packed_group SET payload = set_byte(payload, 100, get_byte(payload, 100) # 1) WHERE number = 2'
+);
+$node->safe_psql('zabbix', $archive);
+is( $node->safe_psql('zabbix',
+		'SELECT state, count(*) FROM zbxhist.archive_copy GROUP BY 1 ORDER BY 1'),
+	"archived|1\nuseless|1",
+	'a copy that is not the same is not taken');
+is_whole('... another one is');
+
 # ---- readers ----
 
 $node->safe_psql('zabbix',
