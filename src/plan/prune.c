@@ -1,24 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * prune.c
- *	  Plans an UPDATE or DELETE of one partition's rows without the others.
+ *	  Plans an UPDATE or DELETE of one child's rows without the other children.
  *
  * When Zabbix is restarted within an hour it updates the trends of that hour
  * row by row: UPDATE trends SET ... WHERE itemid = 5 AND clock = 1795215600.
  * The planner expands a parent to all of its children before it looks at a
  * single constraint, so with a year of months it spends five times what a
  * plain table needs for the whole statement.  Where the clock bounds in WHERE
- * leave one partition, the planner is given a query with that partition instead
- * of the parent.
+ * leave one child, a partition or the packed table, the planner is given a query
+ * with that instead of the parent.
  *
  * Rows that wait in the parent must be found as well.  Whether there are any
  * is known only when the statement has its snapshot, so the query as it was
  * goes with the plan, in a range table entry that nothing refers to, and
- * after the partition ZbxhistRunParentPart updates ONLY the parent in the same
+ * after the child ZbxhistRunParentPart updates ONLY the parent in the same
  * snapshot, unless the parent is empty.
  *
  * Privileges are those of the parent: its entry stays in the range table, and
- * the partition's own are not asked for, as with inheritance.
+ * the child's own are not asked for, as with inheritance.
  *
  * Unlike inheritance, such a plan does not lock all children.  By those locks
  * a statement and a move of rows wait for each other, so here the move lock is
@@ -58,28 +58,35 @@
 #include "rows/move_lock.h"
 #include "rows/stray.h"
 
-/* fewer partitions than this are planned fast enough */
-#define MIN_PARTITIONS 2
+/* fewer children than this are planned fast enough */
+#define MIN_CHILDREN 2
 
 /* ---- recognising ---- */
 
 /*
- * FindOnlyPartition returns the one partition that holds all clocks in
- * bounds; InvalidOid if they are not within one.
+ * FindOnlyChild returns the one child that holds all clocks in bounds, a
+ * partition or the packed table; InvalidOid if they are not within one.
  */
 static Oid
-FindOnlyPartition(const PartitionSet *set, const ClockRange *bounds)
+FindOnlyChild(const PartitionSet *set, const ClockRange *bounds)
 {
 	const PartitionBounds *partition;
 
-	if (set->npartitions < MIN_PARTITIONS || !set->is_exhaustive ||
+	if (set->npartitions + (OidIsValid(set->packed) ? 1 : 0) < MIN_CHILDREN ||
+		!set->is_exhaustive ||
 		set->clock_attnum == InvalidAttrNumber ||
 		bounds->from_clock >= bounds->to_clock)
 		return InvalidOid;
 	partition = ZbxhistFindPartition(set, (int32) bounds->from_clock);
-	if (partition == NULL || bounds->to_clock > partition->to_clock)
-		return InvalidOid;
-	return partition->relid;
+	if (partition != NULL)
+		return bounds->to_clock > partition->to_clock ? InvalidOid :
+			partition->relid;
+	for (int i = 0; i < set->npartitions; i++)
+	{
+		if (clocks_overlap(&set->partitions[i], bounds))
+			return InvalidOid;
+	}
+	return ZbxhistHasPackedDay(set, bounds) ? set->packed : InvalidOid;
 }
 
 /*
@@ -120,7 +127,7 @@ HasStatementTriggers(Relation rel)
 }
 
 /*
- * FindStandIn returns the partition that can stand in for the query's parent,
+ * FindStandIn returns the child that can stand in for the query's parent,
  * locked for the query, or InvalidOid.
  */
 static Oid
@@ -138,7 +145,7 @@ FindStandIn(Query *query)
 												  query->resultRelation,
 												  set->clock_attnum);
 
-		result = FindOnlyPartition(set, &bounds);
+		result = FindOnlyChild(set, &bounds);
 		if (OidIsValid(result))
 			(void) ZbxhistBeginChanging(rte->relid);
 		if (OidIsValid(result) &&
@@ -213,23 +220,22 @@ PlanWithoutConstraints(planner_hook_type next_planner, PLANNER_PROTO)
 }
 
 /*
- * PlanOnePartition plans the query with the partition in the parent's place
- * and lets the plan carry the whole query.
+ * PlanOneChild plans the query with the child in the parent's place and lets the plan carry the whole query.
  */
 static PlannedStmt *
-PlanOnePartition(Oid partition, planner_hook_type next_planner, PLANNER_PROTO)
+PlanOneChild(Oid child, planner_hook_type next_planner, PLANNER_PROTO)
 {
 	Query	   *whole = copyObject(query);
 	PlannedStmt *result;
 
-	substitute_relation(query, 1, partition);
+	substitute_relation(query, 1, child);
 	result = (*next_planner) (PLANNER_ARGS);
 	keep_whole_query(result, whole, NIL);
 	return result;
 }
 
 /*
- * ZbxhistPlanPruned has next_planner plan a query, with one partition or a few
+ * ZbxhistPlanPruned has next_planner plan a query, with one child or a few
  * tables in a parent's place where that is right.
  */
 PlannedStmt *
@@ -240,10 +246,10 @@ ZbxhistPlanPruned(planner_hook_type next_planner, PLANNER_PROTO)
 
 	if (zbxhist_enable_update_pruning && IsSimple(query))
 	{
-		Oid			partition = FindStandIn(query);
+		Oid			child = FindStandIn(query);
 
-		if (OidIsValid(partition))
-			return PlanOnePartition(partition, next_planner, PLANNER_ARGS);
+		if (OidIsValid(child))
+			return PlanOneChild(child, next_planner, PLANNER_ARGS);
 	}
 	ZbxhistNarrowSelect(query, &narrowed);
 	if (narrowed.has_no_constraints || !MayExclude((Node *) query, NULL))
@@ -272,7 +278,7 @@ GetWholeQuery(const PlannedStmt *stmt)
 
 /*
  * ParentOfPlan returns the parent of which a plan changes one
- * partition, or InvalidOid.
+ * child, or InvalidOid.
  */
 static Oid
 ParentOfPlan(const PlannedStmt *stmt)
@@ -310,7 +316,7 @@ RunQuery(Query *query, QueryDesc *outer)
 
 /*
  * ZbxhistRunParentPart is called after a query has been run: if it was
- * planned for one partition and the parent has rows too, it is run on ONLY
+ * planned for one child and the parent has rows too, it is run on ONLY
  * the parent.
  */
 void
@@ -342,7 +348,7 @@ ZbxhistRunParentPart(QueryDesc *query)
  * - those that a utility statement executes: EXPLAIN ANALYZE, EXECUTE, DECLARE
  *	 CURSOR and COPY take a snapshot before they plan, or lock what a plan
  *	 needs;
- * - those that have a plan for one partition from earlier, which says nothing
+ * - those that have a plan for one child from earlier, which says nothing
  *	 of the move lock.
  *
  * In READ COMMITTED a statement may see whatever has been committed before it

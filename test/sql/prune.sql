@@ -134,6 +134,21 @@ END $$;
 SELECT tables_of('SELECT * FROM history WHERE itemid = 1 AND clock > 180000 AND clock < 90000');
 SELECT tables_of('SELECT * FROM history h JOIN history g USING (itemid) WHERE h.clock = 90000 AND g.clock = 180000') AS t ORDER BY t;
 EXPLAIN (COSTS OFF) DELETE FROM history WHERE clock >= 259200;
+-- packed rows are changed without the partitions, those that wait in the parent too
+INSERT INTO history VALUES (1, 90001, 7, 0);
+SELECT count(*) FROM ONLY history;
+EXPLAIN (COSTS OFF) UPDATE history SET value = -1 WHERE itemid = 1 AND clock BETWEEN 90000 AND 90001;
+EXPLAIN (COSTS OFF) DELETE FROM history WHERE itemid = 1 AND clock BETWEEN 172700 AND 172801;
+BEGIN;
+UPDATE history SET value = -1 WHERE itemid = 1 AND clock BETWEEN 90000 AND 90001;
+\echo :ROW_COUNT
+SELECT clock, value FROM history WHERE itemid = 1 AND clock BETWEEN 90000 AND 90001 ORDER BY 1;
+DELETE FROM history WHERE itemid = 1 AND clock BETWEEN 90000 AND 90001;
+\echo :ROW_COUNT
+SELECT clock, value FROM history WHERE itemid = 1 AND clock BETWEEN 90000 AND 90003 ORDER BY 1;
+ROLLBACK;
+DELETE FROM history WHERE itemid = 1 AND clock = 90001;
+\echo :ROW_COUNT
 PREPARE p (integer) AS SELECT count(*) FROM history WHERE itemid = 1 AND clock >= $1 AND clock < $1 + 7200;
 EXECUTE p (90000);
 EXECUTE p (180000);
