@@ -5,7 +5,7 @@ SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 -- one day for all of it
-DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 SELECT current_database() AS here \gset
 CREATE DATABASE regress_zbxhist_cold;
 \c regress_zbxhist_cold

@@ -3,6 +3,8 @@
 \set VERBOSITY default
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
+-- one day for all of it
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 SET zbxhist.allow_packed_drop = on;
 CREATE SCHEMA packed;
 SET search_path = packed, public;

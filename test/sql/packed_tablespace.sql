@@ -5,7 +5,7 @@ SET TimeZone = 'UTC';
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 -- one day for all of it
-DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE "Regress zbxhist cold" LOCATION '';
 CREATE TABLESPACE regress_zbxhist_warm LOCATION '';

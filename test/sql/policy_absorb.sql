@@ -9,8 +9,10 @@ CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0, 
 SELECT zbxhist.create_parent('history', '1 hour', retention => '200 years', premake => 0);
 SELECT count(zbxhist_internal.create_range('history', c, c + 3600)) FROM generate_series(86400, 2 * 86400 - 3600, 3600) c;
 INSERT INTO history SELECT i % 7, 86400 + i * 60, i, 0 FROM generate_series(0, 1439) i;
-SELECT partition AS live FROM zbxhist.partitions WHERE parent = 'history'::regclass AND state = 'current' \gset
-INSERT INTO history SELECT i, extract(epoch FROM now())::integer, i, 0 FROM generate_series(1, 50) i;
+-- the hour may end meanwhile
+SELECT extract(epoch FROM now())::integer AS now \gset
+SELECT partition AS live FROM zbxhist.partitions WHERE parent = 'history'::regclass AND from_clock <= :now AND to_clock > :now \gset
+INSERT INTO history SELECT i, :now, i, 0 FROM generate_series(1, 50) i;
 CALL zbxhist.run_maintenance('history');
 CREATE TABLE plain AS SELECT * FROM history;
 CREATE FUNCTION differences() RETURNS bigint LANGUAGE sql AS $$
@@ -28,7 +30,7 @@ TABLE told;
 SELECT hint AS mend FROM zbxhist.check() WHERE code = 'no_bounds' \gset
 :mend
 TABLE told;
-INSERT INTO history VALUES (77, extract(epoch FROM now())::integer, 1, 0);
+INSERT INTO history VALUES (77, :now, 1, 0);
 INSERT INTO plain SELECT * FROM history WHERE itemid = 77;
 SELECT tableoid::regclass = :'live'::regclass AS in_its_partition FROM history WHERE itemid = 77;
 :lose, ADD CONSTRAINT zbxhist_clock CHECK (clock > 0 OR itemid > 0);
@@ -56,7 +58,7 @@ DROP TABLE apart;
 CALL zbxhist.pack('history', '1970-01-02');
 -- without bounds; all rows go back, packed hours get theirs at the next maintenance
 CREATE TABLE apart () INHERITS (history);
-INSERT INTO apart VALUES (200, 0, 1, 0), (200, 90000, 2, 0), (200, extract(epoch FROM now())::integer, 3, 0);
+INSERT INTO apart VALUES (200, 0, 1, 0), (200, 90000, 2, 0), (200, :now, 3, 0);
 INSERT INTO plain SELECT * FROM apart;
 TABLE told;
 SET client_min_messages = notice;

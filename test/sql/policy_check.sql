@@ -6,7 +6,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 SELECT zbxhist_internal.forget_dropped();
 SET TimeZone = 'UTC';
 -- one day for all of it
-DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA checks;
 SET search_path = checks, public;
 CREATE ROLE regress_zbxhist_someone;

@@ -135,6 +135,7 @@ CREATE TABLE history_uint (itemid bigint NOT NULL, clock integer NOT NULL DEFAUL
     ns integer NOT NULL DEFAULT 0, PRIMARY KEY (itemid, clock, ns),
     CONSTRAINT sane CHECK (clock > 1000000000 AND clock < 2100000000), CHECK (clock BETWEEN 1 AND 2147000000));
 SELECT zbxhist.create_parent('history_uint', '1 hour', '60 days', pack_after => '1 hour', ingest => 'runs');
+SELECT from_clock AS now FROM zbxhist.partitions WHERE parent = 'history_uint'::regclass AND state = 'current' \gset
 INSERT INTO history_uint (itemid, clock, value) SELECT i, :now, i FROM generate_series(1, 5) i;
 INSERT INTO history_uint (itemid, clock, value) VALUES (6, :now, 6);
 SELECT kind FROM zbxhist.partitions WHERE parent = 'history_uint'::regclass AND state = 'current';

@@ -4,7 +4,7 @@ ALTER DATABASE :"DBNAME" SET session_preload_libraries = 'zbxhist';
 \set SHOW_CONTEXT never
 SET TimeZone = 'UTC';
 -- one day for all of it
-DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA maint;
 SET search_path = maint, public;
 
@@ -23,7 +23,7 @@ BEGIN
     RETURN QUERY EXECUTE format('SELECT (clock - today()) / 86400, tableoid = %s::oid, count(*) FROM %s WHERE clock >= today(-10) GROUP BY 1, 2 ORDER BY 1, 2', parent::oid, parent);
 END $$;
 -- what has been done since the last look
-CREATE TEMP TABLE seen (id bigint);
+CREATE TEMP TABLE seen AS SELECT id FROM zbxhist.maintenance_log;
 CREATE FUNCTION done(OUT parent regclass, OUT action text, OUT relation text, OUT rows bigint, OUT freed boolean, OUT sqlstate text, OUT message text)
 RETURNS SETOF record LANGUAGE sql AS $$
     WITH new AS (INSERT INTO seen SELECT id FROM zbxhist.maintenance_log EXCEPT SELECT id FROM seen RETURNING id)

@@ -39,6 +39,8 @@ SELECT zbxhist_internal.verify_interval('36 hours');
 SELECT zbxhist_internal.verify_interval('36 days');
 
 -- partitions are named and bounded in UTC, too
+-- one day for all of it
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 CREATE SCHEMA ranges;
 SET search_path = ranges, public;
 CREATE TABLE history (itemid bigint NOT NULL, clock integer NOT NULL DEFAULT 0,

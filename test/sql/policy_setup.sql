@@ -10,7 +10,7 @@ SELECT * FROM zbxhist.setup('no_such_schema');
 SELECT code, hint FROM zbxhist.check();
 
 -- one day for all of it
-DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 60; END $$;
+DO $$ BEGIN PERFORM pg_sleep(left_over + 1) FROM (SELECT 86400 - extract(epoch FROM now()) % 86400) AS day (left_over) WHERE left_over < 180; END $$;
 -- somebody else's history
 CREATE SCHEMA other;
 CREATE TABLE other.history (id bigint, clock timestamptz, value text);

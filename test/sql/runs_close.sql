@@ -20,7 +20,7 @@ SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack
 SELECT zbxhist.create_parent('history', '1 hour', retention => '100 years', pack_after => '1 hour', ingest => 'runs');
 SELECT ingest FROM zbxhist.parents WHERE parent = 'history'::regclass;
 SELECT substring(zbxhist_internal.describe_policy(c), 'new hours as runs') FROM zbxhist.parent_config c WHERE parent = 'history'::regclass;
-SELECT kind, state, count(*) > 3 AS many FROM zbxhist.partitions
+SELECT kind, state, count(*) > 2 AS many FROM zbxhist.partitions
  WHERE parent = 'history'::regclass AND state <> 'open' AND to_clock - from_clock = 3600
  GROUP BY kind, state ORDER BY 2;
 
