@@ -4,11 +4,8 @@
 -- changes nothing and tells no secrets; test/pgtap/catalog.sql has the list once more.
 
 -- Also for the scripts of updates.
-CREATE FUNCTION zbxhist_internal.grant_routines(extension name, everybody name[])
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.grant_routines(extension name, everybody name[]) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     routine record;
 BEGIN
@@ -28,7 +25,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.grant_routines(name, name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.grant_routines IS
 'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
 
 SELECT zbxhist_internal.grant_routines('zbxhist', '{

@@ -4,8 +4,7 @@
 -- of ours follow what it says.
 CREATE FUNCTION zbxhist_internal.refuse(code text, message text, detail text DEFAULT NULL, hint text DEFAULT NULL)
 RETURNS void
-LANGUAGE c VOLATILE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_refuse';
+LANGUAGE c VOLATILE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_refuse';
 
-COMMENT ON FUNCTION zbxhist_internal.refuse(text, text, text, text) IS
+COMMENT ON FUNCTION zbxhist_internal.refuse IS
 'Raises an error with this SQLSTATE, whose context has the caller''s own functions only (internal)';

@@ -54,22 +54,19 @@ BEGIN
 END
 $$;
 
-COMMENT ON SCHEMA zbxhist IS
-'zbxhist: partitioning and fast ingest for the Zabbix history and trends tables';
+COMMENT ON SCHEMA zbxhist IS 'zbxhist: partitioning and fast ingest for the Zabbix history and trends tables';
 GRANT USAGE ON SCHEMA zbxhist TO PUBLIC;
 
 -- What the extension calls itself and nobody else needs to know; its names may
 -- change with any version.
 CREATE SCHEMA zbxhist_internal;
 
-COMMENT ON SCHEMA zbxhist_internal IS
-'zbxhist: functions that the extension calls itself';
+COMMENT ON SCHEMA zbxhist_internal IS 'zbxhist: functions that the extension calls itself';
 GRANT USAGE ON SCHEMA zbxhist_internal TO PUBLIC, pg_database_owner;
 
 -- The tables of packed days are in here; they are no members of the
 -- extension, so pg_dump takes them along.
 CREATE SCHEMA zbxhist_packed AUTHORIZATION pg_database_owner;
 
-COMMENT ON SCHEMA zbxhist_packed IS
-'zbxhist: the tables of packed days';
+COMMENT ON SCHEMA zbxhist_packed IS 'zbxhist: the tables of packed days';
 GRANT USAGE ON SCHEMA zbxhist_packed TO PUBLIC;

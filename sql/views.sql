@@ -29,8 +29,7 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) r
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON VIEW zbxhist.parents IS
-'The managed tables, their policy, and the retention that counts';
+COMMENT ON VIEW zbxhist.parents IS 'The managed tables, their policy, and the retention that counts';
 COMMENT ON COLUMN zbxhist.parents.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.parents.partition_interval IS 'Time range of one partition';
 COMMENT ON COLUMN zbxhist.parents.premake IS 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
@@ -89,8 +88,7 @@ SELECT c.parent,
               pg_catalog.pg_total_relation_size(p.relation) AS bytes) e
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 
-COMMENT ON VIEW zbxhist.partitions IS
-'The partitions and packed days of all managed tables';
+COMMENT ON VIEW zbxhist.partitions IS 'The partitions and packed days of all managed tables';
 COMMENT ON COLUMN zbxhist.partitions.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.partitions.partition IS 'Its partition, or the table of the packed day';
 COMMENT ON COLUMN zbxhist.partitions.kind IS 'How it is stored: heap, an ordinary table; runs, statement by statement; or packed';
@@ -146,8 +144,7 @@ SELECT pg_catalog.date_trunc('day', l.started_at, 'UTC') AS day,
  GROUP BY 1, l.parent, l.action
  ORDER BY 1, l.parent::pg_catalog.text, pg_catalog.min(l.id);
 
-COMMENT ON VIEW zbxhist.maintenance_by_day IS
-'The log of maintenance, a row for each day (UTC), table and action';
+COMMENT ON VIEW zbxhist.maintenance_by_day IS 'The log of maintenance, a row for each day (UTC), table and action';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.day IS 'Begin of the day';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.maintenance_by_day.action IS 'What was done, as in maintenance_log';
@@ -197,8 +194,7 @@ SELECT c.parent,
   CROSS JOIN LATERAL zbxhist_internal.stored_values(c.parent) v
  ORDER BY c.parent::pg_catalog.text;
 
-COMMENT ON VIEW zbxhist.status IS
-'How each managed table is doing';
+COMMENT ON VIEW zbxhist.status IS 'How each managed table is doing';
 COMMENT ON COLUMN zbxhist.status.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.status.partitions IS 'Number of its partitions';
 COMMENT ON COLUMN zbxhist.status.packed_days IS 'Number of its packed days';
@@ -281,8 +277,7 @@ SELECT s.parent,
  GROUP BY s.parent, s.source, s.pid
 HAVING pg_catalog.count(s.compared_at) < pg_catalog.count(*);
 
-COMMENT ON VIEW zbxhist.progress IS
-'What is being done now that takes long, by maintenance or by hand';
+COMMENT ON VIEW zbxhist.progress IS 'What is being done now that takes long, by maintenance or by hand';
 COMMENT ON COLUMN zbxhist.progress.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.progress.action IS 'move, expire, pack, merge, compact, repack, undo, unpack, salvage, verify or import';
 COMMENT ON COLUMN zbxhist.progress.partition IS 'The partition or packed day concerned, or the table that is imported';

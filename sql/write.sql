@@ -1,52 +1,30 @@
 -- sql/write.sql
 
 CREATE FUNCTION zbxhist.add(
-    row_type anyelement,
-    itemids bigint[],
-    clocks integer[],
-    ns integer[],
-    "values" anycompatiblearray,
-    on_conflict text DEFAULT 'error')
-RETURNS bigint
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_add';
+    row_type anyelement, itemids bigint[], clocks integer[], ns integer[], "values" anycompatiblearray,
+    on_conflict text DEFAULT 'error') RETURNS bigint
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_add';
 
-COMMENT ON FUNCTION zbxhist.add(anyelement, bigint[], integer[], integer[], anycompatiblearray, text) IS
+COMMENT ON FUNCTION zbxhist.add IS
 'Stores a value for each element of the arrays and returns the number of rows stored; a key that is there is an error (error), keeps its value (ignore) or gets the new one (update); NULL::history names the managed table';
 
-CREATE FUNCTION zbxhist.delete_values(
-    parent regclass,
-    itemid bigint,
-    clock integer,
-    ns integer,
-    which text)
+CREATE FUNCTION zbxhist.delete_values(parent regclass, itemid bigint, clock integer, ns integer, which text)
 RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_delete_values';
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_delete_values';
 
 COMMENT ON FUNCTION zbxhist.delete_values(regclass, bigint, integer, integer, text) IS
 'Deletes the rows of an item at a moment (equal), before it (less, less_or_equal) or after it (greater, greater_or_equal) and returns their number';
 
-CREATE FUNCTION zbxhist.delete_values(
-    parent regclass,
-    itemid bigint,
-    moment timestamptz,
-    which text)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist.delete_values(parent regclass, itemid bigint, moment timestamptz, which text) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist.delete_values(parent, itemid, zbxhist_internal.time_clock(moment), zbxhist_internal.time_ns(moment), which)
 $$;
 
 COMMENT ON FUNCTION zbxhist.delete_values(regclass, bigint, timestamptz, text) IS
 'Deletes the rows of an item at a time (equal), before it (less, less_or_equal) or after it (greater, greater_or_equal) and returns their number';
 
-CREATE FUNCTION zbxhist.delete_item(itemid bigint)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist.delete_item(itemid bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     parent  regclass;
     deleted bigint := 0;
@@ -63,5 +41,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.delete_item(bigint) IS
+COMMENT ON FUNCTION zbxhist.delete_item IS
 'Deletes all rows of an item from every managed table and returns their number';

@@ -1,46 +1,32 @@
 -- sql/check/check.sql
 
-CREATE FUNCTION zbxhist_internal.format_day(clock bigint)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.format_day(clock bigint) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(to_timestamp(clock) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_day(bigint) IS
-'The UTC day of a clock, as pack and unpack want it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.format_day IS 'The UTC day of a clock, as pack and unpack want it (internal)';
 
-CREATE FUNCTION zbxhist_internal.format_time(moment timestamptz)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.format_time(moment timestamptz) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_time(timestamptz) IS
+COMMENT ON FUNCTION zbxhist_internal.format_time IS
 'A time in words, the same for every setting of the session (internal)';
 
-CREATE FUNCTION zbxhist_internal.object_list(objects text[])
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.object_list(objects text[]) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_to_string(objects[1:CASE WHEN cardinality(objects) > 4 THEN 3 ELSE 4 END], ', ')
            || CASE WHEN cardinality(objects) > 4
                    THEN format(' and %s more', cardinality(objects) - 3) ELSE '' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.object_list(text[]) IS
-'The first of some objects, and how many more there are (internal)';
+COMMENT ON FUNCTION zbxhist_internal.object_list IS 'The first of some objects, and how many more there are (internal)';
 
 -- What the next maintenance mends is told only when none has for a day.
-CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[])
-RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.is_overdue(parent regclass, VARIADIC steps text[]) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_config c
                      LEFT JOIN zbxhist.parent_state s ON s.parent = c.parent
                     WHERE c.parent = is_overdue.parent
@@ -50,28 +36,23 @@ AS $$
                       AND p.since < now() - interval '1 day')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_overdue(regclass, text[]) IS
+COMMENT ON FUNCTION zbxhist_internal.is_overdue IS
 'Whether maintenance of a table has not been run for a day, or could not do one of these steps for so long (internal)';
 
-CREATE FUNCTION zbxhist_internal.long_transactions()
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.long_transactions() RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'SELECT pid::text, usename, state, xact_start, left(query, 60) AS query FROM pg_stat_activity'
            ' WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid()'
            ' UNION ALL SELECT gid, owner, ''prepared'', prepared, NULL FROM pg_prepared_xacts'
            ' ORDER BY xact_start LIMIT 10;'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.long_transactions() IS
+COMMENT ON FUNCTION zbxhist_internal.long_transactions IS
 'The command that shows transactions which maintenance may be waiting for (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_maintenance(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     policy zbxhist.parent_config;
@@ -118,15 +99,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_maintenance(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_maintenance IS
 'The part of check that is about what maintenance has done (internal)';
 
 -- What a table is like that does not fit any more cannot be told by its clocks.
 CREATE FUNCTION zbxhist_internal.check_parent(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.check_fit(parent);
     IF FOUND THEN
@@ -147,15 +126,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_parent(regclass) IS
-'The part of check that is about one managed table (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_parent IS 'The part of check that is about one managed table (internal)';
 
 -- What has one cause and is mended by one command is one line.
-CREATE FUNCTION zbxhist.check()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist.check() RETURNS TABLE (severity text, code text, object text, message text, hint text)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT g.severity, g.code, zbxhist_internal.object_list(g.objects), g.message, g.hint
       FROM (
             SELECT a.severity, a.code, min(a.place) AS place,
@@ -184,5 +159,5 @@ AS $$
               g.place, g.code, g.objects[1] COLLATE "C", g.message COLLATE "C"
 $$;
 
-COMMENT ON FUNCTION zbxhist.check() IS
+COMMENT ON FUNCTION zbxhist.check IS
 'Everything an administrator should know, a line for each cause, with the command that mends it; when all is well, no rows, or notes (info) only';

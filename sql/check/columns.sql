@@ -1,10 +1,7 @@
 -- sql/check/columns.sql
 
-CREATE FUNCTION zbxhist_internal.earlier_name(parent regclass, trigger_name name)
-RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.earlier_name(parent regclass, trigger_name name) RETURNS name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT v.name
       FROM generate_series(0, 99) i,
            LATERAL (SELECT ('zzy_' || CASE i WHEN 0 THEN '' ELSE i || '_' END || trigger_name)::name) v (name)
@@ -13,14 +10,12 @@ AS $$
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.earlier_name(regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.earlier_name IS
 'A name for a trigger that sorts before those of the routing (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_columns(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT 'warning', 'own_column', p.partition::text,
@@ -51,14 +46,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_columns IS
 'The part of check that finds columns and constraints which a partition has and its parent has not (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_fit(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'error', 'unfit', check_fit.parent::text,
            format('maintenance leaves the table alone, new rows stay in the table itself: %s', u.problem),
            u.remedy
@@ -66,14 +59,12 @@ AS $$
      WHERE u.problem IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_fit(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_fit IS
 'The part of check that finds tables which were altered until they cannot be maintained (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_policy(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
 BEGIN
@@ -94,16 +85,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_policy(regclass) IS
-'The part of check that is about the policy of a table (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_policy IS 'The part of check that is about the policy of a table (internal)';
 
 -- Settings that are not there are one cause, for history as for trends.  What only
 -- the override is missing for is told by check_zabbix, as is who cannot know.
 CREATE FUNCTION zbxhist_internal.check_retention()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'no_retention',
            zbxhist_internal.object_list(array_agg(c.parent::text ORDER BY u.place)),
            format('zbxhist deletes nothing of it: %s.  Give it a retention; with that of the command nothing is deleted now',
@@ -125,5 +113,5 @@ AS $$
      GROUP BY k.relnamespace, k.relowner, replace(e.problem, 'hk_trends', 'hk_history')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_retention() IS
+COMMENT ON FUNCTION zbxhist_internal.check_retention IS
 'The part of check that finds tables of which nothing is deleted (internal)';

@@ -2,11 +2,8 @@
 
 -- As long as Zabbix keeps values if nobody says otherwise: 31 days of history,
 -- 365 of trends; or longer, if there are older ones.
-CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     oldest bigint;
 BEGIN
@@ -17,15 +14,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.harmless_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.harmless_days IS
 'A retention in days by which nothing of a table would be deleted now (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     packed CONSTANT regclass := zbxhist_internal.packed_table(parent);
@@ -136,14 +130,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_packed(regclass) IS
-'The part of check that is about packed days (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_unpacked(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem CONSTANT text := zbxhist_internal.why_not_packable(policy.parent);
     cutoff  CONSTANT bigint := zbxhist_internal.clock_before(policy.pack_after);
@@ -177,16 +168,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_unpacked(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.check_unpacked IS
 'The part of check that is about partitions that ought to be packed and are not (internal)';
 
 -- What create_runs has made, and what INSERT wants of it: see
 -- src/ingest/run_table.c and src/packed/runs/run_index.c.
-CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass)
-RETURNS TABLE (problem text, remedy text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass) RETURNS TABLE (problem text, remedy text)
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     WITH made AS MATERIALIZED (
         SELECT x.indexrelid::regclass AS index, x.indisvalid, c.columns
           FROM pg_index x
@@ -220,14 +208,12 @@ AS $$
       FROM pg_class k WHERE k.oid = runs AND k.relrowsecurity
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.altered_runs(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.altered_runs IS
 'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT bigint := zbxhist_internal.current_clock();
     problem text;
@@ -270,5 +256,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_runs(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_runs IS
 'The part of check that is about hours whose values are stored as runs (internal)';

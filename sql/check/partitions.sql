@@ -2,9 +2,7 @@
 
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     past CONSTANT text := CASE WHEN zbxhist_internal.deletion_clock(parent) IS NULL THEN ''
                                ELSE format('; what is past retention stays in it: to have that back in %s, insert it', parent) END;
@@ -44,14 +42,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
 'The part of check that compares the partitions with their parent and each other (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy    CONSTANT text := 'CALL zbxhist.run_maintenance();';
     month_ahead CONSTANT bigint := zbxhist_internal.current_clock() + 2592000;
@@ -116,15 +112,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_rows(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_rows IS
 'The part of check that is about rows in the parent itself (internal)';
 
 -- The indexes that maintenance builds are none of these, see step_index.
 CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     lacking record;
     extra   record;
@@ -191,14 +185,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_indexes(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_indexes IS
 'The part of check that is about keys which partitions lack, and indexes which they have alone (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_alignment(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
 BEGIN
@@ -220,5 +212,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_alignment(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_alignment IS
 'The part of check that is about what maintenance ought to have given to partitions (internal)';

@@ -2,25 +2,21 @@
 
 CREATE FUNCTION zbxhist_internal.counters()
 RETURNS TABLE (parent oid, values_routed bigint, values_kept bigint, batches bigint, values_fast bigint)
-LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
-AS 'MODULE_PATHNAME', 'zbxhist_counters';
+LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_counters';
 
-COMMENT ON FUNCTION zbxhist_internal.counters() IS
+COMMENT ON FUNCTION zbxhist_internal.counters IS
 'Values sent to partitions, values kept in the parent, batches, and values planned as fast inserts, since the server started; no rows if the server has no shared memory for it (internal)';
 
 CREATE FUNCTION zbxhist_internal.stored_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
-LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10
-AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
+LANGUAGE c VOLATILE PARALLEL SAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_stored_paths';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_paths() IS
+COMMENT ON FUNCTION zbxhist_internal.stored_paths IS
 'What insert_paths() returns; no rows if the server has no shared memory for it (internal)';
 
 CREATE FUNCTION zbxhist.insert_paths()
 RETURNS TABLE (parent regclass, path text, statements bigint, values_stored bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY SELECT * FROM zbxhist_internal.stored_paths();
     IF NOT FOUND AND current_setting('server_version_num')::integer < 170000 AND NOT zbxhist_internal.is_shared() THEN
@@ -30,14 +26,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.insert_paths() IS
+COMMENT ON FUNCTION zbxhist.insert_paths IS
 'Statements and their values since the server started, by the way they took: "fast", without planner and trigger, or what kept them from it: column, copy, expression, function, not_loaded, on_conflict, query, replication, returning, row_security, rule, setting, trigger, view, with, other; no rows, and a notice that says why, if the server cannot count them';
 
 CREATE FUNCTION zbxhist_internal.check_database()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy  CONSTANT text := 'CALL zbxhist.run_maintenance();';
     is_late boolean;
@@ -110,16 +104,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_database() IS
-'The part of check that is about the database (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_database IS 'The part of check that is about the database (internal)';
 
 -- Told in the week after a set-up, when backups are looked at, and not for ever.
 -- A dump as a directory does not overwrite a former one.
 CREATE FUNCTION zbxhist_internal.check_backup()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'info', 'partial_dump', 'packed days',
            'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
            'dump the whole database (told for a week after the set-up)',
@@ -131,14 +122,11 @@ AS $$
     HAVING max(c.created_at) > now() - interval '7 days'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_backup() IS
-'What check() says about dumps (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_backup IS 'What check() says about dumps (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_libraries()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
@@ -164,15 +152,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_libraries() IS
+COMMENT ON FUNCTION zbxhist_internal.check_libraries IS
 'The part of check that is about libraries and functions (internal)';
 
 -- Who only monitors is not to take it for a good sign that nothing is told.
 CREATE FUNCTION zbxhist_internal.check_seen()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'not_seen', quote_ident(current_user),
            format('what this role may not read, check() does not see: %s.  Who owns the tables sees it, and so does maintenance: how many lines that had last, metrics() says',
                   string_agg(u.codes, '; ' ORDER BY u.place)),
@@ -201,5 +187,5 @@ AS $$
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_seen() IS
+COMMENT ON FUNCTION zbxhist_internal.check_seen IS
 'The part of check that says what the role which asks cannot see (internal)';

@@ -2,9 +2,7 @@
 
 CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     ours CONSTANT oid := 'zbxhist.route()'::regprocedure;
 BEGIN
@@ -56,15 +54,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
 'The part of check that is about triggers, rules and row security (internal)';
 
 -- What partitions lack maintenance gives them, see step_align.
 CREATE FUNCTION zbxhist_internal.check_row_triggers(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     command text;
     objects text[];
@@ -87,5 +83,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_row_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_row_triggers IS
 'The part of check that finds row triggers which a partition has and its parent has not (internal)';

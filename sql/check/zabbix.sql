@@ -2,9 +2,7 @@
 
 CREATE FUNCTION zbxhist_internal.check_zabbix()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place    record;
     unread   record;
@@ -34,16 +32,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_zabbix() IS
+COMMENT ON FUNCTION zbxhist_internal.check_zabbix IS
 'The part of check that is about the settings of Zabbix (internal)';
 
 -- setup with configure_zabbix asks before it has anything deleted.
 CREATE FUNCTION zbxhist_internal.check_housekeeping(zabbix name, option text, tables regclass[])
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     call     CONSTANT text := format('SELECT * FROM zbxhist.setup(%L, configure_zabbix => true);', zabbix);
     mode     CONSTANT record := zbxhist_internal.zabbix_setting(zabbix, option || '_mode');
@@ -93,16 +88,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_housekeeping(name, text, regclass[]) IS
+COMMENT ON FUNCTION zbxhist_internal.check_housekeeping IS
 'The part of check that is about the settings of Zabbix for history, or those for trends (internal)';
 
 -- What is in doubt, for a role that may read the items as maintenance does; and what
 -- maintenance has measured.
 CREATE FUNCTION zbxhist_internal.check_deleted_items(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'deleted_items', parent::text,
            format('values of deleted items stay until retention, though they are to be dropped: %s', i.problem),
            format('SELECT zbxhist.alter_parent(%L, deleted_items => ''keep'');', parent)
@@ -121,16 +114,13 @@ AS $$
        AND s.deleted_percent >= 1 AND s.deleted_bytes >= 1048576
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_deleted_items(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_deleted_items IS
 'The part of check that is about items of a table that Zabbix has deleted (internal)';
 
 -- Names of items as far as the caller may read them, of the worst three.
 CREATE FUNCTION zbxhist_internal.check_clocks(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 BEGIN
     IF NOT has_table_privilege('zbxhist.left_out', 'SELECT') THEN
         RETURN;
@@ -166,15 +156,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_clocks(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.check_clocks IS
 'The part of check that is about values that were left out for their clocks (internal)';
 
 -- What an extension of its own knows that is there as long as it is needed.
 CREATE FUNCTION zbxhist_internal.check_migrations()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     known CONSTANT boolean := to_regprocedure('zbxhist_internal.check_timescaledb()') IS NOT NULL;
 BEGIN
@@ -194,5 +182,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_migrations() IS
+COMMENT ON FUNCTION zbxhist_internal.check_migrations IS
 'The part of check that is about tables that another extension manages, or did (internal)';

@@ -1,55 +1,41 @@
 -- sql/locks/locks.sql
 
-CREATE FUNCTION zbxhist_internal.lock_class()
-RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$ SELECT 2053271657 $$;
+CREATE FUNCTION zbxhist_internal.lock_class() RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 2053271657 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_class() IS
+COMMENT ON FUNCTION zbxhist_internal.lock_class IS
 'First key of the advisory locks that keep two maintenance steps on one parent apart (internal)';
 
-CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
+CREATE FUNCTION zbxhist_internal.lock_moves(parent regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_moves';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_moves(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_moves IS
 'Until the end of the transaction, makes UPDATE and DELETE of a managed table wait before they take their snapshot; waits for those under way (internal)';
 
-CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
+CREATE FUNCTION zbxhist_internal.lock_packed_table(packed regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_packed_table';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_packed_table(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_packed_table IS
 'Takes ACCESS EXCLUSIVE on a foreign table, which LOCK TABLE does not (internal)';
 
-CREATE FUNCTION zbxhist_internal.lock_work(relation regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
+CREATE FUNCTION zbxhist_internal.lock_work(relation regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_lock_work';
 
-COMMENT ON FUNCTION zbxhist_internal.lock_work(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_work IS
 'Until the end of the transaction, tells INSERTs that it is maintenance that has a table locked, or asks for the lock (internal)';
 
-CREATE FUNCTION zbxhist_internal.patient_lock_timeout()
-RETURNS integer
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.patient_lock_timeout() RETURNS integer
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN least(1000 * extract(epoch FROM current_setting('deadlock_timeout')::interval) + 1500, 600000)::integer;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout() IS
+COMMENT ON FUNCTION zbxhist_internal.patient_lock_timeout IS
 'Longest wait for a lock that stops no writer, in milliseconds: long enough for an autovacuum to be told to give way (internal)';
 
-CREATE FUNCTION zbxhist_internal.short_lock_timeout()
-RETURNS integer
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.short_lock_timeout() RETURNS integer
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- the setting exists once the library is loaded
     PERFORM zbxhist.version();
@@ -58,17 +44,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.short_lock_timeout() IS
+COMMENT ON FUNCTION zbxhist_internal.short_lock_timeout IS
 'Longest wait for a lock that stops writers, in milliseconds (internal)';
 
 -- By their virtual numbers, which everybody may see, prepared ones, too.
 -- VACUUM, ANALYZE and autovacuum of a table are not among them: lock_patiently
 -- waits for them or sends them away.
-CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[])
-RETURNS text[]
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_holders(VARIADIC relations regclass[]) RETURNS text[]
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}')
       FROM pg_locks l
       JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
@@ -78,33 +61,27 @@ AS $$
        AND NOT (k.relkind = 'r' AND l.mode = 'ShareUpdateExclusiveLock')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_holders(regclass[]) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_holders IS
 'Other transactions that hold a lock on one of these tables (internal)';
 
 -- Called before a lock is taken that keeps readers out, so that nobody has to
 -- wait while VACUUM or another maintenance of the table is waited for.
-CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_patiently(relation regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
     EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', relation);
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_patiently(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_patiently IS
 'Takes SHARE UPDATE EXCLUSIVE on one table, which stops no reader and no INSERT (internal)';
 
 -- The weak lock first: it stops nobody, and sends an autovacuum away, for
 -- which the short wait for the strong one would not be long enough.  INSERTs see
 -- by the work lock that it is maintenance that they wait for.
-CREATE FUNCTION zbxhist_internal.lock_exclusively(relation regclass, milliseconds integer)
-RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_exclusively(relation regclass, milliseconds integer) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     foreign_table CONSTANT boolean :=
         EXISTS (SELECT FROM pg_class k WHERE k.oid = relation AND k.relkind = 'f');
@@ -125,7 +102,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_exclusively(regclass, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_exclusively IS
 'Takes ACCESS EXCLUSIVE on one table within a bounded time and returns the time it waited (internal)';
 
 -- All tables or none: a lock that is held while the next one is waited for
@@ -135,11 +112,8 @@ COMMENT ON FUNCTION zbxhist_internal.lock_exclusively(regclass, integer) IS
 -- A session that changes rows may have one of them and wait for another, which the
 -- caller has locked long since: neither would get on, and that session would be
 -- cancelled for it, so it is the caller that gives up.
-CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[])
-RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_with_patience(VARIADIC relations regclass[]) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     started CONSTANT timestamptz := clock_timestamp();
@@ -178,5 +152,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_with_patience(regclass[]) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_with_patience IS
 'Takes ACCESS EXCLUSIVE on tables after long work, with more than one try, and returns the time it waited (internal)';

@@ -2,20 +2,16 @@
 
 -- On this server the transactions that need the table have been waited for;
 -- those of a standby, unless it sends feedback, are unknown here.
-CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
+CREATE FUNCTION zbxhist_internal.end_older_snapshots(relation regclass, changed xid8) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_end_older_snapshots';
 
-COMMENT ON FUNCTION zbxhist_internal.end_older_snapshots(regclass, xid8) IS
+COMMENT ON FUNCTION zbxhist_internal.end_older_snapshots IS
 'Has standby servers end queries that do not see a transaction, before the table that has the rows for them is dropped (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_own_transactions()
-RETURNS void
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
+CREATE FUNCTION zbxhist_internal.require_own_transactions() RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_require_own_transactions';
 
-COMMENT ON FUNCTION zbxhist_internal.require_own_transactions() IS
+COMMENT ON FUNCTION zbxhist_internal.require_own_transactions IS
 'Raises an error if the calling procedure cannot commit (internal)';
 
 -- pg_stat_activity hides the snapshots of other roles' sessions from an
@@ -24,11 +20,8 @@ COMMENT ON FUNCTION zbxhist_internal.require_own_transactions() IS
 -- before it was made.  VACUUM reads no rows for anybody, and launchers read no
 -- tables of a database.  A prepared transaction has lost its virtual id, so all
 -- of them together have a name of their own.
-CREATE FUNCTION zbxhist_internal.running_transactions()
-RETURNS text[]
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.running_transactions() RETURNS text[]
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(l.virtualxid ORDER BY l.virtualxid), '{}')
            || CASE WHEN EXISTS (SELECT FROM pg_prepared_xacts x
                                  WHERE x.database = current_database())
@@ -44,16 +37,13 @@ AS $$
        AND NOT EXISTS (SELECT FROM pg_stat_progress_vacuum v WHERE v.pid = l.pid)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.running_transactions() IS
+COMMENT ON FUNCTION zbxhist_internal.running_transactions IS
 'The virtual transaction ids of all other sessions that may read tables of this database, and "prepared" if there are prepared ones (internal)';
 
 -- Snapshots handed on, and those of standby servers, show only in part.  A
 -- transaction of the future is another cluster's, from which a dump has it.
-CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.is_settled(settling text[], since xid8) RETURNS boolean
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- first, since the age of others counts from a later transaction than this
     since_age CONSTANT integer := age(since::xid);
@@ -76,7 +66,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_settled(text[], xid8) IS
+COMMENT ON FUNCTION zbxhist_internal.is_settled IS
 'Whether no transaction of a list is running any more, and no snapshot is known that is older than another transaction (internal)';
 
 -- Moved rows stay in their old table, deleted, for sessions with an older
@@ -84,11 +74,8 @@ COMMENT ON FUNCTION zbxhist_internal.is_settled(text[], xid8) IS
 -- every transaction must have ended that was running when the last move had
 -- been committed.  Called for the first time after a move, this makes the list
 -- of those; called again, it says whether one is still there.
-CREATE FUNCTION zbxhist_internal.settled(parent regclass)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.settled(parent regclass) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     state zbxhist.parent_state;
 BEGIN
@@ -101,16 +88,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.settled(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.settled IS
 'Whether no transaction can need the rows of a managed table at their place before the last move any more (internal)';
 
 -- To be called before work that would be in vain, since the lock that ends it
 -- could not be had.
-CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass, milliseconds integer)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.wait_for_readers(relation regclass, milliseconds integer) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
     holders  text[];
@@ -130,14 +114,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wait_for_readers(regclass, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.wait_for_readers IS
 'Raises an error if a transaction holds a lock on a table for longer than a time (internal)';
 
-CREATE FUNCTION zbxhist_internal.wait_for_transactions(milliseconds integer)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.wait_for_transactions(milliseconds integer) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     deadline CONSTANT timestamptz := clock_timestamp() + milliseconds * interval '1 ms';
     present  CONSTANT text[] := zbxhist_internal.running_transactions();
@@ -148,17 +129,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wait_for_transactions(integer) IS
+COMMENT ON FUNCTION zbxhist_internal.wait_for_transactions IS
 'Waits a bounded time for the end of the transactions that run now (internal)';
 
 -- What step_verify has found out, and nobody has marked since, need not be
 -- looked for again: in a parent of terabytes that would be a walk over all its
 -- items, each quarter of an hour.
-CREATE FUNCTION zbxhist_internal.may_wait(parent regclass)
-RETURNS boolean
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.may_wait(parent regclass) RETURNS boolean
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.stray_mark m WHERE m.parent = may_wait.parent)
         OR EXISTS (SELECT FROM zbxhist.list_partitions(may_wait.parent) p
                      LEFT JOIN zbxhist.partition_state s ON s.partition = p.partition
@@ -170,16 +148,13 @@ AS $$
                                          AND t.xmin = s.verified))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_wait(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.may_wait IS
 'Whether rows that belong to a partition may be in the parent, as far as step_verify knows (internal)';
 
 -- A standby with hot_standby_feedback tells every ten seconds what its queries
 -- need, even if that is nothing any more, see wal_receiver_status_interval.
-CREATE FUNCTION zbxhist_internal.most_tries(tries integer)
-RETURNS integer
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.most_tries(tries integer) RETURNS integer
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity a
                               WHERE a.backend_type = 'walsender' AND a.backend_xmin IS NOT NULL
                              UNION ALL
@@ -187,14 +162,11 @@ AS $$
                 THEN greatest(tries, 48) ELSE tries END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.most_tries(integer) IS
+COMMENT ON FUNCTION zbxhist_internal.most_tries IS
 'How often, a quarter of a second apart, it is looked whether older transactions have ended: so often, or longer where a standby server tells of its own (internal)';
 
-CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.refuse_to_wait(parent regclass, tries integer) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF tries < zbxhist_internal.most_tries(20) THEN
         RETURN;
@@ -205,5 +177,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.refuse_to_wait(regclass, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.refuse_to_wait IS
 'Raises an error when older transactions have been waited for often enough (internal)';

@@ -1,10 +1,7 @@
 -- sql/maintenance/by_hand.sql
 
-CREATE FUNCTION zbxhist_internal.lock_for_hand(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_for_hand(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- a run of maintenance goes from step to step and is soon at its next
     PERFORM set_config('lock_timeout', zbxhist_internal.patient_lock_timeout()::text, true);
@@ -20,15 +17,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_for_hand(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_for_hand IS
 'Waits for maintenance of a managed table of the caller''s to come to the end of its step, and keeps it from the next (internal)';
 
-CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
     RETURN CASE step
@@ -43,12 +36,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_by_hand(regclass, text, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.run_by_hand IS
 'Runs a step of packing or unpacking for somebody who is told what goes wrong (internal)';
 
 CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     answer pg_catalog.text;
     tries  integer := 0;
@@ -69,12 +61,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand(regclass, text, regclass) IS
+COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand IS
 'Runs a step of packing or unpacking until it is done, each time in a transaction of its own (internal)';
 
 CREATE PROCEDURE zbxhist_internal.repeat_each_by_hand(parent regclass, step text, relations regclass[])
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     relation pg_catalog.regclass;
 BEGIN
@@ -87,20 +78,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_each_by_hand(regclass, text, regclass[]) IS
+COMMENT ON PROCEDURE zbxhist_internal.repeat_each_by_hand IS
 'Runs a step of packing or unpacking for one relation after the other, each until it is done (internal)';
 
 -- Each day waits twice for transactions that have to end first.  Days that take
 -- the same step one after the other wait for them together, else a table of a
 -- thousand hours would wait two thousand times.  By hand a problem is an error,
 -- and nobody sleeps between two steps for the sake of others.
-CREATE PROCEDURE zbxhist_internal.unpack_together(
-    parent regclass,
-    days regclass[],
-    by_hand boolean,
-    INOUT answer text)
-LANGUAGE plpgsql
-AS $$
+CREATE PROCEDURE zbxhist_internal.unpack_together(parent regclass, days regclass[], by_hand boolean, INOUT answer text)
+LANGUAGE plpgsql AS $$
 DECLARE
     day       pg_catalog.regclass;
     result    pg_catalog.text;
@@ -159,5 +145,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.unpack_together(regclass, regclass[], boolean, text) IS
+COMMENT ON PROCEDURE zbxhist_internal.unpack_together IS
 'Unpacks packed days, each step in a transaction of its own, that wait together for older transactions (internal)';

@@ -2,11 +2,8 @@
 
 -- The clock is the column of the partitions' bounds.  Of the others only packed
 -- days know the former names.
-CREATE FUNCTION zbxhist_internal.renamed_column(parent regclass, column_name name)
-RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.renamed_column(parent regclass, column_name name) RETURNS name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT f.attname
       FROM (SELECT 1 AS place, a.attname
               FROM pg_inherits i
@@ -27,16 +24,13 @@ AS $$
      ORDER BY f.place LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.renamed_column(regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.renamed_column IS
 'The column of a managed table that had another name before, if that is known (internal)';
 
 -- One column at a time: the next one is told when this one is as it was.  What
 -- ALTER TABLE cannot bring back, undo can do without.
-CREATE FUNCTION zbxhist_internal.mend_columns(parent regclass)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.mend_columns(parent regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted record;
     actual pg_attribute;
@@ -67,16 +61,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.mend_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.mend_columns IS
 'The command that gives a managed table the next of the columns that it must have, or else makes it a plain one (internal)';
 
 -- A managed table may be altered until it is none that zbxhist could manage.
 -- Its rows go on being read and written, by SQL and the triggers; whatever
 -- else would look at its clocks leaves it alone.
 CREATE FUNCTION zbxhist_internal.why_unfit(parent regclass, OUT problem text, OUT remedy text)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     SELECT format('foreign key "%s" of table %s refers to it', c.conname, c.conrelid::regclass),
            format('ALTER TABLE %s DROP CONSTRAINT %I;', c.conrelid::regclass, c.conname)
@@ -95,5 +87,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.why_unfit(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.why_unfit IS
 'Why a managed table cannot be maintained as it is now, and the command that mends it; NULL if it can (internal)';

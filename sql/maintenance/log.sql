@@ -1,19 +1,9 @@
 -- sql/maintenance/log.sql
 
 CREATE FUNCTION zbxhist_internal.log_action(
-    parent regclass,
-    action text,
-    relation text,
-    rows bigint,
-    bytes bigint,
-    started_at timestamptz,
-    lock_wait interval DEFAULT NULL,
-    sqlstate text DEFAULT NULL,
-    message text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, action text, relation text, rows bigint, bytes bigint, started_at timestamptz,
+    lock_wait interval DEFAULT NULL, sqlstate text DEFAULT NULL, message text DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO zbxhist.maintenance_log
         (started_at, parent, action, relation, rows, bytes, duration, lock_wait, sqlstate, message)
@@ -34,14 +24,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.log_action(regclass, text, text, bigint, bigint, timestamptz, interval, text, text) IS
+COMMENT ON FUNCTION zbxhist_internal.log_action IS
 'Writes an entry of the maintenance log and, if it is an error, remembers it for the status (internal)';
 
-CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.set_action(parent regclass, action text, relation text) RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.parent_state s
        SET action = set_action.action, relation = set_action.relation,
            action_pid = pg_backend_pid(), action_started = clock_timestamp(),
@@ -50,33 +37,23 @@ AS $$
      WHERE s.parent = set_action.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.set_action(regclass, text, text) IS
+COMMENT ON FUNCTION zbxhist_internal.set_action IS
 'Notes the batched action that begins, for the view progress (internal)';
 
 -- A lock not got, a deadlock, rows that some transactions still see otherwise:
 -- the next run tries again, and mostly succeeds.
-CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text)
-RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(sqlstate, '55P03') IN ('55P03', '40P01', '40001', '55006')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_transient(text) IS
+COMMENT ON FUNCTION zbxhist_internal.is_transient IS
 'Whether the next maintenance is likely to succeed where one failed with this SQLSTATE, or had to wait (internal)';
 
 CREATE FUNCTION zbxhist_internal.note_outcome(
-    parent regclass,
-    step text,
-    relation text,
-    answer text,
-    sqlstate text DEFAULT NULL,
-    message text DEFAULT NULL)
+    parent regclass, step text, relation text, answer text, sqlstate text DEFAULT NULL, message text DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF answer NOT IN ('wait', 'postponed', 'locked', 'failed') THEN
         DELETE FROM zbxhist.step_problem p
@@ -91,29 +68,24 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_outcome(regclass, text, text, text, text, text) IS
+COMMENT ON FUNCTION zbxhist_internal.note_outcome IS
 'Notes that a step of maintenance could not be done, or forgets that (internal)';
 
-CREATE FUNCTION zbxhist_internal.note_holders(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.note_holders(parent regclass, partition regclass) RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.step_problem p
        SET holders = zbxhist_internal.lock_holders(partition, zbxhist_internal.packed_table(note_holders.parent))
      WHERE p.parent = note_holders.parent AND p.step = 'pack' AND p.relation = partition::text
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_holders(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.note_holders IS
 'Notes which session keeps a partition from being packed after it has been waited for (internal)';
 
 -- Once in ten seconds.  What maintenance does every hour is told to nobody: who
 -- has cron call it would get a mail each time.
 CREATE FUNCTION zbxhist_internal.tell_progress(parent regclass, step text, relation regclass, began timestamptz)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := statement_timestamp();
     seconds CONSTANT integer := extract(epoch FROM clock_timestamp() - started);
@@ -135,5 +107,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.tell_progress(regclass, text, regclass, timestamptz) IS
+COMMENT ON FUNCTION zbxhist_internal.tell_progress IS
 'Tells now and then how far a step has come that takes long; began is when it was called last (internal)';

@@ -1,10 +1,7 @@
 -- sql/maintenance/packed_steps.sql
 
-CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_pack(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text;
 BEGIN
@@ -27,14 +24,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_pack(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_pack IS
 'Maintenance: packs a partition that the policy wants packed (internal)';
 
-CREATE FUNCTION zbxhist_internal.skip_in_use(parent regclass, partition regclass, may_wait boolean)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.skip_in_use(parent regclass, partition regclass, may_wait boolean) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
     present CONSTANT text[] := zbxhist_internal.lock_holders(partition, packed);
@@ -53,17 +47,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.skip_in_use(regclass, regclass, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.skip_in_use IS
 'Whether to leave a partition unpacked in this run, since it is in use by a transaction that is not to be waited for; notes that (internal)';
 
 -- What is in the way goes by itself, so it is no error.  A day that could not
 -- be repacked after all is not tried again for some hours; one that never can
 -- be, which is noted here, not before it has grown.
-CREATE FUNCTION zbxhist_internal.step_repack(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_repack(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     has_begun CONSTANT boolean := EXISTS (
@@ -122,17 +113,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_repack(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_repack IS
 'Maintenance: repacks a packed day that wastes space; later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
 
 -- What is in the way goes by itself, so it is no error; what could not be made
 -- one after all is tried again in an hour.  A day that never can be, since it is
 -- damaged or something depends on it, is left out from then on.
-CREATE FUNCTION zbxhist_internal.step_compact(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_compact(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     has_begun CONSTANT boolean := EXISTS (
@@ -179,7 +167,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_compact(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_compact IS
 'Maintenance: makes the packed parts of a day one; postponed, if something is in the way (internal)';
 
 -- First an empty partition; when every transaction knows of it, the rows go
@@ -190,11 +178,8 @@ COMMENT ON FUNCTION zbxhist_internal.step_compact(regclass, regclass) IS
 --
 -- A table that cannot have partitions any more gets the rows itself, when they
 -- all come back to it anyway.
-CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salvage boolean DEFAULT false)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_unpack(parent regclass, day regclass, salvage boolean DEFAULT false) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     started CONSTANT timestamptz := clock_timestamp();
@@ -254,5 +239,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_unpack(regclass, regclass, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.step_unpack IS
 'Unpacks a packed day, one of its three steps: more, call again; wait, call again later (internal)';

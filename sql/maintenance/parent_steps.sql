@@ -1,10 +1,7 @@
 -- sql/maintenance/parent_steps.sql
 
-CREATE FUNCTION zbxhist_internal.forget_dropped()
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM zbxhist.parent_config c
      WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = c.parent);
     DELETE FROM zbxhist.auditlog_config c
@@ -32,15 +29,11 @@ AS $$
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.forget_dropped() IS
-'Forgets managed tables that have been dropped (internal)';
+COMMENT ON FUNCTION zbxhist_internal.forget_dropped IS 'Forgets managed tables that have been dropped (internal)';
 
 -- One row of each item and hour is left.
-CREATE FUNCTION zbxhist_internal.sum_left_out(parent regclass)
-RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.sum_left_out(parent regclass) RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM zbxhist.left_out l
      WHERE l.parent = sum_left_out.parent AND l.noted_at < now() - interval '1 day';
     WITH note AS (
@@ -53,14 +46,11 @@ AS $$
      GROUP BY n.parent, n.itemid, date_trunc('hour', n.noted_at)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.sum_left_out(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.sum_left_out IS
 'Maintenance: forgets which values were left out more than a day ago, and adds up the others (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_begin(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     unfit  record;
@@ -80,14 +70,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_begin(regclass) IS
-'Maintenance: begins a run for one parent (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     policy  zbxhist.parent_config;
@@ -108,18 +94,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_take_up(regclass) IS
-'Maintenance: makes a new Zabbix table a managed one (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_take_up IS 'Maintenance: makes a new Zabbix table a managed one (internal)';
 
 -- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
 -- and written to through the parent in between, but are not maintained: the owner
 -- of the one would run code of the other's.  The role that maintains may lack the
 -- rights to mend that; check says so.
-CREATE FUNCTION zbxhist_internal.step_owner(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_owner(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     owner   CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
@@ -143,14 +125,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_owner(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_owner IS
 'Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner that this has now (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     missing CONSTANT name[] := ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent));
@@ -171,17 +150,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_trigger(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_trigger IS
 'Maintenance: gives a managed table the routing triggers that it lacks (internal)';
 
 -- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
 -- Foreign keys hold for rows to come: to look through those that are there
 -- would lock the table they refer to.
-CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_align(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     found   text[];
@@ -219,16 +195,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_align(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_align IS
 'Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent (internal)';
 
 -- Those that are dropped are in the way of UPDATE and DELETE if the table has
 -- runs.  While an index is built, readers go on and new rows stay in the parent.
-CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     waited  interval;
@@ -260,14 +233,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_index(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_index IS
 'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started  CONSTANT timestamptz := clock_timestamp();
     problems bigint;
@@ -291,15 +261,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_inspect(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_inspect IS
 'Maintenance: looks through a packed day and remembers what is damaged (internal)';
 
 -- Once a day: check() must not take as long as this may.
-CREATE FUNCTION zbxhist_internal.step_measure(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     UPDATE zbxhist.parent_state s
        SET (deleted_bytes, deleted_percent) = (SELECT m.bytes, m.percent FROM zbxhist_internal.measure_deleted(step_measure.parent) m),
@@ -316,14 +283,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_measure(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_measure IS
 'Maintenance: notes once a day what values of deleted items take, and the oldest value in the table itself (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_end(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT timestamptz := clock_timestamp();
 BEGIN
@@ -341,5 +305,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_end(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_end IS
 'Maintenance: ends a run for one parent and forgets old log entries (internal)';

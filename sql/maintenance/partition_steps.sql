@@ -1,10 +1,7 @@
 -- sql/maintenance/partition_steps.sql
 
-CREATE FUNCTION zbxhist_internal.step_premake(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_premake(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     started CONSTANT timestamptz := clock_timestamp();
@@ -21,15 +18,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_premake(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_premake IS
 'Maintenance: creates the next partition that the policy wants (internal)';
 
 -- For move_existing: from the newest to the oldest.
-CREATE FUNCTION zbxhist_internal.step_extend(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_extend(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     started CONSTANT timestamptz := clock_timestamp();
@@ -49,18 +43,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_extend(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_extend IS
 'Maintenance: creates the partition of the newest rows in the parent that have none (internal)';
 
 -- What comes is made before the lock is asked for, so that it is held for the
 -- moment of a drop.  A session that stores a row meanwhile stores it in what is there,
 -- which then stays, or in the parent.  A table of runs is read as packed days are:
 -- a reader of one may come to it next.
-CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_replace(parent regclass, place regclass, action text) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := place::text;
@@ -97,17 +88,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_replace(regclass, regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.step_replace IS
 'Maintenance: puts shorter partitions in the place of an empty one of a day to come (split), or a table of runs in that of a partition, or the other way round (replace) (internal)';
 
 -- A dump does not hold the dependencies.  What a new column contains in packed
 -- rows is noted by an event trigger, which may be disabled.  A session that
 -- deletes packed rows says how many.
-CREATE FUNCTION zbxhist_internal.step_attach(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_attach(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     packed  regclass := zbxhist_internal.packed_table(parent);
     options text;
@@ -144,14 +132,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_attach(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_attach IS
 'Maintenance: makes packed days depend on the foreign table that stands for them, and notes what new columns contain in them and how many values have been deleted (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_drop(parent regclass, relation regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
 BEGIN
@@ -166,18 +151,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_drop(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_drop IS
 'Maintenance: drops a partition or a packed day that is past retention, or detaches a partition (internal)';
 
 -- Empties a parent whose rows have all been moved or are past retention, so
 -- that inserts and maintenance find a table of no pages.  INSERTs wait while
 -- the lock is waited for and held, for the time allowed altogether: how long it
 -- will be held is measured first, what is left is for the wait.
-CREATE FUNCTION zbxhist_internal.step_truncate(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_truncate(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cutoff  CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
@@ -223,5 +205,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_truncate(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_truncate IS
 'Maintenance: truncates a parent, without its partitions, when nothing in it is needed any more (internal)';

@@ -1,11 +1,8 @@
 -- sql/maintenance/preview.sql
 
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
-RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz,
-               rows bigint, bytes bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
     cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
@@ -99,16 +96,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preview_parent(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.preview_parent IS
 'What the next maintenance of one managed table would do (internal)';
 
 -- What is to be done to several partitions of one day is one row.
 CREATE FUNCTION zbxhist.preview(parent regclass DEFAULT NULL)
-RETURNS TABLE (table_name regclass, action text, partition text,
-               from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+RETURNS TABLE (
+    table_name regclass, action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint,
+    bytes bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     target regclass;
 BEGIN
@@ -143,5 +139,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.preview(regclass) IS
+COMMENT ON FUNCTION zbxhist.preview IS
 'What the next maintenance would create, split, replace, move, pack, merge, compact, repack, archive, write in another tablespace (set_tablespace) and drop, with rows (an estimate) and bytes; a row for all partitions of a day';

@@ -1,10 +1,7 @@
 -- sql/maintenance/row_steps.sql
 
-CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds record;
 BEGIN
@@ -19,14 +16,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_move(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_move IS
 'Maintenance: moves a batch of rows from the parent to their partition (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entry zbxhist.packed_day;
     state zbxhist.parent_state;
@@ -67,16 +61,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_merge(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_merge IS
 'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
 
 -- The worker that INSERTs start does the same, see src/maintenance/merger.c; what
 -- is in the way is gone by the next run.
-CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     merged bigint;
 BEGIN
@@ -92,16 +83,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_merge_runs(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_merge_runs IS
 'Maintenance: merges runs of an hour of which there are many (internal)';
 
 -- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
 -- of them are past retention, and then one TRUNCATE takes them.
-CREATE FUNCTION zbxhist_internal.step_expire(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_expire(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cutoff CONSTANT bigint := zbxhist_internal.deletion_clock(parent);
     state  zbxhist.parent_state;
@@ -138,7 +126,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_expire(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_expire IS
 'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
 
 -- Finds out for which partitions, and tables of runs, the parent has no rows, so
@@ -150,11 +138,8 @@ COMMENT ON FUNCTION zbxhist_internal.step_expire(regclass) IS
 -- The strays lock keeps some inserts waiting.  A small parent is looked through
 -- under it; a large one in the transaction after the one that took it and
 -- removed the marks, and what has been marked meanwhile makes the look void.
-CREATE FUNCTION zbxhist_internal.step_verify(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_verify(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT text[] := zbxhist_internal.running_transactions();
     looking boolean;
@@ -213,5 +198,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_verify(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_verify IS
 'Maintenance: notes for which partitions no row is in the parent (internal)';

@@ -4,22 +4,17 @@
 -- policies, expressions of indexes and constraints.  The user who maintains it,
 -- a superuser maybe, runs that as the owner, in a security-restricted operation.
 CREATE FUNCTION zbxhist_internal.execute_as_owner(
-    relation regclass,
-    statement text,
-    VARIADIC arguments text[] DEFAULT '{}')
-RETURNS text
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
+    relation regclass, statement text, VARIADIC arguments text[] DEFAULT '{}') RETURNS text
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_execute_as_owner';
 
-COMMENT ON FUNCTION zbxhist_internal.execute_as_owner(regclass, text, text[]) IS
+COMMENT ON FUNCTION zbxhist_internal.execute_as_owner IS
 'Runs a statement with the rights of a table''s owner, for somebody who has them; returns the first column of the first row, or the number of rows (internal)';
 
 -- A procedure that commits cannot have a SET clause, so each transaction sets
 -- its search_path itself.  The types of its variables are looked up before that,
 -- in the caller's.
 CREATE PROCEDURE zbxhist_internal.next_transaction()
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM zbxhist_internal.require_own_transactions();
     COMMIT;
@@ -28,14 +23,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.next_transaction() IS
+COMMENT ON PROCEDURE zbxhist_internal.next_transaction IS
 'Commits, and begins a transaction with a safe search_path (internal)';
 
-CREATE FUNCTION zbxhist_internal.most_calls(parent regclass, step text)
-RETURNS integer
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.most_calls(parent regclass, step text) RETURNS integer
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
         -- these raise an error when a batch of rows has not got on
         WHEN step IN ('move', 'merge', 'expire', 'undo_move', 'auditlog', 'archive', 'archive_clean') THEN 2147483647
@@ -49,14 +41,11 @@ AS $$
         ELSE 20 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.most_calls(regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.most_calls IS
 'How often a step of maintenance may ask to be called again (internal)';
 
-CREATE FUNCTION zbxhist_internal.give_up(parent regclass, step text, relation text, calls integer)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.give_up(parent regclass, step text, relation text, calls integer) RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem CONSTANT text := format('it asked to be called again %s times', calls);
 BEGIN
@@ -67,7 +56,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.give_up(regclass, text, text, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.give_up IS
 'Ends a step of maintenance that does not come to an end by itself, and logs it (internal)';
 
 -- One step of maintenance on one parent, in the transaction of the caller,
@@ -78,12 +67,8 @@ COMMENT ON FUNCTION zbxhist_internal.give_up(regclass, text, text, integer) IS
 -- is at this parent), locked (no lock in time), later (in the next run),
 -- postponed (to a later run, for a reason), unfit (nothing can be done for the
 -- table as it is now), failed.
-CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.run_step(parent regclass, step text, relation regclass DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := relation::text;
@@ -166,7 +151,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_step(regclass, text, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.run_step IS
 'Runs one step of maintenance, logs its failure, and says whether to go on (internal)';
 
 -- Between two batches it sleeps as long as the batch took, so that maintenance
@@ -176,13 +161,8 @@ COMMENT ON FUNCTION zbxhist_internal.run_step(regclass, text, regclass) IS
 -- Whatever is wrong with a table, a run comes to an end: steps that go through
 -- rows prove that each batch has got on, and the others know how often they
 -- may ask to be called again.
-CREATE PROCEDURE zbxhist_internal.repeat_step(
-    parent regclass,
-    step text,
-    relation regclass,
-    INOUT answer text)
-LANGUAGE plpgsql
-AS $$
+CREATE PROCEDURE zbxhist_internal.repeat_step(parent regclass, step text, relation regclass, INOUT answer text)
+LANGUAGE plpgsql AS $$
 DECLARE
     tries integer := 0;
     calls integer := 0;
@@ -218,15 +198,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_step(regclass, text, regclass, text) IS
+COMMENT ON PROCEDURE zbxhist_internal.repeat_step IS
 'Runs a step of maintenance until it is done, in a transaction each time (internal)';
 
-CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text)
-RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     problem text;
@@ -287,7 +263,7 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.work_list(regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.work_list IS
 'The partitions or packed days on which a step of maintenance has something to do; none, and a log entry, if that cannot be found out (internal)';
 
 -- What keeps one partition from it may leave the next one alone: a transaction
@@ -296,8 +272,7 @@ COMMENT ON FUNCTION zbxhist_internal.work_list(regclass, text) IS
 -- else only partitions that are free are tried.  A snapshot that is too old for
 -- three, say a dump's, is so for all that come after.
 CREATE PROCEDURE zbxhist_internal.pack_closed(parent regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     answer    pg_catalog.text;
@@ -321,12 +296,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.pack_closed(regclass) IS
+COMMENT ON PROCEDURE zbxhist_internal.pack_closed IS
 'Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out those in use (internal)';
 
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     policy    zbxhist.parent_config;
     partition pg_catalog.regclass;
@@ -414,12 +388,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.maintain_parent(regclass) IS
-'Maintenance of one managed table (internal)';
+COMMENT ON PROCEDURE zbxhist_internal.maintain_parent IS 'Maintenance of one managed table (internal)';
 
 CREATE PROCEDURE zbxhist.run_maintenance(parent regclass DEFAULT NULL)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     target pg_catalog.regclass;
     answer pg_catalog.text;
@@ -457,5 +429,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.run_maintenance(regclass) IS
+COMMENT ON PROCEDURE zbxhist.run_maintenance IS
 'Does everything that time brings, for one managed table or all: premake, move rows out of the parent, drop, pack, merge late rows, repack; each step in a transaction of its own.  Call it every quarter of an hour';

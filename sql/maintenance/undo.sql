@@ -1,10 +1,7 @@
 -- sql/maintenance/undo.sql
 
-CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_undo_begin(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     UPDATE zbxhist.parent_config c SET routing = false WHERE c.parent = step_undo_begin.parent;
     PERFORM zbxhist_internal.step_begin(parent);
@@ -18,25 +15,19 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_begin(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_undo_begin IS
 'Undo: from now on every new row stays in the parent (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass)
-RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_undo_settle(parent regclass) RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.settled(parent) THEN 'done' ELSE 'wait' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_settle(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_undo_settle IS
 'Undo: waits for transactions that may need the moved rows where they were (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_undo_move(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_undo_move(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds record;
 BEGIN
@@ -51,14 +42,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_move(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_undo_move IS
 'Undo: moves a batch of rows from a partition back to the parent (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_undo_drop(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := partition::text;
@@ -81,14 +69,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_drop(regclass, regclass) IS
-'Undo: drops a partition that has been emptied (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_undo_drop IS 'Undo: drops a partition that has been emptied (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_undo_end(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
@@ -121,12 +105,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_undo_end(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_undo_end IS
 'Undo: takes the triggers off the parent and forgets it (internal)';
 
 CREATE PROCEDURE zbxhist.undo(parent regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     days      pg_catalog.regclass[];
@@ -179,5 +162,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.undo(regclass) IS
+COMMENT ON PROCEDURE zbxhist.undo IS
 'Turns a managed table back into a plain one with every row, in batches; can be broken off and repeated.  An audit log is copied while it is locked';

@@ -1,10 +1,7 @@
 -- sql/migrate/adopt_partitions.sql
 
-CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass)
-RETURNS zbxhist.parent_config
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.adoption_policy(native regclass) RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     nothing CONSTANT zbxhist.managed_schema := NULL;
     source  record;
@@ -36,17 +33,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.adoption_policy(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.adoption_policy IS
 'The policy of a natively partitioned table once it is taken over: that of setup, or of create_parent, with the retention of pg_partman if Zabbix has none, and with what that does with partitions past retention (internal)';
 
 -- The rows of a default partition are counted: pg_partman has never deleted any, and
 -- nobody has said that they may go.
-CREATE FUNCTION zbxhist_internal.adoption_losses(native regclass)
-RETURNS TABLE (line text, is_lost boolean)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 2
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+CREATE FUNCTION zbxhist_internal.adoption_losses(native regclass) RETURNS TABLE (line text, is_lost boolean)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE ROWS 2 SET search_path = pg_catalog, pg_temp
+SET intervalstyle = postgres AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.adoption_policy(native);
     nobody CONSTANT zbxhist.parent_config := NULL;
@@ -89,14 +83,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.adoption_losses(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.adoption_losses IS
 'What of a natively partitioned table the next maintenance would take off or leave once it is taken over, in words, and whether that is deleted (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_adoption(native regclass)
-RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_adoption(native regclass) RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('would take over %s partitions of table %s, %s, as they are; %s of them get the constraint zbxhist_clock first',
                   count(*), native, pg_size_pretty(sum(pg_total_relation_size(p.partition))),
                   count(*) FILTER (WHERE NOT p.is_bounded))
@@ -116,18 +107,14 @@ AS $$
     SELECT format('policy: %s', zbxhist_internal.describe_planned_policy(zbxhist_internal.adoption_policy(native), false))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_adoption(regclass) IS
-'What adopt_partitions would do, a line each (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_adoption IS 'What adopt_partitions would do, a line each (internal)';
 
 -- Until the exchange the table is what it was, but for a constraint of each
 -- partition that says what its bounds say: the call may be broken off there,
 -- and repeated.
 CREATE PROCEDURE zbxhist.adopt_partitions(
-    parent regclass,
-    dry_run boolean DEFAULT false,
-    accept_deletion boolean DEFAULT false)
-LANGUAGE plpgsql
-AS $$
+    parent regclass, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false)
+LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     line      pg_catalog.text;
@@ -176,5 +163,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.adopt_partitions(regclass, boolean, boolean) IS
+COMMENT ON PROCEDURE zbxhist.adopt_partitions IS
 'Takes a natively partitioned table into care, also out of that of pg_partman: its partitions stay as they are, and a plain table takes the place of their parent; with dry_run only says what it would do';

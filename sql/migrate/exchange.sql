@@ -1,11 +1,7 @@
 -- sql/migrate/exchange.sql
 
-CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.bound_partition(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.require_owner(parent);
     PERFORM zbxhist_internal.lock_with_patience(partition);
@@ -17,18 +13,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.bound_partition(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.bound_partition IS
 'Gives a partition of a natively partitioned table the constraint zbxhist_clock, under a short lock, if it has not got it (internal)';
 
 -- The weak locks first, see lock_exclusively; the parent before its partitions,
 -- as everybody locks them.  All waits together no longer than
 -- zbxhist.maintenance_lock_timeout, everything let go between the tries.
-CREATE FUNCTION zbxhist_internal.lock_native(parent regclass)
-RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.lock_native(parent regclass) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     tries   CONSTANT integer := 12;
     budget  CONSTANT integer := zbxhist_internal.short_lock_timeout();
@@ -63,17 +55,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_native(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_native IS
 'Takes ACCESS EXCLUSIVE on a natively partitioned table and its partitions, for bounded times, and returns the time it waited (internal)';
 
 -- Created by the owner: what its columns and indexes evaluate is the owner's code.
-CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-SET client_min_messages = warning
-AS $$
+CREATE FUNCTION zbxhist_internal.new_plain_table(native regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+SET client_min_messages = warning AS $$
 DECLARE
     source   record;
     new_name CONSTANT name := format('zbxhist_adopted_%s', native::oid);
@@ -93,17 +81,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_plain_table(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.new_plain_table IS
 'Creates a plain table with the columns, defaults, constraints and indexes of a natively partitioned one (internal)';
 
 -- A default partition that holds rows is a plain table with all that a parent
 -- needs: it becomes the parent, and its rows are that one's own.  It may have
 -- other defaults, or its columns in another order.
-CREATE FUNCTION zbxhist_internal.release_default(native regclass, partition regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.release_default(native regclass, partition regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
 BEGIN
@@ -135,15 +120,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.release_default(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.release_default IS
 'Detaches a default partition; drops it if it is empty, else makes it ready to be a parent and returns it (internal)';
 
 -- Names of indexes, too: those of Zabbix are known to its upgrades.
 CREATE FUNCTION zbxhist_internal.take_place(native regclass, new_table regclass, former_name name DEFAULT NULL)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     old_name CONSTANT name := (SELECT k.relname FROM pg_class k WHERE k.oid = native);
     comment  CONSTANT text := obj_description(native, 'pg_class');
@@ -182,16 +165,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.take_place(regclass, regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.take_place IS
 'Drops a partitioned table that has no partitions any more, or renames it, and gives its names to a plain one (internal)';
 
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, with all partitions, and nothing is written anew.
-CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.exchange_parent(native regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     locked  timestamptz;
@@ -255,5 +235,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.exchange_parent(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.exchange_parent IS
 'Puts a plain managed table in the place of a natively partitioned one, whose partitions it takes over, and returns it (internal)';

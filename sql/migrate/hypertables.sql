@@ -1,21 +1,15 @@
 -- sql/migrate/hypertables.sql
 
-CREATE FUNCTION zbxhist_internal.former_name(parent regclass)
-RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.former_name(parent regclass) RETURNS name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (k.relname || '_old')::name FROM pg_class k WHERE k.oid = parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.former_name(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.former_name IS
 'The name that a hypertable has when a managed table has taken its place, as with Zabbix''s own upgrades (internal)';
 
-CREATE FUNCTION zbxhist_internal.timescaledb_command(zabbix name)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.timescaledb_command(zabbix name) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN s.source LIKE 'config.%'
                 THEN format('UPDATE %I.config SET db_extension = %L, compression_status = 0;', zabbix, '')
                 ELSE format('UPDATE %I.settings SET value_str = CASE name WHEN %L THEN %L ELSE value_str END,'
@@ -24,14 +18,11 @@ AS $$
       FROM zbxhist_internal.zabbix_setting(zabbix, 'db_extension') s
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.timescaledb_command(name) IS
+COMMENT ON FUNCTION zbxhist_internal.timescaledb_command IS
 'The command that tells Zabbix that its tables are no hypertables (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_hypertable(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_hypertable(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = parent);
     former CONSTANT name := zbxhist_internal.former_name(parent);
@@ -57,16 +48,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_hypertable(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_hypertable IS
 'Raises an error unless a plain table can take the place of a hypertable (internal)';
 
 -- Without the index on clock alone that TimescaleDB adds: it is of no use where
 -- there are partitions.
 CREATE FUNCTION zbxhist_internal.replace_hypertable(hypertable regclass, former_name name, with_rows boolean)
 RETURNS regclass
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result  CONSTANT regclass := zbxhist_internal.new_plain_table(hypertable);
     columns CONSTANT text := (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a
@@ -94,17 +83,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.replace_hypertable(regclass, name, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.replace_hypertable IS
 'Puts a plain table in the place of a hypertable that is locked, with its rows or without, and renames that, or drops it if there is no name (internal)';
 
 -- In one transaction: a session that waits for the table finds the new one under its
 -- name, and INSERTs go there.
-CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.exchange_hypertable(hypertable regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     policy  zbxhist.parent_config;
@@ -134,14 +119,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.exchange_hypertable(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.exchange_hypertable IS
 'Puts a plain managed table in the place of a hypertable, which it renames, and returns it (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_hypertable(hypertable regclass)
-RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_hypertable(hypertable regclass) RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('would rename hypertable %s, of %s chunks, to %I and put an empty table in its place, managed by zbxhist',
                   hypertable, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = hypertable),
                   zbxhist_internal.former_name(hypertable))
@@ -149,12 +131,10 @@ AS $$
     SELECT format('policy: %s', zbxhist_internal.describe_planned_policy(zbxhist_internal.adoption_policy(hypertable), false))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_hypertable(regclass) IS
-'What adopt_hypertable would do, a line each (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_hypertable IS 'What adopt_hypertable would do, a line each (internal)';
 
 CREATE PROCEDURE zbxhist.adopt_hypertable(hypertable regclass, dry_run boolean DEFAULT false)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     line   pg_catalog.text;
     answer pg_catalog.text;
@@ -182,16 +162,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.adopt_hypertable(regclass, boolean) IS
+COMMENT ON PROCEDURE zbxhist.adopt_hypertable IS
 'Puts a managed table in the place of a TimescaleDB hypertable, which gets the ending _old and is to be imported; with dry_run only says what it would do';
 
 -- For what Zabbix has as a hypertable and zbxhist does not manage: auditlog.
-CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist.release_hypertable(hypertable regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_hypertable(hypertable);
     PERFORM zbxhist_internal.lock_with_patience(hypertable);
@@ -199,16 +175,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.release_hypertable(regclass) IS
+COMMENT ON FUNCTION zbxhist.release_hypertable IS
 'Makes a plain table of a TimescaleDB hypertable, by copying its rows while it is locked, and returns it';
 
 -- What is left to do when TimescaleDB is left, in this order, the first of which is
 -- the core's to say.
 CREATE FUNCTION zbxhist_internal.check_timescaledb()
 RETURNS TABLE (step integer, severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     hypertables CONSTANT regclass[] := ARRAY(SELECT zbxhist_internal.hypertables());
     place       record;
@@ -275,5 +249,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_timescaledb() IS
+COMMENT ON FUNCTION zbxhist_internal.check_timescaledb IS
 'The part of check that says what is left of TimescaleDB, in the order in which it is to be removed (internal)';

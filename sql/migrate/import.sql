@@ -1,27 +1,20 @@
 -- sql/migrate/import.sql
 
-CREATE FUNCTION zbxhist_internal.describe_import_triggers(parent regclass)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_import_triggers(parent regclass) RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('table %s has the trigger %s: all rows are inserted, so that it is fired, and packed by maintenance later',
                   parent, string_agg(format('"%s"', t.tgname), ', ' ORDER BY t.tgname))
       FROM zbxhist_internal.insert_triggers(parent) t
     HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_import_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.describe_import_triggers IS
 'Why the rows of an import are not packed straight away, if triggers are (internal)';
 
 -- A table that has got rows since it was planned, or lost some, is gone through
 -- again: rows that are there are left out.
-CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass)
-RETURNS bigint[]
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+CREATE FUNCTION zbxhist_internal.begin_import(source regclass, parent regclass) RETURNS bigint[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     line text;
 BEGIN
@@ -40,14 +33,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.begin_import(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.begin_import IS
 'Plans an import, or goes on with one; returns where the slices begin that are not done and compared (internal)';
 
-CREATE FUNCTION zbxhist_internal.expiring_slices(parent regclass, to_clocks bigint[])
-RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
+CREATE FUNCTION zbxhist_internal.expiring_slices(parent regclass, to_clocks bigint[]) RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
 AS $$
     SELECT format('the next maintenance deletes what is older than %s (%s): %s of these parts',
                   e.retention, e.source, count(*))
@@ -58,14 +48,11 @@ AS $$
      GROUP BY e.retention, e.source
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expiring_slices(regclass, bigint[]) IS
+COMMENT ON FUNCTION zbxhist_internal.expiring_slices IS
 'That slices of an import are past retention; no row if none are (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_import(source regclass, parent regclass)
-RETURNS SETOF text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_import(source regclass, parent regclass) RETURNS SETOF text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH slice AS MATERIALIZED (SELECT s FROM zbxhist_internal.plan_import(source, parent) s)
     SELECT format('would import %s rows of table %s into table %s: %s to %s, %s parts, of which %s are packed straight away',
                   zbxhist_internal.execute_as_owner(parent, format('SELECT count(*) FROM %s', source)), source, parent,
@@ -79,18 +66,13 @@ AS $$
     SELECT zbxhist_internal.describe_import_triggers(parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_import(regclass, regclass) IS
-'What an import would do, a line each (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_import IS 'What an import would do, a line each (internal)';
 
 -- The table may have what is nowhere else: a row whose key was there already with
 -- other values, columns of its own, rows past retention.  Then it is not the
 -- command that drops it which is printed.
-CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, changed bigint[])
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+CREATE FUNCTION zbxhist_internal.end_import(source regclass, parent regclass, changed bigint[]) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
     again   CONSTANT text := format('CALL zbxhist.import(%L, %L);', source, parent);
@@ -146,18 +128,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.end_import(regclass, regclass, bigint[]) IS
+COMMENT ON FUNCTION zbxhist_internal.end_import IS
 'Compares what has been imported with what the table has, and says whether that may be dropped (internal)';
 
 -- A slice after the other, each in one transaction: a call that is broken off is
 -- repeated, and goes on.  In the end each is read once more.
 CREATE PROCEDURE zbxhist.import(
-    source regclass,
-    parent regclass,
-    rows_a_second integer DEFAULT NULL,
-    dry_run boolean DEFAULT false)
-LANGUAGE plpgsql
-AS $$
+    source regclass, parent regclass, rows_a_second integer DEFAULT NULL, dry_run boolean DEFAULT false)
+LANGUAGE plpgsql AS $$
 DECLARE
     slice   pg_catalog.int8;
     line    pg_catalog.text;
@@ -212,5 +190,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.import(regclass, regclass, integer, boolean) IS
+COMMENT ON PROCEDURE zbxhist.import IS
 'Stores the rows of another table in a managed one, a day after the other and packed straight away where there is nothing of that day yet; can be broken off and repeated; the other table stays';

@@ -1,29 +1,21 @@
 -- sql/migrate/native.sql
 
-CREATE FUNCTION zbxhist_internal.native_bounds(
-    partition regclass,
-    OUT from_clock bigint,
-    OUT to_clock bigint)
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_native_bounds';
+CREATE FUNCTION zbxhist_internal.native_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
+LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_native_bounds';
 
-COMMENT ON FUNCTION zbxhist_internal.native_bounds(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.native_bounds IS
 'Clock range of a partition of a natively partitioned table, from included, to excluded; NULLs for a default partition (internal)';
 
-CREATE FUNCTION zbxhist_internal.add_bounds(partition regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION zbxhist_internal.add_bounds(partition regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_add_bounds';
 
-COMMENT ON FUNCTION zbxhist_internal.add_bounds(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.add_bounds IS
 'Gives a partition of a natively partitioned table its bounds as the constraint zbxhist_clock, without reading its rows (internal)';
 
 CREATE FUNCTION zbxhist_internal.native_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint, is_default boolean, is_bounded boolean)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
     SELECT i.inhrelid::regclass, n.from_clock, n.to_clock, n.from_clock IS NULL,
            (b.from_clock, b.to_clock) IS NOT DISTINCT FROM (n.from_clock, n.to_clock)
       FROM pg_inherits i,
@@ -33,22 +25,15 @@ AS $$
      ORDER BY n.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.native_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.native_partitions IS
 'The partitions of a natively partitioned table, the default one last, and whether each has the constraint zbxhist_clock already (internal)';
 
 -- pg_partman writes names without quotes.  What it does with tables past retention
 -- is to be done on: nobody has agreed to more.
 CREATE FUNCTION zbxhist_internal.partman_entry(
-    parent regclass,
-    OUT config regclass,
-    OUT key text,
-    OUT template regclass,
-    OUT retention interval,
-    OUT action text,
+    parent regclass, OUT config regclass, OUT key text, OUT template regclass, OUT retention interval, OUT action text,
     OUT schema_name name)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     catalog CONSTANT regclass := zbxhist_internal.catalog_of('pg_partman', 'part_config');
     keeps   boolean := true;
@@ -82,14 +67,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partman_entry(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.partman_entry IS
 'What pg_partman has written down for a table, as far as the caller may read it; NULLs if nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.is_partman_template(config regclass, template regclass, key text)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.is_partman_template(config regclass, template regclass, key text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT count(*) > 0
       FROM pg_class k
       JOIN pg_class c ON c.oid = config AND c.relnamespace = k.relnamespace
@@ -100,17 +82,14 @@ AS $$
        AND zbxhist_internal.dependent_object(template) IS NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_partman_template(regclass, regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.is_partman_template IS
 'Whether a table is the template that pg_partman makes for a table, is empty, and may be dropped by the caller (internal)';
 
 -- Its row is locked before the table is, as by pg_partman's own maintenance.  A
 -- template is dropped with it only if it is one that pg_partman has made for
 -- this table.
-CREATE FUNCTION zbxhist_internal.leave_partman(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.leave_partman(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entry   CONSTANT record := zbxhist_internal.partman_entry(parent);
     command CONSTANT text := format('DELETE FROM %s WHERE parent_table = $1', entry.config);
@@ -131,15 +110,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.leave_partman(regclass) IS
-'Takes a table out of the care of pg_partman (internal)';
+COMMENT ON FUNCTION zbxhist_internal.leave_partman IS 'Takes a table out of the care of pg_partman (internal)';
 
 -- The parent is replaced by a new table: what hangs on the old one and is not
 -- made anew would be gone.
 CREATE FUNCTION zbxhist_internal.native_obstacle(parent regclass, OUT problem text, OUT remedy text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT o.problem, o.remedy FROM (
         SELECT format('it has the trigger "%s"', t.tgname), format('DROP TRIGGER %I ON %s;', t.tgname, parent)
           FROM pg_trigger t
@@ -225,14 +201,11 @@ AS $$
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.native_obstacle(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.native_obstacle IS
 'What of a natively partitioned table could not be taken over with its partitions, and the command that removes it; NULL if there is nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_partman()
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_partman() RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     config CONSTANT regclass := zbxhist_internal.extension_table('pg_partman', 'part_config');
     schema CONSTANT regnamespace := (SELECT k.relnamespace FROM pg_class k WHERE k.oid = config);
@@ -248,14 +221,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_partman() IS
+COMMENT ON FUNCTION zbxhist_internal.verify_partman IS
 'Raises an error if pg_partman is there and the caller could not take a table out of its care (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_native_partitions(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_native_partitions(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found_at record;
     counted  bigint;
@@ -295,14 +265,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_native_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_native_partitions IS
 'Raises an error unless all partitions of a natively partitioned table can be managed ones (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_replaceable(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_replaceable(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation pg_class;
     obstacle record;
@@ -321,14 +288,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_replaceable(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_replaceable IS
 'Raises an error unless a plain table can take the place of a partitioned one (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_native(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_native(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation pg_class;
 BEGIN
@@ -354,5 +318,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_native(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_native IS
 'Raises an error unless the partitions of a natively partitioned table can be taken over (internal)';

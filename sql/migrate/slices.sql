@@ -1,29 +1,17 @@
 -- sql/migrate/slices.sql
 
 CREATE FUNCTION zbxhist_internal.import_rows(
-    query text,
-    day regclass,
-    from_clock bigint,
-    to_clock bigint,
-    is_unique boolean,
-    required name[],
-    OUT rows_read bigint,
-    OUT rows_stored bigint,
-    OUT bytes bigint,
-    OUT checksum bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
+    query text, day regclass, from_clock bigint, to_clock bigint, is_unique boolean, required name[],
+    OUT rows_read bigint, OUT rows_stored bigint, OUT bytes bigint, OUT checksum bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_import_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.import_rows(text, regclass, bigint, bigint, boolean, name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.import_rows IS
 'Writes the rows of a query into the empty table of a packed day, of those with one key the first, unless a column that is required is null, and compares what it has written (internal)';
 
 -- Clocks that are no time to have values of, such as 0, are not gone through day
 -- by day: what is older than ten years is one slice, and what is of days to come.
-CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass)
-RETURNS SETOF zbxhist.import_slice
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.plan_import(source regclass, parent regclass) RETURNS SETOF zbxhist.import_slice
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH RECURSIVE block AS MATERIALIZED (SELECT * FROM zbxhist_internal.source_blocks(source, parent)),
     whole AS (
         SELECT min(b.low) AS low, max(b.high) AS high, p.length,
@@ -57,7 +45,7 @@ AS $$
      ORDER BY s.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.plan_import(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.plan_import IS
 'The slices in which a table is imported: days, or months, that it may have rows of (internal)';
 
 -- What is over and has neither a partition nor a packed day, and would be packed
@@ -65,11 +53,8 @@ COMMENT ON FUNCTION zbxhist_internal.plan_import(regclass, regclass) IS
 -- be there twice, are inserted, as are those of a table with triggers of others,
 -- which are to see them; and so are all while no partition tells whether
 -- it could be packed.
-CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice)
-RETURNS TABLE (gap_from bigint, gap_to bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.import_gaps(slice zbxhist.import_slice) RETURNS TABLE (gap_from bigint, gap_to bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT m.gap_from, m.gap_to
       FROM zbxhist.parent_config c,
            zbxhist_internal.missing_ranges((slice).parent, (slice).from_clock, (slice).to_clock) m
@@ -85,21 +70,14 @@ AS $$
                           AND a.attname = ANY (zbxhist_internal.key_columns((slice).parent)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_gaps(zbxhist.import_slice) IS
+COMMENT ON FUNCTION zbxhist_internal.import_gaps IS
 'The ranges of a slice of an import that are packed straight away (internal)';
 
 -- Compared value by value, as many times as each row is there, or by the columns of
 -- a key; as text where a type knows no equality.
 CREATE FUNCTION zbxhist_internal.count_absent(
-    parent regclass,
-    query text,
-    from_clock bigint,
-    to_clock bigint,
-    keys name[])
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, query text, from_clock bigint, to_clock bigint, keys name[]) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     columns text;
     labels  text;
@@ -124,21 +102,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.count_absent(regclass, text, bigint, bigint, name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.count_absent IS
 'How many rows of a query a managed table does not have in a range of clocks, with just these values or by their keys (internal)';
 
 -- Keys that rows of the table itself have are left out.
 CREATE FUNCTION zbxhist_internal.import_gap(
-    slice zbxhist.import_slice,
-    packed regclass,
-    gap_from bigint,
-    gap_to bigint,
-    OUT rows_read bigint,
-    OUT rows_stored bigint,
-    OUT checksum bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    slice zbxhist.import_slice, packed regclass, gap_from bigint, gap_to bigint, OUT rows_read bigint,
+    OUT rows_stored bigint, OUT checksum bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     target  CONSTANT regclass := slice.parent;
@@ -184,21 +155,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_gap(zbxhist.import_slice, regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.import_gap IS
 'Packs rows of another table as a day that the managed table had nothing of (internal)';
 
 -- What has a place already goes there as other late values do.  ON CONFLICT keeps
 -- the rows in the parent, until maintenance moves or merges them.
 CREATE FUNCTION zbxhist_internal.import_rest(
-    slice zbxhist.import_slice,
-    from_clock bigint,
-    to_clock bigint,
-    OUT rows_read bigint,
-    OUT rows_stored bigint,
+    slice zbxhist.import_slice, from_clock bigint, to_clock bigint, OUT rows_read bigint, OUT rows_stored bigint,
     OUT checksum bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     target  CONSTANT regclass := slice.parent;
@@ -242,17 +207,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_rest(zbxhist.import_slice, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.import_rest IS
 'Inserts rows of another table into a managed one, those whose key is not there, and compares (internal)';
 
 -- One slice in one transaction.  Answers as pack_partition does.
-CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-SET jit = off
-AS $$
+CREATE FUNCTION zbxhist_internal.step_import(source regclass, parent regclass, slice_from bigint) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
+SET jit = off AS $$
 DECLARE
     slice  zbxhist.import_slice;
     packed regclass;
@@ -303,18 +264,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_import(regclass, regclass, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.step_import IS
 'Imports one slice of another table, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 -- A slice that has changed since it was read is imported again by the next call,
 -- from wherever its rows are by then.  Without a key that would store the others
 -- twice.
-CREATE FUNCTION zbxhist_internal.compare_slice(source regclass, parent regclass, slice_from bigint)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+CREATE FUNCTION zbxhist_internal.compare_slice(source regclass, parent regclass, slice_from bigint) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     slice   zbxhist.import_slice;
     present record;
@@ -339,32 +296,24 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compare_slice(regclass, regclass, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.compare_slice IS
 'Whether a table still has the rows of a slice that were imported; if not, the slice is to be imported again (internal)';
 
 -- The newest first: what people look at.
-CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass)
-RETURNS bigint[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.open_slices(source regclass, parent regclass) RETURNS bigint[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT ARRAY(SELECT s.from_clock FROM zbxhist.import_slice s
                   WHERE s.parent = open_slices.parent AND s.source = open_slices.source AND s.compared_at IS NULL
                   ORDER BY s.from_clock DESC)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.open_slices(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.open_slices IS
 'Where the slices of an import begin that are not done and compared (internal)';
 
 -- Nothing is held while it sleeps.
 CREATE PROCEDURE zbxhist_internal.keep_pace(
-    source regclass,
-    parent regclass,
-    slice_from bigint,
-    rows_a_second integer,
-    began timestamptz)
-LANGUAGE plpgsql
-AS $$
+    source regclass, parent regclass, slice_from bigint, rows_a_second integer, began timestamptz)
+LANGUAGE plpgsql AS $$
 DECLARE
     done pg_catalog.int8;
 BEGIN
@@ -379,5 +328,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.keep_pace(regclass, regclass, bigint, integer, timestamptz) IS
+COMMENT ON PROCEDURE zbxhist_internal.keep_pace IS
 'Ends the transaction, and sleeps until the rows of a slice were not too many (internal)';

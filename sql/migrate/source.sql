@@ -1,10 +1,7 @@
 -- sql/migrate/source.sql
 
-CREATE FUNCTION zbxhist_internal.required_columns(parent regclass)
-RETURNS name[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.required_columns(parent regclass) RETURNS name[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_agg(coalesce(c.packed_name, a.attname) ORDER BY a.attnum)
       FROM pg_attribute a
       LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = a.attname
@@ -12,28 +9,22 @@ AS $$
        AND (a.attnotnull OR a.attname IN ('itemid', 'clock'))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.required_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.required_columns IS
 'The columns of a managed table that may not be null, by the names that packed days have them under (internal)';
 
-CREATE FUNCTION zbxhist_internal.same_key(parent regclass, keys name[])
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.same_key(parent regclass, keys name[]) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('SELECT FROM ONLY %s p WHERE %s', parent,
                   string_agg(format('p.%1$I = s.%2$I', k, coalesce(c.packed_name, k)), ' AND '))
       FROM unnest(keys) k
       LEFT JOIN zbxhist_internal.packed_columns(zbxhist_internal.packed_table(parent)) c ON c.column_name = k
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.same_key(regclass, name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.same_key IS
 'The condition that a managed table itself has a row with the key of one to be imported (internal)';
 
-CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass)
-RETURNS SETOF pg_trigger
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.insert_triggers(parent regclass) RETURNS SETOF pg_trigger
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t
       FROM pg_trigger t
       JOIN pg_proc p ON p.oid = t.tgfoid
@@ -42,15 +33,12 @@ AS $$
        AND p.pronamespace NOT IN ('zbxhist'::regnamespace, 'zbxhist_internal'::regnamespace)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.insert_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.insert_triggers IS
 'The triggers of others that an INSERT into a managed table fires (internal)';
 
 -- Read with the rights of the parent's owner, who must be allowed to.
-CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_source(source regclass, parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     owner  CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
     kind   CONSTANT "char" := (SELECT k.relkind FROM pg_class k WHERE k.oid = source);
@@ -102,19 +90,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_source(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_source IS
 'Raises an error unless the rows of a table can be imported into a managed one (internal)';
 
 -- Of a table whose rows are found by their blocks only those are read.
 CREATE FUNCTION zbxhist_internal.source_query(
-    slice zbxhist.import_slice,
-    columns text,
-    from_clock bigint,
-    to_clock bigint)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    slice zbxhist.import_slice, columns text, from_clock bigint, to_clock bigint) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(format('SELECT %s FROM %s s WHERE %ss.clock >= %s AND s.clock <= %s', columns,
                              CASE WHEN b.first IS NULL THEN '' ELSE 'ONLY ' END || (slice).source,
                              CASE WHEN b.first IS NULL THEN ''
@@ -125,19 +107,11 @@ AS $$
             SELECT * FROM unnest((slice).first_block, (slice).end_block)) AS b (first, behind)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_query(zbxhist.import_slice, text, bigint, bigint) IS
-'The query that reads rows of a slice of an import (internal)';
+COMMENT ON FUNCTION zbxhist_internal.source_query IS 'The query that reads rows of a slice of an import (internal)';
 
 CREATE FUNCTION zbxhist_internal.source_range(
-    source regclass,
-    parent regclass,
-    first_block bigint,
-    end_block bigint,
-    OUT low bigint,
-    OUT high bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    source regclass, parent regclass, first_block bigint, end_block bigint, OUT low bigint, OUT high bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     answer CONSTANT text[] := zbxhist_internal.execute_as_owner(parent, format(
         'SELECT ARRAY[min(clock), max(clock)] FROM ONLY %s WHERE ctid >= ''(%s,0)'' AND ctid < ''(%s,0)''',
@@ -148,15 +122,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_range(regclass, regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.source_range IS
 'The least and the greatest clock in a range of blocks of a table (internal)';
 
 -- TimescaleDB knows the ranges of its chunks; all others are read once.
-CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass)
-RETURNS TABLE (low bigint, high bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.source_days(source regclass, parent regclass) RETURNS TABLE (low bigint, high bigint)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     query CONSTANT text := CASE
         WHEN source IN (SELECT zbxhist_internal.hypertables())
@@ -174,7 +145,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_days(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.source_days IS
 'The least and the greatest clock of each day that a table has rows of, or of what holds them (internal)';
 
 -- A table without an index that begins with the clock would be read once for each
@@ -182,9 +153,7 @@ COMMENT ON FUNCTION zbxhist_internal.source_days(regclass, regclass) IS
 -- noted which clocks they have.
 CREATE FUNCTION zbxhist_internal.source_blocks(source regclass, parent regclass)
 RETURNS TABLE (first_block bigint, end_block bigint, low bigint, high bigint)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     pages CONSTANT bigint := pg_relation_size(source) / current_setting('block_size')::bigint;
     step  CONSTANT bigint := least(8192, greatest(64, pages / 256));
@@ -210,28 +179,19 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.source_blocks(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.source_blocks IS
 'Ranges of blocks of a table with the clocks that their rows have; days without blocks where rows are found by their clock (internal)';
 
 -- As in src/packed/jobs/import.c, without an overflow.
-CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.add_checksums(one bigint, other bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT (coalesce(one, 0) + coalesce(other, 0)) & ((1::bigint << 62) - 1)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.add_checksums(bigint, bigint) IS
-'The checksum of two sets of rows together (internal)';
+COMMENT ON FUNCTION zbxhist_internal.add_checksums IS 'The checksum of two sets of rows together (internal)';
 
-CREATE FUNCTION zbxhist_internal.checksum_rows(
-    relation regclass,
-    query text,
-    OUT nrows bigint,
-    OUT checksum bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';
+CREATE FUNCTION zbxhist_internal.checksum_rows(relation regclass, query text, OUT nrows bigint, OUT checksum bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_checksum_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.checksum_rows(regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.checksum_rows IS
 'The number of rows of a query, run with the rights of the owner of a table, and a checksum over all their values that does not depend on their order (internal)';

@@ -1,10 +1,7 @@
 -- sql/operate/absorb.sql
 
-CREATE FUNCTION zbxhist_internal.absorb_begin(parent regclass, child regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.absorb_begin(parent regclass, child regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     other_column name;
     grandchild   regclass;
@@ -49,14 +46,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.absorb_begin(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.absorb_begin IS
 'Makes sure that a child of a managed table is to be absorbed, and has no more rows sent to it (internal)';
 
 CREATE FUNCTION zbxhist_internal.absorb_batch(parent regclass, child regclass, first_block bigint, end_block bigint)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     columns CONSTANT text := zbxhist_internal.import_columns(parent, false);
     alike   CONSTANT text := (SELECT string_agg(format('p.%1$I = c.%1$I', k), ' AND ')
@@ -93,14 +88,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.absorb_batch(regclass, regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.absorb_batch IS
 'Moves the rows in some blocks of a child of a managed table to where they belong; those whose key is there with other values stay (internal)';
 
 CREATE FUNCTION zbxhist_internal.absorb_end(parent regclass, child regclass, since xid8, started timestamptz)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     label  CONSTANT text := child::text;
     waited interval;
@@ -126,12 +119,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.absorb_end(regclass, regclass, xid8, timestamptz) IS
+COMMENT ON FUNCTION zbxhist_internal.absorb_end IS
 'Makes a child of a managed table whose rows have been moved a table of its own, and says what is left in it (internal)';
 
 CREATE PROCEDURE zbxhist.absorb(parent regclass, child regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     started  pg_catalog.timestamptz;
     blocks   pg_catalog.int8;
@@ -165,5 +157,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.absorb(regclass, regclass) IS
+COMMENT ON PROCEDURE zbxhist.absorb IS
 'Moves the rows of a table that inherits from a managed one, and is no partition of it or in the way of others, to where they belong, and makes it a table of its own; can be broken off and repeated';

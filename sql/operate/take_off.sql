@@ -1,16 +1,9 @@
 -- sql/operate/take_off.sql
 
 CREATE FUNCTION zbxhist_internal.days_to_take_off(
-    parent regclass,
-    day date,
-    OUT relations regclass[],
-    OUT from_clock bigint,
-    OUT to_clock bigint,
-    OUT is_wider boolean,
-    OUT detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, day date, OUT relations regclass[], OUT from_clock bigint, OUT to_clock bigint,
+    OUT is_wider boolean, OUT detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
     found    record;
@@ -49,12 +42,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_take_off(regclass, date) IS
+COMMENT ON FUNCTION zbxhist_internal.days_to_take_off IS
 'The partitions and packed days that have values of a UTC day, their range of clocks, whether that is more than the day, and what they hold, in words; an error if the day is not over, or has nothing (internal)';
 
 CREATE PROCEDURE zbxhist_internal.take_off_by_hand(parent regclass, relations regclass[], action text, schema_name name)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     place pg_catalog.regclass;
 BEGIN
@@ -72,12 +64,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.take_off_by_hand(regclass, regclass[], text, name) IS
+COMMENT ON PROCEDURE zbxhist_internal.take_off_by_hand IS
 'Drops or detaches partitions for somebody who is told what goes wrong, each in a transaction of its own (internal)';
 
 CREATE PROCEDURE zbxhist.drop_day(parent regclass, day date, accept_deletion boolean DEFAULT false)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     place   pg_catalog.record;
     removed pg_catalog.int8 := 0;
@@ -110,12 +101,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.drop_day(regclass, date, boolean) IS
+COMMENT ON PROCEDURE zbxhist.drop_day IS
 'Drops all that a managed table has of a UTC day that is over, packed or not, and says what that is; partitions with values of other days, too, only with accept_deletion';
 
 CREATE PROCEDURE zbxhist.detach_day(parent regclass, day date, schema_name name DEFAULT NULL)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     place     pg_catalog.record;
     partition pg_catalog.regclass;
@@ -156,5 +146,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.detach_day(regclass, date, name) IS
+COMMENT ON PROCEDURE zbxhist.detach_day IS
 'Makes ordinary tables of their own of all partitions that a managed table has of a UTC day that is over, of what is packed as well, in another schema if one is given; can be broken off and repeated';

@@ -2,32 +2,20 @@
 
 -- Packed days are counted by their directories.  What is not packed is counted
 -- row by row; of a table of more than 64 MB a sample is, and is_exact is false.
-CREATE FUNCTION zbxhist_internal.measure_items(
-    parent regclass,
-    from_clock bigint,
-    to_clock bigint,
-    max_items integer)
+CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint, max_items integer)
 RETURNS TABLE (
-    itemid bigint,
-    packed_values bigint,
-    packed_bytes bigint,
-    heap_values bigint,
-    heap_bytes bigint,
-    is_exact boolean,
+    itemid bigint, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean,
     total_bytes bigint)
-LANGUAGE c STABLE ROWS 100 PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_item_usage';
+LANGUAGE c STABLE ROWS 100 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_item_usage';
 
-COMMENT ON FUNCTION zbxhist_internal.measure_items(regclass, bigint, bigint, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.measure_items IS
 'The items that take most of a table, and what all items take (internal)';
 
 -- Directories of packed days are read, not values.  The share of some days stands
 -- for all: as many as 256 MB, one at least and ten at most, from the oldest to
 -- the newest, for the older a day is the more of its items are gone.
 CREATE FUNCTION zbxhist_internal.measure_deleted(parent regclass, OUT bytes bigint, OUT percent numeric)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     known CONSTANT record := zbxhist_internal.known_items(parent);
     share numeric;
@@ -62,31 +50,15 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.measure_deleted(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.measure_deleted IS
 'About what values of items that Zabbix has deleted take of packed days; null if it cannot be told which items there are (internal)';
 
 CREATE FUNCTION zbxhist.item_usage(
-    parent regclass,
-    from_clock integer DEFAULT NULL,
-    to_clock integer DEFAULT NULL,
-    max_items integer DEFAULT 100)
+    parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
-    itemid bigint,
-    host text,
-    item text,
-    item_key text,
-    "values" bigint,
-    bytes bigint,
-    bytes_per_value numeric,
-    percent numeric,
-    packed_values bigint,
-    packed_bytes bigint,
-    heap_values bigint,
-    heap_bytes bigint,
-    is_exact boolean)
-LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
+    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean)
+LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH usage AS MATERIALIZED (
         SELECT u.*, u.packed_values + u.heap_values AS all_values, u.packed_bytes + u.heap_bytes AS all_bytes
           FROM zbxhist_internal.measure_items(parent, from_clock, to_clock, max_items) u)
@@ -105,27 +77,11 @@ COMMENT ON FUNCTION zbxhist.item_usage(regclass, integer, integer, integer) IS
 'The items that take most of the disk, of values from one clock, included, to another, excluded; packed days without decoding values; is_exact is false where a large unpacked table was sampled';
 
 CREATE FUNCTION zbxhist.item_usage(
-    parent regclass,
-    from_time timestamptz,
-    to_time timestamptz DEFAULT NULL,
-    max_items integer DEFAULT 100)
+    parent regclass, from_time timestamptz, to_time timestamptz DEFAULT NULL, max_items integer DEFAULT 100)
 RETURNS TABLE (
-    itemid bigint,
-    host text,
-    item text,
-    item_key text,
-    "values" bigint,
-    bytes bigint,
-    bytes_per_value numeric,
-    percent numeric,
-    packed_values bigint,
-    packed_bytes bigint,
-    heap_values bigint,
-    heap_bytes bigint,
-    is_exact boolean)
-LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    itemid bigint, host text, item text, item_key text, "values" bigint, bytes bigint, bytes_per_value numeric,
+    percent numeric, packed_values bigint, packed_bytes bigint, heap_values bigint, heap_bytes bigint, is_exact boolean)
+LANGUAGE sql STABLE ROWS 100 PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- greatest and least leave nulls out: from the beginning, to the end
     SELECT u.*
       FROM zbxhist.item_usage(

@@ -3,14 +3,9 @@
 -- What a column contains that has been added since a day was packed is known to
 -- the parent only until it is rewritten.  The settings make a text that means
 -- the same to every session.
-CREATE FUNCTION zbxhist_internal.missing_options(parent regclass, packed regclass)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET datestyle = 'ISO, YMD'
-SET intervalstyle = 'iso_8601'
-SET extra_float_digits = 1
-AS $$
+CREATE FUNCTION zbxhist_internal.missing_options(parent regclass, packed regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET datestyle = 'ISO, YMD'
+SET intervalstyle = 'iso_8601' SET extra_float_digits = 1 AS $$
     SELECT format('ALTER FOREIGN TABLE %s ', packed)
            || string_agg(format('ALTER COLUMN %I OPTIONS (ADD missing %L)', a.attname,
                                 (a.attmissingval::text::text[])[1]), ', ')
@@ -21,14 +16,11 @@ AS $$
        AND NOT EXISTS (SELECT FROM unnest(f.attfdwoptions) o WHERE starts_with(o, 'missing='))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_options(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_options IS
 'The command that notes what new columns of a table contain in packed rows; NULL if nothing is to be noted (internal)';
 
-CREATE FUNCTION zbxhist_internal.own_column(parent regclass, partition regclass)
-RETURNS name
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.own_column(parent regclass, partition regclass) RETURNS name
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (
         SELECT a.attname
@@ -41,16 +33,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_column(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.own_column IS
 'The first column that a partition has and its parent has not: rows of the parent do not fit it then; NULL if there is none (internal)';
 
 -- The option goes with its column when that is dropped, and stays in a dump.
 -- Where no column has it, packing has not noted any yet.
-CREATE FUNCTION zbxhist_internal.new_columns(packed regclass)
-RETURNS SETOF name
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.new_columns(packed regclass) RETURNS SETOF name
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT f.attname
@@ -65,16 +54,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.new_columns IS
 'The columns of the foreign table that stands for packed days that no day has been packed with yet (internal)';
 
 -- An option of the column keeps the name: it goes with the column when that is
 -- dropped, and stays when it is renamed.
-CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass)
-RETURNS TABLE (column_name name, packed_name name)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.packed_columns(packed regclass) RETURNS TABLE (column_name name, packed_name name)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT a.attname, o.option_value::name
@@ -85,14 +71,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packed_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.packed_columns IS
 'The columns of the foreign table that stands for packed days that days have been packed with, and their names there (internal)';
 
-CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.import_columns(parent regclass, packed boolean) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(CASE WHEN import_columns.packed
                            THEN format('s.%I AS %I', a.attname, coalesce(c.packed_name, a.attname))
                            ELSE quote_ident(a.attname) END, ', ' ORDER BY a.attnum)
@@ -101,18 +84,15 @@ AS $$
      WHERE a.attrelid = parent AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.import_columns(regclass, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.import_columns IS
 'The columns of a managed table, as they are or with the names that packed days have them under (internal)';
 
 -- The caller has locked the foreign table, so nobody is reading packed days.  A
 -- column that is renamed later keeps the name in packed days that is noted here.
 -- What older days have under the name of a new column was dropped from the
 -- table, and is given another name.
-CREATE FUNCTION zbxhist_internal.note_columns(parent regclass, packed regclass, day regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.note_columns(parent regclass, packed regclass, day regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item    record;
     changes text;
@@ -139,5 +119,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_columns(regclass, regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.note_columns IS
 'Notes that a day has been packed with the columns of the foreign table that stands for it (internal)';

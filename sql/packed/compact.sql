@@ -3,11 +3,8 @@
 -- As if it had been packed so: history_p20261120_0000 becomes history_p20261120
 -- if a day is all in it now, history_p20261120_0000_0959 if ten hours are.  The
 -- number that it may have behind that, since names met, is chosen anew.
-CREATE FUNCTION zbxhist_internal.compacted_name(old_name name, from_clock bigint, to_clock bigint)
-RETURNS name
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.compacted_name(old_name name, from_clock bigint, to_clock bigint) RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace,
                regexp_replace(old_name, '(_p\d{8})_\d{4}(_\d{4})?(_\d{1,3})?$', concat(
                    '\1',
@@ -16,7 +13,7 @@ AS $$
                              || to_char(to_timestamp(to_clock - 60) AT TIME ZONE 'UTC', '_HH24MI') END)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compacted_name(name, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.compacted_name IS
 'A free name for the table that takes the place of packed tables, by that of the first (internal)';
 
 -- What lies within one UTC day, one range right after the other, with the same
@@ -27,9 +24,7 @@ COMMENT ON FUNCTION zbxhist_internal.compacted_name(name, bigint, bigint) IS
 -- locks: of more than 96 tables, those of each hour become one first.
 CREATE FUNCTION zbxhist_internal.compactable_days(parent regclass, by_hand boolean DEFAULT false)
 RETURNS TABLE (days regclass[], from_clock bigint, to_clock bigint, rows bigint, bytes bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     WITH short AS (
         SELECT d.*, floor(d.from_clock / 86400.0)::bigint * 86400 AS midnight
           FROM zbxhist.packed_day d
@@ -76,15 +71,12 @@ AS $$
      ORDER BY 2 DESC
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compactable_days(regclass, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.compactable_days IS
 'The packed parts of days that are to be made one each, latest first: for maintenance, or all there are (internal)';
 
 -- A part of a day that is larger than the limit is compacted alone.
-CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.days_to_compact(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- the setting exists once the library is loaded
     PERFORM zbxhist.version();
@@ -99,14 +91,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_compact(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.days_to_compact IS
 'The first tables of those parts of days that one run of maintenance makes one each, by zbxhist.maintenance_compact_limit (internal)';
 
-CREATE FUNCTION zbxhist_internal.ranges_to_compact(parent regclass, day date)
-RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.ranges_to_compact(parent regclass, day date) RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     midnight CONSTANT bigint := zbxhist_internal.day_clock(day);
     looking  CONSTANT text := format('SELECT * FROM zbxhist.partitions WHERE parent = %L::regclass;', parent);
@@ -135,30 +124,26 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact(regclass, date) IS
+COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact IS
 'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
 
-CREATE FUNCTION zbxhist_internal.compact_by_hand(parent regclass, day regclass)
-RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.compact_by_hand(parent regclass, day regclass) RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce((SELECT zbxhist_internal.rewrite_days(parent, 'compact', c.days)
                        FROM zbxhist_internal.compactable_days(parent, true) c
                       WHERE c.days[1] = day), 'done')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compact_by_hand(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.compact_by_hand IS
 'Makes a packed day and those that follow it one, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'compact', zbxhist_internal.ranges_to_compact(parent, day));
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.compact(regclass, date) IS
+COMMENT ON PROCEDURE zbxhist.compact IS
 'Makes the packed hours, or other parts, of a UTC day of a managed table that follow each other one packed table; maintenance does so by itself';

@@ -1,24 +1,17 @@
 -- sql/packed/days.sql
 
 -- Without indexes and maps: what VACUUM adds to a small day is no waste.
-CREATE FUNCTION zbxhist_internal.day_bytes(day regclass)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.day_bytes(day regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(pg_relation_size(k.oid), 0)
          + coalesce(pg_relation_size(nullif(k.reltoastrelid, 0)), 0)
       FROM pg_class k WHERE k.oid = day
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_bytes(regclass) IS
-'Disk space of the values of a packed day (internal)';
+COMMENT ON FUNCTION zbxhist_internal.day_bytes IS 'Disk space of the values of a packed day (internal)';
 
-CREATE FUNCTION zbxhist_internal.day_clock(day date)
-RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.day_clock(day date) RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     moment numeric;
 BEGIN
@@ -33,46 +26,35 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_clock(date) IS
+COMMENT ON FUNCTION zbxhist_internal.day_clock IS
 'The clock at which a UTC day begins; raises an error if there is none (internal)';
 
-CREATE FUNCTION zbxhist_internal.day_name(partition regclass)
-RETURNS name
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.day_name(partition regclass) RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = partition
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_name(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.day_name IS
 'A free name in schema zbxhist_packed for the table of a partition that is packed (internal)';
 
-CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- beyond the range of an integer the bound is open
     SELECT format('CONSTRAINT zbxhist_range CHECK (%s)', concat_ws(' AND ',
         CASE WHEN from_clock > -2147483648 THEN format('first_clock >= %s', from_clock) END,
         CASE WHEN to_clock < 2147483648 THEN format('last_clock < %s', to_clock) END))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.day_constraint(bigint, bigint) IS
-'The constraint of the table of a packed day (internal)';
+COMMENT ON FUNCTION zbxhist_internal.day_constraint IS 'The constraint of the table of a packed day (internal)';
 
 CREATE FUNCTION zbxhist_internal.day_version(day regclass, OUT version bigint, OUT newest xid8)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_day_version';
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_day_version';
 
-COMMENT ON FUNCTION zbxhist_internal.day_version(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.day_version IS
 'A number that differs when a packed day has been changed, and the newest transaction that has changed it; 55006 while some transactions see other rows than others (internal)';
 
-CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.dependent_object(partition regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (
         SELECT pg_describe_object(d.classid, d.objid, d.objsubid)
@@ -92,16 +74,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.dependent_object(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.dependent_object IS
 'Something of somebody else that a DROP of a partition would not leave as it is, such as a view; null if there is nothing (internal)';
 
 -- Rows that wait for such a day can be merged only after it has been packed
 -- anew.  Until then it takes all its space, so a run does that to few.
-CREATE FUNCTION zbxhist_internal.altered_days(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.altered_days(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     max_rows CONSTANT bigint := 10000000;
     altered  regclass[];
@@ -133,14 +112,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.altered_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.altered_days IS
 'The packed days from before a change of columns whose rows wait in the parent, which one run of maintenance unpacks, and packs again (internal)';
 
-CREATE FUNCTION zbxhist_internal.expired_days(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.expired_days(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.day
       FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
            zbxhist.packed_day d
@@ -149,21 +125,17 @@ AS $$
      ORDER BY d.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.expired_days IS
 'The packed days whose whole range is past retention, oldest first (internal)';
 
-CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass)
-RETURNS regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass) RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.create_day_of_range(parent, k.relname, b.from_clock, b.to_clock, k.relpersistence)
       FROM pg_class k, zbxhist.partition_bounds(partition) b
      WHERE k.oid = partition
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day(regclass, regclass) IS
-'Creates the empty table of a packed day (internal)';
+COMMENT ON FUNCTION zbxhist_internal.create_day IS 'Creates the empty table of a packed day (internal)';
 
 -- The columns of the parent follow the six of a packed day, or the seven of a
 -- table of runs; nothing is ever stored in them.  They say what the packed rows
@@ -171,19 +143,10 @@ COMMENT ON FUNCTION zbxhist_internal.create_day(regclass, regclass) IS
 -- renamed has its former name.  By its column "run" a table of runs is known, and
 -- it has no key.
 CREATE FUNCTION zbxhist_internal.create_day_of_range(
-    parent regclass,
-    stem name,
-    from_clock bigint,
-    to_clock bigint,
-    persistence "char",
-    runs boolean DEFAULT false)
+    parent regclass, stem name, from_clock bigint, to_clock bigint, persistence "char", runs boolean DEFAULT false)
 RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-SET client_min_messages = warning
-SET max_parallel_maintenance_workers = 0
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
     new_name CONSTANT name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, stem);
     payload  CONSTANT name := CASE WHEN runs THEN 'run' ELSE 'payload' END;
@@ -227,25 +190,17 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day_of_range(regclass, name, bigint, bigint, "char", boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.create_day_of_range IS
 'Creates the empty table of a packed day, or one for runs, for a range of clocks (internal)';
 
 -- It has the columns with which the day was packed, whatever those of the
 -- parent are now, and is stored as the day is, and where it is unless the policy
 -- wants it elsewhere, but for what tables of runs have for themselves.  Constraints that its owner may have given to the day
 -- are not evaluated by somebody else.
-CREATE FUNCTION zbxhist_internal.create_day_like(
-    parent regclass,
-    day regclass,
-    from_clock bigint,
-    to_clock bigint)
+CREATE FUNCTION zbxhist_internal.create_day_like(parent regclass, day regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-SET client_min_messages = warning
-SET max_parallel_maintenance_workers = 0
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
     new_name CONSTANT name := zbxhist_internal.day_name(day);
     place    CONSTANT name := zbxhist_internal.due_tablespace(parent, to_clock);
@@ -280,14 +235,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_day_like(regclass, regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.create_day_like IS
 'Creates an empty table that can take the place of that of a packed day, or of several that cover a range (internal)';
 
-CREATE FUNCTION zbxhist_internal.note_dropped_days(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.note_dropped_days(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     gone zbxhist.packed_day;
 BEGIN
@@ -310,16 +262,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_dropped_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.note_dropped_days IS
 'Forgets packed days whose tables have been dropped, and notes in lost_values which values went with them (internal)';
 
 -- Who is reading packed days may come to this one next, so they are locked out
 -- of all of them for the moment that the drop takes.
-CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass)
-RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.drop_packed_day(parent regclass, day regclass) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     packed  CONSTANT regclass := zbxhist_internal.packed_table(parent);
@@ -339,5 +288,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.drop_packed_day(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.drop_packed_day IS
 'Drops a packed day and returns the time that it waited for locks (internal)';

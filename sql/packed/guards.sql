@@ -3,22 +3,16 @@
 -- The library refuses to lose packed days (src/maintenance/drop_guard.c), or to
 -- make them unreadable (drop_guard.c); a session that has not loaded it yet
 -- does so before it drops or alters a table.
-CREATE FUNCTION zbxhist_internal.load_guards()
-RETURNS void
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
+CREATE FUNCTION zbxhist_internal.load_guards() RETURNS void
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_load_guards';
 
-COMMENT ON FUNCTION zbxhist_internal.load_guards() IS
-'Loads the library, which guards packed days (internal)';
+COMMENT ON FUNCTION zbxhist_internal.load_guards IS 'Loads the library, which guards packed days (internal)';
 
 -- An event trigger for every user who drops or alters something, whatever that user
 -- may do otherwise: also where PUBLIC has lost its privileges on these schemas, or the
 -- library is missing.
-CREATE FUNCTION zbxhist_internal.before_change()
-RETURNS event_trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.before_change() RETURNS event_trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     BEGIN
         PERFORM zbxhist_internal.load_guards();
@@ -50,7 +44,7 @@ EXCEPTION WHEN undefined_file OR undefined_function THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.before_change() IS
+COMMENT ON FUNCTION zbxhist_internal.before_change IS
 'Event trigger: has the library loaded before something is dropped or altered (internal)';
 
 CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
@@ -58,16 +52,12 @@ CREATE EVENT TRIGGER zbxhist_before_change ON ddl_command_start
                  'DROP FOREIGN TABLE', 'DROP OWNED', 'DROP SCHEMA', 'DROP SERVER', 'DROP TABLE')
     EXECUTE FUNCTION zbxhist_internal.before_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_before_change IS
-'Keeps packed days from being dropped unawares or made unreadable';
+COMMENT ON EVENT TRIGGER zbxhist_before_change IS 'Keeps packed days from being dropped unawares or made unreadable';
 
 -- An event trigger for every user who alters a table.  ALTER TABLE ... ADD COLUMN has
 -- the foreign table locked already, and only its owner gets that far.
-CREATE FUNCTION zbxhist_internal.after_change()
-RETURNS event_trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.after_change() RETURNS event_trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     commands text[];
     command  text;
@@ -89,25 +79,21 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.after_change() IS
+COMMENT ON FUNCTION zbxhist_internal.after_change IS
 'Event trigger: notes what a new column contains in packed rows (internal)';
 
 CREATE EVENT TRIGGER zbxhist_after_change ON ddl_command_end
     WHEN TAG IN ('ALTER TABLE')
     EXECUTE FUNCTION zbxhist_internal.after_change();
 
-COMMENT ON EVENT TRIGGER zbxhist_after_change IS
-'Notes what a new column contains in packed rows';
+COMMENT ON EVENT TRIGGER zbxhist_after_change IS 'Notes what a new column contains in packed rows';
 
 -- An event trigger for every user who alters a table.  One ALTER TABLE may add a column
 -- and rewrite the table; then what the column contains in older rows is known
 -- from the one until the other.  Where PUBLIC has lost its privileges on these
 -- schemas, tables that have packed days are not rewritten, but all others.
-CREATE FUNCTION zbxhist_internal.before_rewrite()
-RETURNS event_trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.before_rewrite() RETURNS event_trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     table_id CONSTANT regclass := pg_event_trigger_table_rewrite_oid();
     command  text;
@@ -129,7 +115,7 @@ EXCEPTION WHEN insufficient_privilege THEN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.before_rewrite() IS
+COMMENT ON FUNCTION zbxhist_internal.before_rewrite IS
 'Event trigger: notes what a new column contains in packed rows before the table is rewritten (internal)';
 
 CREATE EVENT TRIGGER zbxhist_before_rewrite ON table_rewrite

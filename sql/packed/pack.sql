@@ -1,18 +1,13 @@
 -- sql/packed/pack.sql
 
-CREATE FUNCTION zbxhist_internal.why_not_packable(relation regclass)
-RETURNS text
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_why_not_packable';
+CREATE FUNCTION zbxhist_internal.why_not_packable(relation regclass) RETURNS text
+LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_why_not_packable';
 
-COMMENT ON FUNCTION zbxhist_internal.why_not_packable(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.why_not_packable IS
 'Why rows of a table cannot be packed; NULL if they can (internal)';
 
-CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.not_packable(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text := zbxhist_internal.why_not_packable(parent);
 BEGIN
@@ -66,16 +61,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.not_packable(regclass, regclass) IS
-'Why a partition cannot be packed; NULL if it can (internal)';
+COMMENT ON FUNCTION zbxhist_internal.not_packable IS 'Why a partition cannot be packed; NULL if it can (internal)';
 
 -- A step asks for its own partition only: to look at all of them each time
 -- would take the square of their number.
 CREATE FUNCTION zbxhist_internal.packable_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
     -- first what is known at once
     WITH due AS MATERIALIZED (
         SELECT p.partition, p.from_clock
@@ -109,15 +101,12 @@ AS $$
     (SELECT o.day FROM over o ORDER BY o.from_clock)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packable_partitions(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.packable_partitions IS
 'The partitions and hours of runs whose time to be packed has come, oldest first, or one of them, if it has (internal)';
 
 -- Some of a day's partitions may be packed already, or not be over yet.
-CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date)
-RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.partitions_to_pack(parent regclass, day date) RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     runs    CONSTANT regclass[] := ARRAY(SELECT d.day FROM zbxhist.packed_day d
                                           WHERE d.parent = partitions_to_pack.parent AND d.runs);
@@ -157,28 +146,22 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partitions_to_pack(regclass, date) IS
+COMMENT ON FUNCTION zbxhist_internal.partitions_to_pack IS
 'The partitions of a day that can be packed; an error if there are none (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_left_out(left_out bigint, problem text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat(CASE WHEN left_out > 0 THEN format('; %s values of deleted items left out', left_out) END,
                   '; those of deleted items stay: ' || problem)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_left_out(bigint, text) IS
+COMMENT ON FUNCTION zbxhist_internal.describe_left_out IS
 'What a packed day does not have of what was packed, in words for the log; nothing if it has all by the policy (internal)';
 
 -- Each clock has one place where its rows are looked for.  Partitions that
 -- somebody has made by hand may share one; a packed day must not.
-CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.refuse_overlap(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     covered CONSTANT record := zbxhist.partition_bounds(partition);
     other   record;
@@ -196,31 +179,23 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.refuse_overlap(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.refuse_overlap IS
 'Raises an error if another partition or packed day has clocks of a partition (internal)';
 
 CREATE FUNCTION zbxhist_internal.pack_rows(
-    partition regclass,
-    day regclass,
-    kept_items bigint[] DEFAULT '{}',
-    OUT rows bigint,
-    OUT bytes bigint,
+    partition regclass, day regclass, kept_items bigint[] DEFAULT '{}', OUT rows bigint, OUT bytes bigint,
     OUT left_out bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_pack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.pack_rows(regclass, regclass, bigint[]) IS
+COMMENT ON FUNCTION zbxhist_internal.pack_rows IS
 'Writes the rows of a partition, those of some items if any are named, into the table of a packed day that was created in the same transaction; 55006 while some transactions see other rows than others (internal)';
 
 -- Nobody may write to the partition meanwhile; INSERTs do not wait for that
 -- but leave their rows in the parent.  Its rows are the same for every
 -- snapshot, as pack_rows makes sure of, so its place can be taken by a table
 -- whose rows are visible to all.
-CREATE FUNCTION zbxhist_internal.pack_partition(parent regclass, partition regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.pack_partition(parent regclass, partition regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := partition::text;
@@ -294,17 +269,16 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.pack_partition(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.pack_partition IS
 'Packs a partition, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.pack(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'pack', zbxhist_internal.partitions_to_pack(parent, day));
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.pack(regclass, date) IS
+COMMENT ON PROCEDURE zbxhist.pack IS
 'Packs the partitions of a managed table that have clocks of a UTC day and whose time has gone by';

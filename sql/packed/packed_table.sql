@@ -1,20 +1,15 @@
 -- sql/packed/packed_table.sql
 
-CREATE FUNCTION zbxhist_internal.packed_table(parent regclass)
-RETURNS regclass
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_packed_table';
+CREATE FUNCTION zbxhist_internal.packed_table(parent regclass) RETURNS regclass
+LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_packed_table';
 
-COMMENT ON FUNCTION zbxhist_internal.packed_table(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.packed_table IS
 'The foreign table that stands for a managed table''s packed days; NULL if there is none (internal)';
 
 -- A statement that was planned before the foreign table was there would miss
 -- a day that is packed while it runs.
-CREATE FUNCTION zbxhist_internal.packed_table_settled(parent regclass, packed regclass)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.packed_table_settled(parent regclass, packed regclass) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT text[] := zbxhist_internal.running_transactions();
     state   zbxhist.parent_state;
@@ -31,26 +26,20 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.packed_table_settled(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.packed_table_settled IS
 'Whether every transaction knows of the foreign table that stands for packed days (internal)';
 
-CREATE FUNCTION zbxhist_internal.attach_day(day regclass, packed regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_attach_day';
+CREATE FUNCTION zbxhist_internal.attach_day(day regclass, packed regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_attach_day';
 
-COMMENT ON FUNCTION zbxhist_internal.attach_day(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.attach_day IS
 'Makes a packed day''s table depend on the foreign table that stands for it, so that CASCADE drops both (internal)';
 
 -- As for a partition no INSERT waits for this, and what the parent is locked by
 -- is waited for in the same way, see create_range.
-CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET client_min_messages = warning
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.create_packed_table(parent regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = warning
+SET lock_timeout = 0 AS $$
 DECLARE
     source   CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     new_name CONSTANT name := zbxhist_internal.free_name(source.relnamespace, source.relname, '_packed');
@@ -77,5 +66,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_packed_table(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.create_packed_table IS
 'Creates the foreign table that stands for a managed table''s packed days (internal)';

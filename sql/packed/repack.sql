@@ -1,69 +1,45 @@
 -- sql/packed/repack.sql
 
 CREATE FUNCTION zbxhist_internal.merge_rows(
-    parent regclass,
-    day regclass,
-    from_clock bigint,
-    to_clock bigint,
-    max_rows integer,
-    OUT merged bigint,
-    OUT duplicates bigint,
-    OUT done boolean)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
+    parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, OUT merged bigint,
+    OUT duplicates bigint, OUT done boolean)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.merge_rows(regclass, regclass, bigint, bigint, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.merge_rows IS
 'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay (internal)';
 
-CREATE FUNCTION zbxhist_internal.merge_runs(
-    runs regclass,
-    enough integer DEFAULT 64,
-    batch_rows integer DEFAULT 131072)
+CREATE FUNCTION zbxhist_internal.merge_runs(runs regclass, enough integer DEFAULT 64, batch_rows integer DEFAULT 131072)
 RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_runs';
 
-COMMENT ON FUNCTION zbxhist_internal.merge_runs(regclass, integer, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.merge_runs IS
 'Writes the runs of a table anew, as fewer and larger ones, if there are that many small ones, or enough of a larger size, of which about so many rows are merged at once; returns how many were merged, -1 while somebody else has the table''s lock (internal)';
 
 -- The days may be changed meanwhile: the caller compares their versions with
 -- day_version() when nobody can change them any more.
 CREATE FUNCTION zbxhist_internal.repack_rows(
-    days regclass[],
-    new_day regclass,
-    kept_items bigint[] DEFAULT '{}',
-    time_precision integer DEFAULT 0,
-    OUT rows bigint,
-    OUT bytes bigint,
-    OUT versions bigint[],
-    OUT left_out bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
+    days regclass[], new_day regclass, kept_items bigint[] DEFAULT '{}', time_precision integer DEFAULT 0,
+    OUT rows bigint, OUT bytes bigint, OUT versions bigint[], OUT left_out bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_repack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.repack_rows(regclass[], regclass, bigint[], integer) IS
+COMMENT ON FUNCTION zbxhist_internal.repack_rows IS
 'Writes the rows of packed days, which have clocks of their own, those of some items if any are named, with times rounded to so many nanoseconds, into the table of one that was created in the same transaction, and reads them again; 55006 while some transactions see other rows than others (internal)';
 
 -- What is in the range of a packed day is written once more a week later, when
 -- nobody asks any more whether a value has been stored already.
-CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint)
-RETURNS integer
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.due_precision(parent regclass, to_clock bigint) RETURNS integer
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE c.time_precision WHEN '1 us' THEN 1000 WHEN '1 ms' THEN 1000000 WHEN '1 s' THEN 1000000000 END
       FROM zbxhist.parent_config c
      WHERE c.parent = due_precision.parent
        AND due_precision.to_clock <= zbxhist_internal.clock_before(c.time_precision_after)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.due_precision(regclass, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.due_precision IS
 'What the times of a packed day that ends there are to be rounded to, in nanoseconds; NULL: not at all (internal)';
 
-CREATE FUNCTION zbxhist_internal.repack_limit()
-RETURNS bigint
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.repack_limit() RETURNS bigint
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- the setting exists once the library is loaded
     PERFORM zbxhist.version();
@@ -72,17 +48,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.repack_limit() IS
+COMMENT ON FUNCTION zbxhist_internal.repack_limit IS
 'Bytes of packed days of one table that maintenance writes anew in an hour, at most (internal)';
 
 -- Each day that is repacked moves the time when the next one may be, so that
 -- in the long run it is no more than the setting allows, even if a single day
 -- is.  What was not used lately, up to an hour's, may be used at once.
-CREATE FUNCTION zbxhist_internal.may_repack(parent regclass)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.may_repack(parent regclass) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN zbxhist_internal.repack_limit() > 0
        AND NOT EXISTS (SELECT FROM zbxhist.parent_state s
@@ -90,7 +63,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_repack(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.may_repack IS
 'Whether a day of a managed table may be repacked now by zbxhist.maintenance_repack_limit (internal)';
 
 -- What a day needs is judged, without a look into it, by what its values took
@@ -101,9 +74,7 @@ COMMENT ON FUNCTION zbxhist_internal.may_repack(regclass) IS
 -- tablespace is written there.
 CREATE FUNCTION zbxhist_internal.wasteful_days(parent regclass)
 RETURNS TABLE (day regclass, bytes bigint, wasted bigint, tablespace name)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
     WITH days AS (
         SELECT d.day, d.nrows, d.repacked_at, zbxhist_internal.day_bytes(d.day) AS bytes,
                d.nrows > 0 AND zbxhist_internal.due_precision(d.parent, d.to_clock) > coalesce(d.time_precision, 1) AS is_due,
@@ -128,16 +99,13 @@ AS $$
      ORDER BY n.wasted DESC
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wasteful_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.wasteful_days IS
 'The packed days that take a third more than they need, whose times are to be rounded, or that are to be in another tablespace, which is named, with their bytes and those wasted, worst first (internal)';
 
 -- An error names the table that it is about.  Its SQLSTATE tells check() of
 -- damage, of which there is a line of its own.
-CREATE FUNCTION zbxhist_internal.note_culprit(days regclass[], sqlstate text, problem text)
-RETURNS regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.note_culprit(days regclass[], sqlstate text, problem text) RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     UPDATE zbxhist.packed_day d SET not_compacted = format('%s (%s)', problem, sqlstate)
      WHERE d.day = (
            SELECT k.oid
@@ -148,21 +116,16 @@ AS $$
     RETURNING d.day
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_culprit(regclass[], text, text) IS
+COMMENT ON FUNCTION zbxhist_internal.note_culprit IS
 'Notes why packed days cannot be made one, at the one that is to blame, and returns that (internal)';
 
 -- Changes are locked out first, for a look whether there have been any; readers
 -- only then, for the moment of the swap.  A session that changes packed rows may
 -- hold the foreign table's lock and wait for the day's: so all locks are given back
 -- before the next try.
-CREATE FUNCTION zbxhist_internal.lock_unchanged_days(
-    days regclass[],
-    versions bigint[],
-    packed regclass)
+CREATE FUNCTION zbxhist_internal.lock_unchanged_days(days regclass[], versions bigint[], packed regclass)
 RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     allowed CONSTANT integer := zbxhist_internal.short_lock_timeout();
     started CONSTANT timestamptz := clock_timestamp();
@@ -208,14 +171,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days(regclass[], bigint[], regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lock_unchanged_days IS
 'Takes ACCESS EXCLUSIVE on packed days and the foreign table that stands for them if they have not been changed since their versions were read, and returns the time it waited (internal)';
 
-CREATE FUNCTION zbxhist_internal.replace_tables(days regclass[], new_day regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.replace_tables(days regclass[], new_day regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entry     CONSTANT zbxhist.packed_day := (SELECT d FROM zbxhist.packed_day d WHERE d.day = new_day);
     old_name  name;
@@ -242,7 +202,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.replace_tables(regclass[], regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.replace_tables IS
 'Drops the tables of packed days and gives the name of the first one, or that of what they make together, to another one (internal)';
 
 -- One packed day is repacked, or several whose ranges follow each other are
@@ -250,11 +210,8 @@ COMMENT ON FUNCTION zbxhist_internal.replace_tables(regclass[], regclass) IS
 -- changed, all are left as they are.  The first call waits for what is running
 -- to end, so that the second one, in a transaction of its own, finds rows that
 -- all transactions see alike.
-CREATE FUNCTION zbxhist_internal.rewrite_days(parent regclass, action text, days regclass[])
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.rewrite_days(parent regclass, action text, days regclass[]) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := days[1]::text;
@@ -344,28 +301,24 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.rewrite_days(regclass, text, regclass[]) IS
+COMMENT ON FUNCTION zbxhist_internal.rewrite_days IS
 'Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call again later (internal)';
 
-CREATE FUNCTION zbxhist_internal.repack_day(parent regclass, day regclass)
-RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.repack_day(parent regclass, day regclass) RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.rewrite_days(parent, 'repack', ARRAY[day])
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.repack_day(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.repack_day IS
 'Writes a packed day anew, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'repack', zbxhist_internal.days_to_unpack(parent, day));
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.repack(regclass, date) IS
+COMMENT ON PROCEDURE zbxhist.repack IS
 'Writes what is packed of a UTC day of a managed table anew, so that it takes as little space as it can; maintenance does so by itself';

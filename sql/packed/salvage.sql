@@ -1,19 +1,16 @@
 -- sql/packed/salvage.sql
 
 CREATE FUNCTION zbxhist_internal.salvage_rows(day regclass, partition regclass)
-RETURNS TABLE (first_itemid bigint, first_clock integer, last_itemid bigint, last_clock integer,
-               is_end boolean, rows bigint, problem text, bytes bytea)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_salvage_rows';
+RETURNS TABLE (
+    first_itemid bigint, first_clock integer, last_itemid bigint, last_clock integer, is_end boolean, rows bigint,
+    problem text, bytes bytea)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_salvage_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.salvage_rows(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.salvage_rows IS
 'Moves all rows of a packed day that can be read into a partition; returns what is lost and, without a problem, how many rows are kept (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_loss(loss zbxhist.lost_values) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(loss.rows::text || CASE loss.rows WHEN 1 THEN ' value' ELSE ' values' END, 'values')
         || CASE
             WHEN loss.first_itemid IS NULL THEN ' of unknown items'
@@ -39,15 +36,11 @@ AS $$
         || ': ' || loss.problem
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_loss(zbxhist.lost_values) IS
-'What is lost of a packed day, in words (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_loss IS 'What is lost of a packed day, in words (internal)';
 
 -- Of many losses the first are printed and logged; all are in lost_values.
-CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.salvage_day(parent regclass, day regclass, partition regclass) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     label    CONSTANT text := day::text;
     expected CONSTANT bigint := (
@@ -93,12 +86,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.salvage_day(regclass, regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.salvage_day IS
 'Moves all rows of a packed day that can be read into a partition, tells what is lost, and returns their number (internal)';
 
 CREATE PROCEDURE zbxhist.salvage(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'salvage', zbxhist_internal.days_to_unpack(parent, day, true));
@@ -109,8 +101,7 @@ COMMENT ON PROCEDURE zbxhist.salvage(regclass, date) IS
 'Makes what can be read of a damaged packed day an ordinary partition again, or what is packed of it several ones, and tells what is lost; can be broken off and repeated';
 
 CREATE PROCEDURE zbxhist.salvage(day regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     parent pg_catalog.regclass;
 BEGIN

@@ -1,10 +1,7 @@
 -- sql/packed/tablespace.sql
 
-CREATE FUNCTION zbxhist_internal.tablespace_of(relation regclass)
-RETURNS name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.tablespace_of(relation regclass) RETURNS name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t.spcname
       FROM pg_class k
       JOIN pg_database d ON d.datname = current_database()
@@ -12,32 +9,25 @@ AS $$
      WHERE k.oid = relation
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.tablespace_of(regclass) IS
-'The tablespace of a table (internal)';
+COMMENT ON FUNCTION zbxhist_internal.tablespace_of IS 'The tablespace of a table (internal)';
 
 -- That of the database needs no privilege, as in CREATE TABLE.
-CREATE FUNCTION zbxhist_internal.may_create_in(role oid, tablespace name)
-RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.may_create_in(role oid, tablespace name) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_tablespace t
                      JOIN pg_database d ON d.datname = current_database()
                     WHERE t.spcname = tablespace
                       AND (t.oid = d.dattablespace OR has_tablespace_privilege(role, t.oid, 'CREATE')))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_create_in(oid, name) IS
+COMMENT ON FUNCTION zbxhist_internal.may_create_in IS
 'Whether there is a tablespace of that name in which a role may create tables (internal)';
 
 -- All parts of a day have the same age, so that they are moved once: as the day
 -- that is made of them.  Where the tablespace cannot be used packing goes on in
 -- that of the parent, and check() tells.  Who maintains has the owner's privileges.
-CREATE FUNCTION zbxhist_internal.due_tablespace(parent regclass, to_clock bigint)
-RETURNS name
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.due_tablespace(parent regclass, to_clock bigint) RETURNS name
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT c.packed_tablespace
       FROM zbxhist.parent_config c
       JOIN pg_class k ON k.oid = c.parent
@@ -47,17 +37,12 @@ AS $$
        AND zbxhist_internal.may_create_in(k.relowner, c.packed_tablespace)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.due_tablespace(regclass, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.due_tablespace IS
 'The tablespace in which a packed day that ends there is to be by now; NULL: where it is, or where its parent is (internal)';
 
 CREATE FUNCTION zbxhist_internal.verify_tablespace(
-    policy zbxhist.parent_config,
-    packed_tablespace name,
-    packed_tablespace_after interval)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    policy zbxhist.parent_config, packed_tablespace name, packed_tablespace_after interval) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = policy.parent);
 BEGIN
@@ -79,14 +64,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_tablespace(zbxhist.parent_config, name, interval) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_tablespace IS
 'Raises an error unless a policy may get this tablespace for packed days, NULL: that which it has (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_tablespace(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'packed_tablespace', policy.parent::text,
            CASE WHEN t.oid IS NULL
                 THEN format('the tablespace for its packed days, "%s", does not exist: they are stored where the table is, or stay where they are',
@@ -101,5 +84,5 @@ AS $$
      WHERE k.oid = policy.parent AND NOT zbxhist_internal.may_create_in(k.relowner, policy.packed_tablespace)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_tablespace(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.check_tablespace IS
 'The part of check that is about the tablespace of packed days (internal)';

@@ -1,18 +1,14 @@
 -- sql/packed/unpack.sql
 
-CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass)
-RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
+CREATE FUNCTION zbxhist_internal.unpack_rows(day regclass, partition regclass) RETURNS bigint
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_unpack_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.unpack_rows(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.unpack_rows IS
 'Moves all rows of a packed day into a partition and returns their number (internal)';
 
 CREATE FUNCTION zbxhist_internal.days_to_unpack(parent regclass, day date, with_runs boolean DEFAULT false)
 RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result regclass[];
 BEGIN
@@ -30,12 +26,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_unpack(regclass, date, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.days_to_unpack IS
 'The packed tables of a day, those of runs only if asked for; an error if there are none (internal)';
 
 CREATE PROCEDURE zbxhist.unpack(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     answer pg_catalog.text;
 BEGIN
@@ -46,5 +41,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist.unpack(regclass, date) IS
+COMMENT ON PROCEDURE zbxhist.unpack IS
 'Makes what is packed of a UTC day of a managed table ordinary partitions again; can be broken off and repeated';

@@ -1,38 +1,28 @@
 -- sql/packed/verify.sql
 
-CREATE FUNCTION zbxhist_internal.verify_day(day regclass)
-RETURNS TABLE (itemid bigint, clock integer, problem text)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10
-AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
+CREATE FUNCTION zbxhist_internal.verify_day(day regclass) RETURNS TABLE (itemid bigint, clock integer, problem text)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 10 AS 'MODULE_PATHNAME', 'zbxhist_verify_day';
 
-COMMENT ON FUNCTION zbxhist_internal.verify_day(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_day IS
 'What is damaged in the table of a packed day: all checksums, values and statistics are looked at (internal)';
 
 -- A query that fails, or that runs on a standby, can write to no table: see
 -- src/packed/values/day_decode.c.
-CREATE FUNCTION zbxhist_internal.met_damage()
-RETURNS TABLE (day oid, met_at timestamptz)
-LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION zbxhist_internal.met_damage() RETURNS TABLE (day oid, met_at timestamptz)
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_met_damage';
 
-COMMENT ON FUNCTION zbxhist_internal.met_damage() IS
+COMMENT ON FUNCTION zbxhist_internal.met_damage IS
 'Packed days in which a query has met damage since they were last looked through, and when (internal)';
 
-CREATE FUNCTION zbxhist_internal.forget_damage(day oid)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
+CREATE FUNCTION zbxhist_internal.forget_damage(day oid) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'zbxhist_forget_damage';
 
-COMMENT ON FUNCTION zbxhist_internal.forget_damage(oid) IS
-'Forgets that a query has met damage in a packed day (internal)';
+COMMENT ON FUNCTION zbxhist_internal.forget_damage IS 'Forgets that a query has met damage in a packed day (internal)';
 
-CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.note_verified(parent regclass, day regclass, problem text) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- a standby, or a session that only reads, has the note of the query
     IF NOT current_setting('transaction_read_only')::boolean
@@ -49,14 +39,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.note_verified(regclass, regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.note_verified IS
 'Remembers that a packed day has been looked through, and what is damaged in it; NULL if nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_interval()
-RETURNS interval
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_interval() RETURNS interval
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- the setting exists once the library is loaded
     PERFORM zbxhist.version();
@@ -67,11 +54,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.verify_interval() IS
 'In what time maintenance looks through all packed days; zero: never (internal)';
 
-CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.days_to_verify(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     period  CONSTANT interval := zbxhist_internal.verify_interval();
     present CONSTANT timestamptz := clock_timestamp();
@@ -114,14 +98,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.days_to_verify(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.days_to_verify IS
 'The packed days that maintenance is to look through now: those in which a query has met damage, and the share of a day of all, longest not looked at first (internal)';
 
-CREATE FUNCTION zbxhist.verify(parent regclass)
-RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist.verify(parent regclass) RETURNS TABLE (day regclass, itemid bigint, clock integer, problem text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     entry    record;
     first    text;
@@ -155,5 +136,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.verify(regclass) IS
+COMMENT ON FUNCTION zbxhist.verify IS
 'Looks through all packed days of a managed table: checksums, and statistics against values; no rows when all is well';

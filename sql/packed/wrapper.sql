@@ -1,19 +1,15 @@
 -- sql/packed/wrapper.sql
 
-CREATE FUNCTION zbxhist_internal.fdw_handler()
-RETURNS fdw_handler
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_fdw_handler';
+CREATE FUNCTION zbxhist_internal.fdw_handler() RETURNS fdw_handler
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_handler';
 
-COMMENT ON FUNCTION zbxhist_internal.fdw_handler() IS
+COMMENT ON FUNCTION zbxhist_internal.fdw_handler IS
 'Handler of the foreign-data wrapper that reads packed days (internal)';
 
-CREATE FUNCTION zbxhist_internal.fdw_validator(options text[], catalog oid)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_fdw_validator';
+CREATE FUNCTION zbxhist_internal.fdw_validator(options text[], catalog oid) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_fdw_validator';
 
-COMMENT ON FUNCTION zbxhist_internal.fdw_validator(text[], oid) IS
+COMMENT ON FUNCTION zbxhist_internal.fdw_validator IS
 'Validator of the options of foreign tables that stand for packed days (internal)';
 
 -- A managed table has one foreign table as a child, which stands for all of
@@ -22,12 +18,10 @@ CREATE FOREIGN DATA WRAPPER zbxhist
     HANDLER zbxhist_internal.fdw_handler
     VALIDATOR zbxhist_internal.fdw_validator;
 
-COMMENT ON FOREIGN DATA WRAPPER zbxhist IS
-'zbxhist: reads packed days';
+COMMENT ON FOREIGN DATA WRAPPER zbxhist IS 'zbxhist: reads packed days';
 
 CREATE SERVER zbxhist FOREIGN DATA WRAPPER zbxhist;
 
-COMMENT ON SERVER zbxhist IS
-'zbxhist: the packed days of this database';
+COMMENT ON SERVER zbxhist IS 'zbxhist: the packed days of this database';
 REVOKE ALL ON FOREIGN SERVER zbxhist FROM PUBLIC;
 GRANT USAGE ON FOREIGN SERVER zbxhist TO pg_database_owner;

@@ -1,20 +1,11 @@
 -- sql/parent_rows/move.sql
 
 CREATE FUNCTION zbxhist_internal.move_rows(
-    source regclass,
-    target regclass,
-    from_clock bigint,
-    to_clock bigint,
-    after_itemid bigint,
-    max_rows integer,
-    OUT moved bigint,
-    OUT duplicates bigint,
-    OUT last_itemid bigint,
-    OUT done boolean)
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
+    source regclass, target regclass, from_clock bigint, to_clock bigint, after_itemid bigint, max_rows integer,
+    OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean)
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.move_rows(regclass, regclass, bigint, bigint, bigint, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.move_rows IS
 'Moves one batch of rows between a managed table and its partition, in the order of itemid (internal)';
 
 -- The position is kept in parent_state, so each call is a transaction of its
@@ -22,17 +13,9 @@ COMMENT ON FUNCTION zbxhist_internal.move_rows(regclass, regclass, bigint, bigin
 -- clocks all rows are moved, and there is no position: each batch begins with
 -- what the one before has left.
 CREATE FUNCTION zbxhist_internal.move_batch(
-    parent regclass,
-    action text,
-    relation regclass,
-    source regclass,
-    target regclass,
-    from_clock bigint,
-    to_clock bigint)
-RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, action text, relation regclass, source regclass, target regclass, from_clock bigint,
+    to_clock bigint) RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     state zbxhist.parent_state;
     batch record;
@@ -78,12 +61,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.move_batch(regclass, text, regclass, regclass, regclass, bigint, bigint) IS
-'Moves the next batch of rows and keeps count of it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.move_batch IS 'Moves the next batch of rows and keeps count of it (internal)';
 
 CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
     answer    pg_catalog.text;
@@ -108,12 +89,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.move_waiting(regclass) IS
+COMMENT ON PROCEDURE zbxhist_internal.move_waiting IS
 'Moves the rows that wait in a parent to their partitions and, with move_existing, creates the partitions of older ones (internal)';
 
 CREATE PROCEDURE zbxhist_internal.merge_waiting(parent regclass)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     day    pg_catalog.regclass;
     answer pg_catalog.text;
@@ -132,20 +112,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.merge_waiting(regclass) IS
+COMMENT ON PROCEDURE zbxhist_internal.merge_waiting IS
 'Merges the rows that wait in a parent into their packed days (internal)';
 
 CREATE FUNCTION zbxhist_internal.delete_expired(
-    parent regclass,
-    cutoff bigint,
-    after_itemid bigint,
-    max_rows integer,
-    OUT deleted bigint,
-    OUT last_itemid bigint,
+    parent regclass, cutoff bigint, after_itemid bigint, max_rows integer, OUT deleted bigint, OUT last_itemid bigint,
     OUT done boolean)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     next_item CONSTANT text := format(
         'SELECT p.itemid FROM ONLY %s p WHERE p.itemid > $1::bigint OR $1 IS NULL ORDER BY p.itemid LIMIT 1',
@@ -176,5 +149,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.delete_expired(regclass, bigint, bigint, integer) IS
+COMMENT ON FUNCTION zbxhist_internal.delete_expired IS
 'Deletes a bounded number of rows past retention from the parent itself, in the order of itemid (internal)';

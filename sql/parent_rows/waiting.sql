@@ -3,22 +3,15 @@
 -- A table of terabytes is not read for this: its index (itemid, clock) is
 -- walked from item to item, and of each item only the outermost row in the
 -- range is looked at, see src/rows/item_index.c.
-CREATE FUNCTION zbxhist_internal.waiting_clock(
-    parent regclass,
-    from_clock bigint,
-    to_clock bigint,
-    newest boolean)
+CREATE FUNCTION zbxhist_internal.waiting_clock(parent regclass, from_clock bigint, to_clock bigint, newest boolean)
 RETURNS bigint
-LANGUAGE c VOLATILE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_clock(regclass, bigint, bigint, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.waiting_clock IS
 'The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none (internal)';
 
 CREATE FUNCTION zbxhist_internal.waiting_rows(parent regclass, OUT rows bigint, OUT exact boolean)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     exact := zbxhist_internal.own_pages(parent) < 1000 AND has_table_privilege(parent, 'SELECT')
              AND NOT row_security_active(parent)
@@ -31,14 +24,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_rows(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.waiting_rows IS
 'Rows in the parent itself: counted if they are few and may be read, else estimated (internal)';
 
-CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF zbxhist_internal.own_pages(parent) >= 10000 THEN
         RETURN NULL;
@@ -47,14 +37,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.count_waiting(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.count_waiting IS
 'Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way (internal)';
 
-CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds record;
     oldest bigint;
@@ -81,7 +68,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.waiting_partitions IS
 'The partitions whose rows may wait in the parent, newest first (internal)';
 
 -- In a parent of more than 1 GB, whose rows from before the set-up may be millions
@@ -89,11 +76,8 @@ COMMENT ON FUNCTION zbxhist_internal.waiting_partitions(regclass) IS
 -- To merge a few rows of many items is to write the whole day, so when that has
 -- been done it is not done again before some hours have gone by, or there are
 -- many.
-CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.waiting_days(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     bounds record;
     oldest bigint;
@@ -127,5 +111,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_days(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.waiting_days IS
 'The packed days whose rows wait in the parent and are to be merged now, newest first (internal)';

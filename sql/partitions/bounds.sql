@@ -1,44 +1,33 @@
 -- sql/partitions/bounds.sql
 
-CREATE FUNCTION zbxhist.route()
-RETURNS trigger
-LANGUAGE c VOLATILE PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_route';
+CREATE FUNCTION zbxhist.route() RETURNS trigger
+LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_route';
 
-COMMENT ON FUNCTION zbxhist.route() IS
+COMMENT ON FUNCTION zbxhist.route IS
 'Trigger function of the managed tables: sends each new row to the partition of its clock';
 
-CREATE FUNCTION zbxhist_internal.invalidate(parent regclass)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
+CREATE FUNCTION zbxhist_internal.invalidate(parent regclass) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_invalidate';
 
-COMMENT ON FUNCTION zbxhist_internal.invalidate(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.invalidate IS
 'Makes every session read the partitions and the configuration of a managed table anew (internal)';
 
-CREATE FUNCTION zbxhist.partition_bounds(
-    partition regclass,
-    OUT from_clock bigint,
-    OUT to_clock bigint)
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
+CREATE FUNCTION zbxhist.partition_bounds(partition regclass, OUT from_clock bigint, OUT to_clock bigint)
+LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_partition_bounds';
 
-COMMENT ON FUNCTION zbxhist.partition_bounds(regclass) IS
+COMMENT ON FUNCTION zbxhist.partition_bounds IS
 'Clock range of a partition, from included, to excluded, as its constraint zbxhist_clock says; NULLs if it has none';
 
 CREATE FUNCTION zbxhist.list_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
-LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30
-AS 'MODULE_PATHNAME', 'zbxhist_list_partitions';
+LANGUAGE c STABLE STRICT PARALLEL SAFE ROWS 30 AS 'MODULE_PATHNAME', 'zbxhist_list_partitions';
 
-COMMENT ON FUNCTION zbxhist.list_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist.list_partitions IS
 'The partitions of a managed table with their clock ranges, oldest first';
 
 CREATE FUNCTION zbxhist_internal.list_takers(parent regclass)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition, p.from_clock, p.to_clock
       FROM zbxhist.list_partitions(parent) p
      UNION ALL
@@ -47,14 +36,12 @@ AS $$
      WHERE d.parent = list_takers.parent AND d.runs
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.list_takers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.list_takers IS
 'What takes the rows of an INSERT into a managed table: its partitions and tables of runs, with their clock ranges (internal)';
 
 CREATE FUNCTION zbxhist_internal.list_ranges(parent regclass)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition, p.from_clock, p.to_clock, false
       FROM zbxhist.list_partitions(parent) p
      UNION ALL
@@ -63,27 +50,21 @@ AS $$
      WHERE d.parent = list_ranges.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.list_ranges(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.list_ranges IS
 'The clock ranges of a managed table''s partitions and packed days (internal)';
 
-CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.bounds_condition(from_clock bigint, to_clock bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT concat_ws(' AND ',
         CASE WHEN from_clock > -2147483648 THEN format('clock >= %s', from_clock) END,
         CASE WHEN to_clock < 2147483648 THEN format('clock < %s', to_clock) END)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.bounds_condition(bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.bounds_condition IS
 'What the constraint zbxhist_clock of a partition for a range of clocks says (internal)';
 
-CREATE FUNCTION zbxhist_internal.lost_bounds(parent regclass, child regclass)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.lost_bounds(parent regclass, child regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('ALTER TABLE %s %sADD CONSTRAINT zbxhist_clock CHECK (%s);', s.partition,
                   CASE WHEN EXISTS (SELECT FROM pg_constraint c WHERE c.conrelid = s.partition AND c.conname = 'zbxhist_clock')
                        THEN 'DROP CONSTRAINT zbxhist_clock, ' ELSE '' END,
@@ -94,16 +75,14 @@ AS $$
                         WHERE r.from_clock < s.to_clock AND r.to_clock > s.from_clock)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lost_bounds(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.lost_bounds IS
 'The command that gives a child of a managed table the bounds again that it had as a partition; NULL if they are not known, or another partition has its time by now (internal)';
 
 -- A table that is for the time of many others is the one cause, not they.  Of a
 -- partition and a packed day, it is the partition that is in the way.
 CREATE FUNCTION zbxhist_internal.overlapping(parent regclass)
 RETURNS TABLE (relation regclass, others regclass[], is_packed boolean, from_clock bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     first  regclass[];
     second regclass[];
@@ -134,14 +113,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.overlapping(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.overlapping IS
 'The partitions and packed days that are in the way of others, and of which: those first that are in the way of most (internal)';
 
-CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.foreign_children(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
       FROM pg_class k
      WHERE k.relowner <> (SELECT p.relowner FROM pg_class p WHERE p.oid = foreign_children.parent)
@@ -150,16 +126,13 @@ AS $$
      ORDER BY k.oid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.foreign_children(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.foreign_children IS
 'The partitions, packed days and foreign table of a managed table that belong to another role than it does (internal)';
 
 -- A partition may have lost its bounds, or all may have by ALTER TABLE of their
 -- parent.  Maintenance remembers what it has seen; a dump has the constraints.
-CREATE FUNCTION zbxhist_internal.own_children(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.own_children(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 30 SET search_path = pg_catalog, pg_temp AS $$
     SELECT i.inhrelid::regclass
       FROM pg_inherits i
       JOIN pg_class k ON k.oid = i.inhrelid AND k.relkind = 'r' AND k.relpersistence <> 't'
@@ -172,14 +145,11 @@ AS $$
      ORDER BY i.inhrelid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_children(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.own_children IS
 'The children of a managed table that are its partitions, or were before something was altered (internal)';
 
-CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.own_alone(relation regclass, owner oid) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = relation);
     item   record;
@@ -197,14 +167,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.own_alone(regclass, oid) IS
+COMMENT ON FUNCTION zbxhist_internal.own_alone IS
 'Gives a new relation to a role, with no privileges for others (internal)';
 
-CREATE FUNCTION zbxhist_internal.parent_list()
-RETURNS regclass[]
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.parent_list() RETURNS regclass[]
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(c.parent ORDER BY n.nspname, coalesce(z.ordinal, 100), k.relname), '{}')
       FROM zbxhist.parent_config c
       JOIN pg_class k ON k.oid = c.parent
@@ -212,31 +179,23 @@ AS $$
       LEFT JOIN zbxhist_internal.zabbix_tables() z ON z.table_name = k.relname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.parent_list() IS
-'All managed tables in the order of Zabbix (internal)';
+COMMENT ON FUNCTION zbxhist_internal.parent_list IS 'All managed tables in the order of Zabbix (internal)';
 
-CREATE FUNCTION zbxhist_internal.estimated_rows(relation regclass)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.estimated_rows(relation regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN pg_relation_size(k.oid) = 0 THEN 0
                 ELSE greatest(k.reltuples::bigint, pg_stat_get_live_tuples(k.oid), 0) END
       FROM pg_class k WHERE k.oid = relation
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.estimated_rows(regclass) IS
-'Rows of one table as the statistics have it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.estimated_rows IS 'Rows of one table as the statistics have it (internal)';
 
 -- A table that was filled by a restore, or before a crash, has no statistics.
-CREATE FUNCTION zbxhist_internal.probable_rows(relation regclass)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.probable_rows(relation regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(nullif(zbxhist_internal.estimated_rows(relation), 0),
                     80 * zbxhist_internal.own_pages(relation))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.probable_rows(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.probable_rows IS
 'Rows of one table as the statistics have it or, where these have none, as its size lets expect (internal)';

@@ -1,11 +1,8 @@
 -- sql/partitions/clone.sql
 
 -- The first six columns of a day's table are its own, of one of runs seven.
-CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass)
-RETURNS boolean
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.has_same_columns(parent regclass, day regclass) RETURNS boolean
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (
         SELECT coalesce(array_agg(format('%s %s', coalesce(c.packed_name, a.attname), a.atttypid) ORDER BY a.attnum)
@@ -24,16 +21,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_same_columns(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.has_same_columns IS
 'Whether a managed table has the columns that it had when a day was packed, so that rows can be merged into that (internal)';
 
 -- The row triggers that PostgreSQL fires on the table a row is stored in.
 -- BEFORE INSERT ones stay behind: they fire on the parent, before the routing.
-CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass)
-RETURNS SETOF pg_trigger
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.row_triggers(parent regclass) RETURNS SETOF pg_trigger
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t
       FROM pg_trigger t
      WHERE t.tgrelid = parent AND NOT t.tgisinternal
@@ -43,14 +37,11 @@ AS $$
        AND t.tgfoid <> 'zbxhist.route()'::regprocedure
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.row_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.row_triggers IS
 'The triggers of a managed table that its partitions are to have, too (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass)
-RETURNS text[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_grants(relation regclass) RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(array_agg(d ORDER BY d), '{}')
       FROM (SELECT format('%s %s %s', g.grantee, g.privilege_type, g.is_grantable)
               FROM pg_class k, aclexplode(k.relacl) g
@@ -62,14 +53,11 @@ AS $$
                AND NOT a.attisdropped AND g.grantee <> k.relowner) AS t (d)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_grants(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.describe_grants IS
 'The privileges granted on a table and its columns, to compare them (internal)';
 
-CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass)
-RETURNS SETOF text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.missing_foreign_keys(parent regclass, partition regclass) RETURNS SETOF text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT pg_get_constraintdef(c.oid)
       FROM pg_constraint c
      WHERE c.conrelid = missing_foreign_keys.parent AND c.contype = 'f'
@@ -80,14 +68,11 @@ AS $$
      ORDER BY c.conname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_foreign_keys(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_foreign_keys IS
 'The definitions of those foreign keys of a managed table that a partition has not (internal)';
 
-CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.clone_columns(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
 BEGIN
@@ -120,14 +105,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_columns(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.clone_columns IS
 'Gives a new partition the statistics targets, column options and replica identity of its parent (internal)';
 
-CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.clone_foreign_keys(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     definition text;
     validity   CONSTANT text := CASE WHEN zbxhist_internal.own_pages(partition) = 0 THEN '' ELSE ' NOT VALID' END;
@@ -139,14 +121,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.clone_foreign_keys IS
 'Gives a partition the foreign keys of its parent that it has not, for new rows if it has some already (internal)';
 
-CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.clone_grants(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
 BEGIN
@@ -187,19 +166,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_grants(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.clone_grants IS
 'Gives a partition the privileges granted on its parent and its columns, and no others (internal)';
 
 -- Primary key, unique and exclusion constraints first, then the other
 -- indexes, each in the tablespace and with the storage settings that the
 -- parent's has.  The names are chosen by PostgreSQL, which also evaluates
 -- expressions as the table's owner when an index is made.
-CREATE FUNCTION zbxhist_internal.clone_indexes(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-AS $$
+CREATE FUNCTION zbxhist_internal.clone_indexes(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
 DECLARE
     item   record;
     prefix text;
@@ -259,14 +234,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_indexes(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.clone_indexes IS
 'Gives a partition the indexes of its parent that it has not, and the keys as well if it is empty (internal)';
 
-CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.clone_triggers(parent regclass, partition regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item       record;
     separator  CONSTANT text := format(' ON %s ', parent);
@@ -316,5 +288,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clone_triggers(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.clone_triggers IS
 'Gives a partition the row triggers of its parent that it has not, except those before INSERT and those with transition tables (internal)';

@@ -5,14 +5,8 @@
 -- and one that is locked is not free: nobody waits.  What its last holder has
 -- committed is seen, whatever the transaction's snapshot is.
 CREATE FUNCTION zbxhist_internal.free_name(
-    schema regnamespace,
-    stem text,
-    ending text DEFAULT '',
-    other_schema regnamespace DEFAULT NULL)
-RETURNS name
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+    schema regnamespace, stem text, ending text DEFAULT '', other_schema regnamespace DEFAULT NULL) RETURNS name
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     tail    text := ending;
     attempt integer := 0;
@@ -37,18 +31,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.free_name(regnamespace, text, text, regnamespace) IS
+COMMENT ON FUNCTION zbxhist_internal.free_name IS
 'A name that is free in a schema, or in two, for a relation and its row type: as much of a stem as there is room for, an ending, and a number after it if need be; nobody else is given it until the transaction ends (internal)';
 
 CREATE FUNCTION zbxhist_internal.partition_name(
-    parent regclass,
-    partition_interval interval,
-    from_clock bigint,
-    to_clock bigint)
-RETURNS name
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, partition_interval interval, from_clock bigint, to_clock bigint) RETURNS name
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     -- an open lower bound is no moment of the calendar worth a name
@@ -69,35 +57,27 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partition_name(regclass, interval, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.partition_name IS
 'A free name for a new partition in the schema of its parent (internal)';
 
-CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '')
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.format_options(options text[], prefix text DEFAULT '') RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(format('%s%I=%L', prefix, split_part(o, '=', 1),
                              substr(o, strpos(o, '=') + 1)), ', ' ORDER BY n)
       FROM unnest(options) WITH ORDINALITY AS u (o, n)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.format_options(text[], text) IS
+COMMENT ON FUNCTION zbxhist_internal.format_options IS
 'Storage settings as pg_class holds them, written for WITH (...) or SET (...) (internal)';
 
-CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid)
-RETURNS void
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
+CREATE FUNCTION zbxhist_internal.change_owner(relation regclass, owner oid) RETURNS void
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_change_owner';
 
-COMMENT ON FUNCTION zbxhist_internal.change_owner(regclass, oid) IS
+COMMENT ON FUNCTION zbxhist_internal.change_owner IS
 'ALTER TABLE ... OWNER TO of a table or foreign table, which is not looked up by name (internal)';
 
-CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.give_to(relation regclass, owner oid) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = relation);
 BEGIN
@@ -113,22 +93,16 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.give_to(regclass, oid) IS
+COMMENT ON FUNCTION zbxhist_internal.give_to IS
 'Makes a role the owner of a partition, a packed day or a foreign table of the caller''s (internal)';
 
 -- CREATE TABLE ... INHERITS takes SHARE UPDATE EXCLUSIVE on the parent: no
 -- INSERT waits for it.  What it may wait for is maintenance of PostgreSQL
 -- itself; an autovacuum gives way after deadlock_timeout, so the wait allowed
 -- here is longer than that.
-CREATE FUNCTION zbxhist_internal.create_range(parent regclass, from_clock bigint, to_clock bigint)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-SET client_min_messages = warning
-SET lock_timeout = 0
-SET max_parallel_maintenance_workers = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.create_range(parent regclass, from_clock bigint, to_clock bigint) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
+SET client_min_messages = warning SET lock_timeout = 0 SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
     policy    CONSTANT zbxhist.parent_config := (
         SELECT c FROM zbxhist.parent_config c WHERE c.parent = create_range.parent);
@@ -210,26 +184,21 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_range(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.create_range IS
 'Creates one partition, with everything its parent has, for a range that no other partition touches (internal)';
 
-CREATE FUNCTION zbxhist_internal.open_check(relation regclass, from_clock bigint, to_clock bigint)
-RETURNS text
-LANGUAGE c VOLATILE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_open_check';
+CREATE FUNCTION zbxhist_internal.open_check(relation regclass, from_clock bigint, to_clock bigint) RETURNS text
+LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_open_check';
 
-COMMENT ON FUNCTION zbxhist_internal.open_check(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.open_check IS
 'The name of a CHECK constraint that a row of these clocks might violate, found without its evaluation; NULL if there is none (internal)';
 
 -- Runs have no index on the key: it is looked up as in packed days.  What a row
 -- would be checked by or would set off in a partition keeps it from being stored
 -- in a run, see src/ingest/run_table.c.  And tables of runs have two columns with
 -- names that packed days do not have.
-CREATE FUNCTION zbxhist_internal.why_no_runs(parent regclass)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.why_no_runs(parent regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text := zbxhist_internal.not_packable(parent, parent);
     keys    name[];
@@ -287,32 +256,25 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.why_no_runs(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.why_no_runs IS
 'Why new values of a table cannot be stored as runs; NULL if they can (internal)';
 
-CREATE FUNCTION zbxhist_internal.takes_runs(parent regclass)
-RETURNS boolean
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.takes_runs(parent regclass) RETURNS boolean
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.parent_config c
                     WHERE c.parent = takes_runs.parent AND c.ingest = 'runs')
        AND zbxhist_internal.why_no_runs(takes_runs.parent) IS NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.takes_runs(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.takes_runs IS
 'Whether places for new values of a managed table are to be made as tables of runs (internal)';
 
 -- A table as that of a packed day, but for its indexes: a run's rows are of many
 -- items, and its clocks the least and the greatest of all of them.  What a
 -- statement has stored is found by the time that it ends, and has no other index
 -- entry; what a merge has written, by its batch and items, see run_index.c.
-CREATE FUNCTION zbxhist_internal.create_runs(parent regclass, from_clock bigint, to_clock bigint)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-AS $$
+CREATE FUNCTION zbxhist_internal.create_runs(parent regclass, from_clock bigint, to_clock bigint) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
 DECLARE
     source CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     packed regclass := zbxhist_internal.packed_table(parent);
@@ -343,16 +305,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_runs(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.create_runs IS
 'Creates a table that takes the new values of a range of clocks as runs (internal)';
 
 -- A whole day ahead is a partition in any case: nothing is stored there before
 -- it is split.
-CREATE FUNCTION zbxhist_internal.create_place(parent regclass, from_clock bigint, to_clock bigint)
-RETURNS regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.create_place(parent regclass, from_clock bigint, to_clock bigint) RETURNS regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN to_clock - from_clock <= extract(epoch FROM c.partition_interval)
                      AND to_clock > zbxhist_internal.current_clock()
                      AND zbxhist_internal.takes_runs(c.parent)
@@ -362,14 +321,11 @@ AS $$
      WHERE c.parent = create_place.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_place(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.create_place IS
 'Creates what takes the new values of a range of clocks by the policy: a partition, or a table of runs (internal)';
 
-CREATE FUNCTION zbxhist.create_partition(parent regclass, day date)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist.create_partition(parent regclass, day date) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy  CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     moment  CONSTANT bigint := zbxhist_internal.day_clock(day);
@@ -390,5 +346,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.create_partition(regclass, date) IS
+COMMENT ON FUNCTION zbxhist.create_partition IS
 'Creates a partition of a managed table for a UTC day, or what is missing of one, and returns that in which the day begins, or its table if it is packed';

@@ -1,10 +1,7 @@
 -- sql/partitions/indexes.sql
 
-CREATE FUNCTION zbxhist_internal.describe_index(index regclass)
-RETURNS text
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_index(index regclass) RETURNS text
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN (
         SELECT concat_ws(' ',
@@ -15,14 +12,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_index(regclass) IS
-'An index without its name and table, to compare it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_index IS 'An index without its name and table, to compare it (internal)';
 
-CREATE FUNCTION zbxhist_internal.key_columns(parent regclass)
-RETURNS name[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.key_columns(parent regclass) RETURNS name[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_agg(a.attname ORDER BY a.attname)
       FROM (SELECT x.* FROM pg_index x
              WHERE x.indrelid = parent AND x.indisunique AND x.indisvalid
@@ -31,16 +24,13 @@ AS $$
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = i.attnum
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.key_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.key_columns IS
 'The columns of a table''s primary key, or else of a unique index; NULL if it has none (internal)';
 
 -- INSERTs look for a key that a partition lacks by any btree that begins with
 -- one of its columns, see src/ingest/key_search.c.
-CREATE FUNCTION zbxhist_internal.is_searchable(partition regclass, key regclass)
-RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.is_searchable(partition regclass, key regclass) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (
         SELECT FROM pg_index x
           JOIN pg_class k ON k.oid = x.indexrelid
@@ -52,14 +42,11 @@ AS $$
          WHERE x.indrelid = partition AND x.indisvalid AND x.indpred IS NULL)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.is_searchable(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.is_searchable IS
 'Whether a partition has an index by which a key of its parent that it lacks can be looked for (internal)';
 
-CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass)
-RETURNS SETOF pg_index
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.missing_indexes(relation regclass, partition regclass) RETURNS SETOF pg_index
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT x.*
@@ -72,16 +59,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_indexes(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_indexes IS
 'The valid indexes of a table that another one has not (internal)';
 
 -- With row security the partitions get no privileges: they would show what
 -- policies hide.
-CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass)
-RETURNS text[]
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.unlike(parent regclass, partition regclass) RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT array_remove(ARRAY[
         CASE WHEN zbxhist_internal.describe_grants(partition)
                   <> CASE WHEN source.relrowsecurity THEN '{}'
@@ -97,15 +81,12 @@ AS $$
      WHERE source.oid = parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unlike(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.unlike IS
 'What a partition lacks of its parent, or has otherwise: privileges, foreign keys, row triggers (internal)';
 
 -- The catalogs say at once of most that they are like their parent.
-CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.unaligned_partitions(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     WITH suspects AS MATERIALIZED (
         SELECT p.partition, p.from_clock
           FROM zbxhist.list_partitions(parent) p
@@ -124,7 +105,7 @@ AS $$
      ORDER BY s.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions IS
 'The partitions that maintenance has to bring in line with their parent (internal)';
 
 -- A key is left to the administrator: rows that are there may not keep it.  A
@@ -132,9 +113,7 @@ COMMENT ON FUNCTION zbxhist_internal.unaligned_partitions(regclass) IS
 -- to be packed needs none.
 CREATE FUNCTION zbxhist_internal.unindexed_partitions(parent regclass, relation regclass DEFAULT NULL)
 RETURNS SETOF regclass
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
       FROM zbxhist.list_partitions(parent) p
      WHERE (unindexed_partitions.relation IS NULL OR p.partition = unindexed_partitions.relation)
@@ -147,7 +126,7 @@ AS $$
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions IS
 'The partitions that are to get indexes of the table they belong to, or one of them, if it is (internal)';
 
 -- What CREATE INDEX or REINDEX CONCURRENTLY leaves when it fails: no query uses
@@ -157,9 +136,7 @@ COMMENT ON FUNCTION zbxhist_internal.unindexed_partitions(regclass, regclass) IS
 -- Who is building an index has a lock on the table.
 CREATE FUNCTION zbxhist_internal.unfinished_indexes(parent regclass, relation regclass DEFAULT NULL)
 RETURNS TABLE (relation regclass, index regclass, is_dropped boolean)
-LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT x.indrelid, x.indexrelid,
            x.indrelid <> unfinished_indexes.parent AND EXISTS (SELECT FROM pg_index o
                     WHERE o.indrelid = x.indrelid AND o.indisvalid
@@ -181,32 +158,26 @@ AS $$
      ORDER BY x.indrelid::regclass::text, x.indexrelid::regclass::text
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.unfinished_indexes IS
 'The indexes of a managed table, its partitions and packed days, or of one of these, that were not built to their end, and whether maintenance drops them (internal)';
 
-CREATE FUNCTION zbxhist_internal.run_index_columns(index regclass)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.run_index_columns(index regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT w.columns
       FROM zbxhist_internal.run_indexes() w
      WHERE regexp_replace(pg_get_indexdef(run_index_columns.index), '^CREATE INDEX .* USING (.*\)) (WITH \(.*\) )?(WHERE .*)$', '\1 \3')
            = format('btree (%s) WHERE (%s)', w.columns, w.condition)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_index_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.run_index_columns IS
 'The columns of an index, if it is made as one of those that a table of runs has (internal)';
 
 -- As src/packed/runs/run_index.c wants them.
-CREATE FUNCTION zbxhist_internal.run_indexes()
-RETURNS TABLE (columns text, condition text)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.run_indexes() RETURNS TABLE (columns text, condition text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 2 SET search_path = pg_catalog, pg_temp AS $$
     VALUES ('last_clock', 'batch IS NULL'),
            ('batch, last_itemid, first_itemid', 'batch IS NOT NULL')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_indexes() IS
+COMMENT ON FUNCTION zbxhist_internal.run_indexes IS
 'The indexes of a table of runs: of runs that statements have stored, and of those that were merged (internal)';

@@ -1,58 +1,43 @@
 -- sql/partitions/ranges.sql
 
-CREATE FUNCTION zbxhist_internal.current_clock()
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.current_clock() RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN floor(extract(epoch FROM clock_timestamp()))::bigint;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.current_clock() IS
+COMMENT ON FUNCTION zbxhist_internal.current_clock IS
 'The present moment in the unit of Zabbix: seconds since 1970-01-01 UTC (internal)';
 
-CREATE FUNCTION zbxhist_internal.clock_before(age interval)
-RETURNS bigint
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.clock_before(age interval) RETURNS bigint
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     RETURN floor(extract(epoch FROM to_timestamp(zbxhist_internal.current_clock()) AT TIME ZONE 'UTC' - age))::bigint;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clock_before(interval) IS
-'The clock of some time ago, by the calendar of UTC (internal)';
+COMMENT ON FUNCTION zbxhist_internal.clock_before IS 'The clock of some time ago, by the calendar of UTC (internal)';
 
 -- Partitions shorter than a day divide a whole day, or that part of it that has
 -- at most 24.
-CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.span_seconds(partition_interval interval) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT max(n * s.seconds)
       FROM (SELECT extract(epoch FROM partition_interval)::bigint AS seconds) s,
            generate_series(1, 24) n
      WHERE s.seconds < 86400 AND 86400 % (n * s.seconds) = 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.span_seconds(interval) IS
+COMMENT ON FUNCTION zbxhist_internal.span_seconds IS
 'Length of the part of a day that so many partitions divide, at most; null for others (internal)';
 
 -- Ranges of days, hours and minutes are multiples of the interval counted
 -- from 1970-01-01 00:00 UTC; ranges of months are counted from January 1970.
 -- No time zone is looked at: timestamps here are without one, in UTC.
 CREATE FUNCTION zbxhist_internal.clock_range(
-    partition_interval interval,
-    clock bigint,
-    OUT from_clock bigint,
-    OUT to_clock bigint)
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    partition_interval interval, clock bigint, OUT from_clock bigint, OUT to_clock bigint)
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     epoch  CONSTANT timestamp := '1970-01-01';
     months CONSTANT integer := extract(year FROM partition_interval) * 12
@@ -78,44 +63,36 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.clock_range(interval, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.clock_range IS
 'The partition range, from included, to excluded, in which a clock lies (internal)';
 
 CREATE FUNCTION zbxhist_internal.cut_range(from_clock bigint, to_clock bigint, seconds bigint)
 RETURNS TABLE (piece_from bigint, piece_to bigint)
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
     SELECT greatest(g, cut_range.from_clock), least(g + seconds, cut_range.to_clock)
       FROM generate_series(floor(cut_range.from_clock::numeric / seconds)::bigint * seconds,
                            cut_range.to_clock - 1, seconds) g
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cut_range(bigint, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.cut_range IS
 'Cuts a range of clocks at the multiples of a number of seconds (internal)';
 
 -- Of a day that is over there is no hot hour: one partition of it is made and
 -- packed sooner than 24.
-CREATE FUNCTION zbxhist_internal.coarse_interval(partition_interval interval)
-RETURNS interval
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.coarse_interval(partition_interval interval) RETURNS interval
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN zbxhist_internal.span_seconds(partition_interval) IS NULL
                 THEN partition_interval ELSE interval '1 day' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.coarse_interval(interval) IS
+COMMENT ON FUNCTION zbxhist_internal.coarse_interval IS
 'How long partitions are that are made for the past, or for days ahead (internal)';
 
 -- Four hours ahead at least, if that is not more than a span, and little more:
 -- each query without an upper clock looks at all partitions to come.  Three are
 -- made together where they divide a span.
-CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.fine_until(partition_interval interval) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT ((zbxhist_internal.current_clock() + least(s, 14400)) / together + 1) * together
       FROM zbxhist_internal.span_seconds(partition_interval) s,
            extract(epoch FROM partition_interval) AS e (seconds),
@@ -123,16 +100,14 @@ AS $$
      WHERE s IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.fine_until(interval) IS
+COMMENT ON FUNCTION zbxhist_internal.fine_until IS
 'Until when partitions shorter than a day are made in advance, and whole days after that; null for longer ones (internal)';
 
 -- Partitions shorter than a day are made for some hours ahead, see
 -- fine_until; for premake days after today there is one for each.
 CREATE FUNCTION zbxhist_internal.wanted_ranges(policy zbxhist.parent_config)
 RETURNS TABLE (from_clock bigint, to_clock bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 3
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 3 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present CONSTANT bigint := zbxhist_internal.current_clock();
     seconds CONSTANT bigint := extract(epoch FROM policy.partition_interval);
@@ -164,14 +139,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.wanted_ranges(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.wanted_ranges IS
 'The ranges, from the present one on, for which a policy wants a partition and there is none (internal)';
 
 CREATE FUNCTION zbxhist_internal.missing_ranges(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (gap_from bigint, gap_to bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     present record;
 BEGIN
@@ -195,16 +168,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_ranges(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_ranges IS
 'The parts of a clock range that no partition or packed day of the parent covers (internal)';
 
 CREATE FUNCTION zbxhist_internal.next_existing_range(
-    policy zbxhist.parent_config,
-    OUT from_clock bigint,
-    OUT to_clock bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    policy zbxhist.parent_config, OUT from_clock bigint, OUT to_clock bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     floor_clock CONSTANT bigint := coalesce(zbxhist_internal.deletion_clock(policy.parent), -2147483648);
     -- above this there are only the dead entries of rows just moved
@@ -237,14 +206,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.next_existing_range(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.next_existing_range IS
 'The range of the newest rows in the parent that are within retention and have no partition (internal)';
 
 CREATE FUNCTION zbxhist_internal.ranges_of_day(parent regclass, day date)
 RETURNS TABLE (relation regclass, from_clock bigint, to_clock bigint, is_packed boolean)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 24
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.*
       FROM zbxhist_internal.day_clock(day) AS moment,
            zbxhist_internal.list_ranges(parent) r
@@ -252,14 +219,12 @@ AS $$
      ORDER BY r.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.ranges_of_day(regclass, date) IS
+COMMENT ON FUNCTION zbxhist_internal.ranges_of_day IS
 'The partitions and packed days in which clocks of a day lie (internal)';
 
 CREATE FUNCTION zbxhist_internal.split_ranges(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS TABLE (piece_from bigint, piece_to bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 24
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 24 SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.*
       FROM zbxhist.parent_config c,
            LATERAL (SELECT least(zbxhist_internal.fine_until(c.partition_interval), split_ranges.to_clock) AS middle) m,
@@ -271,16 +236,13 @@ AS $$
      ORDER BY p.piece_from
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.split_ranges(regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.split_ranges IS
 'What a partition of a day to come is replaced by: shorter ones, and one for the rest if that is not due yet (internal)';
 
 -- Those of days whose time comes near, as long as no row has ever been stored
 -- in them: a snapshot may see rows that others have deleted since.
-CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.partitions_to_split(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     WITH coarse AS MATERIALIZED (
         SELECT p.partition, p.from_clock
           FROM zbxhist.parent_config c
@@ -300,15 +262,12 @@ AS $$
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.partitions_to_split(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.partitions_to_split IS
 'Partitions of days to come that are to be replaced by shorter ones (internal)';
 
 -- Those to come, as long as nothing has ever been stored in them.
-CREATE FUNCTION zbxhist_internal.places_to_replace(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.places_to_replace(parent regclass) RETURNS SETOF regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy     CONSTANT zbxhist.parent_config := (
         SELECT c FROM zbxhist.parent_config c WHERE c.parent = places_to_replace.parent);
@@ -333,21 +292,18 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.places_to_replace(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.places_to_replace IS
 'Partitions to come that are to be replaced by tables of runs, or the other way round (internal)';
 
 -- A statement that is not for certain clocks locks all partitions of a table
 -- and their indexes.  An eighth of the server's table of locks leaves room for
 -- a few of these at a time.
-CREATE FUNCTION zbxhist_internal.most_partitions()
-RETURNS bigint
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.most_partitions() RETURNS bigint
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT greatest(30, current_setting('max_locks_per_transaction')::bigint
                         * (current_setting('max_connections')::bigint
                            + current_setting('max_prepared_transactions')::bigint) / 16)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.most_partitions() IS
+COMMENT ON FUNCTION zbxhist_internal.most_partitions IS
 'Number of partitions of a table that the server''s table of locks can bear (internal)';

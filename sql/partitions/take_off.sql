@@ -1,10 +1,7 @@
 -- sql/partitions/take_off.sql
 
-CREATE FUNCTION zbxhist_internal.expired_partitions(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.expired_partitions(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
       FROM zbxhist_internal.cutoff_clock(parent) AS cutoff,
            zbxhist.list_partitions(parent) p
@@ -12,7 +9,7 @@ AS $$
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.expired_partitions IS
 'The partitions whose whole range is past retention, oldest first (internal)';
 
 -- Its constraint zbxhist_clock stays, and says of what time its rows are.  In the
@@ -20,9 +17,7 @@ COMMENT ON FUNCTION zbxhist_internal.expired_partitions(regclass) IS
 -- parent maybe: then it gets a number.
 CREATE FUNCTION zbxhist_internal.detach_partition(parent regclass, partition regclass, schema_name name)
 RETURNS interval
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     waited  CONSTANT interval := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
     present CONSTANT name := (SELECT n.nspname FROM pg_class k JOIN pg_namespace n ON n.oid = k.relnamespace WHERE k.oid = partition);
@@ -51,19 +46,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.detach_partition(regclass, regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.detach_partition IS
 'Makes a partition a table of its own, in another schema if one is given, and returns the time that it waited for its lock (internal)';
 
 CREATE FUNCTION zbxhist_internal.take_off(
-    parent regclass,
-    relation regclass,
-    action text,
-    schema_name name,
-    message text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := relation::text;
@@ -90,5 +78,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.take_off(regclass, regclass, text, name, text) IS
+COMMENT ON FUNCTION zbxhist_internal.take_off IS
 'Drops a partition or packed day, or detaches a partition, and logs it (internal)';

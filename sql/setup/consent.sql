@@ -1,13 +1,9 @@
 -- sql/setup/consent.sql
 
 CREATE FUNCTION zbxhist_internal.setup_losses(
-    policies zbxhist.parent_config[],
-    formers zbxhist.parent_config[],
-    overridden boolean)
+    policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 9
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
 AS $$
 DECLARE
     brought record;
@@ -64,14 +60,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setup_losses(zbxhist.parent_config[], zbxhist.parent_config[], boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.setup_losses IS
 'What is lost by the retention that setup brings: rows that the next maintenance deletes, and storage periods of items that are longer (internal)';
 
-CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
+CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
 AS $$
 DECLARE
     keeps CONSTANT record := zbxhist_internal.effective_retention(policy.parent, policy.retention);
@@ -98,14 +91,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.announce_deletion(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.announce_deletion IS
 'Says how much the next maintenance will delete by a policy just set, and warns if partitions are long for its retention (internal)';
 
 CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
 RETURNS TABLE (parent regclass, action text, detail text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF cardinality(losses) = 0 THEN
         RETURN;
@@ -122,5 +113,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.ask_consent(text[], boolean, text) IS
+COMMENT ON FUNCTION zbxhist_internal.ask_consent IS
 'Raises an error if setup would have something deleted, with the call that agrees to that; with dry_run, only says so (internal)';

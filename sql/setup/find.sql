@@ -5,9 +5,7 @@
 -- under the names, so that what cannot be managed gets its error message.
 CREATE FUNCTION zbxhist_internal.find_tables(schema_name name)
 RETURNS TABLE (parent regclass, table_schema name, table_name name, is_trends boolean)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 9
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass, n.nspname, k.relname, z.is_trends
       FROM pg_namespace n
       JOIN pg_class k ON k.relnamespace = n.oid
@@ -28,17 +26,14 @@ AS $$
      ORDER BY n.nspname, z.ordinal
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.find_tables(name) IS
+COMMENT ON FUNCTION zbxhist_internal.find_tables IS
 'The Zabbix tables of values in a schema, or in every schema that has a Zabbix history table (internal)';
 
 -- Only those of somebody who owns managed tables there, or of the database's
 -- owner: anybody who may create a table in the schema could have one of such a
 -- name, and a superuser's is not for the database's owner to have managed.
-CREATE FUNCTION zbxhist_internal.new_tables()
-RETURNS SETOF regclass
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.new_tables() RETURNS SETOF regclass
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT f.parent
       FROM zbxhist.managed_schema m,
            zbxhist_internal.find_tables(m.schema_name) f
@@ -47,14 +42,11 @@ AS $$
        AND zbxhist_internal.may_take_up(f.parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_tables() IS
+COMMENT ON FUNCTION zbxhist_internal.new_tables IS
 'Zabbix tables that have appeared in a schema since setup was called there, and that maintenance takes up (internal)';
 
-CREATE FUNCTION zbxhist_internal.remember_schema(schema_name name, options zbxhist.managed_schema)
-RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.remember_schema(schema_name name, options zbxhist.managed_schema) RETURNS void
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     INSERT INTO zbxhist.managed_schema
     VALUES (schema_name, options.history_retention, options.trends_retention, options.premake,
             options.pack_after, options.move_existing, '{}', options.history_interval, options.ingest,
@@ -68,18 +60,12 @@ AS $$
            max_age = excluded.max_age, max_ahead = excluded.max_ahead
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.remember_schema(name, zbxhist.managed_schema) IS
+COMMENT ON FUNCTION zbxhist_internal.remember_schema IS
 'Writes down the options of setup for tables that appear in the schema later (internal)';
 
 CREATE FUNCTION zbxhist_internal.schema_problem(
-    parent regclass,
-    schema_name name,
-    OUT problem text,
-    OUT sqlstate text,
-    OUT remedy text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, schema_name name, OUT problem text, OUT sqlstate text, OUT remedy text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
 BEGIN
@@ -102,14 +88,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.schema_problem(regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.schema_problem IS
 'Why partitions of a table cannot be detached into a schema, with its SQLSTATE and the command that mends it; NULL if they can (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_schemas(asked name, schemas name[])
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.require_schemas(asked name, schemas name[]) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF cardinality(schemas) > 0 THEN
         RETURN;
@@ -125,14 +108,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_schemas(name, name[]) IS
-'Raises an error if setup found nothing (internal)';
+COMMENT ON FUNCTION zbxhist_internal.require_schemas IS 'Raises an error if setup found nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name)
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.catalog_of(extension name, table_name name) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
       FROM pg_class k
      WHERE k.oid = zbxhist_internal.extension_table(extension, table_name)
@@ -140,14 +119,11 @@ AS $$
        AND has_schema_privilege(k.relnamespace, 'USAGE')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.catalog_of(name, name) IS
+COMMENT ON FUNCTION zbxhist_internal.catalog_of IS
 'A table of another extension that the caller may read; NULL if there is none (internal)';
 
-CREATE FUNCTION zbxhist_internal.extension_table(extension name, table_name name)
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.extension_table(extension name, table_name name) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
       FROM pg_extension e
       JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid
@@ -157,16 +133,13 @@ AS $$
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.extension_table(name, name) IS
+COMMENT ON FUNCTION zbxhist_internal.extension_table IS
 'A table of another extension, whether the caller may read it or not; NULL if there is none (internal)';
 
 -- The catalog is a superuser's, or it is none of TimescaleDB.  It lists the tables
 -- of compressed rows, too.
-CREATE FUNCTION zbxhist_internal.hypertables()
-RETURNS SETOF regclass
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.hypertables() RETURNS SETOF regclass
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     catalog CONSTANT regclass := zbxhist_internal.catalog_of('timescaledb', 'hypertable');
 BEGIN
@@ -181,14 +154,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.hypertables() IS
+COMMENT ON FUNCTION zbxhist_internal.hypertables IS
 'The hypertables of TimescaleDB in this database; none if the caller may not read its catalog (internal)';
 
-CREATE FUNCTION zbxhist_internal.may_take_up(relation regclass)
-RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.may_take_up(relation regclass) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (
         SELECT FROM pg_class k
          WHERE k.oid = relation
@@ -198,25 +168,18 @@ AS $$
                             WHERE p.relnamespace = k.relnamespace AND p.relowner = k.relowner)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.may_take_up(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.may_take_up IS
 'Whether a table belongs to somebody who owns managed tables in the same schema, or to the owner of the database (internal)';
 
-CREATE FUNCTION zbxhist_internal.role_name(role oid)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.role_name(role oid) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.role_name(oid) IS
-'A role as GRANT and REVOKE name it (internal)';
+COMMENT ON FUNCTION zbxhist_internal.role_name IS 'A role as GRANT and REVOKE name it (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_owner(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.require_owner(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     owner CONSTANT oid := (SELECT k.relowner FROM pg_class k WHERE k.oid = parent);
 BEGIN
@@ -228,14 +191,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_owner(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.require_owner IS
 'Raises an error unless the caller may act as the owner of the table (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_parent(parent regclass)
-RETURNS zbxhist.parent_config
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.require_parent(parent regclass) RETURNS zbxhist.parent_config
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
     owner  regclass;
@@ -263,14 +223,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_parent(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.require_parent IS
 'The policy of a managed table that the caller owns; raises an error otherwise (internal)';
 
-CREATE FUNCTION zbxhist_internal.require_routed(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.require_routed(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT (zbxhist_internal.require_parent(parent)).routing THEN
         PERFORM zbxhist_internal.refuse('55000', format('table %s is being turned back into a plain table', parent),
@@ -280,5 +237,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_routed(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.require_routed IS
 'Raises an error unless the table is a managed one of the caller''s, and no undo of it has begun (internal)';

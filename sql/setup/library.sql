@@ -1,34 +1,24 @@
 -- sql/setup/library.sql
 
-CREATE FUNCTION zbxhist.version()
-RETURNS text
-LANGUAGE c STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_version';
+CREATE FUNCTION zbxhist.version() RETURNS text
+LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_version';
 
-COMMENT ON FUNCTION zbxhist.version() IS
-'Version of the loaded library';
+COMMENT ON FUNCTION zbxhist.version IS 'Version of the loaded library';
 
-CREATE FUNCTION zbxhist_internal.is_preloaded()
-RETURNS boolean
-LANGUAGE c STABLE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
+CREATE FUNCTION zbxhist_internal.is_preloaded() RETURNS boolean
+LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_preloaded';
 
-COMMENT ON FUNCTION zbxhist_internal.is_preloaded() IS
+COMMENT ON FUNCTION zbxhist_internal.is_preloaded IS
 'Whether the library was loaded before the first statement of the session (internal)';
 
-CREATE FUNCTION zbxhist_internal.is_shared()
-RETURNS boolean
-LANGUAGE c STABLE PARALLEL RESTRICTED
-AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
+CREATE FUNCTION zbxhist_internal.is_shared() RETURNS boolean
+LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'zbxhist_is_shared';
 
-COMMENT ON FUNCTION zbxhist_internal.is_shared() IS
+COMMENT ON FUNCTION zbxhist_internal.is_shared IS
 'Whether shared_preload_libraries names the library, so that all sessions have it (internal)';
 
-CREATE FUNCTION zbxhist_internal.library_list(value text)
-RETURNS text[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.library_list(value text) RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- names with commas or spaces are in double quotes
     SELECT ARRAY(SELECT coalesce(replace(m.parts[1], '""', '"'), rtrim(m.parts[2]))
                    FROM regexp_matches(value, '"((?:[^"]|"")+)"|([^",\s][^",]*)', 'g')
@@ -36,31 +26,25 @@ AS $$
                   ORDER BY m.place)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.library_list(text) IS
+COMMENT ON FUNCTION zbxhist_internal.library_list IS
 'The libraries that a value of session_preload_libraries names (internal)';
 
-CREATE FUNCTION zbxhist_internal.with_library(libraries text[])
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.with_library(libraries text[]) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT string_agg(quote_literal(l), ', ' ORDER BY place)
       FROM unnest(libraries || 'zbxhist'::text) WITH ORDINALITY AS u (l, place)
     HAVING NOT coalesce(bool_or(l ~ '(^|/)zbxhist(\.\w+)?$')
                             FILTER (WHERE place <= cardinality(libraries)), false)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.with_library(text[]) IS
+COMMENT ON FUNCTION zbxhist_internal.with_library IS
 'A list of libraries with zbxhist added, as SET wants it; NULL if it is among them already (internal)';
 
 -- What is set for the server counts where nothing is set for the database.
 -- The user who runs this may have another setting, which says nothing of others,
 -- or may not see the server's: then it is unknown.
-CREATE FUNCTION zbxhist_internal.session_libraries()
-RETURNS text[]
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.session_libraries() RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     value text;
 BEGIN
@@ -83,16 +67,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.session_libraries() IS
+COMMENT ON FUNCTION zbxhist_internal.session_libraries IS
 'The libraries that session_preload_libraries names for all sessions of this database; NULL if the caller cannot know (internal)';
 
 -- What is set for a role, and more so for a role in a database, counts before
 -- what is set for the database.
-CREATE FUNCTION zbxhist_internal.overriding_roles()
-RETURNS TABLE (role name, command text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.overriding_roles() RETURNS TABLE (role name, command text)
+LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT r.rolname,
            format('ALTER ROLE %I IN DATABASE %I SET session_preload_libraries = %s',
                   r.rolname, current_database(), w.libraries)
@@ -113,14 +94,11 @@ AS $$
      ORDER BY r.rolname
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.overriding_roles() IS
+COMMENT ON FUNCTION zbxhist_internal.overriding_roles IS
 'The roles that may insert and whose own session_preload_libraries leaves the library out, each with the command that adds it (internal)';
 
-CREATE FUNCTION zbxhist_internal.preload_command()
-RETURNS text
-LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.preload_command() RETURNS text
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     libraries CONSTANT text := zbxhist_internal.with_library(zbxhist_internal.session_libraries());
 BEGIN
@@ -131,17 +109,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preload_command() IS
+COMMENT ON FUNCTION zbxhist_internal.preload_command IS
 'The command that has every session of this database load the library when it begins; NULL if they do (internal)';
 
 -- session_preload_libraries is for superusers, and from PostgreSQL 15 on for
 -- roles that they grant it to.  A role that cannot see what the server has set could
 -- only replace it, so it is told as well.
-CREATE FUNCTION zbxhist_internal.preload_library(dry_run boolean)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.preload_library(dry_run boolean) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     command text := zbxhist_internal.preload_command();
 BEGIN
@@ -162,5 +137,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preload_library(boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.preload_library IS
 'Has every session of this database load the library when it begins, if the caller may, and says so; NULL if nothing is to be done (internal)';

@@ -1,10 +1,7 @@
 -- sql/setup/parents.sql
 
-CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config)
-RETURNS integer
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.adopt(policy zbxhist.parent_config) RETURNS integer
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     today CONSTANT bigint := zbxhist_internal.current_clock() / 86400 * 86400;
     made  integer := 0;
@@ -33,22 +30,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.adopt(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.adopt IS
 'Writes the policy of a new managed table and creates its first partitions; the triggers are left to attach_triggers (internal)';
 
 CREATE FUNCTION zbxhist.create_parent(
-    parent regclass,
-    partition_interval interval DEFAULT '1 day',
-    retention interval DEFAULT NULL,
-    premake integer DEFAULT 3,
-    pack_after interval DEFAULT NULL,
-    move_existing boolean DEFAULT false,
-    ingest text DEFAULT NULL)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+    parent regclass, partition_interval interval DEFAULT '1 day', retention interval DEFAULT NULL,
+    premake integer DEFAULT 3, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT false,
+    ingest text DEFAULT NULL) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     policy zbxhist.parent_config;
 BEGIN
@@ -71,38 +60,20 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.create_parent(regclass, interval, interval, integer, interval, boolean, text) IS
+COMMENT ON FUNCTION zbxhist.create_parent IS
 'Makes a table with the columns itemid and clock a managed one, in place: new rows go to partitions, and what it has stays where it is but for rows of these';
 
 CREATE FUNCTION zbxhist.alter_parent(
-    parent regclass,
-    partition_interval interval DEFAULT NULL,
-    retention interval DEFAULT NULL,
-    premake integer DEFAULT NULL,
-    pack_after interval DEFAULT NULL,
-    move_existing boolean DEFAULT NULL,
-    follow_zabbix boolean DEFAULT false,
-    never_pack boolean DEFAULT false,
-    deleted_items text DEFAULT NULL,
-    ingest text DEFAULT NULL,
-    retention_action text DEFAULT NULL,
-    retention_schema name DEFAULT NULL,
-    time_precision text DEFAULT NULL,
-    time_precision_after interval DEFAULT NULL,
-    accept_rounding boolean DEFAULT false,
-    max_age interval DEFAULT NULL,
-    max_ahead interval DEFAULT NULL,
-    out_of_range text DEFAULT NULL,
-    any_clock boolean DEFAULT false,
-    packed_tablespace name DEFAULT NULL,
-    packed_tablespace_after interval DEFAULT NULL,
-    archive_server name DEFAULT NULL,
-    archive_after interval DEFAULT NULL,
-    take_archive boolean DEFAULT false)
+    parent regclass, partition_interval interval DEFAULT NULL, retention interval DEFAULT NULL,
+    premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
+    follow_zabbix boolean DEFAULT false, never_pack boolean DEFAULT false, deleted_items text DEFAULT NULL,
+    ingest text DEFAULT NULL, retention_action text DEFAULT NULL, retention_schema name DEFAULT NULL,
+    time_precision text DEFAULT NULL, time_precision_after interval DEFAULT NULL, accept_rounding boolean DEFAULT false,
+    max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL, out_of_range text DEFAULT NULL,
+    any_clock boolean DEFAULT false, packed_tablespace name DEFAULT NULL, packed_tablespace_after interval DEFAULT NULL,
+    archive_server name DEFAULT NULL, archive_after interval DEFAULT NULL, take_archive boolean DEFAULT false)
 RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
 BEGIN
@@ -157,5 +128,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.alter_parent(regclass, interval, interval, integer, interval, boolean, boolean, boolean, text, text, text, name, text, interval, boolean, interval, interval, text, boolean, name, interval, name, interval, boolean) IS
+COMMENT ON FUNCTION zbxhist.alter_parent IS
 'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies removed that another database has made, in whose place this one is';

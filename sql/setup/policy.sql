@@ -1,36 +1,25 @@
 -- sql/setup/policy.sql
 
-CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval)
-RETURNS interval
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.default_pack_after(partition_interval interval) RETURNS interval
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN partition_interval < interval '1 day' THEN interval '1 hour' ELSE interval '1 day' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.default_pack_after(interval) IS
+COMMENT ON FUNCTION zbxhist_internal.default_pack_after IS
 'How long after its end setup has a partition of some length packed, if nobody says otherwise (internal)';
 
 -- What is asked of all history tables is done for those that can have it.
-CREATE FUNCTION zbxhist_internal.possible_ingest(parent regclass, given text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.possible_ingest(parent regclass, given text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN given = 'runs' AND zbxhist_internal.why_no_runs(parent) IS NOT NULL THEN 'heap' ELSE given END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.possible_ingest(regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.possible_ingest IS
 'The option ingest of setup, as far as a table can have it (internal)';
 
-CREATE FUNCTION zbxhist_internal.new_policy(
-    parent regclass,
-    is_trends boolean,
-    options zbxhist.managed_schema)
+CREATE FUNCTION zbxhist_internal.new_policy(parent regclass, is_trends boolean, options zbxhist.managed_schema)
 RETURNS zbxhist.parent_config
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config;
 BEGIN
@@ -56,21 +45,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_policy(regclass, boolean, zbxhist.managed_schema) IS
+COMMENT ON FUNCTION zbxhist_internal.new_policy IS
 'The policy that setup gives a Zabbix table: history by the hour or as given, trends by month (internal)';
 
 -- A user who gives a period knows it.  Where it comes from Zabbix, and nothing has
 -- acted on it so far, the user may not know of it.
 CREATE FUNCTION zbxhist_internal.new_retention(
-    policy zbxhist.parent_config,
-    former zbxhist.parent_config,
-    overridden boolean,
-    OUT retention interval,
-    OUT source text,
-    OUT wants_consent boolean)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    policy zbxhist.parent_config, former zbxhist.parent_config, overridden boolean, OUT retention interval,
+    OUT source text, OUT wants_consent boolean)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     keeps CONSTANT record :=
         zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden);
@@ -93,17 +76,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.new_retention(zbxhist.parent_config, zbxhist.parent_config, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.new_retention IS
 'The retention that setup brings to a table where there was none or a longer one, and whether somebody has to agree to that; NULL if it brings none (internal)';
 
-CREATE FUNCTION zbxhist_internal.merged_options(
-    schema_name name,
-    given zbxhist.managed_schema,
-    never_pack boolean)
+CREATE FUNCTION zbxhist_internal.merged_options(schema_name name, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.managed_schema
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     kept   zbxhist.managed_schema;
     former interval;
@@ -132,18 +110,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.merged_options(name, zbxhist.managed_schema, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.merged_options IS
 'The options of setup for new tables of a schema: those given now, else those given before, else the defaults (internal)';
 
 CREATE FUNCTION zbxhist_internal.changed_policy(
-    former zbxhist.parent_config,
-    is_trends boolean,
-    given zbxhist.managed_schema,
-    never_pack boolean)
+    former zbxhist.parent_config, is_trends boolean, given zbxhist.managed_schema, never_pack boolean)
 RETURNS zbxhist.parent_config
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy zbxhist.parent_config := former;
 BEGIN
@@ -168,26 +141,18 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.changed_policy(zbxhist.parent_config, boolean, zbxhist.managed_schema, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.changed_policy IS
 'The policy of a managed table with those options of setup that are given (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config)
-RETURNS text
-LANGUAGE sql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config) RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.describe_planned_policy(policy, false)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_policy(zbxhist.parent_config) IS
-'A policy in words (internal)';
+COMMENT ON FUNCTION zbxhist_internal.describe_policy IS 'A policy in words (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_planned_policy(policy zbxhist.parent_config, overridden boolean)
-RETURNS text
-LANGUAGE sql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_planned_policy(policy zbxhist.parent_config, overridden boolean) RETURNS text
+LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
                   policy.partition_interval, policy.premake,
                   CASE WHEN zbxhist_internal.span_seconds(policy.partition_interval) IS NOT NULL 
@@ -214,14 +179,11 @@ AS $$
       FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_planned_policy(zbxhist.parent_config, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.describe_planned_policy IS
 'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
 
-CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_policy(policy);
     UPDATE zbxhist.parent_config c
@@ -245,14 +207,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.write_policy(zbxhist.parent_config) IS
-'Changes the policy of a managed table to this one (internal)';
+COMMENT ON FUNCTION zbxhist_internal.write_policy IS 'Changes the policy of a managed table to this one (internal)';
 
-CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.write_new_policy(policy zbxhist.parent_config) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     INSERT INTO zbxhist.parent_config AS c
         (parent, partition_interval, retention, premake, pack_after, move_existing, ingest,
@@ -276,5 +234,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.write_new_policy(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.write_new_policy IS
 'Writes the policy of a table that is not managed, or whose undo is under way (internal)';

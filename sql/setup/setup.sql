@@ -1,14 +1,8 @@
 -- sql/setup/setup.sql
 
-CREATE FUNCTION zbxhist_internal.plan_setup(
-    given zbxhist.managed_schema,
-    never_pack boolean,
-    overridden boolean)
-RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config,
-               former zbxhist.parent_config, detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.plan_setup(given zbxhist.managed_schema, never_pack boolean, overridden boolean)
+RETURNS TABLE (table_schema name, action text, policy zbxhist.parent_config, former zbxhist.parent_config, detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found_table record;
 BEGIN
@@ -44,21 +38,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.plan_setup(zbxhist.managed_schema, boolean, boolean) IS
-'What setup does with each table that it finds (internal)';
+COMMENT ON FUNCTION zbxhist_internal.plan_setup IS 'What setup does with each table that it finds (internal)';
 
 CREATE FUNCTION zbxhist_internal.set_up(
-    given zbxhist.managed_schema,
-    never_pack boolean,
-    configure_zabbix boolean,
-    dry_run boolean,
-    schemas name[],
-    fresh zbxhist.parent_config[],
-    altered regclass[])
-RETURNS TABLE (parent regclass, action text, detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean, dry_run boolean, schemas name[],
+    fresh zbxhist.parent_config[], altered regclass[]) RETURNS TABLE (parent regclass, action text, detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     zabbix name;
     target regclass;
@@ -101,18 +86,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.set_up(zbxhist.managed_schema, boolean, boolean, boolean, name[], zbxhist.parent_config[], regclass[]) IS
-'The part of setup that changes something (internal)';
+COMMENT ON FUNCTION zbxhist_internal.set_up IS 'The part of setup that changes something (internal)';
 
 CREATE FUNCTION zbxhist_internal.setup_command(
-    given zbxhist.managed_schema,
-    never_pack boolean,
-    configure_zabbix boolean)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+    given zbxhist.managed_schema, never_pack boolean, configure_zabbix boolean) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('SELECT * FROM zbxhist.setup(%s);', concat_ws(', ',
         quote_literal(given.schema_name),
         'history_retention => ' || quote_literal(given.history_retention),
@@ -129,7 +107,7 @@ AS $$
         'accept_deletion => true'))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setup_command(zbxhist.managed_schema, boolean, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.setup_command IS
 'The call of setup with these options by which somebody agrees to what is lost (internal)';
 
 -- NULL: as it is or, of new tables, the default.  The partitions come first,
@@ -137,24 +115,13 @@ COMMENT ON FUNCTION zbxhist_internal.setup_command(zbxhist.managed_schema, boole
 -- triggers, comes last, for all tables at once and in the order of Zabbix, and
 -- is let go by the COMMIT that follows.
 CREATE FUNCTION zbxhist.setup(
-    schema_name name DEFAULT NULL,
-    history_retention interval DEFAULT NULL,
-    trends_retention interval DEFAULT NULL,
-    premake integer DEFAULT NULL,
-    pack_after interval DEFAULT NULL,
-    move_existing boolean DEFAULT NULL,
-    configure_zabbix boolean DEFAULT false,
-    dry_run boolean DEFAULT false,
-    accept_deletion boolean DEFAULT false,
-    never_pack boolean DEFAULT false,
-    history_interval interval DEFAULT NULL,
-    ingest text DEFAULT NULL,
-    max_age interval DEFAULT NULL,
-    max_ahead interval DEFAULT NULL)
+    schema_name name DEFAULT NULL, history_retention interval DEFAULT NULL, trends_retention interval DEFAULT NULL,
+    premake integer DEFAULT NULL, pack_after interval DEFAULT NULL, move_existing boolean DEFAULT NULL,
+    configure_zabbix boolean DEFAULT false, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
+    never_pack boolean DEFAULT false, history_interval interval DEFAULT NULL, ingest text DEFAULT NULL,
+    max_age interval DEFAULT NULL, max_ahead interval DEFAULT NULL)
 RETURNS TABLE (parent regclass, action text, detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     given CONSTANT zbxhist.managed_schema := ROW(schema_name, history_retention,
         trends_retention, premake, pack_after, move_existing, '{}', history_interval, ingest, max_age, max_ahead)::zbxhist.managed_schema;
@@ -201,5 +168,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.setup(name, interval, interval, integer, interval, boolean, boolean, boolean, boolean, boolean, interval, text, interval, interval) IS
+COMMENT ON FUNCTION zbxhist.setup IS
 'Finds the Zabbix history and trends tables, takes those into care that are not yet, in place, changes the policy of the others to what is given, and says what it did; with dry_run, what it would do';

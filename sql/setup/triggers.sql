@@ -4,11 +4,8 @@
 -- BEFORE ROW triggers come before the routing, their AFTER ones after the
 -- flush.  The one for replicas fires for the rows that logical replication
 -- applies, which stay in the parent, and only notes that.
-CREATE FUNCTION zbxhist_internal.create_triggers(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.create_triggers(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
 BEGIN
@@ -28,19 +25,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.create_triggers IS
 'Creates the routing triggers that a managed table lacks (internal)';
 
 -- CREATE TRIGGER needs SHARE ROW EXCLUSIVE, for which running INSERTs must end
 -- and behind which new ones queue.  So: all locks in the order in which Zabbix
 -- takes its own (no deadlock), all waits together no longer than
 -- zbxhist.maintenance_lock_timeout, everything let go between the tries.
-CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[])
-RETURNS interval
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.attach_triggers(parents regclass[]) RETURNS interval
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     tries    CONSTANT integer := 12;
     budget   CONSTANT integer := zbxhist_internal.short_lock_timeout();
@@ -76,14 +69,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.attach_triggers(regclass[]) IS
+COMMENT ON FUNCTION zbxhist_internal.attach_triggers IS
 'Locks tables in the order given, for bounded times, and gives them the routing triggers; returns the time spent waiting (internal)';
 
-CREATE FUNCTION zbxhist_internal.missing_route_triggers(parent regclass)
-RETURNS SETOF name
-LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.missing_route_triggers(parent regclass) RETURNS SETOF name
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT w
       FROM unnest('{zzz_zbxhist_route,zzz_zbxhist_replica,00_zbxhist_flush}'::name[]) w
      WHERE NOT EXISTS (SELECT FROM pg_trigger t
@@ -91,5 +81,5 @@ AS $$
                           AND t.tgfoid = 'zbxhist.route()'::regprocedure)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_route_triggers(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_route_triggers IS
 'The routing triggers that a managed table lacks (internal)';

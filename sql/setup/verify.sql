@@ -1,24 +1,18 @@
 -- sql/setup/verify.sql
 
-CREATE FUNCTION zbxhist_internal.migrate_command(command text)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
                 ELSE 'CREATE EXTENSION zbxhist_migrate; ' || command END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.migrate_command(text) IS
+COMMENT ON FUNCTION zbxhist_internal.migrate_command IS
 'A command of the extension zbxhist_migrate, after the one that creates that if it is not there (internal)';
 
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
-CREATE FUNCTION zbxhist_internal.verify_table(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_table(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation pg_class;
     kind     text;
@@ -70,17 +64,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_table(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_table IS
 'Raises an error unless the table can become a managed one (internal)';
 
 -- The catalogs of TimescaleDB and pg_partman are looked at only if they are
 -- there, so nothing here depends on them; and only if they are tables of those
 -- extensions: anybody could have a view of such a name.
-CREATE FUNCTION zbxhist_internal.verify_not_in_other_care(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_not_in_other_care(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     table_schema name;
     table_name   name;
@@ -103,13 +94,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care IS
 'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
 
 CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted record;
     actual record;
@@ -155,14 +144,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.column_problem(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.column_problem IS
 'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error and what mends it; NULL if it has them (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found CONSTANT record := zbxhist_internal.column_problem(parent);
 BEGIN
@@ -173,16 +159,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_columns(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_columns IS
 'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
 
 -- What has been done to a table since is told by check(); it is in the way of no
 -- other change of its policy.
-CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     is_new  CONSTANT boolean := NOT EXISTS (SELECT FROM zbxhist.parent_config c
                                              WHERE c.parent = policy.parent AND c.ingest = 'runs' AND c.routing);
@@ -212,14 +195,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_ingest(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_ingest IS
 'Raises an error unless new values can be stored as a policy says (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     months  numeric := extract(year FROM partition_interval) * 12
                        + extract(month FROM partition_interval);
@@ -252,11 +232,8 @@ COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
 
 -- All of them, whether a table is found for them or not: they are kept for the
 -- tables that an upgrade of Zabbix creates later.
-CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF never_pack AND options.pack_after IS NOT NULL THEN
         PERFORM zbxhist_internal.refuse('22023', 'pack_after and never_pack cannot be given together',
@@ -279,14 +256,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_options(zbxhist.managed_schema, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_options IS
 'Raises an error unless the options given to setup make sense; NULL: not given (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.verify_interval(policy.partition_interval);
     PERFORM zbxhist_internal.verify_retention(policy.retention, 'retention');
@@ -307,14 +281,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_policy(zbxhist.parent_config) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_policy IS
 'Raises an error unless the values of a policy make sense (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF retention <= interval '0' THEN
         PERFORM zbxhist_internal.refuse('22023', format('%s must be greater than zero', name),
@@ -326,14 +297,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention(interval, text) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_retention IS
 'Raises an error unless an argument of that name can be a retention (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found_problem CONSTANT record := zbxhist_internal.schema_problem(parent, schema_name);
 BEGIN
@@ -353,20 +321,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention_action(regclass, text, name) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_retention_action IS
 'Raises an error unless retention can do that with the partitions of a table (internal)';
 
 -- What has been rounded stays so: nobody gets it by accident.
 CREATE FUNCTION zbxhist_internal.verify_time_precision(
-    policy zbxhist.parent_config,
-    time_precision text,
-    time_precision_after interval,
-    accept_rounding boolean)
+    policy zbxhist.parent_config, time_precision text, time_precision_after interval, accept_rounding boolean)
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     precisions CONSTANT text[] := '{1 ns,1 us,1 ms,1 s}';
 BEGIN
@@ -395,14 +357,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_time_precision(zbxhist.parent_config, text, interval, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_time_precision IS
 'Raises an error unless a policy may get this precision of times, NULL: that which it has (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF deleted_items NOT IN ('keep', 'drop') THEN
         PERFORM zbxhist_internal.refuse('22023', format('unrecognized value for argument "deleted_items": "%s"', deleted_items),
@@ -420,18 +379,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items(regclass, text) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items IS
 'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';
 
 CREATE FUNCTION zbxhist_internal.verify_clock_limits(
-    max_age interval,
-    max_ahead interval,
-    out_of_range text,
-    any_clock boolean)
-RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF any_clock AND (max_age IS NOT NULL OR max_ahead IS NOT NULL) THEN
         PERFORM zbxhist_internal.refuse('22023', 'any_clock cannot be given together with max_age or max_ahead',
@@ -451,5 +404,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits(interval, interval, text, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits IS
 'Raises an error unless a policy may leave out clocks like that (internal)';

@@ -29,8 +29,7 @@ CREATE TABLE zbxhist.packed_day (
 
 CREATE INDEX packed_day_parent ON zbxhist.packed_day (parent, from_clock);
 
-COMMENT ON TABLE zbxhist.packed_day IS
-'The packed days of all managed tables';
+COMMENT ON TABLE zbxhist.packed_day IS 'The packed days of all managed tables';
 COMMENT ON COLUMN zbxhist.packed_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.packed_day.day IS 'The table in schema zbxhist_packed that holds the day';
 COMMENT ON COLUMN zbxhist.packed_day.from_clock IS 'First clock of the day';
@@ -68,8 +67,7 @@ CREATE TABLE zbxhist.packed_change (
 -- deleted from, even where a publication has all tables
 ALTER TABLE zbxhist.packed_change REPLICA IDENTITY FULL;
 
-COMMENT ON TABLE zbxhist.packed_change IS
-'Changes of packed days since maintenance last looked';
+COMMENT ON TABLE zbxhist.packed_change IS 'Changes of packed days since maintenance last looked';
 COMMENT ON COLUMN zbxhist.packed_change.day IS 'The packed day';
 COMMENT ON COLUMN zbxhist.packed_change.removed IS 'Number of values that were deleted';
 
@@ -118,8 +116,7 @@ CREATE TABLE zbxhist.verified_day (
     problem     text
 );
 
-COMMENT ON TABLE zbxhist.verified_day IS
-'When packed days were last looked through, and what was damaged';
+COMMENT ON TABLE zbxhist.verified_day IS 'When packed days were last looked through, and what was damaged';
 COMMENT ON COLUMN zbxhist.verified_day.day IS 'The table of the packed day';
 COMMENT ON COLUMN zbxhist.verified_day.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.verified_day.verified_at IS 'When it was last looked through, or damage was met';

@@ -30,22 +30,19 @@ CREATE TABLE zbxhist.parent_config (
 
 COMMENT ON TABLE zbxhist.parent_config IS
 'Managed tables and their policy; change it with zbxhist.create_parent, alter_parent and undo';
-COMMENT ON COLUMN zbxhist.parent_config.parent IS
-'The managed table';
+COMMENT ON COLUMN zbxhist.parent_config.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.parent_config.partition_interval IS
 'Time range of one partition: whole minutes aligned to 1970-01-01 UTC, or whole calendar months';
 COMMENT ON COLUMN zbxhist.parent_config.retention IS
 'How long rows are kept; NULL follows the storage period set in Zabbix';
 COMMENT ON COLUMN zbxhist.parent_config.premake IS
 'Number of partitions kept ahead of the current one; of days, where partitions divide a day';
-COMMENT ON COLUMN zbxhist.parent_config.pack_after IS
-'Age at which a partition is packed; NULL never packs';
+COMMENT ON COLUMN zbxhist.parent_config.pack_after IS 'Age at which a partition is packed; NULL never packs';
 COMMENT ON COLUMN zbxhist.parent_config.move_existing IS
 'Whether maintenance also moves rows older than the oldest partition out of the parent';
 COMMENT ON COLUMN zbxhist.parent_config.routing IS
 'False while an undo is in progress: every new row stays in the parent';
-COMMENT ON COLUMN zbxhist.parent_config.created_at IS
-'When the table was taken into care';
+COMMENT ON COLUMN zbxhist.parent_config.created_at IS 'When the table was taken into care';
 COMMENT ON COLUMN zbxhist.parent_config.deleted_items IS
 'Whether values of items that Zabbix has deleted are left out (drop) when days are packed or written anew, or stay until retention (keep)';
 COMMENT ON COLUMN zbxhist.parent_config.ingest IS
@@ -56,16 +53,14 @@ COMMENT ON COLUMN zbxhist.parent_config.retention_schema IS
 'The schema to which those are moved; NULL: they stay in that of their parent';
 COMMENT ON COLUMN zbxhist.parent_config.time_precision IS
 'What the nanoseconds of packed values are rounded to; 1 ns: they stay as they are';
-COMMENT ON COLUMN zbxhist.parent_config.time_precision_after IS
-'Age at which that is done';
+COMMENT ON COLUMN zbxhist.parent_config.time_precision_after IS 'Age at which that is done';
 COMMENT ON COLUMN zbxhist.parent_config.max_age IS
 'Values that are older than this when they come are left out; NULL: none are';
 COMMENT ON COLUMN zbxhist.parent_config.max_ahead IS
 'Values whose clocks are further ahead than this when they come are left out; NULL: none are';
 COMMENT ON COLUMN zbxhist.parent_config.out_of_range IS
 'What becomes of these: they are only counted (drop), or kept for a day in zbxhist.left_out (keep)';
-COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace IS
-'The tablespace of packed days; NULL: that of the parent';
+COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace IS 'The tablespace of packed days; NULL: that of the parent';
 COMMENT ON COLUMN zbxhist.parent_config.packed_tablespace_after IS
 'Age at which packed days are moved there; 0: they are created there';
 COMMENT ON COLUMN zbxhist.parent_config.archive_server IS

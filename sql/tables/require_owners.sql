@@ -4,11 +4,8 @@
 -- the user who runs it, a superuser maybe.  The owner of the database may write to
 -- them, but only about tables of which it has the owner's rights; a day's rows
 -- become rows of its parent for everybody who may read that.
-CREATE FUNCTION zbxhist_internal.require_owners()
-RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.require_owners() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relations oid[] := ARRAY[new.parent::oid];
     missing   oid;
@@ -29,7 +26,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_owners() IS
+COMMENT ON FUNCTION zbxhist_internal.require_owners IS
 'Trigger function: lets nobody name a table for maintenance who has not the rights of its owner (internal)';
 
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.parent_config

@@ -86,8 +86,7 @@ COMMENT ON COLUMN zbxhist.partition_state.settling IS
 'Transactions that ran when the partition was first seen and may not know of it';
 COMMENT ON COLUMN zbxhist.partition_state.verified IS
 'Version of the routing trigger under which the parent was found to have no rows of the partition; NULL: not yet';
-COMMENT ON COLUMN zbxhist.partition_state.not_packable IS
-'Why its rows cannot be packed, found when it was tried';
+COMMENT ON COLUMN zbxhist.partition_state.not_packable IS 'Why its rows cannot be packed, found when it was tried';
 COMMENT ON COLUMN zbxhist.partition_state.from_clock IS 'First clock of its range, for check() if its constraint is lost';
 COMMENT ON COLUMN zbxhist.partition_state.to_clock IS 'End of its range: the first clock that is not in it';
 
@@ -143,8 +142,7 @@ CREATE TABLE zbxhist.step_problem (
     PRIMARY KEY (parent, step, relation)
 );
 
-COMMENT ON TABLE zbxhist.step_problem IS
-'Steps of maintenance that could not be done when they were last tried';
+COMMENT ON TABLE zbxhist.step_problem IS 'Steps of maintenance that could not be done when they were last tried';
 COMMENT ON COLUMN zbxhist.step_problem.parent IS 'The managed table';
 COMMENT ON COLUMN zbxhist.step_problem.step IS 'The step: premake, move, drop, pack, ...';
 COMMENT ON COLUMN zbxhist.step_problem.relation IS 'The partition or packed day that it is about, or empty';
@@ -162,8 +160,7 @@ CREATE TABLE zbxhist.check_summary (
     checked_at timestamptz NOT NULL
 );
 
-COMMENT ON TABLE zbxhist.check_summary IS
-'How many lines check() had when maintenance ended last';
+COMMENT ON TABLE zbxhist.check_summary IS 'How many lines check() had when maintenance ended last';
 COMMENT ON COLUMN zbxhist.check_summary.severity IS 'error, warning or info';
 COMMENT ON COLUMN zbxhist.check_summary.lines IS 'Lines of that severity';
 COMMENT ON COLUMN zbxhist.check_summary.checked_at IS 'When that was';
@@ -184,8 +181,7 @@ CREATE TABLE zbxhist.maintenance_log (
 
 CREATE INDEX ON zbxhist.maintenance_log (started_at);
 
-COMMENT ON TABLE zbxhist.maintenance_log IS
-'Every action of maintenance, kept for 30 days';
+COMMENT ON TABLE zbxhist.maintenance_log IS 'Every action of maintenance, kept for 30 days';
 COMMENT ON COLUMN zbxhist.maintenance_log.id IS 'Number of the entry';
 COMMENT ON COLUMN zbxhist.maintenance_log.started_at IS 'When the action began';
 COMMENT ON COLUMN zbxhist.maintenance_log.parent IS 'The managed table';

@@ -29,40 +29,32 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.auditlog_config',
 CREATE TRIGGER require_owners BEFORE INSERT OR UPDATE ON zbxhist.auditlog_config
     FOR EACH ROW EXECUTE FUNCTION zbxhist_internal.require_owners();
 
-CREATE FUNCTION zbxhist_internal.cuid_of(clock bigint)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.cuid_of(clock bigint) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'c' || string_agg(substr('0123456789abcdefghijklmnopqrstuvwxyz',
                                     (div(greatest(clock, 0)::numeric * 1000, 36::numeric ^ (8 - place)) % 36)::integer + 1, 1),
                              '' ORDER BY place)
       FROM generate_series(1, 8) place
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cuid_of(bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.cuid_of IS
 'The beginning of the first audit id that Zabbix can make at a clock (internal)';
 
-CREATE FUNCTION zbxhist_internal.cuid_clock(cuid text)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.cuid_clock(cuid text) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT div(sum((strpos('0123456789abcdefghijklmnopqrstuvwxyz', substr(cuid, place + 1, 1)) - 1)
                    * 36::numeric ^ (8 - place)), 1000)::bigint
       FROM generate_series(1, 8) place
      WHERE cuid ~ '^c[0-9a-z]{8}'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cuid_clock(text) IS
+COMMENT ON FUNCTION zbxhist_internal.cuid_clock IS
 'The clock at which an audit id was made; NULL if it is none of Zabbix''s (internal)';
 
 -- The partition for all other ids has no bounds.
 CREATE FUNCTION zbxhist_internal.auditlog_partitions(parent regclass)
 RETURNS TABLE (partition regclass, from_clock bigint, to_clock bigint)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass, zbxhist_internal.cuid_clock(b.bounds[1]), zbxhist_internal.cuid_clock(b.bounds[2])
       FROM pg_inherits i
       JOIN pg_class k ON k.oid = i.inhrelid
@@ -72,29 +64,20 @@ AS $$
      ORDER BY 2, k.oid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.auditlog_partitions IS
 'The partitions of an audit log, oldest first, with the clocks of their ids, and last the one for ids that are none of Zabbix''s (internal)';
 
-CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass)
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.auditlog_others(parent regclass) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT nullif(p.partdefid, 0)::regclass FROM pg_partitioned_table p WHERE p.partrelid = auditlog_others.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_others(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.auditlog_others IS
 'The partition of an audit log for ids that are none of Zabbix''s; NULL if somebody has taken it away (internal)';
 
 CREATE FUNCTION zbxhist_internal.auditlog_retention(
-    parent regclass,
-    policy_retention interval,
-    OUT retention interval,
-    OUT source text,
-    OUT problem text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, policy_retention interval, OUT retention interval, OUT source text, OUT problem text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     period record;
 BEGIN
@@ -115,14 +98,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_retention(regclass, interval) IS
+COMMENT ON FUNCTION zbxhist_internal.auditlog_retention IS
 'How long rows of an audit log are kept, where that is set, and why if nothing says so (internal)';
 
 CREATE FUNCTION zbxhist_internal.missing_auditlog_ranges(policy zbxhist.auditlog_config)
 RETURNS TABLE (from_clock bigint, to_clock bigint)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     clock bigint := zbxhist_internal.current_clock();
     range record;
@@ -145,15 +126,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.missing_auditlog_ranges(zbxhist.auditlog_config) IS
+COMMENT ON FUNCTION zbxhist_internal.missing_auditlog_ranges IS
 'The ranges, from the present one on, for which an audit log wants a partition and has none (internal)';
 
 -- Also of a partition: what it is in the way of would be lost, or hide rows.
-CREATE FUNCTION zbxhist_internal.auditlog_obstacle(relation regclass)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.auditlog_obstacle(relation regclass) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE
         WHEN (SELECT k.relrowsecurity FROM pg_class k WHERE k.oid = relation)
              OR EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = relation)
@@ -167,14 +145,11 @@ AS $$
             'is in a publication' END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_obstacle(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.auditlog_obstacle IS
 'What an audit log or a partition of it has that Zabbix''s have not, and that keeps it from being exchanged; NULL if nothing (internal)';
 
-CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass)
-RETURNS void
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.verify_auditlog(parent regclass) RETURNS void
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     problem  text;
@@ -205,14 +180,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_auditlog(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.verify_auditlog IS
 'Raises an error unless a table is an audit log of Zabbix that can be partitioned and is the caller''s (internal)';
 
-CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass)
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.auditlog_index(parent regclass) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT x.indexrelid::regclass
       FROM pg_index x
       JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0]
@@ -223,16 +195,12 @@ AS $$
      LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.auditlog_index(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.auditlog_index IS
 'The unique index of an audit log that has its ids in the order of bytes; NULL if there is none (internal)';
 
 -- Everything that a partition is given when it is attached, or in CREATE TABLE, is not here.
-CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, new_name name, ending text)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET default_tablespace = ''
-AS $$
+CREATE FUNCTION zbxhist_internal.create_like_auditlog(parent regclass, new_name name, ending text) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = '' AS $$
 DECLARE
     source record;
     result regclass;
@@ -259,14 +227,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog(regclass, name, text) IS
+COMMENT ON FUNCTION zbxhist_internal.create_like_auditlog IS
 'Creates an empty table with the columns, comments, extended statistics, owner and privileges of an audit log (internal)';
 
-CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.create_auditlog_others(parent regclass, template regclass) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation CONSTANT pg_class := (SELECT k FROM pg_class k WHERE k.oid = parent);
     result   regclass := zbxhist_internal.auditlog_others(parent);
@@ -281,17 +246,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.create_auditlog_others IS
 'The partition of an audit log for ids that are none of Zabbix''s, which is created like another table if there is none (internal)';
 
 -- Rows of its ids that came when it was not there are in the partition for other ids,
 -- and the table that was there has other ids.
 CREATE FUNCTION zbxhist_internal.attach_auditlog_partition(
-    parent regclass, partition regclass, others regclass, from_clock bigint, to_clock bigint)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, partition regclass, others regclass, from_clock bigint, to_clock bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     first  CONSTANT text := zbxhist_internal.cuid_of(from_clock);
     ending CONSTANT text := zbxhist_internal.cuid_of(to_clock);
@@ -310,14 +272,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.attach_auditlog_partition(regclass, regclass, regclass, bigint, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.attach_auditlog_partition IS
 'Makes a table a partition of an audit log; its rows and those of the partition for other ids go where they belong (internal)';
 
 CREATE FUNCTION zbxhist_internal.create_auditlog_partition(parent regclass, from_clock bigint, to_clock bigint)
 RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = create_auditlog_partition.parent);
@@ -333,14 +293,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_partition(regclass, bigint, bigint) IS
-'Creates a partition of an audit log (internal)';
+COMMENT ON FUNCTION zbxhist_internal.create_auditlog_partition IS 'Creates a partition of an audit log (internal)';
 
-CREATE FUNCTION zbxhist_internal.create_auditlog_indexes(source regclass, target regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.create_auditlog_indexes(source regclass, target regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     item record;
 BEGIN
@@ -364,18 +320,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_auditlog_indexes(regclass, regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.create_auditlog_indexes IS
 'Gives a table the indexes of an audit log, with their names, for which those give theirs up (internal)';
 
 -- The table that is there becomes the first partition, with all its rows: the index
 -- that has the ids in the order of bytes serves as its key, and nothing is written anew.
-CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, policy zbxhist.auditlog_config)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-SET client_min_messages = warning
-AS $$
+CREATE FUNCTION zbxhist_internal.take_over_auditlog(parent regclass, policy zbxhist.auditlog_config) RETURNS regclass
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
+SET client_min_messages = warning AS $$
 DECLARE
     schema   oid;
     known_as name;
@@ -410,23 +362,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.take_over_auditlog(regclass, zbxhist.auditlog_config) IS
+COMMENT ON FUNCTION zbxhist_internal.take_over_auditlog IS
 'Puts a partitioned table in the place of an audit log, which becomes its first partition (internal)';
 
 CREATE FUNCTION zbxhist.partition_auditlog(
-    parent regclass,
-    retention interval DEFAULT NULL,
-    partition_interval interval DEFAULT NULL,
-    premake integer DEFAULT NULL,
-    dry_run boolean DEFAULT false,
-    accept_deletion boolean DEFAULT false,
-    follow_zabbix boolean DEFAULT false)
-RETURNS TABLE (auditlog regclass, action text, detail text)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET intervalstyle = postgres
-SET lock_timeout = 0
-AS $$
+    parent regclass, retention interval DEFAULT NULL, partition_interval interval DEFAULT NULL,
+    premake integer DEFAULT NULL, dry_run boolean DEFAULT false, accept_deletion boolean DEFAULT false,
+    follow_zabbix boolean DEFAULT false) RETURNS TABLE (auditlog regclass, action text, detail text)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
+SET lock_timeout = 0 AS $$
 DECLARE
     -- an index of more is better made while Zabbix writes
     most_bytes CONSTANT bigint := 256 * 1024 * 1024;
@@ -501,14 +445,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist.partition_auditlog(regclass, interval, interval, integer, boolean, boolean, boolean) IS
+COMMENT ON FUNCTION zbxhist.partition_auditlog IS
 'Partitions Zabbix''s audit log by time, in place (a month a partition, one ahead, if nothing is said), or changes how; maintenance then makes partitions ahead and drops those past retention (NULL: the storage period set in Zabbix).  zbxhist.undo takes it back; dry_run only says what it would do';
 
-CREATE FUNCTION zbxhist_internal.expired_auditlog_partitions(parent regclass)
-RETURNS SETOF regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.expired_auditlog_partitions(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
       FROM zbxhist.auditlog_config c,
            zbxhist_internal.auditlog_retention(c.parent, c.retention) r,
@@ -517,15 +458,12 @@ AS $$
        AND p.to_clock <= zbxhist_internal.clock_before(r.retention)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired_auditlog_partitions(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.expired_auditlog_partitions IS
 'Partitions of an audit log of which all ids are past retention; their rows'' clocks may say otherwise (internal)';
 
 -- Zabbix says when something happened by the clock; the id is when it was noted.
-CREATE FUNCTION zbxhist_internal.step_auditlog(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.step_auditlog(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy    CONSTANT zbxhist.auditlog_config := (
         SELECT c FROM zbxhist.auditlog_config c WHERE c.parent = step_auditlog.parent);
@@ -581,14 +519,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_auditlog(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_auditlog IS
 'Maintenance: gives a partition of an audit log to the owner that this has now, makes the next one, or drops one that is past retention; of ids that are none of Zabbix''s single rows (internal)';
 
-CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_clock bigint)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.has_auditlog_rows(partition regclass, from_clock bigint) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- policies might hide some
     IF EXISTS (SELECT FROM pg_class k WHERE k.oid = partition AND k.relrowsecurity) THEN
@@ -600,15 +535,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_auditlog_rows(regclass, bigint) IS
+COMMENT ON FUNCTION zbxhist_internal.has_auditlog_rows IS
 'Whether a partition of an audit log has rows of this clock or later (internal)';
 
-CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.undo_auditlog(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     known_as name;
     plain    regclass;
@@ -640,14 +571,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.undo_auditlog(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.undo_auditlog IS
 'Makes a plain table of a partitioned audit log, by copying its rows while it is locked (internal)';
 
 CREATE FUNCTION zbxhist_internal.check_auditlogs()
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     remedy CONSTANT text := 'CALL zbxhist.run_maintenance();';
     policy record;
@@ -684,14 +613,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_auditlogs() IS
+COMMENT ON FUNCTION zbxhist_internal.check_auditlogs IS
 'The part of check that is about partitioned audit logs (internal)';
 
 CREATE FUNCTION zbxhist_internal.preview_auditlog(parent regclass)
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'create', NULL, to_timestamp(m.from_clock), to_timestamp(m.to_clock), NULL::bigint, NULL::bigint
       FROM zbxhist.auditlog_config c, zbxhist_internal.missing_auditlog_ranges(c) m
      WHERE c.parent = preview_auditlog.parent
@@ -702,5 +629,5 @@ AS $$
      WHERE p.partition IN (SELECT zbxhist_internal.expired_auditlog_partitions(parent))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.preview_auditlog(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.preview_auditlog IS
 'What the next maintenance of an audit log would create and drop, if no later clocks are in what it drops (internal)';

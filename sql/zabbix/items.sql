@@ -2,9 +2,7 @@
 
 CREATE FUNCTION zbxhist_internal.item_names(table_schema name, itemids bigint[])
 RETURNS TABLE (itemid bigint, host text, item text, item_key text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     WITH place AS (
         SELECT (SELECT k.oid FROM pg_class k
                  WHERE k.relnamespace = n.oid AND k.relname = 'items' AND k.relkind = 'r'
@@ -27,14 +25,12 @@ AS $$
       LEFT JOIN host h ON h.hostid = i.hostid
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.item_names(name, bigint[]) IS
+COMMENT ON FUNCTION zbxhist_internal.item_names IS
 'Names of items and their hosts in the Zabbix tables of a schema, as far as the caller may read them (internal)';
 
 -- None where anything is in doubt.
 CREATE FUNCTION zbxhist_internal.known_items(parent regclass, OUT items bigint[], OUT problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place record;
 BEGIN
@@ -67,15 +63,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.known_items(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.known_items IS
 'The items that Zabbix has, for a managed table; none, and the problem, where that is in doubt (internal)';
 
 -- Where anything is in doubt, all are kept.  Items are read when the partition is
 -- closed already: of an item made later it has no values.
 CREATE FUNCTION zbxhist_internal.kept_items(parent regclass, OUT items bigint[], OUT problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     items := '{}';
     IF EXISTS (SELECT FROM zbxhist.parent_config c
@@ -85,22 +79,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.kept_items(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.kept_items IS
 'The items whose values stay when days of a table are packed or written anew; none: all do, by the policy or for a problem (internal)';
 
 -- Items of hosts that are no templates.  "0" keeps nothing, with or without the
 -- override.  What a user macro stands for depends on host and context.
 CREATE FUNCTION zbxhist_internal.longer_items(
-    zabbix name,
-    table_names name[],
-    keeps interval,
-    OUT items bigint,
-    OUT unknown bigint,
-    OUT examples text,
+    zabbix name, table_names name[], keeps interval, OUT items bigint, OUT unknown bigint, OUT examples text,
     OUT problem text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- their places are Zabbix's value types
     stored_in CONSTANT name[] := '[0:6]={history,history_str,history_log,history_uint,history_text,history_bin,history_json}';
@@ -146,5 +133,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.longer_items(name, name[], interval) IS
+COMMENT ON FUNCTION zbxhist_internal.longer_items IS
 'How many items of Zabbix keep what is in these tables for longer than a period, with examples, and of how many that is not known (internal)';

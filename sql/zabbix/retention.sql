@@ -4,14 +4,8 @@
 -- items (hk_*_global); without that nothing says how old is too old, and
 -- nothing is dropped.
 CREATE FUNCTION zbxhist_internal.effective_retention(
-    parent regclass,
-    policy_retention interval,
-    OUT retention interval,
-    OUT source text,
-    OUT problem text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, policy_retention interval, OUT retention interval, OUT source text, OUT problem text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     table_schema name;
     table_name   name;
@@ -56,19 +50,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.effective_retention(regclass, interval) IS
+COMMENT ON FUNCTION zbxhist_internal.effective_retention IS
 'The retention that counts for a table, where it comes from, and why if there is none (internal)';
 
 CREATE FUNCTION zbxhist_internal.planned_retention(
-    parent regclass,
-    policy_retention interval,
-    overridden boolean,
-    OUT retention interval,
-    OUT source text,
+    parent regclass, policy_retention interval, overridden boolean, OUT retention interval, OUT source text,
     OUT problem text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     relation record;
     period   record;
@@ -91,46 +79,33 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.planned_retention(regclass, interval, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.planned_retention IS
 'The retention that counts for a table, or the one that would if Zabbix overrode the storage periods of its items (internal)';
 
-CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.cutoff_clock(parent regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.clock_before(r.retention)
       FROM zbxhist.parent_config c,
            zbxhist_internal.effective_retention(c.parent, c.retention) r
      WHERE c.parent = cutoff_clock.parent
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.cutoff_clock(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.cutoff_clock IS
 'Rows of a managed table with a clock below this one are past retention; NULL if none ever is (internal)';
 
-CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass)
-RETURNS bigint
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.deletion_clock(parent regclass) RETURNS bigint
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.cutoff_clock(c.parent)
       FROM zbxhist.parent_config c
      WHERE c.parent = deletion_clock.parent AND c.retention_action = 'drop'
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.deletion_clock(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.deletion_clock IS
 'Rows of a managed table with a clock below this one may be deleted; NULL if none may, because retention detaches partitions or there is none (internal)';
 
 CREATE FUNCTION zbxhist_internal.deletion(
-    parent regclass,
-    retention interval,
-    OUT partitions bigint,
-    OUT rows bigint,
-    OUT bytes bigint,
-    OUT oldest bigint)
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    parent regclass, retention interval, OUT partitions bigint, OUT rows bigint, OUT bytes bigint, OUT oldest bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cutoff CONSTANT bigint := zbxhist_internal.clock_before(retention);
     own    record;
@@ -157,14 +132,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.deletion(regclass, interval) IS
+COMMENT ON FUNCTION zbxhist_internal.deletion IS
 'About how much of a table the next maintenance would delete if it kept rows for a time: whole partitions and packed days, and rows of the table itself; nothing if retention detaches partitions (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_deletion(parent regclass, retention interval)
-RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.describe_deletion(parent regclass, retention interval) RETURNS text
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('about %s rows%s, %s, the oldest of %s', d.rows,
                   CASE d.partitions WHEN 0 THEN '' WHEN 1 THEN ', a whole partition'
                        ELSE format(', %s whole partitions', d.partitions) END,
@@ -174,5 +146,5 @@ AS $$
      WHERE d.rows > 0 OR d.partitions > 0
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_deletion(regclass, interval) IS
+COMMENT ON FUNCTION zbxhist_internal.describe_deletion IS
 'What the next maintenance would delete of a table if it kept rows for a time, in words; NULL if nothing (internal)';

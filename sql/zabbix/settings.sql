@@ -6,14 +6,8 @@
 -- src/catalog/stored_setting.c; nor without the right to, so that a reader's look
 -- at a view does not fail.
 CREATE FUNCTION zbxhist_internal.zabbix_setting(
-    table_schema name,
-    setting text,
-    OUT value text,
-    OUT source text,
-    OUT problem text)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    table_schema name, setting text, OUT value text, OUT source text, OUT problem text)
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place record;
 BEGIN
@@ -46,14 +40,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_setting(name, text) IS
+COMMENT ON FUNCTION zbxhist_internal.zabbix_setting IS
 'A value of the Zabbix settings in a schema, where it stands, and why it is not taken; NULL if there is none or the caller may not read it (internal)';
 
-CREATE FUNCTION zbxhist_internal.setting_command(zabbix name, setting text, value text)
-RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.setting_command(zabbix name, setting text, value text) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN s.source LIKE 'config.%'
                 THEN format('UPDATE %I.config SET %I = %L;', zabbix, setting, setting_command.value)
                 ELSE format('UPDATE %I.settings SET %I = %L WHERE name = %L;', zabbix,
@@ -61,13 +52,10 @@ AS $$
       FROM zbxhist_internal.zabbix_setting(zabbix, setting) s
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setting_command(name, text, text) IS
-'The command that changes a setting of Zabbix (internal)';
+COMMENT ON FUNCTION zbxhist_internal.setting_command IS 'The command that changes a setting of Zabbix (internal)';
 
 CREATE FUNCTION zbxhist_internal.settings_grant(zabbix name, OUT command text, OUT settings text)
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place record;
 BEGIN
@@ -101,16 +89,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.settings_grant(name) IS
+COMMENT ON FUNCTION zbxhist_internal.settings_grant IS
 'What lets the caller read the Zabbix settings in a schema, if he cannot, and where they are (internal)';
 
 -- Two hundred years are the limit of verify_policy, too: what is longer may be
 -- more than an interval, or a timestamp less that, can be.
-CREATE FUNCTION zbxhist_internal.parse_period(period text)
-RETURNS interval
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.parse_period(period text) RETURNS interval
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     parts   CONSTANT text[] := regexp_match(btrim(period), '^0*([0-9]{1,12})([smhdw]?)$');
     seconds CONSTANT bigint := parts[1]::bigint
@@ -121,15 +106,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.parse_period(text) IS
+COMMENT ON FUNCTION zbxhist_internal.parse_period IS
 'A period as Zabbix writes it (90, 3600s, 12h, 31d, 1w) as an interval; NULL if it is not one (internal)';
 
-CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = 0
-AS $$
+CREATE FUNCTION zbxhist_internal.configure_zabbix(schema_name name, dry_run boolean) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 DECLARE
     wanted  CONSTANT text[] := '{hk_history_mode,hk_history_global,hk_trends_mode,hk_trends_global}';
     setting record;
@@ -164,5 +145,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.configure_zabbix(name, boolean) IS
+COMMENT ON FUNCTION zbxhist_internal.configure_zabbix IS
 'Switches the Zabbix housekeeper off for history and trends in a schema and says what it changed (internal)';

@@ -1,26 +1,20 @@
 -- sql/zabbix/tables.sql
 
 -- In the order in which a history syncer of Zabbix locks them.
-CREATE FUNCTION zbxhist_internal.zabbix_tables()
-RETURNS TABLE (ordinal integer, table_name name, is_trends boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.zabbix_tables() RETURNS TABLE (ordinal integer, table_name name, is_trends boolean)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 9 SET search_path = pg_catalog, pg_temp AS $$
     VALUES (1, 'history'::name, false), (2, 'history_str', false), (3, 'history_log', false),
            (4, 'history_uint', false), (5, 'history_text', false), (6, 'history_bin', false),
            (7, 'history_json', false), (8, 'trends', true), (9, 'trends_uint', true)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_tables() IS
+COMMENT ON FUNCTION zbxhist_internal.zabbix_tables IS
 'The names of the Zabbix tables of values, in the order in which Zabbix writes to them (internal)';
 
 -- A plain table of an owner who counts there (trusts_owner), for a query as that
 -- owner.
-CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[])
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.zabbix_table(table_schema name, table_name name, columns name[]) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
       FROM pg_class k
       JOIN pg_namespace n ON n.oid = k.relnamespace
@@ -34,17 +28,14 @@ AS $$
                AND a.atttypid IN ('integer'::regtype, 'bigint'::regtype, 'text'::regtype, 'varchar'::regtype))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.zabbix_table(name, name, name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.zabbix_table IS
 'A table of Zabbix beside its tables of values, if the caller may act as its owner and it has these columns; else NULL (internal)';
 
 -- A user who may create a table in a schema of Zabbix could have a table of
 -- settings there, by which rows would be dropped.  As long as nothing is managed
 -- in the schema, the owner of the table history is the one who counts.
-CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid)
-RETURNS boolean
-LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.trusts_owner(table_schema name, owner oid) RETURNS boolean
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- (a function in SQL would be planned anew in each call)
     IF owner = 'pg_database_owner'::regrole
@@ -65,37 +56,25 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.trusts_owner(name, oid) IS
+COMMENT ON FUNCTION zbxhist_internal.trusts_owner IS
 'Whether tables of this owner beside the managed ones of a schema are taken for those of Zabbix: he owns managed ones, or the database, or is a superuser (internal)';
 
-CREATE FUNCTION zbxhist_internal.stored_setting(
-    relation regclass,
-    value_column name,
-    key_column name,
-    key text)
+CREATE FUNCTION zbxhist_internal.stored_setting(relation regclass, value_column name, key_column name, key text)
 RETURNS text
-LANGUAGE c STABLE PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_stored_setting';
+LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_setting';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_setting(regclass, name, name, text) IS
+COMMENT ON FUNCTION zbxhist_internal.stored_setting IS
 'What stands in a column of the first row of a table, or of the first with that key; NULL if it is nothing, not integer, text or varchar, or the caller may not read it (internal)';
 
-CREATE FUNCTION zbxhist_internal.stored_texts(
-    relation regclass,
-    key_column name,
-    keys bigint[],
-    columns name[])
+CREATE FUNCTION zbxhist_internal.stored_texts(relation regclass, key_column name, keys bigint[], columns name[])
 RETURNS TABLE (key bigint, texts text[])
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
+LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_texts';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_texts(regclass, name, bigint[], name[]) IS
+COMMENT ON FUNCTION zbxhist_internal.stored_texts IS
 'What stands in columns of the rows with these keys; no row if the caller may not read it, or no unique index has the key (internal)';
 
-CREATE FUNCTION zbxhist_internal.stored_keys(relation regclass, key_column name)
-RETURNS bigint[]
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_stored_keys';
+CREATE FUNCTION zbxhist_internal.stored_keys(relation regclass, key_column name) RETURNS bigint[]
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_stored_keys';
 
-COMMENT ON FUNCTION zbxhist_internal.stored_keys(regclass, name) IS
+COMMENT ON FUNCTION zbxhist_internal.stored_keys IS
 'The keys of all rows that are committed, sorted; NULL if the caller may not read them, or no unique index has the key (internal)';
