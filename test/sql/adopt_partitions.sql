@@ -181,6 +181,7 @@ CREATE TABLE history_rest PARTITION OF history DEFAULT;
 INSERT INTO history SELECT i, 1700000000 + i, i, 0 FROM generate_series(1, 30) i;
 INSERT INTO history SELECT i, 1700006400 + i, i, 0 FROM generate_series(1, 20) i;
 INSERT INTO history VALUES (1, extract(epoch FROM now())::integer, 1, 0);
+SELECT pg_stat_force_next_flush() \gset
 ANALYZE history;
 SELECT regexp_replace(line, '\d+ (bytes|kB)', 'SIZE') AS line, is_lost FROM zbxhist_internal.adoption_losses('lossy.history');
 \set VERBOSITY terse

@@ -40,6 +40,7 @@ CALL zbxhist.unpack('history', NULL);
 -- a day is packed
 CALL zbxhist.pack('history', '1970-01-02');
 SELECT * FROM difference;
+SELECT pg_stat_force_next_flush() \gset
 ANALYZE history_p19700103;
 SELECT partition, kind, from_time, to_time, state, rows, bytes > 0 AS has_bytes, bytes_per_value < 8 AS is_small
   FROM zbxhist.partitions WHERE parent = 'history'::regclass AND to_clock < 1000000;

@@ -131,6 +131,7 @@ SELECT zbxhist_internal.describe_deletion('own', '10 days') ~ '^about 30 rows, 2
 CREATE UNLOGGED TABLE large (itemid bigint NOT NULL, clock integer NOT NULL, filler text NOT NULL, PRIMARY KEY (itemid, clock));
 ALTER TABLE large ALTER filler SET STORAGE PLAIN, ALTER clock SET STATISTICS 500;
 INSERT INTO large SELECT 1, 1000000 + i, repeat('x', 7000) FROM generate_series(1, 10400) i;
+SELECT pg_stat_force_next_flush() \gset
 ANALYZE large;
 SELECT rows / zbxhist_internal.probable_rows('large')::numeric BETWEEN 0.48 AND 0.52, oldest FROM zbxhist_internal.rows_before('large', 1005200);
 SELECT * FROM zbxhist_internal.rows_before('large', 1000001);

@@ -24,7 +24,8 @@ INSERT INTO history SELECT 1, extract(epoch FROM now())::integer;
 SELECT * FROM zbxhist.setup(configure_zabbix => true);
 SELECT zbxhist.alter_parent('history', premake => 4);
 CALL zbxhist.run_maintenance();
-SELECT * FROM zbxhist.check();
+-- what of today is over is packed if an hour ends here
+SELECT * FROM zbxhist.check() WHERE code <> 'partial_dump';
 SELECT count(*) > 0 FROM zbxhist.maintenance_log;
 SELECT DISTINCT k.relowner::regrole FROM zbxhist.partitions p JOIN pg_class k ON k.oid = p.partition;
 CREATE TABLE history_bin (itemid bigint NOT NULL, clock integer DEFAULT '0' NOT NULL, ns integer DEFAULT '0' NOT NULL, value bytea DEFAULT '' NOT NULL, PRIMARY KEY (itemid,clock,ns));
@@ -50,7 +51,7 @@ SELECT count(*) > 3 FROM zbxhist.partitions;
 SELECT parent, partitions > 1, last_error FROM zbxhist.status;
 SELECT count(*) FROM zbxhist.progress;
 SELECT count(*) > 0 FROM zbxhist.preview();
-SELECT severity, code, object, message FROM zbxhist.check();
+SELECT severity, code, object, message FROM zbxhist.check() WHERE code <> 'partial_dump';
 
 -- a stranger gets nowhere
 SET ROLE regress_zbxhist_stranger;

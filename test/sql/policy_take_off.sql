@@ -113,6 +113,7 @@ SELECT differences();
 -- a month is more than a day
 SELECT zbxhist_internal.create_range('trends', extract(epoch FROM timestamp '2020-02-01')::integer, extract(epoch FROM timestamp '2020-03-01')::integer);
 INSERT INTO trends SELECT i, extract(epoch FROM timestamp '2020-02-01')::integer + i * 86400 FROM generate_series(0, 28) i;
+SELECT pg_stat_force_next_flush() \gset
 ANALYZE trends_p202002;
 \set VERBOSITY default
 CALL zbxhist.drop_day('trends', '2020-02-01');
