@@ -49,6 +49,8 @@
 #include "ingest/fast/fast_insert.h"
 #include "ingest/frame.h"
 #include "maintenance/drop_guard.h"
+#include "guc.h"
+#include "packed/day/archive_away.h"
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
 #include "plan/item_scan.h"
@@ -92,6 +94,9 @@ PlannerHook(PLANNER_PROTO)
 
 	if (insert != NULL)
 		return insert;
+	/* nobody could say for all workers what is missing */
+	if (zbxhist_ignore_archive_failure)
+		cursor_options &= ~CURSOR_OPT_PARALLEL_OK;
 	return ZbxhistPlanPruned(NextPlanner, PLANNER_ARGS);
 }
 
@@ -172,11 +177,13 @@ static void
 ExecutorRunHook(EXECUTOR_RUN_PROTO)
 {
 	ExecFrame	frame;
+	bool		outer;
 
 	/* a nested query sees the rows that its caller inserted before it */
 	ZbxhistFlushForNestedQuery();
 
 	ZbxhistPushFrame(&frame, queryDesc, NULL);
+	outer = ZbxhistBeginReading(queryDesc);
 	PG_TRY();
 	{
 		if (prev_executor_run)
@@ -187,10 +194,12 @@ ExecutorRunHook(EXECUTOR_RUN_PROTO)
 	}
 	PG_FINALLY();
 	{
+		ZbxhistEndReading(outer);
 		ZbxhistPopFrame(&frame);
 	}
 	PG_END_TRY();
 
+	ZbxhistTellMissing();
 	if (frame.routed > 0)
 		add_processed(queryDesc->estate, frame.routed);
 }

@@ -80,6 +80,7 @@ struct ItemReader
 	PartitionSet *set;
 	Snapshot	snapshot;
 	bool		keeps_sources;	/* for more items to come */
+	bool		needs_all;		/* archived rows, too, or an error */
 	bool		is_in_change;	/* rows may come while it reads */
 	uint64		nopened;		/* tables that have been read, but packed days */
 	ItemRange	range;
@@ -205,6 +206,7 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed = palloc0(sizeof(OpenSource));
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
+		reader->days->spec.may_miss = !reader->needs_all;
 		MemoryContextSwitchTo(old);
 	}
 	reader->days->keeps_days = reader->keeps_sources;
@@ -529,6 +531,16 @@ ZbxhistKeepSources(ItemReader *reader)
 	LeavePartition(reader);
 	reader->current = NULL;
 	reader->keeps_sources = true;
+}
+
+/*
+ * ZbxhistNeedAll says that what is read decides over what is written, whatever
+ * the session goes on without.
+ */
+void
+ZbxhistNeedAll(ItemReader *reader)
+{
+	reader->needs_all = true;
 }
 
 /*

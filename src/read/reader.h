@@ -21,6 +21,7 @@ typedef struct ItemReader ItemReader;
 extern ItemReader *ZbxhistOpenReader(Relation parent, Snapshot snapshot,
 									 bool keeps_sources);
 extern void ZbxhistKeepSources(ItemReader *reader);
+extern void ZbxhistNeedAll(ItemReader *reader);
 extern uint64 ZbxhistCountSources(const ItemReader *reader);
 extern const struct RunCounters *ZbxhistCountRunsOf(const ItemReader *reader);
 extern void ZbxhistReadItem(ItemReader *reader, const ItemRange *range);

@@ -392,6 +392,7 @@ FindExisting(AddCall *call)
 	ItemReader *reader = ZbxhistOpenReader(call->parent, GetActiveSnapshot(),
 										   true);
 
+	ZbxhistNeedAll(reader);
 	call->nexisting = 0;
 	for (int i = 0; i < call->nrows; i++)
 	{

@@ -10,6 +10,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Basename qw(dirname);
 use File::Temp ();
 use IO::Handle;
 use IPC::Run ();
@@ -25,7 +26,7 @@ our @EXPORT = qw(
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background rounds_after outcome_of
-  make_program
+  make_program add_archive_server
 );
 
 my $SECONDS_A_DAY = 86400;
@@ -163,6 +164,26 @@ sub has_extension
 
 	return $node->safe_psql('postgres',
 		"SELECT count(*) FROM pg_available_extensions WHERE name = '$name'");
+}
+
+# A server for archived days, started, with its database "cold" and what a database of $node
+# needs to use it by that name.
+sub add_archive_server
+{
+	my ($node, $database, $name) = @_;
+	my $cold = test_server($name, autovacuum => 'off');
+
+	$cold->safe_psql('postgres', 'CREATE DATABASE cold');
+	$cold->safe_psql('cold',
+		slurp_file(dirname(__FILE__) . '/../../dist/archive/archive.sql'));
+	$node->safe_psql(
+		$database, qq{
+		CREATE EXTENSION IF NOT EXISTS postgres_fdw;
+		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw
+			OPTIONS (host '${\ $cold->host}', port '${\ $cold->port}', dbname 'cold', connect_timeout '2');
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;
+	});
+	return $cold;
 }
 
 # Runs maintenance of everything.

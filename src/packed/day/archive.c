@@ -45,6 +45,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "packed/day/archive.h"
+#include "packed/day/archive_away.h"
 
 /* groups that are fetched at once, at most */
 #define MAX_AHEAD 64
@@ -401,18 +402,13 @@ BeginReader(void)
 }
 
 /*
- * ZbxhistFetchArchived returns the bytes of a group of a day for which archived
- * stands, in the current context.  If there is no reader yet, it is made in another one.
+ * FindArchived reads what stands for a group, and finds where it is.  If there is no
+ * reader yet, it is made in the context.
  */
-struct varlena *
-ZbxhistFetchArchived(ArchiveReader **reader, MemoryContext context,
-					 Relation day, const struct varlena *archived,
-					 RunCounters *counters)
+static void
+FindArchived(ArchiveReader **reader, MemoryContext context, Relation day,
+			 const struct varlena *archived, ArchivedGroup *group)
 {
-	ArchivedGroup group;
-	struct varlena *bytes;
-	struct varlena *result;
-
 	if (*reader == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
@@ -420,14 +416,73 @@ ZbxhistFetchArchived(ArchiveReader **reader, MemoryContext context,
 		*reader = BeginReader();
 		MemoryContextSwitchTo(old);
 	}
-	ReadArchived(archived, &group);
-	FindGroupsTable(*reader, day, &group);
+	ReadArchived(archived, group);
+	FindGroupsTable(*reader, day, group);
+}
+
+/* the arguments of FetchGroup */
+typedef struct GroupFetch
+{
+	ArchiveReader *reader;
+	Relation	day;
+	int64		number;
+	RunCounters *counters;
+} GroupFetch;
+
+/*
+ * FetchGroup fetches a group, unless it has been already.
+ */
+static void
+FetchGroup(void *arg)
+{
+	GroupFetch *fetch = arg;
+
+	if (FindKept(fetch->reader, fetch->number) == NULL)
+		FetchAround(fetch->reader, fetch->day, fetch->number, fetch->counters);
+}
+
+/*
+ * ZbxhistIsMissing says whether a group of a day of nrows rows, for which archived
+ * stands, is to be left out, and notes that: its server is away.
+ */
+bool
+ZbxhistIsMissing(ArchiveReader **reader, MemoryContext context, Relation day,
+				 const struct varlena *archived, int64 nrows,
+				 RunCounters *counters)
+{
+	ArchivedGroup group;
+	GroupFetch	fetch = {.day = day,.counters = counters};
+	Oid			server;
+
+	FindArchived(reader, context, day, archived, &group);
+	fetch.reader = *reader;
+	fetch.number = group.number;
+	server = GetForeignTable((*reader)->copy.groups)->serverid;
+	if (ZbxhistReachServer(server, FetchGroup, &fetch))
+		return false;
+	ZbxhistNoteMissing(server, day, nrows);
+	return true;
+}
+
+/*
+ * ZbxhistFetchArchived returns the bytes of a group of a day for which archived
+ * stands, in the current context.
+ */
+struct varlena *
+ZbxhistFetchArchived(ArchiveReader **reader, MemoryContext context,
+					 Relation day, const struct varlena *archived,
+					 RunCounters *counters)
+{
+	ArchivedGroup group;
+	GroupFetch	fetch = {.day = day,.counters = counters};
+	struct varlena *bytes;
+	struct varlena *result;
+
+	FindArchived(reader, context, day, archived, &group);
+	fetch.reader = *reader;
+	fetch.number = group.number;
+	FetchGroup(&fetch);
 	bytes = FindKept(*reader, group.number);
-	if (bytes == NULL)
-	{
-		FetchAround(*reader, day, group.number, counters);
-		bytes = FindKept(*reader, group.number);
-	}
 	(*reader)->last = group.number;
 	if (bytes == NULL)
 		RaiseNotThere(*reader, day, group.number);

@@ -38,6 +38,9 @@ extern struct varlena *ZbxhistFetchArchived(ArchiveReader **reader,
 											Relation day,
 											const struct varlena *archived,
 											RunCounters *counters);
+extern bool ZbxhistIsMissing(ArchiveReader **reader, MemoryContext context,
+							 Relation day, const struct varlena *archived,
+							 int64 nrows, RunCounters *counters);
 extern bool ZbxhistHasArchive(Oid day);
 
 #endif							/* ZBXHIST_ARCHIVE_H */

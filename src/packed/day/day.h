@@ -32,6 +32,7 @@ extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanHere(DayScan *scan);
+extern void ZbxhistDayScanMayMiss(DayScan *scan);
 extern struct varlena *ZbxhistDayScanBytes(DayScan *scan,
 										   struct varlena *payload);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);

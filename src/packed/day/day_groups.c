@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "packed/day/archive_away.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
 #include "packed/runs/day_runs.h"
@@ -68,6 +69,7 @@ struct DayScan
 	ArchiveReader *archive;		/* made when it is needed */
 	RunCounters *counters;		/* of what is read; may be NULL */
 	bool		is_here;		/* it is not asked */
+	bool		may_miss;		/* what its server has, if that is away */
 
 	ScanPhase	phase;
 	bool		has_one_page;	/* which is looked through */
@@ -362,6 +364,16 @@ ZbxhistDayScanHere(DayScan *scan)
 }
 
 /*
+ * ZbxhistDayScanMayMiss says that archived groups may have no segments as far as the
+ * statement may go on without them.
+ */
+void
+ZbxhistDayScanMayMiss(DayScan *scan)
+{
+	scan->may_miss = true;
+}
+
+/*
  * ZbxhistDayScanBytes returns a group's bytes, of which payload is what the scan's
  * day has, in the current context or where they are.
  */
@@ -379,13 +391,21 @@ ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
  * so; then it is given out without segments.
  */
 static bool
-IsLeftThere(const DayScan *scan, DayGroup *group)
+IsLeftThere(DayScan *scan, DayGroup *group)
 {
-	if (!scan->is_here ||
-		!ZbxhistIsArchived(pg_detoast_datum_packed((struct varlena *)
-												   DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]))))
+	struct varlena *payload = (struct varlena *)
+		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+
+	if (!scan->is_here && !(scan->may_miss && ZbxhistMayMiss()))
+		return false;
+	payload = pg_detoast_datum_packed(payload);
+	if (!ZbxhistIsArchived(payload) ||
+		!(scan->is_here ||
+		  ZbxhistIsMissing(&scan->archive, scan->context, scan->day, payload,
+						   group->nrows, scan->counters)))
 		return false;
 	memset(&group->reader, 0, sizeof(group->reader));
+	group->reader.is_whole = true;
 	return true;
 }
 

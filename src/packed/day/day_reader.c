@@ -84,6 +84,8 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 	SetWantedPacked(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
 	ZbxhistDayScanOnlyItem(reader->scan);
+	if (spec->may_miss)
+		ZbxhistDayScanMayMiss(reader->scan);
 	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);

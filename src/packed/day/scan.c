@@ -80,6 +80,7 @@ ZbxhistBeginPackedScan(Relation table, Oid parent, Snapshot snapshot,
 						AccessShareLock);
 	scan->open.spec.wanted = wanted;
 	scan->open.spec.wants_row_id = wants_row_id;
+	scan->open.spec.may_miss = true;
 	MemoryContextSwitchTo(old);
 	return scan;
 }
