@@ -5,6 +5,9 @@
 -- Nothing but zbxhist writes to it: what a copy is of, zbxhist.archive_copy says there.
 BEGIN;
 
+-- what has arrived is deleted on the primary: a commit must be on disk
+ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET synchronous_commit = on;
+
 CREATE SCHEMA zbxhist_archive;
 
 CREATE TABLE zbxhist_archive.packed_group (

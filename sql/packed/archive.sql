@@ -24,7 +24,7 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT format('%s/%s', (pg_control_system()).system_identifier, current_database())
+    SELECT format('%s/%s', (pg_control_system()).system_identifier, d.oid) FROM pg_database d WHERE d.datname = current_database()
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.archive_origin() IS
@@ -233,9 +233,7 @@ DECLARE
     here record;
 BEGIN
     IF copy.number = copy.copied THEN
-        copy.state := CASE WHEN zbxhist_internal.execute_as_owner(copy.groups, format(
-            'SELECT count(*) FROM %s WHERE copy = %L::uuid', copy.groups, copy.copy)) = copy.copied::text
-            THEN 'compared' ELSE 'useless' END;
+        copy.state := 'compared';
         RETURN;
     END IF;
     here := zbxhist_internal.read_groups(copy, max_groups, format(checksum, 'd.payload', 'd.first_itemid, d.first_clock'));
@@ -273,6 +271,13 @@ BEGIN
     IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
                     WHERE s.parent = replace_by_copy.parent AND s.action = 'archive'
                       AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+        -- it may have been compared long ago, and the server be another since
+        IF zbxhist_internal.execute_as_owner(copy.groups, format(
+               'SELECT concat_ws('','', count(*), coalesce(sum(octet_length(payload)), 0)) FROM %s WHERE copy = %L::uuid',
+               copy.groups, copy.copy)) <> concat_ws(',', copy.copied, copy.bytes) THEN
+            copy.state := 'useless';
+            RETURN;
+        END IF;
         PERFORM zbxhist_internal.wait_for_readers(entry.day, allowed);
         PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
         PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
@@ -484,7 +489,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.copies_to_remove(regclass) IS
 'Those of them that are to be removed now from the server that has them (internal)';
 
--- Days whose foreign table is not there any more, or is not their owner's, get another.
+-- Days whose foreign table is not there any more, or is not their owner's, get another;
+-- a server may have got another name.
 CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass)
 RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -493,6 +499,10 @@ AS $$
 DECLARE
     place name;
 BEGIN
+    UPDATE zbxhist.archive_copy c SET server = s.srvname
+      FROM pg_foreign_table t
+      JOIN pg_foreign_server s ON s.oid = t.ftserver
+     WHERE c.parent = mend_copies.parent AND t.ftrelid = c.groups AND c.server <> s.srvname;
     FOR place IN
         SELECT DISTINCT c.server FROM zbxhist.archive_copy c
           JOIN pg_class p ON p.oid = c.parent

@@ -153,6 +153,15 @@ CALL zbxhist.run_maintenance('history');
 TABLE difference;
 SELECT severity, code, message, hint FROM zbxhist.check() WHERE code ~ 'archive';
 
+-- the server gets another name
+ALTER SERVER "Cold one" RENAME TO "Colder";
+CALL zbxhist.run_maintenance('history');
+SELECT severity, code, message, hint FROM zbxhist.check() WHERE code ~ 'archive';
+TABLE difference;
+SELECT DISTINCT server FROM zbxhist.archive_copy;
+ALTER SERVER "Colder" RENAME TO "Cold one";
+CALL zbxhist.run_maintenance('history');
+
 -- an empty name: no more; what is there stays there
 SELECT zbxhist.alter_parent('history', archive_server => '');
 SELECT archive_server, archive_after FROM zbxhist.parents WHERE parent = 'history'::regclass;

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use FindBin;
+use IO::Socket::INET;
 use lib "$FindBin::RealBin/../perl";
 
 use PostgreSQL::Test::Cluster;
@@ -20,10 +21,13 @@ my $node = test_server(
 	session_preload_libraries => 'zbxhist');
 plan skip_all => 'postgres_fdw is not installed'
   unless has_extension($node, 'postgres_fdw');
-my $cold = test_server('there', autovacuum => 'off');
+my $cold =
+  test_server('there', autovacuum => 'off', synchronous_commit => 'off');
 $cold->safe_psql('postgres', 'CREATE DATABASE cold');
 $cold->safe_psql('cold',
 	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
+is($cold->safe_psql('cold', 'SHOW synchronous_commit'),
+	'on', 'what is committed there is on disk');
 
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
@@ -175,6 +179,19 @@ is( $node->safe_psql('zabbix',
 	'a copy that is not the same is not taken');
 is_whole('... another one is');
 
+# ---- one that has been lost since it was compared ----
+
+$node->safe_psql('zabbix', $unarchive);
+clean();
+$session = begin_steps(4);
+$session->query('COMMIT');
+$session->quit;
+is($node->safe_psql('zabbix', 'SELECT state FROM zbxhist.archive_copy'),
+	'compared', 'a copy that is compared');
+$cold->safe_psql('cold', 'DELETE FROM zbxhist_archive.packed_group');
+$node->safe_psql('zabbix', $archive);
+is_whole('... and lost does not take the place of the day');
+
 # ---- readers ----
 
 $node->safe_psql('zabbix',
@@ -280,6 +297,36 @@ is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
 	0, 'then they are merged');
 is_whole('... and there once');
 
+# ---- a server that does not answer ----
+
+my $silent = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1');
+my $merge =
+  "SELECT zbxhist_internal.run_step('history', 'merge', (SELECT day FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock = ${\ day(-9)}))";
+$node->safe_psql(
+	'zabbix', qq{
+	INSERT INTO history VALUES (7, ${\ day(-9)} + 63, 1, 1);
+	INSERT INTO plain VALUES (7, ${\ day(-9)} + 63, 1, 1);
+	ALTER SERVER cold OPTIONS (SET host '127.0.0.1', SET port '${\ $silent->sockport}', DROP connect_timeout);
+});
+$session = $node->background_psql('zabbix', on_error_stop => 0);
+$session->query_until(qr/begun/, "\\echo begun\n$merge;\n");
+my $connection = $silent->accept;
+is( $node->psql(
+		'zabbix',
+		"SET lock_timeout = '30s'; DELETE FROM history WHERE itemid = 99 AND clock >= ${\ day(-6)}"
+	),
+	0,
+	'is in the way of no DELETE of other days');
+close($silent);
+close($connection);
+$session->quit;
+$node->safe_psql('zabbix',
+	"ALTER SERVER cold OPTIONS (SET host '${\ $cold->host}', SET port '${\ $cold->port}', ADD connect_timeout '2'); $merge"
+);
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
+	0, '... and its values are merged later');
+is_whole('... once');
+
 # ---- a restored dump ----
 
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
@@ -302,7 +349,15 @@ $node->safe_psql(
 });
 is(groups_there(), $before, '... so that it removes nothing');
 is_whole('the first database still has it');
-$node->safe_psql('postgres', 'DROP DATABASE again');
+$node->safe_psql('postgres', $_)
+  for 'ALTER DATABASE zabbix RENAME TO first',
+  'ALTER DATABASE again RENAME TO zabbix';
+like($node->safe_psql('zabbix', 'SELECT code FROM zbxhist.check()'),
+	qr/archive_of_another/, 'nor is it with the name of the first');
+unlike($node->safe_psql('first', 'SELECT code FROM zbxhist.check()'),
+	qr/archive_of_another/, '... which keeps its own');
+$node->safe_psql('postgres', $_)
+  for 'DROP DATABASE zabbix', 'ALTER DATABASE first RENAME TO zabbix';
 
 # ---- damage there ----
 
