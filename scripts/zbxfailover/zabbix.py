@@ -44,8 +44,8 @@ SELECT * FROM zbxhist.setup(history_retention => '90 days', trends_retention => 
 class Place(Cluster):
     """A server somewhere, as the tests of Zabbix call it."""
 
-    def __init__(self, port, programs):
-        self.directory, self.port, self.bin = "127.0.0.1", port, programs
+    def __init__(self, port, programs, directory="127.0.0.1"):
+        self.directory, self.port, self.bin = directory, port, programs
 
 
 class Proxy:
@@ -70,11 +70,13 @@ class Proxy:
 
 
 class Reader(threading.Thread):
-    """Somebody who looks at a graph, by the port for reports."""
+    """Somebody who looks at a graph."""
 
-    def __init__(self, port):
+    def __init__(self, place):
         super().__init__(daemon=True)
-        self.where = f"host=127.0.0.1 port={port} dbname=zabbix user=zabbix connect_timeout=3"
+        self.where = (
+            f"host={place.directory} port={place.port} dbname=zabbix user=zabbix connect_timeout=3"
+        )
         self.answers = collections.Counter()
         self.ending = threading.Event()
 
@@ -119,17 +121,16 @@ class Zabbix(threading.Thread):
         release = store.release("7.0")
         query("CREATE ROLE zabbix LOGIN; CREATE ROLE haproxy LOGIN", "postgres")
         query("CREATE DATABASE zabbix OWNER zabbix", "postgres")
-        near = Place(self.members[0].port, self.programs)
+        near, primary, reports = self.places()
         for script in ("schema", "images", "data"):
             near.load("zabbix", f"{release.sql}/{script}.sql.gz")
         near.psql("zabbix", self.items())
         query(SETUP)
-        proxy = Proxy(self.place, self.members)
-        self.reader = Reader(proxy.reports)
+        self.reader = Reader(reports)
         port = proc.free_port()
         self.record = proc.start(
             [f"{TOP}/scripts/record", "--listen", f"127.0.0.1:{port}"]
-            + ["--connect", f"127.0.0.1:{proxy.primary}"]
+            + ["--connect", f"{primary.directory}:{primary.port}"]
             + ["--output", f"{self.place}/recording", "--piece-minutes", "100000"],
             f"{self.place}/record.log",
         )
@@ -137,6 +138,12 @@ class Zabbix(threading.Thread):
         self.server = Server(release, Place(port, self.programs), "zabbix", f"{self.place}/zabbix")
         time.sleep(5)
         self.server.start()
+
+    def places(self):
+        """A server to set up, where the primary is at any time, and where reports are read."""
+        proxy = Proxy(self.place, self.members)
+        ports = (self.members[0].port, proxy.primary, proxy.reports)
+        return [Place(port, self.programs) for port in ports]
 
     def items(self):
         """A host with trapper items; nothing else reports."""

@@ -7,7 +7,9 @@ import multiprocessing
 import os
 import platform
 import random
+import shutil
 import struct
+import subprocess
 import sys
 import time
 import traceback
@@ -143,6 +145,31 @@ def progress(plan):
         ),
         flush=True,
     )
+
+
+def start_zabbix(plan, clock):
+    """The real Zabbix; returns when it takes values."""
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "zabbix")
+    environment = dict(
+        os.environ, **clock.environment(), BIN=os.path.dirname(shutil.which("postgres"))
+    )
+    with open(os.path.join(plan.place, "zabbix.log"), "wb") as log:
+        process = subprocess.Popen(
+            [program, plan.place, str(plan.seconds)], env=environment, stdout=log, stderr=log
+        )
+    while not os.path.exists(os.path.join(plan.place, "zabbix", "ready")):
+        if process.poll() is not None:
+            raise RuntimeError("Zabbix did not start, see zabbix.log")
+        time.sleep(1)
+    plan.end = time.monotonic() + plan.seconds
+    return process
+
+
+def end_of_zabbix(process):
+    """What it cannot tell itself."""
+    if process is not None and process.wait(1200) != 0:
+        return ["Zabbix' program ended with exit code %d" % process.returncode]
+    return []
 
 
 def run_workers(plan, made, servers):
@@ -311,6 +338,7 @@ def main():
     parser.add_argument("--seed", default=str(int(time.time())))
     parser.add_argument("--json")
     parser.add_argument("--ingest", choices=("heap", "runs", "both"), default="both")
+    parser.add_argument("--zabbix", action="store_true")
     arguments = parser.parse_args()
     os.makedirs(os.path.join(arguments.place, "tally"))
     clock = Clock(arguments.place)
@@ -320,7 +348,9 @@ def main():
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     faults, last = [], {"rows": {}, "partitions": [], "steps": []}
     try:
+        zabbix = start_zabbix(plan, clock) if arguments.zabbix else None
         faults += run_workers(plan, workers(plan, primary, standby, clock), (primary, standby))
+        faults += end_of_zabbix(zabbix)
         counts, found = tally.read_all(plan.place)
         faults += found + nothing_done(plan, sum_up(counts))
         try:
@@ -344,6 +374,7 @@ def main():
                     "hours": arguments.hours,
                     "seed": arguments.seed,
                     "ingest": arguments.ingest,
+                    "zabbix": arguments.zabbix,
                     "machine": platform.machine(),
                     "cores": os.cpu_count(),
                     "figures": total,

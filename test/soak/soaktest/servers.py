@@ -222,7 +222,7 @@ class Server:
             with connection.cursor() as cursor:
                 cursor.execute(
                     "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active'"
-                    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+                    " AND backend_type = 'client backend' AND datname = 'soak' AND pid <> pg_backend_pid()"
                 )
         except psycopg2.Error:
             pass
