@@ -528,6 +528,7 @@ AS $$
       FROM pg_class k
       JOIN pg_foreign_table t ON t.ftrelid = k.oid
       JOIN pg_foreign_server s ON s.oid = t.ftserver
+      JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw AND w.fdwname = 'postgres_fdw'
      WHERE k.relnamespace = 'zbxhist_packed'::regnamespace AND pg_has_role(k.relowner, 'USAGE')
        AND NOT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.groups = k.oid)
        AND NOT EXISTS (SELECT FROM zbxhist.parent_config p
@@ -593,14 +594,16 @@ AS $$
      UNION ALL
     SELECT 'error', 'archived_days_unreadable', policy.parent::text,
            format('%s archived days cannot be read: %s', count(*),
-                  coalesce(w.problem, format('the foreign table for server "%s" is missing, or is not of the table''s owner', c.server))),
-           CASE WHEN w.problem IS NULL THEN 'CALL zbxhist.run_maintenance();' ELSE w.command END
+                  coalesce(w.problem, 'the foreign table for server "' || c.server || '" is missing, or is not of the table''s owner',
+                           'nothing says on which server they are')),
+           CASE WHEN c.server IS NULL THEN 'Restore the rows of zbxhist.archive_copy from a backup.' WHEN w.problem IS NULL THEN 'CALL zbxhist.run_maintenance();' ELSE w.command END
       FROM zbxhist.packed_day d
-      JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
       JOIN pg_class p ON p.oid = d.parent
+      LEFT JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
       LEFT JOIN pg_class k ON k.oid = c.groups
       LEFT JOIN LATERAL zbxhist_internal.why_no_archive(c.parent, c.server) w ON true
-     WHERE d.parent = policy.parent AND (k.relowner IS DISTINCT FROM p.relowner OR w.problem IS NOT NULL)
+     WHERE d.parent = policy.parent AND d.archive_copy IS NOT NULL
+       AND (k.relowner IS DISTINCT FROM p.relowner OR w.problem IS NOT NULL)
      GROUP BY c.server, w.problem, w.command
      UNION ALL
     SELECT 'warning', 'archive_of_another', policy.parent::text,

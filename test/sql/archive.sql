@@ -138,6 +138,11 @@ CREATE ROLE regress_zbxhist_heir;
 GRANT ALL ON SCHEMA arch TO regress_zbxhist_heir;
 ALTER TABLE history OWNER TO regress_zbxhist_heir;
 CALL zbxhist.run_maintenance('history');
+-- as a dump leaves it whose foreign table was gone
+BEGIN;
+DELETE FROM zbxhist.archive_copy;
+SELECT severity, code, message, hint FROM zbxhist.check() WHERE code ~ 'archive';
+ROLLBACK;
 SELECT severity, code, message, hint FROM zbxhist.check() WHERE code ~ 'archive';
 GRANT USAGE ON FOREIGN SERVER "Cold one" TO regress_zbxhist_heir;
 DO $$ BEGIN EXECUTE format('CREATE USER MAPPING FOR regress_zbxhist_heir SERVER "Cold one" OPTIONS (user %L, password_required %L)', current_user, 'false'); END $$;
