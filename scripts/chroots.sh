@@ -59,9 +59,9 @@ mirror() {
 	echo "${mirror:-http://deb.debian.org/debian}"
 }
 
-# Makes chroot $1 of Debian release $2.  Nothing starts services in it.
+# Makes chroot $1, see need_chroot.  Nothing starts services in it.
 make_chroot() {
-	local root=$1 release=$2
+	local root=$CACHE/$1 release=${1%%-*}
 	rm -rf "$root" "$root.ready"
 	install_packages debootstrap
 	say "making a chroot of Debian $release"
@@ -76,26 +76,35 @@ make_chroot() {
 	# it reaches what this machine reaches
 	cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2>/dev/null || true
 	apt-config dump | grep -i '^Acquire::.*proxy' >"$root/etc/apt/apt.conf.d/99host" || true
-	recipe >"$root.ready"
+	case $1 in
+		*-*)
+			quietly inside "/source/scripts/matrix.d/${1#*-}" ||
+				cannot_run "the chroot $1 cannot be made"
+			;;
+	esac
+	recipe "$1" >"$root.ready"
 }
 
-# What made the chroots.
+# What chroot $1 is made by.
 recipe() {
-	cat "$SOURCE"/scripts/chroots.sh "$SOURCE"/scripts/matrix.d/* | cksum
+	local script='postgresql-*'
+	case $1 in *-*) script=${1#*-} ;; esac
+	# shellcheck disable=SC2086
+	cat "$SOURCE/scripts/chroots.sh" "$SOURCE"/scripts/matrix.d/$script | cksum
 }
 
-# The chroot $1, named as its release, or so with "-" and what else it is for; made if
-# there is none that is young and was made by the present scripts: ROOT.  Then the
-# command given as further arguments, if there is one, adds to it.  Others that want
-# it wait meanwhile.
+# The chroot $1, named as its release, or so with "-" and the script of matrix.d that
+# has made of it what else it is; made if there is none that is young and was made by
+# the present scripts: ROOT.  Then the command given as further arguments, if there is
+# one, adds to it.  Others that want it wait meanwhile.
 need_chroot() {
 	ROOT=$CACHE/$1
 	mkdir -p "$CACHE"
 	exec 7>"$ROOT.lock"
 	flock 7
 	if [ -z "$(find "$ROOT.ready" -mtime -$DAYS_KEPT 2>/dev/null)" ] ||
-		! recipe | cmp -s - "$ROOT.ready"; then
-		make_chroot "$ROOT" "${1%%-*}"
+		! recipe "$1" | cmp -s - "$ROOT.ready"; then
+		make_chroot "$1"
 	fi
 	if [ $# -gt 1 ]; then "${@:2}"; fi
 	flock -s 7
