@@ -45,7 +45,8 @@ class Place(Cluster):
     """A server somewhere, as the tests of Zabbix call it."""
 
     def __init__(self, port, programs, directory="127.0.0.1"):
-        self.directory, self.port, self.bin = directory, port, programs
+        self.directory = self.host = directory
+        self.port, self.bin = port, programs
 
 
 class Proxy:

@@ -5,8 +5,8 @@ import re
 
 # the suites of scripts/test --all
 SUITES = (
-    "house build regress isolation pgtap tap fuzz zabbix bench packages deploy scripts soak power "
-    "matrix clock"
+    "house build regress isolation pgtap tap fuzz zabbix mysql bench packages deploy scripts soak "
+    "power matrix clock"
 ).split()
 COUNTED = re.compile(r"^ *(\S.*?) +(\d+) passed +(\d+) failed +(\d+) s$")
 SKIPPED = re.compile(r"^ *(\S.*?) +skipped: (.*)$")

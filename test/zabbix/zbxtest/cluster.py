@@ -33,10 +33,11 @@ class Cluster:
     """The cluster and psql on it.  Its time zone is not UTC on purpose:
     a day's bounds must not depend on it."""
 
+    kind = "POSTGRESQL"
     port = 5432  # only names the socket: no TCP
 
     def __init__(self, directory):
-        self.directory = directory
+        self.directory = self.host = directory
         self.bin = _bindir()
         self.log = f"{directory}/postgresql.log"
         self.process = None
@@ -82,7 +83,7 @@ class Cluster:
             raise proc.Failure(f"PostgreSQL ended:\n{proc.tail(self.log)}")
         return (
             proc.run(
-                [f"{self.bin}/pg_isready", "-q", "-h", self.directory, "-p", str(self.port)],
+                [f"{self.bin}/pg_isready", "-q", "-h", self.host, "-p", str(self.port)],
                 check=False,
             )[0]
             == 0
@@ -103,7 +104,7 @@ class Cluster:
             "-v",
             "ON_ERROR_STOP=1",
             "-h",
-            self.directory,
+            self.host,
             "-p",
             str(self.port),
             "-U",
@@ -112,21 +113,22 @@ class Cluster:
             database,
         ]
 
-    def psql(self, database, sql, user="zabbix"):
+    def psql(self, database, sql, user="zabbix", timeout=300):
         """Runs SQL and returns its rows as lists of strings."""
         done = subprocess.run(
             self._command(database, user),
-            input=sql,
+            input=sql.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-            timeout=300,
+            timeout=timeout,
             env={**os.environ, "PGOPTIONS": "", "PGTZ": "UTC"},
         )
         if done.returncode != 0:
-            raise proc.Failure(f"SQL failed in {database}: {sql[:500]}\n" f"{done.stderr[-2000:]}")
+            raise proc.Failure(
+                f"SQL failed in {database}: {sql[:500]}\n{done.stderr.decode()[-2000:]}"
+            )
         csv.field_size_limit(1 << 28)
-        return list(csv.reader(io.StringIO(done.stdout, newline="")))
+        return list(csv.reader(io.StringIO(done.stdout.decode(), newline="")))
 
     def value(self, database, sql, user="zabbix"):
         """The first column of the first row."""

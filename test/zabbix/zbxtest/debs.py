@@ -25,7 +25,7 @@ SUITES = {
 }
 
 # 6.0 ships zabbix_sender in the agent's package
-COMMON = ("zabbix-server-pgsql", "zabbix-frontend-php", "zabbix-agent2")
+COMMON = ("zabbix-frontend-php", "zabbix-agent2")
 PACKAGES = {"6.0": COMMON + ("zabbix-agent",), "7.0": COMMON + ("zabbix-sender",)}
 # the frontend links to fonts, charts need them; templates need ODBC
 SHARED = ("fonts-dejavu-core", "odbc-postgresql")
@@ -38,7 +38,7 @@ class Unavailable(Exception):
 class Release:
     """An extracted Zabbix."""
 
-    def __init__(self, version, tree):
+    def __init__(self, version, tree, server):
         self.version = version
         self.tree = tree
         self.server = f"{tree}/usr/sbin/zabbix_server"
@@ -47,7 +47,7 @@ class Release:
         self.odbc_driver = _odbc_driver(tree)
         self.environment = _environment(tree)
         self.frontend = f"{tree}/usr/share/zabbix"
-        self.sql = f"{tree}/usr/share/zabbix-server-pgsql"
+        self.sql = f"{tree}/usr/share/{server}"
         self.full_version = self._ask_version()
 
     def _ask_version(self):
@@ -65,10 +65,12 @@ class Store:
     """A private apt: sources, lists and downloads under one directory.
 
     further: packages beside those of the tests
+    server: the package of the server; they exclude each other
     """
 
-    def __init__(self, directory, further=()):
+    def __init__(self, directory, further=(), server="zabbix-server-pgsql"):
         self.directory = directory
+        self.server = server
         self.further = tuple(further)
         self.codename = _codename()
         self.updated = set()
@@ -134,7 +136,8 @@ class Store:
         if not suite:
             raise Unavailable(f"no packages of Zabbix {version} for " f"Debian {self.codename}")
         tree = f"{self.directory}/zabbix-{version}"
-        zabbix = PACKAGES[version] + tuple(p for p in self.further if p.startswith("zabbix-"))
+        zabbix = (self.server, *PACKAGES[version])
+        zabbix += tuple(p for p in self.further if p.startswith("zabbix-"))
         others = tuple(p for p in self.further if not p.startswith("zabbix-"))
         packages = SHARED + others + tuple(f"{package}/{suite}" for package in zabbix)
         if not _is_complete(tree, packages):
@@ -144,7 +147,7 @@ class Store:
             self._complete_libraries(suite, tree)
             with open(f"{tree}/.complete", "w") as complete:
                 complete.write(" ".join(packages))
-        return Release(version, tree)
+        return Release(version, tree, self.server)
 
     def _complete_libraries(self, suite, tree):
         """Adds the shared libraries the system does not have, and those they
@@ -171,7 +174,7 @@ class Store:
     def _libraries(self, suite):
         """The packages of libraries that all of it depends on, all the way
         down, without the C library, which must be the system's."""
-        wanted = ["zabbix-server-pgsql", "zabbix-agent2", "odbc-postgresql", *self.further]
+        wanted = [self.server, "zabbix-agent2", "odbc-postgresql", *self.further]
         listed = "".join(
             self._call(
                 suite,

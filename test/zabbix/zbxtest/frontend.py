@@ -12,7 +12,7 @@ from . import proc
 
 # one extracted tree serves all databases: each PHP server has its environment
 CONF = """<?php
-$DB['TYPE'] = 'POSTGRESQL';
+$DB['TYPE'] = getenv('ZBX_TEST_TYPE');
 $DB['SERVER'] = getenv('ZBX_TEST_HOST');
 $DB['PORT'] = getenv('ZBX_TEST_PORT');
 $DB['DATABASE'] = getenv('ZBX_TEST_DATABASE');
@@ -76,7 +76,8 @@ class Frontend:
             cwd=root,
             env={
                 **os.environ,
-                "ZBX_TEST_HOST": self.cluster.directory,
+                "ZBX_TEST_TYPE": self.cluster.kind,
+                "ZBX_TEST_HOST": self.cluster.host,
                 "ZBX_TEST_PORT": str(self.cluster.port),
                 "ZBX_TEST_DATABASE": self.server.database,
                 "ZBX_TEST_SERVER_PORT": str(self.server.port),

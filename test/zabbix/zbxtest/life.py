@@ -197,7 +197,7 @@ class Behind:
     """A cluster as the proxy that records shows it."""
 
     def __init__(self, cluster, directory, port):
-        self.cluster, self.directory, self.port = cluster, directory, port
+        self.cluster, self.host, self.port = cluster, directory, port
 
     def __getattr__(self, name):
         return getattr(self.cluster, name)

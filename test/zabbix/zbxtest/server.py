@@ -6,7 +6,7 @@ import subprocess
 from . import proc
 
 CONFIG = """
-DBHost={cluster.directory}
+DBHost={cluster.host}
 DBPort={cluster.port}
 DBName={database}
 DBUser=zabbix
