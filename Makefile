@@ -164,6 +164,8 @@ OBJS = \
 	src/plan/divide.o \
 	src/plan/exclude.o \
 	src/plan/implied.o \
+	src/plan/interval_query.o \
+	src/plan/item_path.o \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
 	src/plan/key_query.o \

@@ -260,6 +260,22 @@ ungrouped_expr(Query *query, Node *expr)
 }
 
 /*
+ * ungroup_query does so with all expressions of a query.
+ */
+void
+ungroup_query(Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	if (!query->hasGroupRTE)
+		return;
+	query->targetList = (List *) flatten_group_exprs(NULL, query,
+													 (Node *) query->targetList);
+	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
+	query->hasGroupRTE = false;
+#endif
+}
+
+/*
  * is_valid_json says whether text in the database's encoding is JSON.  17 lets
  * the caller have the lexer's state (1c99cde2f).
  */

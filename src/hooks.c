@@ -53,7 +53,7 @@
 #include "packed/day/archive_away.h"
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
-#include "plan/item_scan.h"
+#include "plan/item_path.h"
 #include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/prune.h"

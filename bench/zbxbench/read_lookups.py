@@ -68,7 +68,7 @@ def graph(version, items, first, last, seconds=TICK):
     between = "clock BETWEEN %d AND %d" % (first, last)
     return (
         "SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM {table} h JOIN (SELECT h2.itemid,"
-        "h2.clock,MAX(h2.ns) AS ns,s2.tick FROM {table} h2 JOIN (SELECT itemid,{tick} AS tick,"
+        "h2.clock,{call}(h2.ns) AS ns,s2.tick FROM {table} h2 JOIN (SELECT itemid,{tick} AS tick,"
         "{call}(clock) AS clock FROM {table} WHERE itemid IN ({items}) AND {range} "
         "GROUP BY itemid,{tick}) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock {of_h2}"
         "GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock "

@@ -169,6 +169,21 @@ IsOfColumn(Node *expr, AttrNumber attnum)
 }
 
 /*
+ * ZbxhistCountResults returns how many results an expression of column clock has for
+ * so many clocks; 0 if it is none that something is known of.
+ */
+double
+ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)
+{
+	Steps		steps;
+
+	if (nclocks < 1 || IsA(expr, Var) || !IsOfColumn(expr, clock))
+		return 0;
+	FindSteps(expr, &steps);
+	return 1 + nclocks / steps.period;
+}
+
+/*
  * ZbxhistEstimateGroups returns how many groups there will be of nrows rows.
  * Keys that are not of the clock alone are left to PostgreSQL; those of the item
  * have no more values than there are items.
@@ -185,16 +200,12 @@ ZbxhistEstimateGroups(PlannerInfo *root, double nrows, RelOptInfo *packed,
 
 	foreach(lc, query->keys)
 	{
-		Node	   *key = lfirst(lc);
-		Steps		steps;
+		double		nresults = ZbxhistCountResults(lfirst(lc), query->clock, nclocks);
 
-		if (nclocks < 1 || IsA(key, Var) || !IsOfColumn(key, query->clock))
-		{
-			left = lappend(left, key);
-			continue;
-		}
-		FindSteps(key, &steps);
-		result *= 1 + nclocks / steps.period;
+		if (nresults > 0)
+			result *= nresults;
+		else
+			left = lappend(left, lfirst(lc));
 	}
 	if (left != NIL)
 	{

@@ -72,11 +72,11 @@ IsPlain(const Query *query, Index rti)
 }
 
 /*
- * IsColumn says whether an expression is the column attnum, which is never
- * null.
+ * ZbxhistIsItemColumn says whether an expression is the column attnum of relation 1,
+ * which is never null.
  */
-static bool
-IsColumn(Node *expr, Relation table, AttrNumber attnum)
+bool
+ZbxhistIsItemColumn(Node *expr, Relation table, AttrNumber attnum)
 {
 	Var		   *var = (Var *) expr;
 
@@ -94,7 +94,7 @@ IsClause(Query *query, SortGroupClause *clause, Relation table,
 {
 	Node	   *expr = get_sortgroupclause_expr(clause, query->targetList);
 
-	return IsColumn(ungrouped_expr(query, expr), table, attnum);
+	return ZbxhistIsItemColumn(ungrouped_expr(query, expr), table, attnum);
 }
 
 /*
@@ -236,12 +236,12 @@ ZbxhistListItemsOf(Query *query, Index rti, AttrNumber itemid_attnum)
 }
 
 /*
- * TakeConditions takes the conditions of WHERE apart; returns false if there
+ * ZbxhistTakeItemConditions takes the conditions of WHERE apart; returns false if there
  * is one that is not about item and clock only.
  */
-static bool
-TakeConditions(const ItemQuery *wanted, Relation parent,
-			   const PartitionSet *set, List **conds)
+bool
+ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
+						  const PartitionSet *set, List **conds)
 {
 	Expr	   *quals = (Expr *) wanted->quals;
 	KeyColumns	columns;
@@ -271,7 +271,7 @@ IsOfOne(Query *query, Relation parent, const PartitionSet *set,
 		!query->hasAggs && query->distinctClause == NIL &&
 		query->groupClause == NIL && query->havingQual == NULL &&
 		IsSorted(query, 0, parent, set, &wanted->is_descending) &&
-		TakeConditions(wanted, parent, set, &conds) && ZbxhistIsOneItem(conds);
+		ZbxhistTakeItemConditions(wanted, parent, set, &conds) && ZbxhistIsOneItem(conds);
 }
 
 /* ---- one row of each item ---- */
@@ -280,14 +280,14 @@ IsOfOne(Query *query, Relation parent, const PartitionSet *set,
 typedef struct AggregateSearch
 {
 	Relation	parent;
-	AttrNumber	clock;
+	AttrNumber	attnum;			/* of what */
 	bool		has_max;
 	bool		has_min;
 } AggregateSearch;
 
 /*
- * find_other_aggregate is a walker that notes max(clock) and min(clock), and
- * ends with true at any other aggregate.
+ * find_other_aggregate is a walker that notes max and min of the column, and ends
+ * with true at any other aggregate.
  */
 static bool
 find_other_aggregate(Node *node, void *context)
@@ -302,12 +302,30 @@ find_other_aggregate(Node *node, void *context)
 	if ((aggregate->aggfnoid != F_MAX_INT4 &&
 		 aggregate->aggfnoid != F_MIN_INT4) ||
 		aggregate->aggfilter != NULL || aggregate->agglevelsup != 0 ||
-		!IsColumn((Node *) linitial_node(TargetEntry, aggregate->args)->expr,
-				  search->parent, search->clock))
+		!ZbxhistIsItemColumn((Node *) linitial_node(TargetEntry,
+													aggregate->args)->expr,
+							 search->parent, search->attnum))
 		return true;
 	search->has_max |= aggregate->aggfnoid == F_MAX_INT4;
 	search->has_min |= aggregate->aggfnoid == F_MIN_INT4;
 	return false;
+}
+
+/*
+ * ZbxhistFindExtremes says whether all aggregates in an expression are max and min of
+ * column attnum of relation 1, and which of them there are.
+ */
+bool
+ZbxhistFindExtremes(Node *expr, Relation parent, AttrNumber attnum, bool *has_max,
+					bool *has_min)
+{
+	AggregateSearch search = {.parent = parent,.attnum = attnum};
+
+	if (find_other_aggregate(expr, &search))
+		return false;
+	*has_max = search.has_max;
+	*has_min = search.has_min;
+	return true;
 }
 
 /*
@@ -335,19 +353,21 @@ static bool
 IsGrouped(Query *query, Relation parent, const PartitionSet *set,
 		  bool *is_descending, bool *is_of_any)
 {
-	AggregateSearch search = {.parent = parent,.clock = set->clock_attnum};
+	bool		has_max;
+	bool		has_min;
 
 	if (list_length(query->groupClause) != 1 ||
 		query->distinctClause != NIL || query->constraintDeps != NIL ||
 		MentionsColumns(query->havingQual) ||
 		!IsClause(query, linitial(query->groupClause), parent,
 				  set->itemid_attnum) ||
-		find_other_aggregate((Node *) query->targetList, &search) ||
-		find_other_aggregate(query->havingQual, &search))
+		!ZbxhistFindExtremes((Node *) list_make2(query->targetList,
+												 query->havingQual), parent,
+							 set->clock_attnum, &has_max, &has_min))
 		return false;
-	*is_descending = !search.has_min;
-	*is_of_any = !search.has_min && !search.has_max;
-	return !search.has_min || !search.has_max;
+	*is_descending = !has_min;
+	*is_of_any = !has_min && !has_max;
+	return !has_min || !has_max;
 }
 
 /*
@@ -489,7 +509,7 @@ IsOfEach(Query *query, Relation parent, const PartitionSet *set,
 	if (!ZbxhistMayBeOfEach(query) ||
 		!(IsDistinct(query, parent, set, is_descending, &is_of_any) ||
 		  IsGrouped(query, parent, set, is_descending, &is_of_any)) ||
-		!TakeConditions(wanted, parent, set, &conds) ||
+		!ZbxhistTakeItemConditions(wanted, parent, set, &conds) ||
 		contain_volatile_functions((Node *) query->targetList))
 		return false;
 	if (ZbxhistIsOneItem(conds) || ZbxhistIsListOfItems(conds))

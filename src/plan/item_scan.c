@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * item_scan.c
- *	  Plans and executes SELECT of the newest or oldest rows of items.
+ *	  Executes SELECT of the newest or oldest rows of items.
  *
  * SELECT * FROM history WHERE itemid = 5 AND clock > 1795130262
  * ORDER BY clock DESC, ns DESC LIMIT 2 is what Zabbix's frontend asks for each
@@ -18,9 +18,11 @@
  * days only the directories are read.  That also says up to which clock an item
  * has to be looked for.
  *
- * item_query.c finds such a query before it is planned, and select.c marks the
- * entry of its table; the planner works on the conditions, and the hook on paths
- * takes them from there.
+ * So are the first or last rows of each interval of items (interval_query.c): of
+ * an item all rows are read, and those given out that differ from the row before
+ * in a key of the intervals.
+ *
+ * item_query.c finds such a query before it is planned, and item_path.c plans it.
  *
  * Locks and the snapshot are the query's; privileges are those on the parent.
  * All partitions that may have rows are locked (locked_partitions.c), but only those
@@ -34,45 +36,23 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
-#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
 #include "compat.h"
-#include "compat_marks.h"
 #include "custom_scan.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/item_scan.h"
 #include "plan/locked_partitions.h"
 #include "read/reader.h"
-
-/* rows that an item is taken to have; they are read as far as the LIMIT */
-#define USUAL_ROWS 1000
-
-/* members of the plan's custom_private */
-typedef enum ItemScanPrivate
-{
-	ITEM_CONDS,					/* IntList: kinds of the conditions whose
-								 * values custom_exprs begin with; then come
-								 * the conditions as a whole, for EXPLAIN */
-	ITEM_QUERY					/* IntList, see below */
-} ItemScanPrivate;
-
-/* members of ITEM_QUERY, and of the mark on a table's entry */
-enum ItemQueryPart
-{
-	QUERY_IS_DESCENDING,
-	QUERY_IS_OF_EACH
-};
 
 typedef struct ItemScanState
 {
@@ -97,20 +77,13 @@ typedef struct ItemScanState
 	AttrNumber	clock_attnum;
 	uint64		nitems;			/* looked for; shown by EXPLAIN */
 	uint64		nknown;			/* of these, of which no row was read */
+
+	/* for intervals */
+	List	   *keys;			/* ExprStates */
+	int64	   *interval;		/* the keys' values */
+	int64		position;		/* of the interval's first row */
+	bool		has_position;	/* there is one of the present item */
 } ItemScanState;
-
-/* ---- planning ---- */
-
-/*
- * ZbxhistMarkItemScan marks the entry of the table of such a query.
- */
-void
-ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
-{
-	rte->inh = false;
-	mark_table(rte, MARK_ITEM_SCAN,
-			   list_make2_int(query->is_descending, query->is_of_each));
-}
 
 static const CustomExecMethods item_exec_methods;
 
@@ -119,147 +92,6 @@ const ScanNode zbxhist_item_scan = {
 	.state_size = sizeof(ItemScanState),
 	.exec_methods = &item_exec_methods
 };
-
-/*
- * PlanItem makes the plan of the path.
- */
-static Plan *
-PlanItem(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
-		 List *clauses, List *custom_plans)
-{
-	CustomScan *scan = makeNode(CustomScan);
-	KeyColumns *columns = linitial(path->custom_private);
-	List	   *conds = NIL;
-	List	   *kinds = NIL;
-	List	   *exact = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		RestrictInfo *restriction = lfirst_node(RestrictInfo, lc);
-
-		if (restriction->pseudoconstant)
-			continue;
-		if (ZbxhistTakeCondition(restriction->clause, columns, &conds))
-			exact = lappend(exact, restriction->clause);
-		else
-			scan->scan.plan.qual = lappend(scan->scan.plan.qual,
-										   restriction->clause);
-	}
-	foreach(lc, conds)
-	{
-		PackedCond *cond = lfirst(lc);
-
-		kinds = lappend_int(kinds, cond->kind);
-		scan->custom_exprs = lappend(scan->custom_exprs, cond->value);
-	}
-	scan->custom_exprs = list_concat(scan->custom_exprs, exact);
-	scan->scan.plan.targetlist = tlist;
-	scan->scan.scanrelid = rel->relid;
-	scan->flags = path->flags;
-	scan->custom_private = list_make2(kinds, lsecond(path->custom_private));
-	scan->methods = &zbxhist_item_scan.methods;
-	return &scan->scan.plan;
-}
-
-static const CustomPathMethods item_path_methods = {
-	.CustomName = "ZbxhistItem",
-	.PlanCustomPath = PlanItem
-};
-
-/*
- * EstimateItemRows estimates of how many items there is a row.
- */
-static double
-EstimateItemRows(RelOptInfo *rel, Oid relid, const KeyColumns *columns)
-{
-	List	   *conds = NIL;
-	ScanBounds	bounds;
-	double		result;
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
-		(void) ZbxhistTakeCondition(lfirst_node(RestrictInfo, lc)->clause,
-									columns, &conds);
-	ZbxhistGetConstBounds(conds, &bounds);
-	if (bounds.items != NULL)
-		return clamp_row_est(bounds.nitems);
-	if (ZbxhistIsOneItem(conds))
-		return 1;
-	result = ZbxhistCountItems(relid, columns->itemid, 0);
-	return result <= 0 ? USUAL_ROWS : clamp_row_est(result);
-}
-
-/*
- * HasItemOrder says whether the query wants rows in the order of their items.
- * What it says of rows of one item holds, as there is only one.
- */
-static bool
-HasItemOrder(PlannerInfo *root, RelOptInfo *rel, AttrNumber itemid)
-{
-	const PathKey *key;
-
-	if (root->query_pathkeys == NIL)
-		return false;
-	key = linitial_node(PathKey, root->query_pathkeys);
-	return key->pk_opfamily == INTEGER_BTREE_FAM_OID &&
-		!pathkey_is_descending(key) && !key->pk_eclass->ec_has_volatile &&
-		find_equivalence_member(key->pk_eclass, rel, itemid) != NULL;
-}
-
-/*
- * MakeItemPath makes the path.
- */
-static CustomPath *
-MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
-			 List *query)
-{
-	CustomPath *path;
-	KeyColumns *columns = palloc(sizeof(KeyColumns));
-	Relation	table = table_open(rte->relid, NoLock);
-	bool		is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
-
-	ZbxhistFindKeyColumns(root, table, rel->relid, columns);
-	table_close(table, NoLock);
-	path = make_scan_path(rel,
-						  get_baserel_parampathinfo(root, rel,
-													rel->lateral_relids),
-						  &item_path_methods, list_make2(columns, query));
-	path->path.rows = is_of_each ?
-		EstimateItemRows(rel, rte->relid, columns) : USUAL_ROWS;
-	path->path.total_cost = random_page_cost +
-		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
-	if (!is_of_each || HasItemOrder(root, rel, columns->itemid))
-		path->path.pathkeys = root->query_pathkeys;
-	return path;
-}
-
-/*
- * ZbxhistConsiderItemScan puts the path in place of those that the
- * planner has found for a table that is marked.
- */
-void
-ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-						RangeTblEntry *rte)
-{
-	List	   *query = get_table_mark(rte, MARK_ITEM_SCAN);
-	CustomPath *path;
-
-	if (query == NIL || IS_DUMMY_REL(rel))
-		return;
-	path = MakeItemPath(root, rel, rte, query);
-	/* the parent's own rows, which were estimated, are mostly none */
-	if (list_nth_int(query, QUERY_IS_OF_EACH))
-	{
-		rel->rows = path->path.rows;
-		rel->tuples = Max(rel->tuples, rel->rows);
-	}
-	rel->pathlist = NIL;
-	rel->partial_pathlist = NIL;
-	add_path(rel, &path->path);
-}
-
-/* ---- execution ---- */
 
 /*
  * NeedsClock says whether nothing but item and clock is wanted of rows, and
@@ -291,21 +123,26 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 {
 	ItemScanState *state = (ItemScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	List	   *query = list_nth(scan->custom_private, ITEM_QUERY);
+	List	   *numbers = list_nth(scan->custom_private, ITEM_QUERY);
+	int			nkeys = list_nth_int(numbers, QUERY_NKEYS);
 	Relation	parent = node->ss.ss_currentRelation;
+	List	   *exprs;
 
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
-	state->query.is_descending = list_nth_int(query, QUERY_IS_DESCENDING);
-	state->query.is_of_each = list_nth_int(query, QUERY_IS_OF_EACH);
+	read_item_numbers(numbers, &state->query);
 	if (state->query.is_of_each)
 	{
 		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
 		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
-		state->needs_clock = NeedsClock(state, scan);
+		state->needs_clock = !state->query.is_of_intervals &&
+			NeedsClock(state, scan);
 	}
-	state->values = ExecInitExprList(list_copy_head(scan->custom_exprs,
-													list_length(state->kinds)),
-									 &node->ss.ps);
+	exprs = ExecInitExprList(list_copy_head(scan->custom_exprs,
+											list_length(state->kinds) + nkeys),
+							 &node->ss.ps);
+	state->values = list_copy_head(exprs, list_length(state->kinds));
+	state->keys = list_copy_tail(exprs, list_length(state->kinds));
+	state->interval = palloc(sizeof(int64) * Max(nkeys, 1));
 	state->bounds_context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist item bounds",
 												  ALLOCSET_SMALL_SIZES);
@@ -419,6 +256,7 @@ NextScannedItem(ItemScanState *state)
 		return false;
 	item = &state->list.items[state->next_item++];
 	state->nitems++;
+	state->has_position = false;
 	state->is_known = item->is_exact && state->needs_clock;
 	if (state->is_known)
 	{
@@ -457,6 +295,75 @@ NextItemRow(ItemScanState *state)
 }
 
 /*
+ * IsOtherInterval says whether the row that has been read last is of another interval
+ * than the rows before, and notes which.  Keys are of its item and clock.
+ */
+static bool
+IsOtherInterval(ItemScanState *state, int64 position, TupleTableSlot *slot)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		result = !state->has_position;
+	ListCell   *lc;
+
+	slot->tts_values[state->itemid_attnum - 1] =
+		Int64GetDatum(state->list.items[state->next_item - 1].itemid);
+	slot->tts_isnull[state->itemid_attnum - 1] = false;
+	slot->tts_values[state->clock_attnum - 1] =
+		Int32GetDatum(position_clock(position));
+	slot->tts_isnull[state->clock_attnum - 1] = false;
+	ExecStoreVirtualTuple(slot);
+	ResetExprContext(econtext);
+	econtext->ecxt_scantuple = slot;
+	foreach(lc, state->keys)
+	{
+		int64	   *last = &state->interval[foreach_current_index(lc)];
+		bool		isnull;
+		Datum		value = ExecEvalExprSwitchContext(lfirst(lc), econtext, &isnull);
+		int64		key = isnull ? PG_INT64_MIN : (int64) value;
+
+		result |= key != *last;
+		*last = key;
+	}
+	ExecClearTuple(slot);
+	return result;
+}
+
+/*
+ * NextIntervalRow goes to the next row that is the first of an interval, or is of the
+ * same time as that; returns false at the end.
+ */
+static bool
+NextIntervalRow(ItemScanState *state, TupleTableSlot *slot)
+{
+	for (;;)
+	{
+		int64		position;
+		bool		is_same;
+
+		CHECK_FOR_INTERRUPTS();
+		while (state->next_item == 0 || !ZbxhistReadNext(state->reader))
+		{
+			if (!NextScannedItem(state))
+				return false;
+		}
+		position = ZbxhistReadPosition(state->reader);
+		is_same = state->has_position &&
+			(state->query.has_ns ? position == state->position :
+			 position_clock(position) == position_clock(state->position));
+		if (is_same)
+			return true;
+		if (IsOtherInterval(state, position, slot))
+		{
+			state->position = position;
+			state->has_position = true;
+			return true;
+		}
+		if (state->keys == NIL && !NextScannedItem(state))
+			return false;
+	}
+}
+
+/*
  * FillKnown fills in what the list says of an item.
  */
 static void
@@ -485,7 +392,8 @@ NextItemSlot(ScanState *node)
 	if (!state->has_started)
 		StartItem(state);
 	ExecClearTuple(slot);
-	if (!NextItemRow(state))
+	if (!(state->query.is_of_intervals ? NextIntervalRow(state, slot) :
+		  NextItemRow(state)))
 		return slot;
 	if (!state->is_known)
 		return fill_read(state->reader, slot);
@@ -547,8 +455,10 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const ItemScanState *state = (const ItemScanState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	List	   *conditions = list_copy_tail(scan->custom_exprs,
-											list_length(state->kinds));
+	List	   *exprs = list_copy_tail(scan->custom_exprs,
+									   list_length(state->kinds));
+	int			nkeys = list_length(state->keys);
+	List	   *conditions = list_copy_tail(exprs, nkeys);
 	List	   *context = set_deparse_context_plan(es->deparse_cxt,
 												   (Plan *) scan, ancestors);
 	bool		with_names = shows_table_names(es);
@@ -559,6 +469,10 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 											   context, with_names, false), es);
 	ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
 						[state->query.is_descending], es);
+	if (nkeys > 0)
+		ExplainPropertyText("Interval",
+							deparse_expression((Node *) list_copy_head(exprs, nkeys),
+											   context, with_names, false), es);
 	if (!es->analyze)
 		return;
 	if (state->query.is_of_each)

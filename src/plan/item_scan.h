@@ -1,23 +1,48 @@
 /*-------------------------------------------------------------------------
  *
  * item_scan.h
- *	  Plans and executes SELECT of an item's newest or oldest rows.
+ *	  Executes SELECT of the newest or oldest rows of items.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef ZBXHIST_ITEM_SCAN_H
 #define ZBXHIST_ITEM_SCAN_H
 
-#include "nodes/pathnodes.h"
-#include "nodes/parsenodes.h"
-
 #include "custom_scan.h"
 #include "plan/item_query.h"
 
+/* members of the plan's custom_private */
+typedef enum ItemScanPrivate
+{
+	ITEM_CONDS,					/* IntList: kinds of the conditions whose
+								 * values custom_exprs begin with; then come
+								 * the keys of intervals, and the conditions
+								 * as a whole, for EXPLAIN */
+	ITEM_QUERY					/* IntList, see below */
+} ItemScanPrivate;
+
+/* members of ITEM_QUERY */
+enum ItemQueryPart
+{
+	QUERY_IS_DESCENDING,
+	QUERY_IS_OF_EACH,
+	QUERY_IS_OF_INTERVALS,
+	QUERY_HAS_NS,
+	QUERY_NKEYS
+};
+
 extern const ScanNode zbxhist_item_scan;
 
-extern void ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query);
-extern void ZbxhistConsiderItemScan(PlannerInfo *root, RelOptInfo *rel, Index rti,
-									RangeTblEntry *rte);
+/*
+ * read_item_numbers fills in what such a list of numbers says.
+ */
+static inline void
+read_item_numbers(const List *numbers, ItemQuery *query)
+{
+	query->is_descending = list_nth_int(numbers, QUERY_IS_DESCENDING);
+	query->is_of_each = list_nth_int(numbers, QUERY_IS_OF_EACH);
+	query->is_of_intervals = list_nth_int(numbers, QUERY_IS_OF_INTERVALS);
+	query->has_ns = list_nth_int(numbers, QUERY_HAS_NS);
+}
 
 #endif							/* ZBXHIST_ITEM_SCAN_H */

@@ -53,7 +53,8 @@
 #include "plan/clock_bounds.h"
 #include "plan/divide.h"
 #include "plan/implied.h"
-#include "plan/item_scan.h"
+#include "plan/interval_query.h"
+#include "plan/item_path.h"
 #include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
@@ -269,7 +270,7 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 {
 	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Narrowing  *result;
-	ItemQuery	item_query;
+	ItemQuery	item_query = {0};
 
 	if (!ZbxhistIsItemQuery(query, rti, parent, set, &item_query) ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
@@ -395,6 +396,7 @@ FindNarrowings(Node *node, List **narrowings)
 		return expression_tree_walker(node, FindNarrowings, narrowings);
 	if (query->commandType != CMD_SELECT)
 		return false;
+	ZbxhistTakeIntervals(query);
 	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
 		(query->jointree->quals != NULL || list_length(query->rtable) > 1 ||

@@ -202,27 +202,64 @@ SELECT node ->> 'Relation Name' AS table, string_agg(DISTINCT m[1], ' ' ORDER BY
        regexp_matches(node::text, 'itemid = (\d+)', 'g') m
  GROUP BY 1 ORDER BY 1;
 
--- first and last values: the outer tables are limited to what the subquery has
+-- first and last values, as Zabbix asks for them, and with the other ns of a second
 CREATE FUNCTION graph(version text, call text, items text, first integer, last integer, step integer) RETURNS text LANGUAGE sql
 RETURN replace(format(CASE version
-    WHEN '6.0' THEN 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,MAX(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock>=''%4$s'' AND clock<=''%5$s'' GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns'
+    WHEN '6.0' THEN 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,%2$s(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock>=''%4$s'' AND clock<=''%5$s'' GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns'
     WHEN '6.0 without ns' THEN 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock>=''%4$s'' AND clock<=''%5$s'' GROUP BY itemid,%1$s) s ON h.itemid=s.itemid AND h.clock=s.clock'
-    ELSE 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,MAX(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock BETWEEN %4$s AND %5$s GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock WHERE h2.clock BETWEEN %4$s AND %5$s GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns WHERE h.clock BETWEEN %4$s AND %5$s'
+    ELSE 'SELECT h.itemid,h.value,h.clock,h.ns,s.tick FROM T h JOIN (SELECT h2.itemid,h2.clock,' || CASE version WHEN '7.0' THEN call WHEN 'other ns' THEN translate(call, 'AIXN', 'IANX') END || '(h2.ns) AS ns,s2.tick FROM T h2 JOIN (SELECT itemid,%1$s AS tick,%2$s(clock) AS clock FROM T WHERE itemid IN (%3$s) AND clock BETWEEN %4$s AND %5$s GROUP BY itemid,%1$s) s2 ON h2.itemid=s2.itemid AND h2.clock=s2.clock WHERE h2.clock BETWEEN %4$s AND %5$s GROUP BY h2.itemid,h2.clock,s2.tick) s ON h.itemid=s.itemid AND h.clock=s.clock AND h.ns=s.ns WHERE h.clock BETWEEN %4$s AND %5$s'
     END, 'CAST(clock AS BIGINT)-MOD(CAST(clock AS BIGINT),%6$s)', call, items, first, last), '%6$s', step::text);
 SELECT version, call, string_agg(DISTINCT compare(graph(version, call, items, first, last, step) || ' ORDER BY h.itemid, h.clock, h.ns'), ', ') AS rows
-  FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, unnest('{MIN,MAX}'::text[]) call, unnest('{"''3''","1,2,3,4,5,6,7,8,9"}'::text[]) items,
+  FROM unnest('{6.0,6.0 without ns,7.0,other ns}'::text[]) version, unnest('{MIN,MAX}'::text[]) call, unnest('{"''3''","1,2,3,4,5,6,7,8,9"}'::text[]) items,
        (VALUES (86400, 172799), (86400, 345599), (345600, 352799), (340000, 450000), (90000, 700000)) clocks(first, last), unnest('{900,7200}'::integer[]) step
  GROUP BY version, call ORDER BY version, call;
--- of each item its segments, for each of three scans, and not those of other items
-SELECT version, counter(plan, 'Segments Read') <= 3 * 9 AS few_segments, counter(plan, 'Values Decoded') <= 4 * 9 * 96 AS few_values,
-       (SELECT (node ->> 'Plan Rows')::numeric <= 2 * (node ->> 'Actual Rows')::numeric FROM jsonb_path_query(plan, 'strict $.** ? (@."Custom Plan Provider" == "ZbxhistAggregate")', silent => true) node) AS groups_known
-  FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, plan_of(replace(graph(version, 'MAX', '1,2,3,4,5,6,7,8,9', 86400, 172799, 7200), ' T ', ' history ')) plan;
--- so it is when the numbers are parameters
-PREPARE graph(bigint, bigint) AS SELECT h.value FROM history h JOIN (SELECT itemid, max(clock) AS clock FROM history WHERE itemid IN ($1, $2, 3) AND clock BETWEEN 86400 AND 172799 GROUP BY itemid, clock / 3600) s ON h.itemid = s.itemid AND h.clock = s.clock;
+-- no join is left: each item is read once, and a row given out for each interval
+SELECT version, string_agg(DISTINCT node ->> 'Node Type' || coalesce(' ' || (node ->> 'Custom Plan Provider') || ', ' || (node ->> 'Order'), ''), '; ') AS nodes,
+       sum((node ->> 'Actual Rows')::numeric) AS rows, bool_and((node ->> 'Plan Rows')::numeric BETWEEN (node ->> 'Actual Rows')::numeric / 2 AND 2 * (node ->> 'Actual Rows')::numeric) AS rows_known
+  FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, plan_of(replace(graph(version, 'MAX', '1,2,3,4,5,6,7,8,9', 86400, 172799, 7200), ' T ', ' history ')) plan,
+       jsonb_path_query(plan, 'strict $.** ? (exists(@."Node Type"))', silent => true) node
+ GROUP BY version ORDER BY version;
+EXPLAIN (COSTS OFF) SELECT DISTINCT h.itemid, h.num, h.clock, 0 AS ns, s.tick FROM trends h JOIN (SELECT itemid, clock - clock % 86400 AS tick, min(clock) AS clock FROM trends WHERE itemid IN (3, 5) AND clock BETWEEN 86400 AND 259199 GROUP BY itemid, clock - clock % 86400) s ON h.itemid = s.itemid AND h.clock = s.clock WHERE h.clock BETWEEN 86400 AND 259199;
+-- it is told in which order rows come of what it is joined with, what rows have to satisfy, and by whom they are read
+SELECT compare(query) AS rows, (SELECT count(*) FROM plan_of(regexp_replace(query, '\mT\M', 'history', 'g')) plan, jsonb_path_query(plan, 'strict $.** ? (@."Order" starts with "newest of each")', silent => true)) AS scans
+  FROM (VALUES ('min(clock)', 'itemid IN (1, 3, 5)', 'clock / 3600', ''), ('max(clock)', 'itemid = 3', 'clock / -3600', ''), ('max(clock)', 'itemid = 3 AND clock > 90000', 'itemid / 2', ''), ('max(clock)', 'itemid = 3', 'clock', ''),
+               ('max(clock)', 'itemid IN (1, 3, 5)', 'clock / 3600', 'h.value > 400'), ('max(clock)', 'itemid IN (1, 3, 5)', 'clock / 3600', 'h.clock < 100000'), ('max(clock)', 'itemid IN (1, 3, 5)', 'clock / 3600', 's.key % 3 = 0 OR h.ns < 100'),
+               -- these stay joins
+               ('max(clock)', 'itemid IN (1, 3, 5)', 'clock % 3600', ''), ('max(clock)', 'itemid IN (1, 3, 5) AND value > 400', 'clock / 3600', ''), ('max(clock)', 'itemid IN (1, 3, 5)', 'clock / 3600 + itemid', ''),
+               ('max(clock)', 'clock < 100000', 'clock / 3600', ''), ('max(clock) FILTER (WHERE ns > 100)', 'itemid = 3', 'clock / 3600', ''), ('max(clock) - 0', 'itemid = 3', 'clock / 3600', ''), ('max(clock)', 'itemid = 3', 'ns', ''),
+               ('max(clock)', 'itemid IN (SELECT 3)', 'clock / 3600', ''), ('(max(clock) + min(clock)) / 2', 'itemid = 3', 'clock / 3600', '')) v(call, items, key, more),
+       format('SELECT h.*, s.key FROM T h JOIN (SELECT itemid, %3$s AS key, %1$s AS clock FROM T WHERE %2$s GROUP BY itemid, %3$s) s ON h.itemid = s.itemid AND h.clock = s.clock %4$s ORDER BY 1, 2, 4, 5', call, items, key, 'WHERE ' || nullif(more, '')) query;
+-- conditions from around it are not put in before rows are chosen
+SELECT compare(format('SELECT g.* FROM (SELECT h.* FROM T h JOIN (SELECT itemid, min(clock) AS clock FROM T WHERE itemid IN (1, 2, 3) GROUP BY itemid, clock / 7200) s USING (itemid, clock)) g %s ORDER BY 1, 2, 4', more)) AS rows
+  FROM unnest(ARRAY['WHERE clock > 90000', 'WHERE clock % 7 = 2', 'JOIN (VALUES (86402), (93603)) v(clock) ON v.clock = g.clock + 0', 'WHERE clock = 93602', 'WHERE EXISTS (SELECT FROM T o WHERE o.itemid = g.itemid AND o.clock = g.clock AND o.ns > 500)']) more;
+-- when the numbers are parameters
+PREPARE graph(bigint, bigint) AS SELECT h.value FROM history h JOIN (SELECT itemid, max(clock) AS clock FROM history WHERE itemid IN ($1, $2, 3) AND clock BETWEEN 86400 AND 172799 GROUP BY itemid, clock / 43200) s ON h.itemid = s.itemid AND h.clock = s.clock;
 SET plan_cache_mode = force_generic_plan;
-SELECT counter(plan_of('EXECUTE graph(1, 2)'), 'Values Decoded') <= 2 * 3 * 96 AS few_values;
+EXPLAIN (COSTS OFF) EXECUTE graph(1, 2);
+EXECUTE graph(1, 2);
 RESET plan_cache_mode;
 DEALLOCATE graph;
+-- whoever may not read the table by name reads what a view shows of it
+CREATE VIEW shown AS SELECT * FROM history;
+CREATE ROLE packed_keys_reader;
+GRANT USAGE ON SCHEMA packed_keys TO packed_keys_reader;
+GRANT SELECT ON history TO packed_keys_reader;
+SET ROLE packed_keys_reader;
+SELECT count(*) FROM history h JOIN (SELECT itemid, max(clock) AS clock FROM history WHERE itemid = 3 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock;
+SELECT count(*) FROM history h JOIN (SELECT itemid, max(clock) AS clock FROM shown WHERE itemid = 3 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock;
+RESET ROLE;
+REVOKE SELECT ON history FROM packed_keys_reader;
+GRANT SELECT ON shown TO packed_keys_reader;
+SET ROLE packed_keys_reader;
+SELECT count(*) FROM shown h JOIN (SELECT itemid, max(clock) AS clock FROM history WHERE itemid = 3 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock;
+SELECT count(*) FROM shown h JOIN (SELECT itemid, max(clock) AS clock FROM shown WHERE itemid = 3 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock;
+RESET ROLE;
+DROP VIEW shown;
+DROP OWNED BY packed_keys_reader;
+DROP ROLE packed_keys_reader;
+-- what is joined otherwise: the outer table is limited to what the subquery has
+SELECT counter(plan, 'Segments Read') <= 2 * 9 AS few_segments
+  FROM plan_of(replace(graph('other ns', 'MIN', '1,2,3,4,5,6,7,8,9', 86400, 172799, 7200), ' T ', ' history ')) plan;
 -- what does not follow is not added: a left join, another column, an expression
 SELECT compare(query) FROM unnest(ARRAY[
     'SELECT h.itemid, s.clock FROM T h LEFT JOIN (SELECT itemid, max(clock) AS clock FROM T WHERE itemid IN (1, 2) AND clock < 200000 GROUP BY itemid) s ON h.itemid = s.itemid AND h.clock = s.clock ORDER BY h.itemid, h.clock, h.ns, 2',

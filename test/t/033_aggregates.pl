@@ -1,5 +1,5 @@
-# Aggregates over packed days and runs without rows: random queries have the same
-# answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
+# Aggregates over packed days and runs without rows, and graphs of the first or last
+# values of intervals: random queries have the same answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
 # ZBXHIST_QUERIES says how many.
 
 use strict;
@@ -215,6 +215,79 @@ sub aggregate
 	return "$aggregate FILTER (WHERE $condition)";
 }
 
+# A graph of first or last values, as Zabbix asks for it, or something like that;
+# T is the table.
+sub graph
+{
+	my ($is_text) = @_;
+	my @keys = rand() < 0.15 ? () : map {
+		my $clock = one_of('clock', 'clock', 'cast(clock AS bigint)');
+		my $n = one_of(300, 3600, 7200, 86400);
+		one_of(
+			"$clock - mod($clock, $n)",
+			"$clock / $n",
+			"($clock - 90000) / -$n * 3",
+			"date_bin('2 hours', to_timestamp($clock), '1970-01-01')",
+			key())
+	} 1 .. one_of(1, 1, 1, 2);
+	my ($list, $names) =
+	  map { join '', @$_ }[ map { ", $keys[$_] AS k$_" } 0 .. $#keys ],
+	  [ map { ", s2.k$_" } 0 .. $#keys ];
+	my $call = one_of('min', 'max');
+	my $group = join ', ', 'itemid', @keys;
+	my $where = where($is_text);
+	$where .= ($where ? ' AND ' : ' WHERE ') . 'itemid IN (1, 2, 3, 4, 6)'
+	  if $where !~ /itemid (?:=|IN)/ && rand() < 0.8;
+	my $source =
+	  "SELECT itemid$list, $call(clock) AS clock FROM T$where GROUP BY $group";
+	my $on = 'h2.itemid = s2.itemid AND h2.clock = s2.clock';
+	my $more = sub {
+		my ($name) = @_;
+		return '' if rand() < 0.6;
+		my $condition = one_of(
+			value_condition(0, $is_text),
+			'clock BETWEEN 100000 AND 300000',
+			'clock < 200000');
+		$condition =~ s/(itemid|clock|value|ns)\b/$name.$1/g;
+		return " WHERE $condition";
+	};
+	my $graph =
+		'SELECT h2.itemid, h2.value, h2.clock, h2.ns'
+	  . "$names FROM T h2 JOIN ($source) s2 ON $on"
+	  . $more->('h2');
+	if (rand() < 0.7)
+	{
+		my $ns = rand() < 0.9 ? $call : one_of('min', 'max');
+		my $both =
+			"SELECT h2.itemid, h2.clock, $ns(h2.ns) AS ns$names"
+		  . " FROM T h2 JOIN ($source) s2 ON $on"
+		  . one_of('', '', $more->('h2'))
+		  . " GROUP BY h2.itemid, h2.clock$names";
+		($names = $names) =~ s/s2\./s./g;
+		$graph =
+			"SELECT h.itemid, h.value, h.clock, h.ns$names"
+		  . " FROM T h JOIN ($both) s ON h.itemid = s.itemid AND h.clock = s.clock AND h.ns = s.ns"
+		  . $more->('h');
+	}
+	$graph =~ s/SELECT/SELECT DISTINCT/ if rand() < 0.1;
+	return $graph if rand() < 0.7;
+	return "SELECT * FROM ($graph) g"
+	  . one_of(
+		' WHERE clock > 200000',
+		' WHERE clock < 150000 AND itemid = 2',
+		' WHERE value IS NOT NULL',
+		', (VALUES (1), (3)) v(i) WHERE itemid = i');
+}
+
+for my $number (1 .. $queries / 4)
+{
+	my $table = one_of(sort keys %type);
+	my $graph = graph($table =~ /^history_text/);
+	my $managed = $graph =~ s/\bT\b/$table/gr;
+	my $plain = $graph =~ s/\bT\b/plain.$table/gr;
+	push @script, qq{SELECT compare(\$q\$$managed\$q\$, \$q\$$plain\$q\$);};
+}
+
 for my $number (1 .. $queries)
 {
 	my $table = one_of(sort keys %type);
@@ -252,7 +325,7 @@ BEGIN
     IF found IS DISTINCT FROM expected THEN
         RETURN format('DIFFERS: %s: %s instead of %s', query, left(found, 500), left(expected, 500));
     END IF;
-    RETURN CASE WHEN plan LIKE '%Parallel Custom Scan (ZbxhistAggregate)%' THEN 'workers' WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' ELSE 'plain' END;
+    RETURN CASE WHEN plan LIKE '%Parallel Custom Scan (ZbxhistAggregate)%' THEN 'workers' WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' WHEN plan LIKE '%ZbxhistItem%Interval%' THEN 'intervals' ELSE 'plain' END;
 END $$
 SQL
 my %seen;
@@ -269,6 +342,11 @@ cmp_ok(
 	$queries / 2,
 	'most queries are planned without rows');
 cmp_ok($seen{workers} // 0, '>', $queries / 10, 'and some for workers');
+cmp_ok(
+	$seen{intervals} // 0,
+	'>',
+	$queries / 40,
+	'graphs are planned for the rows of intervals');
 note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
 
 $node->stop;
