@@ -29,7 +29,7 @@ COMMENT ON FUNCTION zbxhist_internal.grant_routines IS
 'Says who may call the functions of an extension: everybody those that are named, the rest the owner of the database (internal)';
 
 SELECT zbxhist_internal.grant_routines('zbxhist', '{
-    altered_days, altered_runs, archivable_days, archive_origin, archive_table, ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
+    altered_days, altered_runs, archivable_days, archive_metrics, archive_origin, archive_table, archives_to_reach, ask_consent, auditlog_index, auditlog_obstacle, auditlog_others, auditlog_partitions, auditlog_retention,
     bounds_condition, buckets, catalog_of, changed_policy, check, check_alignment, check_archive, check_auditlogs,
     check_backup, check_clocks, check_columns, check_database, check_deleted_items, check_fit,
     check_housekeeping, check_indexes, check_libraries, check_maintenance, check_migrations, check_packed,
@@ -42,7 +42,7 @@ SELECT zbxhist_internal.grant_routines('zbxhist', '{
     describe_planned_policy, describe_policy, due_precision, due_tablespace, earlier_name,
     effective_retention, estimated_rows, expired_auditlog_partitions, expired_days, expired_partitions,
     extension_table, find_tables, fine_until, foreign_children, format_day, format_options, format_time,
-    free_name, groups_to_copy, harmless_days, has_archive, has_own_rows, has_same_columns, hypertables, import_columns, insert_paths,
+    free_name, groups_to_copy, harmless_days, has_archive, has_own_rows, has_same_columns, has_timeout, hypertables, import_columns, insert_paths,
     is_overdue, is_preloaded, is_searchable, is_settled, is_shared, is_transient, item_names, item_usage,
     kept_items, key_columns, known_items, last_values, library_list, list_partitions, list_ranges,
     load_guards, lock_class, long_transactions, lost_bounds, may_create_in, may_repack, may_take_up, may_wait,

@@ -67,7 +67,8 @@ BEGIN
                zbxhist_internal.object_list(array_agg(coalesce(nullif(p.relation, ''), p.parent::text) ORDER BY p.relation)),
                format('maintenance fails (%s): %s', p.step, min(p.message)), remedy
           FROM zbxhist.step_problem p
-         WHERE p.parent = check_maintenance.parent AND NOT zbxhist_internal.is_transient(p.sqlstate)
+         WHERE p.parent = check_maintenance.parent AND p.step <> 'archive_reach'
+           AND NOT zbxhist_internal.is_transient(p.sqlstate)
          GROUP BY p.step, p.sqlstate, replace(p.message, nullif(p.relation, ''), '');
     RETURN QUERY
         SELECT 'warning', 'waits_for_lock',

@@ -111,6 +111,7 @@ BEGIN
             WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
             WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
             WHEN 'archive' THEN zbxhist_internal.step_archive(parent, relation)
+            WHEN 'archive_reach' THEN zbxhist_internal.step_reach_archive(parent, relation)
             WHEN 'archive_clean' THEN zbxhist_internal.step_clean_archive(parent)
             WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
             WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
@@ -376,6 +377,9 @@ BEGIN
     END LOOP;
     IF zbxhist_internal.has_archive(parent) THEN
         CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
+        FOREACH partition IN ARRAY ARRAY(SELECT zbxhist_internal.archives_to_reach(parent)) LOOP
+            CALL zbxhist_internal.repeat_step(parent, 'archive_reach', partition, answer);
+        END LOOP;
     END IF;
     began := clock_timestamp();
     FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'inspect') LOOP

@@ -43,7 +43,13 @@ AS $$
                'packed_days', p.days,
                'packed_values', p.rows,
                'packed_bytes', p.bytes,
-               'bytes_per_value', round(p.bytes / nullif(p.rows, 0), 2),
+               'bytes_per_value', round(p.bytes / nullif(p.rows - p.archived_rows, 0), 2),
+               'archived_days', p.archived_days,
+               'archived_values', p.archived_rows,
+               'archived_bytes', p.archived_bytes,
+               'archived_until', p.archived_until,
+               'archived_rows_waiting', CASE WHEN p.archived_days = 0 OR w.rows = 0 THEN 0
+                                             WHEN w.exact THEN zbxhist_internal.count_own_rows(c.parent, p.archived_from, p.archived_until) END,
                'heap_bytes', h.bytes,
                'parent_bytes', own.bytes,
                'bytes', coalesce(p.bytes, 0) + coalesce(h.bytes, 0) + coalesce(own.bytes, 0),
@@ -74,9 +80,16 @@ AS $$
              LEFT JOIN zbxhist.packed_day d ON d.day = q.relation
             WHERE NOT q.is_packed OR d.runs) h
      CROSS JOIN LATERAL (
-           SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows, coalesce(sum(d.packed_bytes), 0)::bigint AS bytes,
-                  min(d.from_clock) AS oldest, min(d.to_clock) AS first_end
-             FROM zbxhist.packed_day d WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs) p
+           SELECT count(*) AS days, coalesce(sum(d.nrows), 0)::bigint AS rows,
+                  coalesce(sum(d.packed_bytes) FILTER (WHERE a.copy IS NULL), 0)::bigint AS bytes,
+                  min(d.from_clock) AS oldest, min(d.to_clock) AS first_end,
+                  count(a.copy) AS archived_days, coalesce(sum(d.nrows) FILTER (WHERE a.copy IS NOT NULL), 0)::bigint AS archived_rows,
+                  coalesce(sum(a.bytes), 0)::bigint AS archived_bytes,
+                  min(d.from_clock) FILTER (WHERE a.copy IS NOT NULL) AS archived_from,
+                  max(d.to_clock) FILTER (WHERE a.copy IS NOT NULL) AS archived_until
+             FROM zbxhist.packed_day d
+             LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
+            WHERE d.parent = c.parent AND NOT d.unpacked AND NOT d.runs) p
      CROSS JOIN LATERAL (SELECT CASE WHEN c.parent <> ALL (locked) THEN pg_total_relation_size(c.parent) END AS bytes) own
      CROSS JOIN LATERAL zbxhist_internal.waiting_rows(c.parent) w
      -- few are looked at, of many maintenance knows
@@ -118,6 +131,8 @@ AS $$
                                  WHERE d.day IN (SELECT v.day FROM zbxhist.verified_day v WHERE v.problem IS NOT NULL
                                                   UNION ALL
                                                  SELECT m.day FROM zbxhist_internal.met_damage() m)),
+               'archives', zbxhist_internal.archive_metrics(),
+               'archives_unreachable', (SELECT count(DISTINCT p.relation) FROM zbxhist.step_problem p WHERE p.step = 'archive_reach'),
                'tables', coalesce(t.list, '[]'))
       FROM (SELECT jsonb_build_object(
                        'last_run', floor(extract(epoch FROM max(s.last_run)))::bigint,

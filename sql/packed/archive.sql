@@ -581,6 +581,77 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_clean_archive(regclass) IS
 'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
 
+-- ---- whether servers are there ----
+
+-- Each by one of the tables that use it.  One without connect_timeout is not asked:
+-- that could take minutes.
+CREATE FUNCTION zbxhist_internal.archives_to_reach(parent regclass) RETURNS SETOF regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.oid::regclass
+      FROM pg_class k
+      JOIN pg_foreign_table t ON t.ftrelid = k.oid
+      JOIN pg_foreign_server s ON s.oid = t.ftserver
+     WHERE zbxhist_internal.has_timeout(s.srvname)
+       AND archives_to_reach.parent = (SELECT c.parent FROM zbxhist.archive_copy c
+                                        WHERE c.groups = k.oid AND c.state = 'archived' ORDER BY c.parent LIMIT 1)
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archives_to_reach IS
+'The foreign tables by which maintenance of a table looks whether archive servers are there (internal)';
+
+CREATE FUNCTION zbxhist_internal.has_timeout(server name) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM pg_foreign_server s, pg_options_to_table(s.srvoptions) o
+                    WHERE s.srvname = server AND o.option_name = 'connect_timeout' AND o.option_value ~ '^[1-9]')
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
+'Whether a server says how long a connection to it is waited for (internal)';
+
+-- That a server is away is no failure of maintenance: it is noted for check() and
+-- metrics(), and nothing else.
+CREATE FUNCTION zbxhist_internal.step_reach_archive(parent regclass, groups regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    problem text;
+    state   text;
+BEGIN
+    -- tables that have gone, or servers that are asked by another one by now
+    DELETE FROM zbxhist.step_problem p
+     WHERE p.parent = step_reach_archive.parent AND p.step = 'archive_reach'
+       AND p.relation NOT IN (SELECT a::text FROM zbxhist_internal.archives_to_reach(p.parent) a);
+    IF groups IN (SELECT zbxhist_internal.archives_to_reach(step_reach_archive.parent)) THEN
+        PERFORM zbxhist_internal.execute_as_owner(groups, format('SELECT FROM %s WHERE copy = %L::uuid', groups,
+                                                                '00000000-0000-0000-0000-000000000000'));
+    END IF;
+    RETURN 'done';
+EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_exception OR connection_failure THEN
+    GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
+    PERFORM zbxhist_internal.note_outcome(parent, 'archive_reach', groups::text, 'failed', state, problem);
+    RETURN 'failed';
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.step_reach_archive IS
+'Maintenance: looks whether an archive server is there (internal)';
+
+-- ---- metrics ----
+
+CREATE FUNCTION zbxhist_internal.archive_metrics() RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
+                                                 'unreachable_since', floor(extract(epoch FROM a.since))::bigint)
+                              ORDER BY a.server), '[]')
+      FROM (SELECT c.server, count(*) AS days, sum(c.bytes)::bigint AS bytes, min(p.since) AS since
+              FROM zbxhist.packed_day d
+              JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+              LEFT JOIN zbxhist.step_problem p ON p.step = 'archive_reach' AND p.relation = c.groups::text
+             GROUP BY c.server) a
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.archive_metrics IS
+'What metrics() tells of archive servers (internal)';
+
 -- ---- check ----
 
 CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config)
@@ -613,6 +684,23 @@ AS $$
       FROM zbxhist.archive_copy c
      WHERE c.parent = policy.parent AND c.origin <> zbxhist_internal.archive_origin()
     HAVING count(*) > 0
+     UNION ALL
+    SELECT 'error', 'archive_unreachable', a.server,
+           format('%s archived days cannot be read since %s, as maintenance has seen it: %s',
+                  (SELECT count(*) FROM zbxhist.packed_day d JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+                    WHERE c.server = a.server), zbxhist_internal.format_time(p.since), p.message),
+           'CALL zbxhist.run_maintenance();'
+      FROM zbxhist.step_problem p,
+           LATERAL (SELECT DISTINCT c.server::text FROM zbxhist.archive_copy c WHERE c.groups::text = p.relation) a
+     WHERE p.parent = policy.parent AND p.step = 'archive_reach'
+     UNION ALL
+    SELECT 'warning', 'archive_timeout', s.server,
+           'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance does not look whether it is there',
+           format('ALTER SERVER %I OPTIONS (ADD connect_timeout ''5'');', s.server)
+      FROM (SELECT DISTINCT c.server::text FROM zbxhist.archive_copy c WHERE c.parent = policy.parent AND c.state = 'archived'
+             UNION SELECT policy.archive_server) s
+      JOIN pg_foreign_server f ON f.srvname = s.server
+     WHERE NOT zbxhist_internal.has_timeout(f.srvname)
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.check_archive(zbxhist.parent_config) IS

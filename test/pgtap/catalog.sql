@@ -83,7 +83,7 @@ SELECT bag_eq(
         ask_consent,changed_policy,deletion,deletion_clock,bounds_condition,lost_bounds,overlapping,met_damage,days_to_verify,verify_interval,describe_deletion,schema_problem,verify_retention_action,merged_options,new_retention,plan_setup,
         probable_rows,rows_before,setup_command,verify_options,zabbix_table,
         check,check_backup,check_clocks,check_columns,check_database,check_maintenance,check_packed,check_partitions,check_policy,check_retention,check_seen,check_unpacked,check_tablespace,due_tablespace,may_create_in,tablespace_of,verify_tablespace,
-        archivable_days,archive_origin,archive_table,check_archive,copies_to_remove,groups_to_copy,has_archive,unneeded_archive_tables,unneeded_copies,verify_archive,why_no_archive,
+        archivable_days,archive_metrics,archive_origin,archive_table,archives_to_reach,check_archive,copies_to_remove,groups_to_copy,has_archive,has_timeout,unneeded_archive_tables,unneeded_copies,verify_archive,why_no_archive,
         day_bytes,day_clock,day_name,days_to_unpack,may_repack,repack_limit,compactable_days,compacted_name,free_name,days_to_compact,ranges_to_compact,wasteful_days,expired_days,has_same_columns,new_columns,is_settled,list_ranges,not_packable,
         altered_days,packable_partitions,packed_table,partitions_to_pack,waiting_days,why_not_packable,
         load_guards,is_shared,library_list,check_parent,most_calls,own_children,mend_columns,check_fit,renamed_column,most_partitions,why_unfit,column_problem,packed_columns,overriding_roles,with_library,

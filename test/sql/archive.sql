@@ -53,7 +53,7 @@ SELECT zbxhist.alter_parent('history', archive_server => 'zbxhist');
 SELECT zbxhist.alter_parent('history', archive_after => '7 days');
 DO $$
 BEGIN
-    EXECUTE format('CREATE SERVER "Cold one" FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L)',
+    EXECUTE format('CREATE SERVER "Cold one" FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, port %L, dbname %L, connect_timeout ''10'')',
                    split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), 'regress_zbxhist_cold');
 END $$;
 SELECT zbxhist.alter_parent('history', archive_server => 'Cold one');

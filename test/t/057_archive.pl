@@ -173,8 +173,10 @@ $cold->safe_psql('cold',
 	'UPDATE zbxhist_archive.packed_group SET payload = set_byte(payload, 100, get_byte(payload, 100) # 1) WHERE number = 2'
 );
 $node->safe_psql('zabbix', $archive);
-is( $node->safe_psql('zabbix',
-		'SELECT state, count(*) FROM zbxhist.archive_copy GROUP BY 1 ORDER BY 1'),
+is( $node->safe_psql(
+		'zabbix',
+		'SELECT state, count(*) FROM zbxhist.archive_copy GROUP BY 1 ORDER BY 1'
+	),
 	"archived|1\nuseless|1",
 	'a copy that is not the same is not taken');
 is_whole('... another one is');

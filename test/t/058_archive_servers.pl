@@ -103,7 +103,6 @@ my $all = 'SELECT count(*), sum(value) FROM history WHERE itemid = 7';
 my $there =
   "SELECT count(*), sum(value) FROM plain WHERE itemid = 7 AND NOT (clock >= ${\ day(-8)} AND clock < ${\ day(-7)} OR clock >= ${\ day(-6)} AND clock < ${\ day(-5)})";
 my $expected = $node->safe_psql('zabbix', $there);
-my $whole = $node->safe_psql('zabbix', $all);
 my $missing =
   qr/WARNING:  2 archived days with up to \d+ rows are missing, for server "south" cannot be reached\nDETAIL:  Days: from "history_p\d+" to "history_p\d+"\.  Reason: connection to server/;
 
@@ -166,6 +165,34 @@ like(
 	[1],
 	qr/^$/,
 	'nor does check()');
+
+# what an administrator is told
+$node->safe_psql('zabbix',
+	"INSERT INTO history VALUES (7, ${\ day(-8)} + 7, 1, 1); INSERT INTO plain VALUES (7, ${\ day(-8)} + 7, 1, 1)"
+);
+maintain($node, 'zabbix');
+is( $node->safe_psql(
+		'zabbix',
+		q{SELECT severity, object, message ~ '^2 archived days cannot be read since .*: could not connect to server "south"' FROM zbxhist.check() WHERE code = 'archive_unreachable'}
+	),
+	'error|south|t',
+	'check() tells which server is away');
+my $metrics =
+  q{SELECT m -> 'archives_unreachable', m #>> '{archives,0,days}', m #>> '{archives,1,server}',
+		m #>> '{archives,0,unreachable_since}' IS NULL, m #>> '{archives,1,unreachable_since}' IS NULL,
+		t -> 'archived_days', t -> 'archived_values', (t ->> 'archived_bytes')::bigint > 0, t -> 'archived_rows_waiting'
+	  FROM (SELECT zbxhist.metrics() AS m) q, LATERAL (SELECT m #> '{tables,0}' AS t) u};
+is( $node->safe_psql('zabbix', $metrics),
+	'1|2|south|t|f|4|' . 4 * 30 * 144 . '|t|1',
+	'... and so does metrics()');
+$node->safe_psql('zabbix',
+	'ALTER SERVER south OPTIONS (DROP connect_timeout)');
+like(
+	$node->safe_psql('zabbix', 'SELECT code, hint FROM zbxhist.check()'),
+	qr/archive_timeout\|ALTER SERVER south OPTIONS \(ADD connect_timeout '5'\);/,
+	'a server without a timeout is told');
+$node->safe_psql('zabbix',
+	"ALTER SERVER south OPTIONS (ADD connect_timeout '2')");
 
 # nothing that keeps rows, changes or locks any, nor a function that may do so
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
@@ -233,8 +260,32 @@ $cold{north}->stop('fast');
 is(scalar(() = $err =~ /WARNING:  2 archived days/g),
 	2, 'a warning for each server');
 $_->start for values %cold;
+my $whole = $node->safe_psql('zabbix', $all =~ s/history/plain/r);
 is((ask("$go_on; $all"))[0], $whole, 'with the servers nothing is missing');
 is((ask("$go_on; $all"))[1], '', '... nor said');
-is_whole('nothing has changed');
+maintain($node, 'zabbix');
+is( $node->safe_psql('zabbix', $metrics),
+	'0|2|south|t|t|4|' . (4 * 30 * 144 + 1) . '|t|0',
+	'nor is a server away');
+is( $node->safe_psql(
+		'zabbix',
+		"SELECT count(*) FROM zbxhist.check() WHERE code ~ 'archive'"),
+	0,
+	'... as check() has it');
+is_whole('all is there');
+
+# ---- retention ----
+
+$node->safe_psql(
+	'zabbix', qq{
+	SELECT zbxhist.alter_parent('history', retention => '6 days');
+	CALL zbxhist.run_maintenance();
+	DELETE FROM plain WHERE clock < ${\ day(-6)};
+	UPDATE zbxhist.archive_copy SET left_at = left_at - interval '2 days';
+	CALL zbxhist.run_maintenance();
+});
+is_whole('retention drops days of both servers');
+is(groups_on('north'), 0, '... there, too');
+isnt(groups_on('south'), 0, 'but not what is younger');
 
 done_testing();
