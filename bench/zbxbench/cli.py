@@ -6,6 +6,7 @@ import signal
 import sys
 
 from . import (
+    archive,
     day,
     entropy,
     housekeeper,
@@ -45,6 +46,7 @@ EXPERIMENTS = (
     shared_times,
     runs,
     pack,
+    archive,
     pgbench,
     memory,
     report,

@@ -316,6 +316,7 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 	bool		had_clocks = wanted[0];
 
 	wanted[0] |= wants_clocks;
+	ZbxhistDayScanLoad(reader->scan, &state->scan->open.reader->group);
 	ZbxhistDecodeDaySegment(reader->rel, reader->layout,
 							&reader->group.reader, reader->segment,
 							wanted, rows);

@@ -207,6 +207,8 @@ EnterPackedDay(ItemReader *reader, const WalkStep *step)
 		reader->packed->source = source;
 		reader->days = ZbxhistSourceDays(source);
 		reader->days->spec.may_miss = !reader->needs_all;
+		reader->days->walk = &reader->walk;
+		reader->days->range = &reader->range;
 		MemoryContextSwitchTo(old);
 	}
 	reader->days->keeps_days = reader->keeps_sources;

@@ -82,6 +82,14 @@ END $$;
 SELECT explain(format('SELECT * FROM history WHERE itemid = 1 AND clock < %s', :today - 8 * 86400));
 SELECT explain(format('SELECT itemid, max(value) FROM history WHERE clock < %s GROUP BY itemid', :today - 7 * 86400));
 SELECT explain(format('SELECT * FROM history WHERE itemid = 1 AND clock >= %s', :today - 4 * 86400));
+-- directories are here: groups are fetched where a segment is not as a whole in it, or its rows are asked for
+SELECT explain(format('SELECT avg(value), count(*) FROM history WHERE itemid = 1 AND clock < %s', :today - 8 * 86400 - 30000));
+SELECT explain(format('SELECT clock / 3600, avg(value) FROM history WHERE itemid = 1 AND clock < %s GROUP BY 1', :today - 8 * 86400));
+SELECT explain(format('SELECT * FROM history WHERE itemid = 1 AND clock < %s ORDER BY clock DESC LIMIT 1', :today - 8 * 86400));
+SELECT count(*) FROM (SELECT itemid, count(*), min(value), max(value), sum(value), avg(value) FROM history GROUP BY 1
+                      EXCEPT SELECT itemid, count(*), min(value), max(value), sum(value), avg(value) FROM plain GROUP BY 1) d;
+SELECT count(*) FROM (SELECT itemid, clock / 3600, count(*), min(value), max(value) FROM history WHERE clock > :today - 9 * 86400 + 1000 GROUP BY 1, 2
+                      EXCEPT SELECT itemid, clock / 3600, count(*), min(value), max(value) FROM plain WHERE clock > :today - 9 * 86400 + 1000 GROUP BY 1, 2) d;
 
 -- whoever may read the table may read what of it is elsewhere, and nothing else there
 SET ROLE regress_zbxhist_reader;

@@ -13,6 +13,7 @@ from .plpgsql import Plpgsql, PlpgsqlWiki
 from .timescaledb import Timescale
 from .zbxhist import (
     Zbxhist,
+    ZbxhistArchived,
     ZbxhistByDay,
     ZbxhistByHour,
     ZbxhistByHourRuns,
@@ -49,6 +50,7 @@ STORES = {
         ZbxhistRunsPreloaded,
         ZbxhistRunsOfDay,
         ZbxhistPacked,
+        ZbxhistArchived,
         ZbxhistRounded,
         ZbxhistRoundedToSeconds,
         ZbxhistByDay,

@@ -2,8 +2,8 @@
 
 import time
 
-from .. import counters
-from ..cluster import SUPERUSER
+from .. import counters, environment, libpq
+from ..cluster import OWNER, SUPERUSER
 from ..periods import days, hours
 from . import schema
 from .postgres import PostgresReader, PostgresStore, SqlReader
@@ -134,6 +134,84 @@ class ZbxhistPacked(Zbxhist):
 
     def close_period(self, table, period):
         self.execute("CALL zbxhist.pack('%s', '%s')" % (table, period.date))
+
+
+class ZbxhistArchived(ZbxhistPacked):
+    """Packed days that are moved to a second cluster, by postgres_fdw."""
+
+    name = "zbxhist-archived"
+    label = "zbxhist, archived days"
+
+    @classmethod
+    def missing(cls, cluster):
+        if not cluster.has_extension("postgres_fdw"):
+            return "postgres_fdw is not installed"
+        return super().missing(cluster)
+
+    @property
+    def cold(self):
+        """The second cluster."""
+        return self.cluster.twin(cluster_name="archive")
+
+    def prepare_database(self):
+        super().prepare_database()
+        self.cold.execute("CREATE DATABASE cold OWNER %s" % OWNER)
+        table = environment.REPOSITORY / "dist" / "archive" / "archive.sql"
+        self.cold.execute(table.read_text(encoding="utf-8"), "cold", OWNER)
+        self.execute(
+            "CREATE EXTENSION postgres_fdw; "
+            "CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', dbname 'cold'); "
+            "GRANT USAGE ON FOREIGN SERVER cold TO %s; "
+            "CREATE USER MAPPING FOR %s SERVER cold OPTIONS (user '%s', password_required 'false')"
+            % (self.cold.directory / "socket", OWNER, OWNER, OWNER),
+            SUPERUSER,
+        )
+
+    def create_table(self, table, periods, interval):
+        super().create_table(table, periods, interval)
+        self.execute("SELECT zbxhist.alter_parent('%s', archive_server => 'cold')" % table)
+
+    def go_through(self, directory):
+        """From now on sessions find the second cluster by the socket in this directory."""
+        self.execute("ALTER SERVER cold OPTIONS (SET host '%s')" % directory, SUPERUSER)
+
+    def open_there(self):
+        """A connection to the second cluster, by the way that the archive has."""
+        host = self.execute(
+            "SELECT split_part(o, '=', 2) FROM pg_foreign_server, unnest(srvoptions) o "
+            "WHERE srvname = 'cold' AND o LIKE 'host=%'"
+        )[0][0]
+        return libpq.Connection("host=%s port=5432 user=%s dbname=cold" % (host, OWNER))
+
+    def move(self, table, step, period):
+        """Archives or unarchives a day, as its procedure does, but without pauses."""
+        connection = self.open_connection()
+        day = connection.execute(
+            "SELECT day FROM zbxhist.packed_day WHERE parent = '%s'::regclass AND from_clock = %d"
+            % (table, period.start)
+        )[0][0]
+        while (
+            connection.execute(
+                "SELECT zbxhist_internal.run_by_hand('%s', '%s', '%s')" % (table, step, day)
+            )[0][0]
+            != "done"
+        ):
+            pass
+        connection.close()
+
+    def payload(self, table):
+        """Bytes of the groups of days that are archived."""
+        return int(
+            self.execute(
+                "SELECT sum(c.bytes) FROM zbxhist.packed_day d "
+                "JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy "
+                "WHERE d.parent = '%s'::regclass" % table
+            )[0][0]
+        )
+
+    def settle_there(self):
+        """As autovacuum would have left the second cluster."""
+        self.cold.execute("VACUUM (FREEZE, ANALYZE)", "cold")
 
 
 class ZbxhistRounded(ZbxhistPacked):

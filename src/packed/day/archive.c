@@ -1,17 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * archive.c
- *	  Groups of a packed day that are stored on another server.
- *
- * An archived day keeps its table, with where each group begins and ends, and its
- * index.  Instead of a group's bytes that has which row of a foreign table has
- * them, how many they are, and their checksum: a day's table is a hundredth of
- * what it was, and all that is not about bytes is as in other days.  Groups that are changed
- * later are stored here again.  Vectors of shared times stay.
+ *	  Reads groups of packed days that are stored on another server.
  *
  * The foreign table is one of postgres_fdw (sql/packed/archive.sql), which plans and
- * sends the query.  Neighbouring groups have neighbouring numbers: who reads one after the
- * other gets twice as many each time, up to a limit.
+ * sends the query.  A query fetches what is asked for and what will be next, of many days
+ * at once: whoever knows that says it (ZbxhistWantArchived), up to work_mem; else it
+ * is the neighbours, which have neighbouring numbers, of who reads one after the other.  Readers
+ * that may end early get four times as many groups each time.
+ *
+ * A group's directory may be here, so that what is read of it only needs no query.
  *
  * A transaction that has begun to read a server sees all its days as they were then.
  * One that was archived later would have no groups for it: so what is not
@@ -34,6 +32,9 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "foreign/foreign.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -46,21 +47,19 @@
 #include "catalog/owner_rights.h"
 #include "packed/day/archive.h"
 #include "packed/day/archive_away.h"
+#include "packed/day/archived_group.h"
 
-/* groups that are fetched at once, at most */
-#define MAX_AHEAD 64
+/* ranges of groups that a query fetches, at most */
+#define MAX_RANGES 64
+
+/* neighbours that are fetched at once, at most */
+#define MAX_NEIGHBOURS 256
 
 /* so many groups may be passed over by who reads one after the other */
 #define MAX_PASSED 4
 
-/* what stands for a group */
-typedef struct ArchivedGroup
-{
-	pg_uuid_t	copy;			/* of the day, whose rows there have it */
-	int64		number;			/* of the row */
-	uint32		length;			/* bytes of the group */
-	pg_crc32c	crc;			/* ... and their checksum */
-} ArchivedGroup;
+/* how many times more groups than before are fetched */
+#define GROWTH 4
 
 /* a copy of a day, as zbxhist.archive_copy has it */
 typedef struct ArchiveCopy
@@ -70,72 +69,44 @@ typedef struct ArchiveCopy
 	TimestampTz archived_at;
 } ArchiveCopy;
 
+/* groups of a copy */
+typedef struct GroupRange
+{
+	pg_uuid_t	copy;
+	int64		first;			/* number */
+	int64		last;
+} GroupRange;
+
+/* a group that has been fetched */
+typedef struct FetchedGroup
+{
+	pg_uuid_t	copy;
+	int64		number;
+	struct varlena *bytes;
+} FetchedGroup;
+
 struct ArchiveReader
 {
-	ArchiveCopy copy;			/* the one that was read last */
+	ArchiveAhead ahead;			/* says what will be next; may be NULL */
+	void	   *ahead_arg;
+	ArchiveCopy copy;			/* that the next query begins with */
 	bool		has_copy;
 	int64		last;			/* number that was asked for last */
-	int64		ahead;			/* fetched last time */
+	int64		most;			/* groups that the next query may fetch */
+
+	/* what the next query fetches; the first is what is asked for */
+	int			nranges;
+	GroupRange *ranges;			/* so many as there may be */
+	int64		nwanted;		/* groups */
+	Size		nbytes;			/* of them */
 
 	/* groups that have been fetched */
-	int			nkept;
-	int64		numbers[MAX_AHEAD];
-	struct varlena *kept[MAX_AHEAD];
-	MemoryContext kept_context; /* owns them */
+	int64		nused;			/* how often one was found there */
+	int64		nfetched;
+	FetchedGroup *fetched;
+	MemoryContext fetched_context;	/* owns them; NULL before the first query */
+	MemoryContext context;		/* owns all this */
 };
-
-/* ---- what stands for a group ---- */
-
-/*
- * Checksum returns the checksum of a group's bytes.
- */
-static pg_crc32c
-Checksum(const struct varlena *payload)
-{
-	pg_crc32c	crc;
-
-	INIT_CRC32C(crc);
-	COMP_CRC32C(crc, VARDATA_ANY(payload), VARSIZE_ANY_EXHDR(payload));
-	FIN_CRC32C(crc);
-	return crc;
-}
-
-/*
- * ZbxhistMakeArchived makes what stands for a group whose bytes are payload, in
- * the current context.
- */
-struct varlena *
-ZbxhistMakeArchived(const pg_uuid_t *copy, int64 number,
-					const struct varlena *payload)
-{
-	struct varlena *result = palloc0(VARHDRSZ + ARCHIVED_LENGTH);
-	uint8	   *data = (uint8 *) VARDATA(result);
-
-	SET_VARSIZE(result, VARHDRSZ + ARCHIVED_LENGTH);
-	data[0] = GROUP_MAGIC_0;
-	data[1] = GROUP_MAGIC_1;
-	data[2] = GROUP_VERSION;
-	data[3] = GROUP_ARCHIVED;
-	codec_store32(data + GROUP_CRC_OFFSET, Checksum(payload));
-	memcpy(data + ARCHIVED_COPY_OFFSET, copy->data, UUID_LEN);
-	codec_store64(data + ARCHIVED_NUMBER_OFFSET, (uint64) number);
-	codec_store32(data + ARCHIVED_LENGTH_OFFSET, VARSIZE_ANY_EXHDR(payload));
-	return result;
-}
-
-/*
- * ReadArchived reads what stands for a group.
- */
-static void
-ReadArchived(const struct varlena *archived, ArchivedGroup *group)
-{
-	const uint8 *data = (const uint8 *) VARDATA_ANY(archived);
-
-	group->crc = codec_load32(data + GROUP_CRC_OFFSET);
-	memcpy(group->copy.data, data + ARCHIVED_COPY_OFFSET, UUID_LEN);
-	group->number = (int64) codec_load64(data + ARCHIVED_NUMBER_OFFSET);
-	group->length = codec_load32(data + ARCHIVED_LENGTH_OFFSET);
-}
 
 /* ---- copies ---- */
 
@@ -221,8 +192,6 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 	if (reader->has_copy && IsSameCopy(&reader->copy.copy, &group->copy))
 		return;
 	reader->has_copy = false;
-	reader->nkept = 0;
-	reader->ahead = 0;
 	if (!FindCopy(RelationGetRelid(day), &group->copy, &reader->copy) ||
 		get_rel_relkind(reader->copy.groups) != RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
@@ -236,37 +205,68 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 
 /* ---- the query ---- */
 
-/*
- * GetPlan returns the plan of a query for groups between two numbers of a copy; the one
- * for the foreign table that was read last is kept.
- */
-static SPIPlanPtr
-GetPlan(Oid groups)
-{
-	static SPIPlanPtr plan = NULL;
-	static char *kept = NULL;
-	SPIPlanPtr	made;
-	Oid			types[] = {UUIDOID, INT8OID, INT8OID};
-	char	   *query = psprintf("SELECT number, payload FROM %s WHERE copy OPERATOR(pg_catalog.=) $1 AND number OPERATOR(pg_catalog.>=) $2 AND number OPERATOR(pg_catalog.<=) $3",
-								 ZbxhistQualifiedName(groups));
+/* what a query compares a group with, and its parameters for each range */
+#define RANGE_CONDITION "(copy OPERATOR(pg_catalog.=) $%d AND number OPERATOR(pg_catalog.>=) $%d AND number OPERATOR(pg_catalog.<=) $%d)"
+#define RANGE_PARAMETERS 3
 
-	if (plan != NULL && strcmp(query, kept) == 0)
-		return plan;
-	if (plan != NULL)
+/* a plan that is kept */
+typedef struct KeptPlan
+{
+	SPIPlanPtr	plan;
+	char	   *query;
+} KeptPlan;
+
+/*
+ * PreparePlan replaces a plan by one for another query of so many ranges.
+ */
+static void
+PreparePlan(KeptPlan *kept, const char *query, int nranges)
+{
+	Oid			types[MAX_RANGES * RANGE_PARAMETERS];
+	SPIPlanPtr	made;
+
+	for (int i = 0; i < nranges * RANGE_PARAMETERS; i++)
+		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
+	if (kept->plan != NULL)
 	{
-		SPI_freeplan(plan);
-		pfree(kept);
+		SPI_freeplan(kept->plan);
+		pfree(kept->query);
 	}
-	plan = NULL;
-	made = SPI_prepare_cursor(query, lengthof(types), types,
+	kept->plan = NULL;
+	made = SPI_prepare_cursor(query, nranges * RANGE_PARAMETERS, types,
 							  CURSOR_OPT_GENERIC_PLAN);
 	if (made == NULL)
 		elog(ERROR, "could not prepare query: %s",
 			 SPI_result_code_string(SPI_result));
-	kept = MemoryContextStrdup(TopMemoryContext, query);
+	kept->query = MemoryContextStrdup(TopMemoryContext, query);
 	SPI_keepplan(made);
-	plan = made;
-	return plan;
+	kept->plan = made;
+}
+
+/*
+ * GetPlan returns the plan of a query for groups in so many ranges, a power of two;
+ * of each number the one for the foreign table that was read last is kept.
+ */
+static SPIPlanPtr
+GetPlan(Oid groups, int nranges)
+{
+	static KeptPlan plans[7];
+	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(nranges)];
+	StringInfoData query;
+
+	StaticAssertDecl(1 << (lengthof(plans) - 1) == MAX_RANGES,
+					 "plans for all numbers of ranges");
+
+	initStringInfo(&query);
+	appendStringInfo(&query, "SELECT copy, number, payload FROM %s WHERE ",
+					 ZbxhistQualifiedName(groups));
+	for (int i = 0; i < nranges; i++)
+		appendStringInfo(&query, "%s" RANGE_CONDITION, i == 0 ? "" : " OR ",
+						 i * RANGE_PARAMETERS + 1, i * RANGE_PARAMETERS + 2,
+						 i * RANGE_PARAMETERS + 3);
+	if (kept->plan == NULL || strcmp(query.data, kept->query) != 0)
+		PreparePlan(kept, query.data, nranges);
+	return kept->plan;
 }
 
 /*
@@ -275,52 +275,60 @@ GetPlan(Oid groups)
 static void
 KeepFetched(ArchiveReader *reader, RunCounters *counters)
 {
-	MemoryContext old = MemoryContextSwitchTo(reader->kept_context);
+	MemoryContext old = MemoryContextSwitchTo(reader->fetched_context);
 	TupleDesc	desc = SPI_tuptable->tupdesc;
 
-	for (uint64 i = 0; i < SPI_processed && i < MAX_AHEAD; i++)
+	reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		FetchedGroup *fetched = &reader->fetched[reader->nfetched];
 		bool		isnull;
-		Datum		payload = SPI_getbinval(SPI_tuptable->vals[i], desc, 2,
-											&isnull);
+		Datum		payload = SPI_getbinval(tuple, desc, 3, &isnull);
 
 		if (isnull)
 			continue;
-		reader->numbers[reader->nkept] =
-			DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], desc, 1,
-										&isnull));
-		reader->kept[reader->nkept] = PG_DETOAST_DATUM_COPY(payload);
+		fetched->copy = *DatumGetUUIDP(SPI_getbinval(tuple, desc, 1, &isnull));
+		fetched->number = DatumGetInt64(SPI_getbinval(tuple, desc, 2, &isnull));
+		fetched->bytes = PG_DETOAST_DATUM_COPY(payload);
 		if (counters != NULL)
 		{
 			counters->archived_groups++;
-			counters->archived_bytes += VARSIZE_ANY_EXHDR(reader->kept[reader->nkept]);
+			counters->archived_bytes += VARSIZE_ANY_EXHDR(fetched->bytes);
 		}
-		reader->nkept++;
+		reader->nfetched++;
 	}
 	MemoryContextSwitchTo(old);
 }
 
 /*
- * FetchNumbers fetches the groups of the reader's copy from one number to another.
+ * FetchRanges fetches the groups that are wanted, instead of those that have
+ * been.
  */
 static void
-FetchNumbers(ArchiveReader *reader, int64 first, int64 last,
-			 RunCounters *counters)
+FetchRanges(ArchiveReader *reader, RunCounters *counters)
 {
-	Datum		values[] = {
-		UUIDPGetDatum(&reader->copy.copy), Int64GetDatum(first),
-		Int64GetDatum(last)
-	};
+	Datum		values[MAX_RANGES * RANGE_PARAMETERS];
+	int			nranges = pg_nextpower2_32(reader->nranges);
 	bool		has_snapshot = ActiveSnapshotSet();
 
-	MemoryContextReset(reader->kept_context);
-	reader->nkept = 0;
+	MemoryContextReset(reader->fetched_context);
+	reader->nfetched = 0;
+	reader->nused = 0;
+	for (int i = 0; i < nranges; i++)
+	{
+		GroupRange *range = &reader->ranges[Min(i, reader->nranges - 1)];
+
+		values[i * RANGE_PARAMETERS] = UUIDPGetDatum(&range->copy);
+		values[i * RANGE_PARAMETERS + 1] = Int64GetDatum(range->first);
+		values[i * RANGE_PARAMETERS + 2] = Int64GetDatum(range->last);
+	}
 	if (!has_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	if (SPI_execute_plan(GetPlan(reader->copy.groups), values, NULL, true,
-						 0) != SPI_OK_SELECT)
+	if (SPI_execute_plan(GetPlan(reader->copy.groups, nranges), values, NULL,
+						 true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read archived groups");
 	KeepFetched(reader, counters);
 	SPI_finish();
@@ -328,40 +336,173 @@ FetchNumbers(ArchiveReader *reader, int64 first, int64 last,
 		PopActiveSnapshot();
 }
 
+/* ---- what is wanted ---- */
+
 /*
- * FetchAround fetches a group, and those that will be asked for next if the last
- * ones were its neighbours, with the rights of the owner of the day.
+ * IsWantedOrPassed says whether a group is in a range already, or has been passed: of the day
+ * of what is asked for, those on that side of it that are not read any more.
+ */
+static bool
+IsWantedOrPassed(const ArchiveReader *reader, const ArchivedGroup *group,
+				 bool is_descending)
+{
+	const GroupRange *asked = &reader->ranges[0];
+	const GroupRange *last = &reader->ranges[reader->nranges - 1];
+
+	if (IsSameCopy(&asked->copy, &group->copy) &&
+		(is_descending ? group->number >= asked->last :
+		 group->number <= asked->first))
+		return true;
+	return IsSameCopy(&last->copy, &group->copy) &&
+		group->number >= last->first && group->number <= last->last;
+}
+
+/*
+ * SetRange makes a range of one group.
  */
 static void
-FetchAround(ArchiveReader *reader, Relation day, int64 number,
-			RunCounters *counters)
+SetRange(GroupRange *range, const ArchivedGroup *group)
 {
-	int64		step = number - reader->last;
+	range->copy = group->copy;
+	range->first = group->number;
+	range->last = group->number;
+}
+
+/*
+ * ExtendRange adds a group to the last range, or to a new one; returns false if there
+ * is none left, or another foreign table has the group.
+ */
+static bool
+ExtendRange(ArchiveReader *reader, Relation day, const ArchivedGroup *group)
+{
+	GroupRange *last = &reader->ranges[reader->nranges - 1];
+	bool		is_same = IsSameCopy(&last->copy, &group->copy);
+	ArchiveCopy copy;
+
+	if (is_same && (group->number == last->last + 1 ||
+					group->number == last->first - 1))
+	{
+		last->first = Min(last->first, group->number);
+		last->last = Max(last->last, group->number);
+		return true;
+	}
+	if (reader->nranges == MAX_RANGES ||
+		(!is_same &&
+		 (!FindCopy(RelationGetRelid(day), &group->copy, &copy) ||
+		  copy.groups != reader->copy.groups)))
+		return false;
+	SetRange(&reader->ranges[reader->nranges++], group);
+	return true;
+}
+
+/*
+ * ZbxhistWantArchived says that the group of a day for which archived stands will be
+ * asked for next, in the order of the day or against it; returns false if no more
+ * than before will be fetched.
+ */
+bool
+ZbxhistWantArchived(ArchiveReader *reader, Relation day,
+					const struct varlena *archived, bool is_descending)
+{
+	ArchivedGroup group;
+
+	ZbxhistReadArchived(archived, &group);
+	if (IsWantedOrPassed(reader, &group, is_descending))
+		return true;
+	if (reader->nwanted >= reader->most ||
+		reader->nbytes + group.length > (Size) work_mem * 1024 ||
+		!ExtendRange(reader, day, &group))
+		return false;
+	reader->nwanted++;
+	reader->nbytes += group.length;
+	return true;
+}
+
+/*
+ * WantNeighbours wants those that come after the one that is asked for in its day,
+ * which may have been its neighbour's.
+ */
+static void
+WantNeighbours(ArchiveReader *reader, const ArchivedGroup *group, int64 step)
+{
+	GroupRange *range = &reader->ranges[0];
+	int64		most = Min(Min(reader->most, MAX_NEIGHBOURS),
+						   (int64) work_mem * 1024 / Max(group->length, 1));
+
+	if (most <= 1 || step < -MAX_PASSED || step > MAX_PASSED)
+		return;
+	if (step < 0)
+		range->first -= most - 1;
+	else
+		range->last += most - 1;
+}
+
+/*
+ * SetMost sets how many groups the next query may fetch: more than the one before,
+ * unless most of what that has fetched was not asked for.
+ */
+static void
+SetMost(ArchiveReader *reader)
+{
+	if (reader->nfetched > 0 && reader->nused >= reader->nfetched / 2 &&
+		reader->most < PG_INT32_MAX)
+		reader->most *= GROWTH;
+}
+
+/*
+ * MakeRoom prepares a reader for its first query, which most never have.
+ */
+static void
+MakeRoom(ArchiveReader *reader)
+{
+	reader->ranges = MemoryContextAlloc(reader->context,
+										sizeof(GroupRange) * MAX_RANGES);
+	reader->fetched_context = AllocSetContextCreate(reader->context,
+													"zbxhist archived groups",
+													ALLOCSET_DEFAULT_SIZES);
+}
+
+/*
+ * FetchGroup fetches a group, and those that will be asked for next, with the rights of
+ * the owner of the day.
+ */
+static void
+FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
+		   RunCounters *counters)
+{
+	bool		is_same = reader->nranges > 0 &&
+		IsSameCopy(&reader->copy.copy, &group->copy);
+	int64		step = is_same ? group->number - reader->last : PG_INT32_MAX;
 	OwnerRights before;
 
-	reader->ahead = reader->ahead > 0 && step != 0 &&
-		step >= -MAX_PASSED && step <= MAX_PASSED ?
-		Min(reader->ahead * 2, MAX_AHEAD) : 1;
+	FindGroupsTable(reader, day, group);
+	SetMost(reader);
+	if (reader->fetched_context == NULL)
+		MakeRoom(reader);
+	reader->nranges = 1;
+	SetRange(&reader->ranges[0], group);
+	reader->nwanted = 1;
+	reader->nbytes = group->length;
+	if (reader->ahead == NULL || !reader->ahead(reader->ahead_arg))
+		WantNeighbours(reader, group, step);
 	ZbxhistTakeOwnerRights(&before, day->rd_rel->relowner);
-	if (step < 0)
-		FetchNumbers(reader, number - reader->ahead + 1, number, counters);
-	else
-		FetchNumbers(reader, number, number + reader->ahead - 1, counters);
+	FetchRanges(reader, counters);
 	ZbxhistGiveBackRights(&before);
 }
 
 /* ---- fetching ---- */
 
 /*
- * FindKept returns a group that has been fetched, NULL if it has not.
+ * FindFetched returns the bytes of a group if they have been fetched, else NULL.
  */
 static struct varlena *
-FindKept(const ArchiveReader *reader, int64 number)
+FindFetched(const ArchiveReader *reader, const ArchivedGroup *group)
 {
-	for (int i = 0; i < reader->nkept; i++)
+	for (int64 i = 0; i < reader->nfetched; i++)
 	{
-		if (reader->numbers[i] == number)
-			return reader->kept[i];
+		if (reader->fetched[i].number == group->number &&
+			IsSameCopy(&reader->fetched[i].copy, &group->copy))
+			return reader->fetched[i].bytes;
 	}
 	return NULL;
 }
@@ -388,57 +529,72 @@ RaiseNotThere(const ArchiveReader *reader, Relation day, int64 number)
 }
 
 /*
- * BeginReader makes a reader in the current context.
+ * ZbxhistBeginArchiveReader makes a reader in the current context.  What will be next
+ * ahead, if it is not NULL, says by ZbxhistWantArchived; it returns false if it does not
+ * know.
  */
-static ArchiveReader *
-BeginReader(void)
+ArchiveReader *
+ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
 {
 	ArchiveReader *reader = palloc0(sizeof(ArchiveReader));
 
-	reader->kept_context = AllocSetContextCreate(CurrentMemoryContext,
-												 "zbxhist archived groups",
-												 ALLOCSET_DEFAULT_SIZES);
+	reader->ahead = ahead;
+	reader->ahead_arg = arg;
+	reader->most = 1;
+	reader->context = CurrentMemoryContext;
 	return reader;
 }
 
 /*
- * FindArchived reads what stands for a group, and finds where it is.  If there is no
- * reader yet, it is made in the context.
+ * ZbxhistRestartArchive says that something else is read from now on, and whether all
+ * of it will be.
  */
-static void
-FindArchived(ArchiveReader **reader, MemoryContext context, Relation day,
-			 const struct varlena *archived, ArchivedGroup *group)
+void
+ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all)
 {
-	if (*reader == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(context);
-
-		*reader = BeginReader();
-		MemoryContextSwitchTo(old);
-	}
-	ReadArchived(archived, group);
-	FindGroupsTable(*reader, day, group);
+	reader->most = reads_all ? PG_INT32_MAX : 1;
+	reader->nused = 0;
 }
 
-/* the arguments of FetchGroup */
+/*
+ * CheckFetched raises an error unless bytes are those of a group.
+ */
+static void
+CheckFetched(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
+			 const struct varlena *bytes)
+{
+	if (bytes != NULL && ZbxhistIsGroup(group, bytes))
+		return;
+	FindGroupsTable(reader, day, group);
+	if (bytes == NULL)
+		RaiseNotThere(reader, day, group->number);
+	ereport(ERROR,
+			errcode(ERRCODE_DATA_CORRUPTED),
+			errmsg("group " INT64_FORMAT " of archived day \"%s\" is damaged on server \"%s\"",
+				   group->number, RelationGetRelationName(day),
+				   ServerName(&reader->copy)),
+			errtable(day));
+}
+
+/* the arguments of FetchIfNeeded */
 typedef struct GroupFetch
 {
 	ArchiveReader *reader;
 	Relation	day;
-	int64		number;
+	const ArchivedGroup *group;
 	RunCounters *counters;
 } GroupFetch;
 
 /*
- * FetchGroup fetches a group, unless it has been already.
+ * FetchIfNeeded fetches a group, unless it has been already.
  */
 static void
-FetchGroup(void *arg)
+FetchIfNeeded(void *arg)
 {
 	GroupFetch *fetch = arg;
 
-	if (FindKept(fetch->reader, fetch->number) == NULL)
-		FetchAround(fetch->reader, fetch->day, fetch->number, fetch->counters);
+	if (FindFetched(fetch->reader, fetch->group) == NULL)
+		FetchGroup(fetch->reader, fetch->day, fetch->group, fetch->counters);
 }
 
 /*
@@ -446,19 +602,18 @@ FetchGroup(void *arg)
  * stands, is to be left out, and notes that: its server is away.
  */
 bool
-ZbxhistIsMissing(ArchiveReader **reader, MemoryContext context, Relation day,
+ZbxhistIsMissing(ArchiveReader *reader, Relation day,
 				 const struct varlena *archived, int64 nrows,
 				 RunCounters *counters)
 {
 	ArchivedGroup group;
-	GroupFetch	fetch = {.day = day,.counters = counters};
+	GroupFetch	fetch = {reader, day, &group, counters};
 	Oid			server;
 
-	FindArchived(reader, context, day, archived, &group);
-	fetch.reader = *reader;
-	fetch.number = group.number;
-	server = GetForeignTable((*reader)->copy.groups)->serverid;
-	if (ZbxhistReachServer(server, FetchGroup, &fetch))
+	ZbxhistReadArchived(archived, &group);
+	FindGroupsTable(reader, day, &group);
+	server = GetForeignTable(reader->copy.groups)->serverid;
+	if (ZbxhistReachServer(server, FetchIfNeeded, &fetch))
 		return false;
 	ZbxhistNoteMissing(server, day, nrows);
 	return true;
@@ -469,30 +624,20 @@ ZbxhistIsMissing(ArchiveReader **reader, MemoryContext context, Relation day,
  * stands, in the current context.
  */
 struct varlena *
-ZbxhistFetchArchived(ArchiveReader **reader, MemoryContext context,
-					 Relation day, const struct varlena *archived,
-					 RunCounters *counters)
+ZbxhistFetchArchived(ArchiveReader *reader, Relation day,
+					 const struct varlena *archived, RunCounters *counters)
 {
 	ArchivedGroup group;
-	GroupFetch	fetch = {.day = day,.counters = counters};
+	GroupFetch	fetch = {reader, day, &group, counters};
 	struct varlena *bytes;
 	struct varlena *result;
 
-	FindArchived(reader, context, day, archived, &group);
-	fetch.reader = *reader;
-	fetch.number = group.number;
-	FetchGroup(&fetch);
-	bytes = FindKept(*reader, group.number);
-	(*reader)->last = group.number;
-	if (bytes == NULL)
-		RaiseNotThere(*reader, day, group.number);
-	if (VARSIZE_ANY_EXHDR(bytes) != group.length || Checksum(bytes) != group.crc)
-		ereport(ERROR,
-				errcode(ERRCODE_DATA_CORRUPTED),
-				errmsg("group " INT64_FORMAT " of archived day \"%s\" is damaged on server \"%s\"",
-					   group.number, RelationGetRelationName(day),
-					   ServerName(&(*reader)->copy)),
-				errtable(day));
+	ZbxhistReadArchived(archived, &group);
+	FetchIfNeeded(&fetch);
+	bytes = FindFetched(reader, &group);
+	reader->last = group.number;
+	reader->nused++;
+	CheckFetched(reader, day, &group, bytes);
 	result = palloc(VARSIZE_ANY(bytes));
 	memcpy(result, bytes, VARSIZE_ANY(bytes));
 	return result;

@@ -32,13 +32,14 @@ extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
 extern void ZbxhistDayScanHere(DayScan *scan);
-extern void ZbxhistDayScanMayMiss(DayScan *scan);
 extern struct varlena *ZbxhistDayScanBytes(DayScan *scan,
 										   struct varlena *payload);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);
 
 /* of a group found last: just the item's segments, or all of them again */
-extern void ZbxhistDayScanOnlyItem(DayScan *scan);
+extern void ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive,
+								   bool may_miss);
+extern void ZbxhistDayScanLoad(DayScan *scan, DayGroup *group);
 extern void ZbxhistDayScanWhole(DayScan *scan, DayGroup *group);
 
 /* all groups, in the order of the heap */

@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "compat.h"
+#include "packed/day/archived_group.h"
 #include "packed/day/day_damage.h"
 #include "packed/day/day_index.h"
 #include "rows/attempt.h"
@@ -316,8 +317,7 @@ ZbxhistFindLostGroups(Relation day, const List *blocks, List **groups,
 typedef struct BytesFetch
 {
 	Relation	day;
-	ArchiveReader **archive;
-	MemoryContext archive_context;
+	ArchiveReader *archive;
 	struct varlena *payload;
 } BytesFetch;
 
@@ -331,9 +331,8 @@ FetchBytes(void *arg)
 
 	fetch->payload = pg_detoast_datum(fetch->payload);
 	if (ZbxhistIsArchived(fetch->payload))
-		fetch->payload = ZbxhistFetchArchived(fetch->archive,
-											  fetch->archive_context,
-											  fetch->day, fetch->payload, NULL);
+		fetch->payload = ZbxhistFetchArchived(fetch->archive, fetch->day,
+											  fetch->payload, NULL);
 }
 
 /*
@@ -351,15 +350,13 @@ ZbxhistCompareGroups(const void *a, const void *b)
 
 /*
  * ZbxhistFetchPayload returns the bytes of a group; NULL, and sets error, if
- * they cannot be read.  Archived groups are fetched by *archive, which is made in
- * another context if it is NULL.
+ * they cannot be read.
  */
 struct varlena *
-ZbxhistFetchPayload(Relation day, ArchiveReader **archive,
-					MemoryContext archive_context, struct varlena *payload,
-					char **error)
+ZbxhistFetchPayload(Relation day, ArchiveReader *archive,
+					struct varlena *payload, char **error)
 {
-	BytesFetch	fetch = {day, archive, archive_context, payload};
+	BytesFetch	fetch = {day, archive, payload};
 
 	if (!VARATT_IS_EXTERNAL(payload) && !VARATT_IS_COMPRESSED(payload) &&
 		!ZbxhistIsArchived(payload))

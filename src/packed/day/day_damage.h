@@ -40,8 +40,7 @@ extern int	ZbxhistCompareGroups(const void *a, const void *b);
 
 /* the bytes of a group, detoasted; NULL, and error, if they are damaged */
 extern struct varlena *ZbxhistFetchPayload(Relation day,
-										   ArchiveReader **archive,
-										   MemoryContext archive_context,
+										   ArchiveReader *archive,
 										   struct varlena *payload,
 										   char **error);
 

@@ -34,6 +34,7 @@
 
 #include "compat.h"
 #include "packed/day/archive_away.h"
+#include "packed/day/archived_group.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
 #include "packed/runs/day_runs.h"
@@ -66,7 +67,7 @@ struct DayScan
 	DayTimes   *times;			/* that segments share */
 	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
-	ArchiveReader *archive;		/* made when it is needed */
+	ArchiveReader *archive;		/* fetches groups */
 	RunCounters *counters;		/* of what is read; may be NULL */
 	bool		is_here;		/* it is not asked */
 	bool		may_miss;		/* what its server has, if that is away */
@@ -112,6 +113,7 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->layout = layout;
 	scan->snapshot = snapshot;
 	scan->phase = SCAN_DONE;
+	scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	scan->slot = table_slot_create(day, NULL);
 	scan->times = ZbxhistBeginDayTimes(day, snapshot);
 	if (layout->has_runs)
@@ -281,9 +283,8 @@ ZbxhistDayScanAll(DayScan *scan)
 }
 
 /*
- * ZbxhistDayScanItems begins with those groups that may have rows of the items
- * between two, which are included, by the index, or with all if there is but one
- * page or all items are asked for.
+ * ZbxhistDayScanItems begins with those groups that may have rows of the items between
+ * two, both included, by the index; with all if there is one page or all are asked for.
  */
 void
 ZbxhistDayScanItems(DayScan *scan, int64 first_itemid, int64 last_itemid)
@@ -334,43 +335,30 @@ ZbxhistDayScanBlocks(DayScan *scan, BlockNumber first, BlockNumber last)
 /* ---- groups ---- */
 
 /*
- * OpenBytes opens the group's bytes, for the scan's item if only that is
- * wanted.
+ * OpenBytes opens a group, nhere bytes of it, for the scan's item if only that is wanted.
  */
 static bool
 OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
-		  size_t length)
+		  size_t nhere, size_t length)
 {
-	int			npacked = scan->layout->npacked;
 	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
 		scan->phase != SCAN_BLOCKS && scan->last_itemid == scan->itemid;
 
-	if (only_item ?
-		!ZbxhistOpenGroupItem(reader, data, length, npacked, scan->itemid) :
-		!ZbxhistOpenGroup(reader, data, length, npacked))
+	if (!ZbxhistOpenDirectory(reader, data, nhere, length,
+							  scan->layout->npacked,
+							  only_item ? &scan->itemid : NULL))
 		return false;
 	reader->times = ZbxhistTimesSource(scan->times);
 	return true;
 }
 
 /*
- * ZbxhistDayScanHere says that no other server is to be asked: archived groups
- * are found, and have no segments.
+ * ZbxhistDayScanHere says that archived groups are found without their segments.
  */
 void
 ZbxhistDayScanHere(DayScan *scan)
 {
 	scan->is_here = true;
-}
-
-/*
- * ZbxhistDayScanMayMiss says that archived groups may have no segments as far as the
- * statement may go on without them.
- */
-void
-ZbxhistDayScanMayMiss(DayScan *scan)
-{
-	scan->may_miss = true;
 }
 
 /*
@@ -382,31 +370,62 @@ ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
 {
 	payload = pg_detoast_datum_packed(payload);
 	return ZbxhistIsArchived(payload) ?
-		ZbxhistFetchArchived(&scan->archive, scan->context, scan->day, payload,
+		ZbxhistFetchArchived(scan->archive, scan->day, payload,
 							 scan->counters) : payload;
 }
 
 /*
- * IsLeftThere says whether the group in the scan's slot is archived, and stays
- * so; then it is given out without segments.
+ * ZbxhistDayScanLoad fetches the bytes of the group found last if only its directory is here.
+ */
+void
+ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
+{
+	GroupReader *reader = &group->reader;
+	MemoryContext old;
+
+	if (reader->decoded != NULL || reader->nhere == reader->length)
+		return;
+	old = MemoryContextSwitchTo(scan->group_context);
+	reader->data = (uint8 *)
+		VARDATA_ANY(ZbxhistDayScanBytes(scan, (struct varlena *)
+										DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])));
+	reader->nhere = reader->length;
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * OpenPayload opens a group by its directory, if that is here and enough for now, or
+ * by all of its bytes; without any if it stays there or is missing.
  */
 static bool
-IsLeftThere(DayScan *scan, DayGroup *group)
+OpenPayload(DayScan *scan, DayGroup *group)
 {
-	struct varlena *payload = (struct varlena *)
-		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+	GroupReader *reader = &group->reader;
+	struct varlena *payload =
+		PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+	bool		may_miss = scan->may_miss && ZbxhistMayMiss();
+	bool		is_archived = ZbxhistIsArchived(payload);
+	size_t		nhere;
+	size_t		length;
 
-	if (!scan->is_here && !(scan->may_miss && ZbxhistMayMiss()))
-		return false;
-	payload = pg_detoast_datum_packed(payload);
-	if (!ZbxhistIsArchived(payload) ||
-		!(scan->is_here ||
-		  ZbxhistIsMissing(&scan->archive, scan->context, scan->day, payload,
-						   group->nrows, scan->counters)))
-		return false;
-	memset(&group->reader, 0, sizeof(group->reader));
-	group->reader.is_whole = true;
-	return true;
+	memset(reader, 0, sizeof(GroupReader));
+	reader->is_whole = true;
+	if (is_archived && (scan->is_here ||
+						(may_miss &&
+						 ZbxhistIsMissing(scan->archive, scan->day, payload,
+										  group->nrows, scan->counters))))
+		return true;
+	if (is_archived && scan->is_reader && !may_miss)
+	{
+		const uint8 *data = ZbxhistArchivedDirectory(payload, &nhere, &length);
+
+		if (OpenBytes(scan, reader, data, nhere, length))
+			return true;
+	}
+	payload = ZbxhistDayScanBytes(scan, payload);
+	length = VARSIZE_ANY_EXHDR(payload);
+	return OpenBytes(scan, reader, (uint8 *) VARDATA_ANY(payload), length,
+					 length);
 }
 
 /*
@@ -417,8 +436,6 @@ static void
 OpenScannedGroup(DayScan *scan, DayGroup *group)
 {
 	MemoryContext old;
-	struct varlena *payload = (struct varlena *)
-		DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
 
 	if (scan->runs != NULL)
 	{
@@ -427,16 +444,10 @@ OpenScannedGroup(DayScan *scan, DayGroup *group)
 	}
 	MemoryContextReset(scan->group_context);
 	old = MemoryContextSwitchTo(scan->group_context);
-	if (IsLeftThere(scan, group))
-	{
-		MemoryContextSwitchTo(old);
-		return;
-	}
-	payload = ZbxhistDayScanBytes(scan, payload);
-	if (!OpenBytes(scan, &group->reader, (uint8 *) VARDATA_ANY(payload),
-				   VARSIZE_ANY_EXHDR(payload)) ||
-		!ZbxhistGroupHasRightPlace(group) ||
-		(group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))
+	if (!OpenPayload(scan, group) ||
+		(group->reader.data != NULL &&
+		 (!ZbxhistGroupHasRightPlace(group) ||
+		  (group->reader.is_whole && !ZbxhistGroupHasRightCount(group)))))
 		ZbxhistRaiseNotOpened(scan->day, scan->phase >= SCAN_HEAP ?
 							  group->first_itemid : scan->itemid,
 							  &group->reader);
@@ -456,7 +467,8 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 		MemoryContext old = MemoryContextSwitchTo(scan->group_context);
 		GroupReader reader = group->reader;
 
-		if (!OpenBytes(scan, &group->reader, reader.data, reader.length) ||
+		if (!OpenBytes(scan, &group->reader, reader.data, reader.nhere,
+					   reader.length) ||
 			!ZbxhistGroupHasRightCount(group))
 			ZbxhistRaiseCorrupt(scan->day, group->first_itemid);
 		MemoryContextSwitchTo(old);
@@ -464,12 +476,15 @@ ZbxhistDayScanWhole(DayScan *scan, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted,
- * and nothing but to read them.
+ * ZbxhistDayScanOnlyItem says that of groups only the scan's item is wanted, to be loaded, by
+ * archive unless that is NULL, before it is decoded, or else to be missing if it may.
  */
 void
-ZbxhistDayScanOnlyItem(DayScan *scan)
+ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive, bool may_miss)
 {
+	scan->may_miss = may_miss;
+	if (archive != NULL)
+		scan->archive = archive;
 	scan->only_item = true;
 	scan->is_reader = true;
 }
@@ -690,11 +705,11 @@ NextDescending(DayScan *scan, DayGroup *group)
 }
 
 /*
- * ZbxhistDayScanNext finds the next group; returns false at the end.  What it
- * found before is not valid any more.
+ * ZbxhistDayScanNextPlace finds where the next group is, and its bytes as they are
+ * stored, unless it is of runs; returns false at the end.
  */
 bool
-ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
+ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
 {
 	MemoryContext old = MemoryContextSwitchTo(scan->context);
 	bool		found = false;
@@ -709,6 +724,21 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 		found = NextTuple(scan, group);
 	else if (scan->phase != SCAN_DONE)
 		found = NextAscending(scan, group);
+	if (found && scan->phase != SCAN_RUNS)
+		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
+	MemoryContextSwitchTo(old);
+	return found;
+}
+
+/*
+ * ZbxhistDayScanNext finds the next group; returns false at the end.  What it
+ * found before is not valid any more.
+ */
+bool
+ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
+{
+	Datum		payload;
+	bool		found = ZbxhistDayScanNextPlace(scan, group, &payload);
 
 	if (found && scan->phase != SCAN_RUNS)
 	{
@@ -716,13 +746,11 @@ ZbxhistDayScanNext(DayScan *scan, DayGroup *group)
 		ZbxhistLendScan(scan->times, scan->index_scan,
 						scan->phase >= SCAN_HEAP, scan->has_one_page);
 	}
-	else if (!found)
-	{
-		scan->phase = SCAN_DONE;
-		ExecClearTuple(scan->slot);
-	}
-	MemoryContextSwitchTo(old);
-	return found;
+	if (found)
+		return true;
+	scan->phase = SCAN_DONE;
+	ExecClearTuple(scan->slot);
+	return false;
 }
 
 /*
@@ -802,29 +830,13 @@ ZbxhistDayScanPlaces(DayScan *scan)
 				   PG_INT32_MIN,
 				   PG_INT64_MAX, PG_INT32_MAX);
 	scan->phase = SCAN_REST;
+	scan->last_itemid = PG_INT64_MAX;
 	MemoryContextSwitchTo(old);
 }
 
 /*
- * ZbxhistDayScanNextPlace finds where the next group begins and ends, and its
- * bytes, which are as they are stored; returns false at the end.
- */
-bool
-ZbxhistDayScanNextPlace(DayScan *scan, DayGroup *group, Datum *payload)
-{
-	MemoryContext old = MemoryContextSwitchTo(scan->context);
-	bool		found = NextTuple(scan, group);
-
-	MemoryContextSwitchTo(old);
-	if (found)
-		*payload = scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1];
-	return found;
-}
-
-/*
- * ZbxhistDayScanNumRows returns how many rows of the table have been read when
- * the scan has found so many groups: runs, or these and rows that have shared
- * times.
+ * ZbxhistDayScanNumRows returns how many rows of the table have been read when the scan
+ * has found so many groups: runs, or these and rows that have shared times.
  */
 int64
 ZbxhistDayScanNumRows(const DayScan *scan, int64 ngroups)
@@ -844,8 +856,7 @@ ZbxhistDayScanTimes(const DayScan *scan)
 }
 
 /*
- * ZbxhistDayScanXmin returns the transaction that has stored the group found
- * last.
+ * ZbxhistDayScanXmin returns the transaction that has stored the group found last.
  */
 TransactionId
 ZbxhistDayScanXmin(DayScan *scan)

@@ -83,9 +83,7 @@ ZbxhistOpenDayReader(Relation day, const DayReaderSpec *spec)
 									  spec->wanted);
 	SetWantedPacked(reader);
 	reader->scan = ZbxhistBeginDayScan(day, reader->layout, spec->snapshot);
-	ZbxhistDayScanOnlyItem(reader->scan);
-	if (spec->may_miss)
-		ZbxhistDayScanMayMiss(reader->scan);
+	ZbxhistDayScanOnlyItem(reader->scan, spec->archive, spec->may_miss);
 	ZbxhistDayScanCount(reader->scan, &spec->counters->runs);
 	spec->counters->days++;
 	MemoryContextSwitchTo(old);
@@ -423,6 +421,7 @@ DecodeInRange(DayReader *reader, bool is_partly)
 	ScanCounters *counters = reader->spec->counters;
 	MemoryContext old;
 
+	ZbxhistDayScanLoad(reader->scan, &reader->group);
 	reader->decoded = -1;
 	MemoryContextReset(reader->segment_context);
 	old = MemoryContextSwitchTo(reader->segment_context);

@@ -35,6 +35,7 @@ typedef struct DayReaderSpec
 	LOCKMODE	release;		/* lock of days that are left; NoLock: it
 								 * stays */
 	ScanCounters *counters;
+	ArchiveReader *archive;		/* NULL: each day has one of its own */
 } DayReaderSpec;
 
 typedef struct DayReader

@@ -38,6 +38,7 @@
 #include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/lmgr.h"
@@ -48,6 +49,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "packed/day/archived_group.h"
 #include "packed/day/day_index.h"
 #include "packed/day/open_days.h"
 
@@ -203,6 +205,96 @@ ZbxhistOpenDay(Oid relid, LOCKMODE lockmode)
 	return try_table_open(relid, lockmode);
 }
 
+/* ---- archived groups that will be next ---- */
+
+/*
+ * WantItem wants the archived groups of an item in the scan's day; returns false if
+ * there are some that are not archived, or no more are fetched.
+ */
+static bool
+WantItem(OpenDays *days, DayScan *scan, Relation day, int64 itemid)
+{
+	ItemRange	range = *days->range;
+	DayGroup	group;
+	Datum		payload;
+
+	range.itemid = itemid;
+	ZbxhistDayScanItem(scan, &range);
+	while (ZbxhistDayScanNextPlace(scan, &group, &payload))
+	{
+		struct varlena *archived = PG_DETOAST_DATUM_PACKED(payload);
+
+		if (!ZbxhistIsArchived(archived) ||
+			!ZbxhistWantArchived(days->spec.archive, day, archived,
+								 range.is_descending))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * WantDay does so for a day, from the item in hand on if it is the day in hand; a day
+ * that is not free is left out.  As for other hints, dead groups are as good.
+ */
+static bool
+WantDay(OpenDays *days, Oid relid)
+{
+	bool		is_in_hand = relid == RelationGetRelid(days->reader->rel);
+	Relation	day;
+	DayScan    *scan;
+	bool		result = true;
+
+	if (!ConditionalLockRelationOid(relid, days->lockmode))
+		return true;
+	day = try_table_open(relid, NoLock);
+	if (day == NULL)
+	{
+		UnlockRelationOid(relid, days->lockmode);
+		return true;
+	}
+	scan = ZbxhistBeginDayScan(day, days->reader->layout, SnapshotAny);
+	if (days->nitems == 0)
+		result = WantItem(days, scan, day, days->range->itemid);
+	for (int i = 0; result && i < days->nitems; i++)
+	{
+		if (!is_in_hand || days->items[i] >= days->range->itemid)
+			result = WantItem(days, scan, day, days->items[i]);
+	}
+	ZbxhistEndDayScan(scan);
+	table_close(day, days->lockmode);
+	return result;
+}
+
+/*
+ * WantAhead says which archived groups will be read after the one that is asked
+ * for: those of the same items in this day and those that come next.
+ */
+static bool
+WantAhead(void *arg)
+{
+	OpenDays   *days = arg;
+	PartitionWalk walk;
+	WalkStep	step;
+	Oid			relid;
+
+	if (days->walk == NULL || days->reader == NULL)
+		return false;
+	walk = *days->walk;
+	relid = RelationGetRelid(days->reader->rel);
+	while (WantDay(days, relid))
+	{
+		CHECK_FOR_INTERRUPTS();
+		do
+		{
+			if (!ZbxhistWalkNext(&walk, &step))
+				return true;
+			ZbxhistWalkArrived(&walk, &step);
+		} while (!step.is_day || step.has_runs);
+		relid = step.relid;
+	}
+	return true;
+}
+
 /* ---- entering and leaving ---- */
 
 /*
@@ -221,6 +313,7 @@ ZbxhistInitOpenDays(OpenDays *days, Relation table, Snapshot snapshot,
 	days->spec.snapshot = snapshot;
 	days->spec.release = release;
 	days->spec.counters = &days->counters;
+	days->spec.archive = ZbxhistBeginArchiveReader(WantAhead, days);
 	days->lockmode = lockmode;
 	days->context = CurrentMemoryContext;
 }
@@ -233,6 +326,7 @@ void
 ZbxhistRestartDays(OpenDays *days)
 {
 	ZbxhistLeaveDay(days);
+	ZbxhistRestartArchive(days->spec.archive, days->reads_all);
 	days->kept.hint = 0;
 	days->distance = 0;
 	days->nahead = 0;

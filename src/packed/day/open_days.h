@@ -26,6 +26,13 @@ typedef struct OpenDays
 	DayReader  *idle;			/* of one that has been left, or NULL */
 	KeptTables	kept;			/* of DayReader: of days that are kept open */
 
+	/* what is read, for archived groups that will be next; NULL: nobody knows */
+	const PartitionWalk *walk;
+	const ItemRange *range;		/* of the item in hand */
+	int			nitems;			/* items of each day; 0: just that one */
+	const int64 *items;			/* sorted */
+	bool		reads_all;		/* to the end, whatever comes */
+
 	/* days that are asked for before they are read */
 	int			distance;		/* how many; 0 unless days come from disk */
 	PartitionWalk ahead;		/* over those that have been asked for */

@@ -312,6 +312,11 @@ ZbxhistStartPackedScan(PackedScan *scan, const ScanBounds *bounds)
 	ZbxhistPackedScanDays(scan);
 	ZbxhistRestartDays(&scan->open);
 	scan->bounds = *bounds;
+	scan->open.walk = bounds->items != NULL && bounds->keys == NULL &&
+		bounds->tids == NULL ? &scan->walk : NULL;
+	scan->open.range = &scan->range;
+	scan->open.nitems = bounds->is_by_item ? 0 : bounds->nitems;
+	scan->open.items = scan->bounds.items;
 	scan->open.keeps_days |= bounds->is_by_item;
 	ZbxhistBoundsRange(&scan->bounds, &scan->range);
 	scan->walked = scan->range;

@@ -515,7 +515,9 @@ GetForeignPlan(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	}
 	private = list_make5(list_make1_oid(packed->parent), kinds,
 						 WantedAttributes(rel, local),
-						 list_nth(path->fdw_private, PATH_ORDER),
+						 lappend_int(list_copy(list_nth(path->fdw_private,
+														PATH_ORDER)),
+									 root->tuple_fraction == 0),
 						 list_make1_int(false));
 	return make_foreignscan(targets, local, rel->relid, values, private, NIL,
 							exact, outer);

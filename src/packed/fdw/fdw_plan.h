@@ -71,7 +71,8 @@ enum PackedPlanPart
 enum PackedOrderPart
 {
 	ORDER_IS_DESCENDING,		/* newest first */
-	ORDER_IS_BY_ITEM			/* by item first */
+	ORDER_IS_BY_ITEM,			/* by item first */
+	ORDER_READS_ALL				/* of PLAN_ORDER: no LIMIT or the like */
 };
 
 /* fdw_plan.c */

@@ -85,6 +85,7 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 {
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	FdwScanState *state = ZbxhistBeginFdwScan(node);
+	ForeignScan *plan = (ForeignScan *) node->ss.ps.plan;
 	Relation	parent;
 
 	node->fdw_state = state;
@@ -103,6 +104,8 @@ BeginForeignScan(ForeignScanState *node, int eflags)
 										 state->wants_tid ||
 										 state->wants_tuple ||
 										 ZbxhistHasTids(state->kinds));
+	state->scan->open.reads_all =
+		list_nth_int(list_nth(plan->fdw_private, PLAN_ORDER), ORDER_READS_ALL);
 }
 
 /* ---- scanning ---- */

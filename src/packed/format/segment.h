@@ -94,6 +94,8 @@ typedef struct GroupReader
 {
 	const uint8 *data;
 	uint32		length;
+	uint32		nhere;			/* bytes that are in data: all, or up to the
+								 * directory's end */
 	int			ncolumns;
 	bool		is_whole;		/* all segments are there, not just an item's */
 	int			nsegments;
@@ -135,8 +137,9 @@ extern void ZbxhistFreeGroupWriter(GroupWriter *writer);
 /* segment_reader.c */
 extern bool ZbxhistOpenGroup(GroupReader *reader, const uint8 *data,
 							 size_t length, int ncolumns);
-extern bool ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data,
-								 size_t length, int ncolumns, int64 itemid);
+extern bool ZbxhistOpenDirectory(GroupReader *reader, const uint8 *data,
+								 size_t nhere, size_t length, int ncolumns,
+								 const int64 *itemid);
 extern bool ZbxhistOpenTimes(GroupReader *reader, const uint8 *data,
 							 size_t length, const int64 *itemid);
 extern int	ZbxhistNewerFormat(const GroupReader *reader);

@@ -373,7 +373,7 @@ ZbxhistGetDirectory(ByteReader *bytes, GroupReader *reader, uint32 offset,
 	for (i = 0; i < DIRECTORY_NUMBERS; i++)
 		if (!get_directory_column(bytes, &columns[i],
 								  count_numbers(reader->nsegments, i),
-								  reader->data + reader->length))
+								  reader->data + reader->nhere))
 			return false;
 	reader->segments = palloc(sizeof(SegmentInfo) * (reader->nsegments + 1));
 	reader->stats = palloc(sizeof(StatsReader));

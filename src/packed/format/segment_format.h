@@ -33,7 +33,7 @@
  *
  * For a group that is stored on another server stand, after magic, version and
  * kind, the CRC-32C of all of its bytes, the copy of the day that has it, its number
- * there, and their number.
+ * there, and their number; then maybe its bytes up to the directory's end.
  *
  * Statistics of doubles may begin with the rest of the sum (segment_rest.c).
  *
@@ -64,7 +64,7 @@
 #define ARCHIVED_COPY_OFFSET 8	/* UUID of the copy of the day */
 #define ARCHIVED_NUMBER_OFFSET 24	/* number in it (8 bytes) */
 #define ARCHIVED_LENGTH_OFFSET 32	/* of the group (4) */
-#define ARCHIVED_LENGTH 36		/* its own */
+#define ARCHIVED_LENGTH 36		/* up to the group's directory */
 
 /* bits that a column of a segment may have */
 #define COLUMN_ALL 0x3F

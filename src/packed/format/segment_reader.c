@@ -51,10 +51,10 @@ get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader,
 	uint64		ncolumns,
 				nsegments;
 
-	if (!is_group(data, reader->length, kind))
+	if (!is_group(data, reader->nhere, kind))
 		return false;
 	bytes->next = data + GROUP_FIXED_LENGTH;
-	bytes->end = data + reader->length;
+	bytes->end = data + reader->nhere;
 	if (!ZbxhistGetVarint(bytes, &ncolumns) || ncolumns != reader->ncolumns ||
 		!ZbxhistGetVarint(bytes, &nsegments) ||
 		!codec_get_part(bytes, directory))
@@ -67,20 +67,22 @@ get_header(ByteReader *bytes, ByteReader *directory, GroupReader *reader,
 	return true;
 }
 
-/* Opens a group for an item, or all if item is null. */
+/* Opens a group for an item, or all if item is null; nhere bytes are there. */
 static bool
-open_group(GroupReader *reader, const uint8 *data, size_t length, int ncolumns,
-		   uint8 kind, const int64 *item)
+open_group(GroupReader *reader, const uint8 *data, size_t nhere,
+		   size_t length, int ncolumns, uint8 kind, const int64 *item)
 {
 	ByteReader	bytes;
 	ByteReader	directory;
 	size_t		header;
 
 	memset(reader, 0, sizeof(*reader));
-	if (length > PG_INT32_MAX || ncolumns < 1 || ncolumns > MAX_COLUMNS)
+	if (length > PG_INT32_MAX || nhere > length || ncolumns < 1 ||
+		ncolumns > MAX_COLUMNS)
 		return false;
 	reader->data = data;
 	reader->length = length;
+	reader->nhere = nhere;
 	reader->ncolumns = ncolumns;
 	reader->is_whole = item == NULL;
 	if (!get_header(&bytes, &directory, reader, kind))
@@ -100,30 +102,33 @@ bool
 ZbxhistOpenGroup(GroupReader *reader, const uint8 *data, size_t length,
 				 int ncolumns)
 {
-	return open_group(reader, data, length, ncolumns, GROUP_VALUES, NULL);
+	return open_group(reader, data, length, length, ncolumns, GROUP_VALUES,
+					  NULL);
 }
 
 /*
- * The same for a caller that wants only one item: segments of others are not
- * there, and there may be none.
+ * The same for a caller that wants only one item, unless itemid is NULL: segments of
+ * others are not there, and there may be none.  If only the first nhere bytes are
+ * there, no segment can be decoded.
  */
 bool
-ZbxhistOpenGroupItem(GroupReader *reader, const uint8 *data, size_t length,
-					 int ncolumns, int64 itemid)
+ZbxhistOpenDirectory(GroupReader *reader, const uint8 *data, size_t nhere,
+					 size_t length, int ncolumns, const int64 *itemid)
 {
-	return open_group(reader, data, length, ncolumns, GROUP_VALUES, &itemid);
+	return open_group(reader, data, nhere, length, ncolumns, GROUP_VALUES,
+					  itemid);
 }
 
 /*
- * Opens a group of vectors, as the two above: for one, or if itemid is null,
+ * Opens a group of vectors, as above: for one, or if itemid is null,
  * for all of them.
  */
 bool
 ZbxhistOpenTimes(GroupReader *reader, const uint8 *data, size_t length,
 				 const int64 *itemid)
 {
-	return open_group(reader, data, length, TIMES_COLUMNS, GROUP_TIMES,
-					  itemid);
+	return open_group(reader, data, length, length, TIMES_COLUMNS,
+					  GROUP_TIMES, itemid);
 }
 
 /*
@@ -135,7 +140,7 @@ ZbxhistNewerFormat(const GroupReader *reader)
 {
 	const uint8 *data = reader->data;
 
-	if (data == NULL || reader->length < GROUP_FIXED_LENGTH ||
+	if (data == NULL || reader->nhere < GROUP_FIXED_LENGTH ||
 		data[0] != GROUP_MAGIC_0 || data[1] != GROUP_MAGIC_1 ||
 		data[2] <= GROUP_VERSION)
 		return 0;
@@ -167,6 +172,8 @@ ZbxhistCheckSegment(const GroupReader *reader, int segment)
 
 	if (reader->decoded != NULL)
 		return true;
+	if (info->offset + info->length > reader->nhere)
+		return false;
 	return codec_load32(data) == ZbxhistSegmentChecksum(data, info->length);
 }
 

@@ -34,6 +34,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
+#include "packed/day/archived_group.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
 #include "packed/day/day_version.h"
@@ -49,6 +50,7 @@ typedef struct ArchiveState
 	Relation	new_day;
 	const pg_uuid_t *copy;
 	DayWriter  *writer;
+	DayLayout  *layout;			/* of both tables */
 	TupleTableSlot *slot;		/* row of the old table */
 	int64		ngroups;		/* without shared times */
 	int64		nrows;
@@ -93,7 +95,8 @@ StandIn(ArchiveState *state, const DayGroup *group)
 	state->ngroups++;
 	state->nrows += group->nrows;
 	return PointerGetDatum(ZbxhistMakeArchived(state->copy, state->ngroups,
-											   payload));
+											   payload,
+											   state->layout->npacked));
 }
 
 /*
@@ -128,9 +131,8 @@ WriteStandIns(ArchiveState *state)
 										   "zbxhist archived group",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->slot = table_slot_create(state->day, NULL);
-	state->writer = ZbxhistBeginDayWrite(state->new_day,
-										 ZbxhistDayLayout(state->new_day),
-										 true);
+	state->layout = ZbxhistDayLayout(state->new_day);
+	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
 	index_rescan(scan, NULL, 0, NULL, 0);
 	while (index_next(scan, ForwardScanDirection, state->slot))
 		WriteStandIn(state);

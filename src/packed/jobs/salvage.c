@@ -733,9 +733,8 @@ SalvageGroup(Salvage *salvage, StoredGroup *stored)
 	char	   *error = "damaged row";
 
 	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(salvage->unpacking.day, &salvage->archive,
-									  salvage->context, stored->payload,
-									  &error);
+		payload = ZbxhistFetchPayload(salvage->unpacking.day, salvage->archive,
+									  stored->payload, &error);
 	if (payload != NULL)
 	{
 		report->bytes = VARDATA_ANY(payload);
@@ -802,6 +801,7 @@ SalvageDay(Salvage *salvage)
 
 	salvage->snapshot = RegisterSnapshot(GetLatestSnapshot());
 	salvage->times = ZbxhistBeginCarefulTimes(day, salvage->snapshot);
+	salvage->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	for (BlockNumber block = 0; block < nblocks; block++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(salvage->block_context);

@@ -272,9 +272,8 @@ VerifyTimes(VerifyState *state, const StoredGroup *stored)
 	const char *problem;
 
 	if (stored->payload != NULL)
-		payload = ZbxhistFetchPayload(state->day, &state->archive,
-									  state->outer_context, stored->payload,
-									  &error);
+		payload = ZbxhistFetchPayload(state->day, state->archive,
+									  stored->payload, &error);
 	problem = payload == NULL ? error :
 		ZbxhistWhyNotTimes(&stored->group, (uint8 *) VARDATA_ANY(payload),
 						   VARSIZE_ANY_EXHDR(payload));
@@ -307,9 +306,8 @@ VerifyGroup(VerifyState *state, const StoredGroup *stored)
 		AddGroupProblem(state, "damaged row");
 		return;
 	}
-	payload = ZbxhistFetchPayload(state->day, &state->archive,
-								  state->outer_context, stored->payload,
-								  &error);
+	payload = ZbxhistFetchPayload(state->day, state->archive,
+								  stored->payload, &error);
 	if (payload == NULL)
 	{
 		AddGroupProblem(state, error);
@@ -620,6 +618,7 @@ OpenState(VerifyState *state, Oid day)
 		state->to_clock = entry.to_clock;
 	}
 	state->times = ZbxhistBeginCarefulTimes(state->day, state->snapshot);
+	state->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	state->outer_context = CurrentMemoryContext;
 	state->max_places = 1024;
 	state->places = palloc(sizeof(DayGroup) * state->max_places);
