@@ -26,8 +26,10 @@ BEGIN
     PERFORM zbxhist_internal.lock_for_hand(parent);
     RETURN CASE step
         WHEN 'pack' THEN zbxhist_internal.pack_partition(parent, relation)
-        WHEN 'repack' THEN zbxhist_internal.repack_day(parent, relation)
-        WHEN 'compact' THEN zbxhist_internal.compact_by_hand(parent, relation)
+        WHEN 'repack' THEN zbxhist_internal.rewrite_days(parent, 'repack', ARRAY[relation])
+        WHEN 'compact' THEN coalesce((SELECT zbxhist_internal.rewrite_days(parent, 'compact', c.days)
+                                         FROM zbxhist_internal.compactable_days(parent, true) c
+                                        WHERE c.days[1] = relation), 'done')
         WHEN 'archive' THEN zbxhist_internal.archive_day(parent, relation)
         WHEN 'unarchive' THEN zbxhist_internal.unarchive_day(parent, relation)
         WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)

@@ -40,6 +40,15 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.set_action IS
 'Notes the batched action that begins, for the view progress (internal)';
 
+CREATE FUNCTION zbxhist_internal.has_begun(parent regclass, action text, relation text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM zbxhist.parent_state s
+                    WHERE s.parent = has_begun.parent AND s.action = has_begun.action
+                      AND s.relation = has_begun.relation AND s.action_pid = pg_backend_pid())
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.has_begun IS 'Whether this session has noted that it begins an action (internal)';
+
 -- A lock not got, a deadlock, rows that some transactions still see otherwise:
 -- the next run tries again, and mostly succeeds.
 CREATE FUNCTION zbxhist_internal.is_transient(sqlstate text) RETURNS boolean

@@ -5,7 +5,6 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     problem text;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have packed it, or the policy has been changed
     IF NOT EXISTS (SELECT FROM zbxhist_internal.packable_partitions(parent, partition)) THEN
         RETURN 'done';
@@ -50,125 +49,71 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.skip_in_use IS
 'Whether to leave a partition unpacked in this run, since it is in use by a transaction that is not to be waited for; notes that (internal)';
 
--- What is in the way goes by itself, so it is no error.  A day that could not
--- be repacked after all is not tried again for some hours; one that never can
--- be, which is noted here, not before it has grown.
-CREATE FUNCTION zbxhist_internal.step_repack(parent regclass, day regclass) RETURNS text
+-- What is in the way goes by itself, so it is no error; what could not be written
+-- after all is tried again after an hour, or some.  A day that never can be, since it
+-- is damaged or something depends on it, is not repacked before it has grown, and
+-- never compacted; which is noted here.
+CREATE FUNCTION zbxhist_internal.step_rewrite(parent regclass, day regclass, step text) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
-    has_begun CONSTANT boolean := EXISTS (
-        SELECT FROM zbxhist.parent_state s
-         WHERE s.parent = step_repack.parent AND s.action = 'repack'
-           AND s.relation = day::text AND s.action_pid = pg_backend_pid());
-    bytes   bigint;
-    answer  text;
-    problem text;
-    state   text;
+    started   CONSTANT timestamptz := clock_timestamp();
+    has_begun CONSTANT boolean := zbxhist_internal.has_begun(parent, step, day::text);
+    days      regclass[] := ARRAY[day];
+    culprit   text := day::text;
+    bytes     bigint;
+    answer    text;
+    problem   text;
+    state     text;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
-    -- another run may have repacked it
-    SELECT w.bytes INTO bytes FROM zbxhist_internal.wasteful_days(parent) w WHERE w.day = step_repack.day;
+    -- another run may have done it
+    IF step = 'compact' THEN
+        SELECT c.days INTO days FROM zbxhist_internal.compactable_days(parent) c WHERE c.days[1] = step_rewrite.day;
+    ELSE
+        SELECT w.bytes INTO bytes FROM zbxhist_internal.wasteful_days(parent) w WHERE w.day = step_rewrite.day;
+    END IF;
     IF NOT FOUND THEN
         RETURN 'done';
-    END IF;
-    IF NOT has_begun AND NOT zbxhist_internal.may_repack(parent) THEN
+    ELSIF step = 'repack' AND NOT has_begun AND NOT zbxhist_internal.may_repack(parent) THEN
         RETURN 'later';
     END IF;
     BEGIN
-        answer := zbxhist_internal.repack_day(parent, day);
+        answer := zbxhist_internal.rewrite_days(parent, step, days);
         IF answer = 'more' THEN
             UPDATE zbxhist.parent_state s
                SET repack_after = greatest(s.repack_after, clock_timestamp() - interval '1 hour')
                                 + bytes / zbxhist_internal.repack_limit()::float8 * interval '1 hour'
-             WHERE s.parent = step_repack.parent;
+             WHERE s.parent = step_rewrite.parent AND step = 'repack';
         END IF;
         IF answer <> 'wait' THEN
             RETURN answer;
         END IF;
         problem := 'some transactions do not see its newest rows yet';
-        answer := 'postponed';
     EXCEPTION
         WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
-            UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
-             WHERE d.day = step_repack.day AND has_begun;
-            answer := 'postponed';
+            UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp() WHERE d.day = ANY (days) AND has_begun;
         WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
             GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
             UPDATE zbxhist.packed_day d
                SET packed_bytes = bytes, packed_rows = d.nrows, repacked_at = clock_timestamp()
-             WHERE d.day = step_repack.day;
-            PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
-                                                state, problem);
-            PERFORM zbxhist_internal.note_outcome(parent, 'repack', day::text, 'failed', state, problem);
-            answer := 'failed';
-    END;
-    IF answer = 'postponed' THEN
-        PERFORM zbxhist_internal.log_action(parent, 'repack', day::text, NULL, NULL, started, NULL,
-                                            NULL, 'postponed: ' || problem);
-    END IF;
-    PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
-    RETURN answer;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_repack IS
-'Maintenance: repacks a packed day that wastes space; later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
-
--- What is in the way goes by itself, so it is no error; what could not be made
--- one after all is tried again in an hour.  A day that never can be, since it is
--- damaged or something depends on it, is left out from then on.
-CREATE FUNCTION zbxhist_internal.step_compact(parent regclass, day regclass) RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
-    has_begun CONSTANT boolean := EXISTS (
-        SELECT FROM zbxhist.parent_state s
-         WHERE s.parent = step_compact.parent AND s.action = 'compact'
-           AND s.relation = day::text AND s.action_pid = pg_backend_pid());
-    days    regclass[];
-    answer  text;
-    problem text;
-    state   text;
-    culprit text;
-BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
-    -- another run may have compacted it
-    SELECT c.days INTO days FROM zbxhist_internal.compactable_days(parent) c WHERE c.days[1] = step_compact.day;
-    IF NOT FOUND THEN
-        RETURN 'done';
-    END IF;
-    BEGIN
-        answer := zbxhist_internal.rewrite_days(parent, 'compact', days);
-        IF answer <> 'wait' THEN
-            RETURN answer;
-        END IF;
-        problem := 'some transactions do not see its newest rows yet';
-    EXCEPTION
-        WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT;
-            UPDATE zbxhist.packed_day d SET repacked_at = clock_timestamp()
-             WHERE d.day = ANY (days) AND has_begun;
-        WHEN data_corrupted OR index_corrupted OR dependent_objects_still_exist OR datatype_mismatch THEN
-            GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
-            culprit := zbxhist_internal.note_culprit(days, state, problem)::text;
-            PERFORM zbxhist_internal.log_action(parent, 'compact', culprit, NULL, NULL, started, NULL,
-                                                state, problem);
-            PERFORM zbxhist_internal.note_outcome(parent, 'compact', culprit, 'failed', state, problem);
+             WHERE d.day = step_rewrite.day AND step = 'repack';
+            IF step = 'compact' THEN
+                culprit := zbxhist_internal.note_culprit(days, state, problem);
+            END IF;
+            PERFORM zbxhist_internal.log_action(parent, step, culprit, NULL, NULL, started, NULL, state, problem);
+            PERFORM zbxhist_internal.note_outcome(parent, step, culprit, 'failed', state, problem);
     END;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     IF state IS NOT NULL THEN
         RETURN 'failed';
     END IF;
-    PERFORM zbxhist_internal.log_action(parent, 'compact', day::text, NULL, NULL, started, NULL,
-                                        NULL, 'postponed: ' || problem);
+    PERFORM zbxhist_internal.log_action(parent, step, day::text, NULL, NULL, started, NULL, NULL, 'postponed: ' || problem);
     RETURN 'postponed';
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_compact IS
-'Maintenance: makes the packed parts of a day one; postponed, if something is in the way (internal)';
+COMMENT ON FUNCTION zbxhist_internal.step_rewrite IS
+'Maintenance: repacks a packed day that wastes space (repack), or makes the packed parts of a day one (compact); later, if the limit does not allow it yet; postponed, if something is in the way (internal)';
 
 -- First an empty partition; when every transaction knows of it, the rows go
 -- there, so that each snapshot sees them at one of both places; when none sees

@@ -108,7 +108,6 @@ DECLARE
     child   regclass;
     waited  interval;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     SELECT c INTO child
       FROM zbxhist_internal.foreign_children(parent) c
       JOIN pg_class k ON k.oid = c
@@ -135,7 +134,6 @@ DECLARE
     missing CONSTANT name[] := ARRAY(SELECT zbxhist_internal.missing_route_triggers(parent));
     waited  interval;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     IF missing = '{}' THEN
         RETURN 'done';
     END IF;
@@ -162,7 +160,6 @@ DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     found   text[];
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have done it, or dropped it
     IF EXISTS (SELECT FROM zbxhist.list_partitions(parent) p
                  JOIN pg_class k ON k.oid = p.partition
@@ -207,7 +204,6 @@ DECLARE
     waited  interval;
     index   regclass;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     IF EXISTS (SELECT FROM zbxhist_internal.unfinished_indexes(parent, partition) u WHERE u.is_dropped) THEN
         waited := zbxhist_internal.lock_exclusively(partition, zbxhist_internal.short_lock_timeout());
         FOR index IN
@@ -243,7 +239,6 @@ DECLARE
     problems bigint;
     first    text;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     -- it may have been dropped, or made one with others
     IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
                      JOIN pg_class k ON k.oid = d.day

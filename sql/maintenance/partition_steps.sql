@@ -60,7 +60,6 @@ DECLARE
     made    regclass[] := '{}';
     waited  interval;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     -- another run may have done it, or its time has come
     IF place NOT IN (SELECT zbxhist_internal.partitions_to_split(parent) WHERE action = 'split'
                       UNION ALL SELECT zbxhist_internal.places_to_replace(parent) WHERE action = 'replace') THEN
@@ -100,7 +99,6 @@ DECLARE
     packed  regclass := zbxhist_internal.packed_table(parent);
     options text;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     WITH known AS (
         DELETE FROM zbxhist.packed_change c USING zbxhist.packed_day d
          WHERE c.day = d.day AND d.parent = step_attach.parent
@@ -170,7 +168,6 @@ DECLARE
     rows    bigint;
     bytes   bigint;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     IF zbxhist_internal.own_pages(parent) = 0 OR zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN 'done';
     END IF;

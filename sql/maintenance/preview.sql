@@ -1,5 +1,32 @@
 -- sql/maintenance/preview.sql
 
+CREATE FUNCTION zbxhist_internal.preview_steps(policy zbxhist.parent_config, steps text[])
+RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE s.step WHEN 'drop' THEN policy.retention_action ELSE s.step END,
+           r.relation::text, to_timestamp(r.from_clock), to_timestamp(r.to_clock),
+           CASE WHEN s.step IN ('move', 'merge') THEN w.rows
+                WHEN s.step = 'pack' OR s.step = 'drop' AND NOT r.is_packed THEN zbxhist_internal.estimated_rows(r.relation)
+                WHEN r.is_packed THEN d.nrows END,
+           CASE WHEN s.step IN ('drop', 'pack', 'unpack', 'archive') THEN pg_total_relation_size(r.relation) END
+      FROM unnest(steps) WITH ORDINALITY s (step, place)
+     -- a packed day is unpacked to be detached
+     CROSS JOIN LATERAL unnest(zbxhist_internal.targets_of(policy.parent, s.step)
+                               || CASE WHEN s.step = 'drop' AND policy.retention_action = 'detach'
+                                       THEN ARRAY(SELECT zbxhist_internal.expired_days(policy.parent)) END)
+           WITH ORDINALITY t (relation, place)
+      JOIN zbxhist_internal.list_ranges(policy.parent) r ON r.relation = t.relation
+      LEFT JOIN zbxhist.packed_day d ON d.day = t.relation
+      LEFT JOIN LATERAL (SELECT zbxhist_internal.count_waiting(policy.parent, r.from_clock, r.to_clock) AS rows
+                          WHERE s.step IN ('move', 'merge')) w ON true
+     WHERE (s.step <> 'move' OR coalesce(w.rows, 1) > 0)
+       AND (s.step <> 'unpack' OR r.relation NOT IN (SELECT zbxhist_internal.expired_days(policy.parent)))
+     ORDER BY s.place, t.place
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.preview_steps IS
+'What some steps of the next maintenance of a managed table would do (internal)';
+
 CREATE FUNCTION zbxhist_internal.preview_parent(parent regclass)
 RETURNS TABLE (action text, partition text, from_time timestamptz, to_time timestamptz, rows bigint, bytes bigint)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -16,22 +43,7 @@ BEGIN
         SELECT 'create', NULL::text, to_timestamp(w.from_clock), to_timestamp(w.to_clock),
                NULL::bigint, NULL::bigint
           FROM zbxhist_internal.wanted_ranges(policy) w;
-    RETURN QUERY
-        SELECT 'split', s.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
-               NULL::bigint, NULL::bigint
-          FROM zbxhist_internal.partitions_to_split(parent) AS s (partition),
-               zbxhist.partition_bounds(s.partition) b;
-    RETURN QUERY
-        SELECT 'replace', r.relation::text, to_timestamp(r.from_clock), to_timestamp(r.to_clock),
-               NULL::bigint, NULL::bigint
-          FROM zbxhist_internal.places_to_replace(parent) AS p (place)
-          JOIN zbxhist_internal.list_ranges(parent) r ON r.relation = p.place;
-    RETURN QUERY
-        SELECT 'move', w.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
-               zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), NULL::bigint
-          FROM zbxhist_internal.waiting_partitions(parent) AS w (partition),
-               zbxhist.partition_bounds(w.partition) b
-         WHERE coalesce(zbxhist_internal.count_waiting(parent, b.from_clock, b.to_clock), 1) > 0;
+    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{split,replace,move}');
     extend := zbxhist_internal.next_existing_range(policy);
     IF extend.from_clock IS NOT NULL THEN
         RETURN QUERY
@@ -41,32 +53,7 @@ BEGIN
                    zbxhist_internal.count_waiting(parent, coalesce(cutoff, -2147483648), extend.to_clock),
                    NULL::bigint;
     END IF;
-    RETURN QUERY
-        SELECT policy.retention_action, e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
-               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
-          FROM zbxhist_internal.expired_partitions(parent) AS e (partition),
-               zbxhist.partition_bounds(e.partition) b;
-    RETURN QUERY
-        SELECT policy.retention_action, d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
-               d.nrows, pg_total_relation_size(d.day)
-          FROM zbxhist_internal.expired_days(preview_parent.parent) AS e (day)
-          JOIN zbxhist.packed_day d ON d.day = e.day;
-    RETURN QUERY
-        SELECT 'pack', e.partition::text, to_timestamp(b.from_clock), to_timestamp(b.to_clock),
-               zbxhist_internal.estimated_rows(e.partition), pg_total_relation_size(e.partition)
-          FROM zbxhist_internal.packable_partitions(parent) AS e (partition)
-          JOIN zbxhist_internal.list_ranges(parent) b ON b.relation = e.partition;
-    RETURN QUERY
-        SELECT 'merge', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
-               zbxhist_internal.count_waiting(preview_parent.parent, d.from_clock, d.to_clock), NULL::bigint
-          FROM zbxhist_internal.waiting_days(preview_parent.parent) AS w (day)
-          JOIN zbxhist.packed_day d ON d.day = w.day
-         WHERE zbxhist_internal.has_same_columns(preview_parent.parent, d.day);
-    RETURN QUERY
-        SELECT 'unpack', d.day::text, to_timestamp(d.from_clock), to_timestamp(d.to_clock),
-               d.nrows, pg_total_relation_size(d.day)
-          FROM zbxhist_internal.altered_days(preview_parent.parent) AS a (day)
-          JOIN zbxhist.packed_day d ON d.day = a.day;
+    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{drop,pack,merge,unpack}');
     RETURN QUERY
         SELECT 'compact', c.days[1]::text, to_timestamp(c.from_clock), to_timestamp(c.to_clock), c.rows, c.bytes
           FROM zbxhist_internal.days_to_compact(preview_parent.parent) AS t (day)
@@ -78,10 +65,7 @@ BEGIN
                d.nrows, w.bytes
           FROM zbxhist_internal.wasteful_days(preview_parent.parent) w
           JOIN zbxhist.packed_day d ON d.day = w.day;
-    RETURN QUERY
-        SELECT 'archive', a.day::text, to_timestamp(a.from_clock), to_timestamp(a.to_clock),
-               a.rows, pg_total_relation_size(a.day)
-          FROM zbxhist_internal.archivable_days(preview_parent.parent) a;
+    RETURN QUERY SELECT * FROM zbxhist_internal.preview_steps(policy, '{archive}');
     IF zbxhist_internal.own_pages(parent) > 0 AND NOT zbxhist_internal.has_own_rows(parent, cutoff) THEN
         RETURN QUERY
             SELECT 'truncate', NULL::text, NULL::timestamptz, to_timestamp(cutoff),

@@ -5,7 +5,6 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     bounds record;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     SELECT p.from_clock, p.to_clock INTO bounds
       FROM zbxhist.list_partitions(parent) p WHERE p.partition = step_move.partition;
     IF NOT FOUND THEN
@@ -26,7 +25,6 @@ DECLARE
     state zbxhist.parent_state;
     batch record;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     SELECT * INTO entry FROM zbxhist.packed_day d
      WHERE d.parent = step_merge.parent AND d.day = step_merge.day AND d.partition IS NULL AND NOT d.runs
        FOR UPDATE;
@@ -77,7 +75,6 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, p
 DECLARE
     merged bigint;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     -- it may have been packed or dropped
     IF NOT EXISTS (SELECT FROM zbxhist.packed_day d
                      JOIN pg_class k ON k.oid = d.day
@@ -101,7 +98,6 @@ DECLARE
     state  zbxhist.parent_state;
     batch  record;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     IF cutoff IS NULL OR zbxhist_internal.own_pages(parent) NOT BETWEEN 1 AND 131072 THEN
         RETURN 'done';
     END IF;
@@ -153,7 +149,6 @@ DECLARE
     version xid;
     newest  bigint;
 BEGIN
-    PERFORM zbxhist_internal.require_parent(parent);
     DELETE FROM zbxhist.partition_state s
      WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.partition);
     INSERT INTO zbxhist.partition_state AS s (partition, parent, settling, from_clock, to_clock)

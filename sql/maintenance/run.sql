@@ -90,42 +90,16 @@ BEGIN
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     BEGIN
-        answer := CASE step
-            WHEN 'take_up' THEN zbxhist_internal.step_take_up(parent)
-            WHEN 'begin' THEN zbxhist_internal.step_begin(parent)
-            WHEN 'owner' THEN zbxhist_internal.step_owner(parent)
-            WHEN 'premake' THEN zbxhist_internal.step_premake(parent)
-            WHEN 'split' THEN zbxhist_internal.step_replace(parent, relation, step)
-            WHEN 'replace' THEN zbxhist_internal.step_replace(parent, relation, step)
-            WHEN 'trigger' THEN zbxhist_internal.step_trigger(parent)
-            WHEN 'align' THEN zbxhist_internal.step_align(parent, relation)
-            WHEN 'index' THEN zbxhist_internal.step_index(parent, relation)
-            WHEN 'extend' THEN zbxhist_internal.step_extend(parent)
-            WHEN 'move' THEN zbxhist_internal.step_move(parent, relation)
-            WHEN 'attach' THEN zbxhist_internal.step_attach(parent)
-            WHEN 'unpack' THEN zbxhist_internal.step_unpack(parent, relation)
-            WHEN 'drop' THEN zbxhist_internal.step_drop(parent, relation)
-            WHEN 'pack' THEN zbxhist_internal.step_pack(parent, relation)
-            WHEN 'merge' THEN zbxhist_internal.step_merge(parent, relation)
-            WHEN 'merge_runs' THEN zbxhist_internal.step_merge_runs(parent, relation)
-            WHEN 'repack' THEN zbxhist_internal.step_repack(parent, relation)
-            WHEN 'compact' THEN zbxhist_internal.step_compact(parent, relation)
-            WHEN 'archive' THEN zbxhist_internal.step_archive(parent, relation)
-            WHEN 'archive_reach' THEN zbxhist_internal.step_reach_archive(parent, relation)
-            WHEN 'archive_clean' THEN zbxhist_internal.step_clean_archive(parent)
-            WHEN 'expire' THEN zbxhist_internal.step_expire(parent)
-            WHEN 'verify' THEN zbxhist_internal.step_verify(parent)
-            WHEN 'inspect' THEN zbxhist_internal.step_inspect(parent, relation)
-            WHEN 'truncate' THEN zbxhist_internal.step_truncate(parent)
-            WHEN 'undo_begin' THEN zbxhist_internal.step_undo_begin(parent)
-            WHEN 'undo_move' THEN zbxhist_internal.step_undo_move(parent, relation)
-            WHEN 'undo_settle' THEN zbxhist_internal.step_undo_settle(parent)
-            WHEN 'undo_drop' THEN zbxhist_internal.step_undo_drop(parent, relation)
-            WHEN 'undo_end' THEN zbxhist_internal.step_undo_end(parent)
-            WHEN 'auditlog' THEN zbxhist_internal.step_auditlog(parent)
-            WHEN 'measure' THEN zbxhist_internal.step_measure(parent)
-            WHEN 'end' THEN zbxhist_internal.step_end(parent)
-        END;
+        -- what an undo has ended or somebody has dropped meanwhile needs no beginning
+        IF step !~ '^(take_up|auditlog|archive_clean|archive_reach|measure|end|undo_.*)$' THEN
+            PERFORM zbxhist_internal.require_parent(parent);
+        END IF;
+        EXECUTE format('SELECT zbxhist_internal.%s', CASE
+            WHEN step IN ('split', 'replace') THEN 'step_replace($1, $2, $3)'
+            WHEN step IN ('repack', 'compact') THEN 'step_rewrite($1, $2, $3)'
+            WHEN step = 'archive_clean' THEN 'step_clean_archive($1)'
+            WHEN step = 'archive_reach' THEN 'step_reach_archive($1, $2)'
+            ELSE quote_ident('step_' || step) || CASE WHEN relation IS NULL THEN '($1)' ELSE '($1, $2)' END END) INTO answer USING parent, relation, step;
         -- who answers that it failed has noted why
         IF answer <> 'failed' THEN
             PERFORM zbxhist_internal.note_outcome(parent, step, label, answer, NULL, answer);
@@ -202,16 +176,12 @@ $$;
 COMMENT ON PROCEDURE zbxhist_internal.repeat_step IS
 'Runs a step of maintenance until it is done, in a transaction each time (internal)';
 
-CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+-- A null stands for the table itself.
+CREATE FUNCTION zbxhist_internal.targets_of(parent regclass, step text) RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    started CONSTANT timestamptz := clock_timestamp();
-    problem text;
-    state   text;
-    result  regclass[];
+    result regclass[];
 BEGIN
-    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
-    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
     result := CASE step
         WHEN 'move' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_partitions(parent) w
                                 WHERE zbxhist_internal.may_wait(parent))
@@ -226,9 +196,9 @@ BEGIN
                                            WHERE zbxhist_internal.deletion_clock(parent) IS NOT NULL)
         WHEN 'pack' THEN ARRAY(SELECT zbxhist_internal.packable_partitions(parent))
         WHEN 'merge' THEN ARRAY(SELECT w FROM zbxhist_internal.waiting_days(parent) w
-                                 WHERE zbxhist_internal.has_same_columns(work_list.parent, w))
+                                 WHERE zbxhist_internal.has_same_columns(targets_of.parent, w))
         WHEN 'merge_runs' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                      WHERE d.parent = work_list.parent AND d.runs
+                                      WHERE d.parent = targets_of.parent AND d.runs
                                         AND pg_relation_size(d.day) > 0
                                       ORDER BY d.from_clock)
         WHEN 'repack' THEN ARRAY(SELECT w.day FROM zbxhist_internal.wasteful_days(parent) w
@@ -236,18 +206,22 @@ BEGIN
         WHEN 'compact' THEN ARRAY(SELECT zbxhist_internal.days_to_compact(parent))
         WHEN 'archive' THEN ARRAY(SELECT a.day FROM zbxhist_internal.archivable_days(parent) a)
         WHEN 'unpack' THEN ARRAY(SELECT d.day FROM zbxhist.packed_day d
-                                  WHERE d.parent = work_list.parent AND NOT d.runs
+                                  WHERE d.parent = targets_of.parent AND NOT d.runs
                                     AND (d.partition IS NOT NULL
                                          OR NOT EXISTS (SELECT FROM zbxhist.parent_config c
-                                                      WHERE c.parent = work_list.parent AND c.routing)
-                                         OR d.day IN (SELECT zbxhist_internal.altered_days(work_list.parent))
+                                                      WHERE c.parent = targets_of.parent AND c.routing)
+                                         OR d.day IN (SELECT zbxhist_internal.altered_days(targets_of.parent))
                                          -- it is detached as a partition
-                                         OR zbxhist_internal.deletion_clock(work_list.parent) IS NULL
-                                            AND d.day IN (SELECT zbxhist_internal.expired_days(work_list.parent)))
+                                         OR zbxhist_internal.deletion_clock(targets_of.parent) IS NULL
+                                            AND d.day IN (SELECT zbxhist_internal.expired_days(targets_of.parent)))
                                   ORDER BY d.from_clock)
         WHEN 'inspect' THEN ARRAY(SELECT zbxhist_internal.days_to_verify(parent))
-        WHEN 'undo' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
-    END;
+        WHEN 'undo_move' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
+        WHEN 'undo_drop' THEN ARRAY(SELECT zbxhist_internal.own_children(parent))
+        WHEN 'archive_clean' THEN CASE WHEN zbxhist_internal.has_archive(parent) THEN '{NULL}'::regclass[] ELSE '{}' END
+        WHEN 'archive_reach' THEN ARRAY(SELECT a FROM zbxhist_internal.archives_to_reach(parent) a
+                                         WHERE zbxhist_internal.has_archive(parent))
+        ELSE '{NULL}' END;
     -- who may not give them to the owner of the table, see step_owner, may do nothing else
     IF result <> '{}' AND step IN ('split', 'replace', 'align', 'index', 'drop', 'pack', 'merge', 'merge_runs', 'repack', 'archive') THEN
         result := ARRAY(SELECT w.relation FROM unnest(result) WITH ORDINALITY w (relation, place)
@@ -255,6 +229,22 @@ BEGIN
                          ORDER BY w.place);
     END IF;
     RETURN result;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.targets_of IS
+'The partitions or packed days on which a step of maintenance has something to do (internal)';
+
+CREATE FUNCTION zbxhist_internal.work_list(parent regclass, step text) RETURNS regclass[]
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
+DECLARE
+    started CONSTANT timestamptz := clock_timestamp();
+    problem text;
+    state   text;
+BEGIN
+    PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
+    PERFORM zbxhist_internal.note_outcome(parent, step, NULL, 'done');
+    RETURN zbxhist_internal.targets_of(parent, step);
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, state = RETURNED_SQLSTATE;
     PERFORM zbxhist_internal.log_action(parent, step, NULL, NULL, NULL, started, NULL, state, problem);
@@ -300,95 +290,79 @@ $$;
 COMMENT ON PROCEDURE zbxhist_internal.pack_closed IS
 'Packs the partitions of a managed table whose time it is, as many as one run may, and leaves out those in use (internal)';
 
+CREATE PROCEDURE zbxhist_internal.do_step(parent regclass, step text, INOUT answer text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    relation pg_catalog.regclass;
+    began    pg_catalog.timestamptz;
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    began := clock_timestamp();
+    FOREACH relation IN ARRAY zbxhist_internal.work_list(parent, step) LOOP
+        CALL zbxhist_internal.repeat_step(parent, step, relation, answer);
+        EXIT WHEN CASE step
+            WHEN 'compact' THEN answer NOT IN ('done', 'failed')
+            WHEN 'repack' THEN answer NOT IN ('done', 'failed')
+            -- a server that cannot be had for one cannot be for the next
+            WHEN 'archive' THEN answer <> 'done'
+            -- the rest is for the next runs
+            WHEN 'inspect' THEN clock_timestamp() > began + interval '1 minute' END;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.do_step IS
+'Runs a step of maintenance for all on which it has something to do, or the table as a whole (internal)';
+
+-- What was begun by hand and broken off, or was packed with other columns.  No more
+-- than 48, two days of hours, are in both forms at once.
+CREATE PROCEDURE zbxhist_internal.unpack_due(parent regclass, INOUT answer text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    days pg_catalog.regclass[];
+BEGIN
+    CALL zbxhist_internal.next_transaction();
+    days := zbxhist_internal.work_list(parent, 'unpack');
+    FOR place IN 1 .. cardinality(days) BY 48 LOOP
+        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
+        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE zbxhist_internal.unpack_due IS
+'Unpacks all that maintenance, or an undo, wants unpacked (internal)';
+
 CREATE PROCEDURE zbxhist_internal.maintain_parent(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
-    policy    zbxhist.parent_config;
-    partition pg_catalog.regclass;
-    days      pg_catalog.regclass[];
-    answer    pg_catalog.text;
-    began     pg_catalog.timestamptz;
+    step   pg_catalog.text;
+    answer pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
-    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent;
-    IF NOT FOUND OR NOT policy.routing THEN
+    IF NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = maintain_parent.parent AND c.routing) THEN
         RETURN;
     END IF;
     CALL zbxhist_internal.repeat_step(parent, 'begin', NULL::regclass, answer);
-    IF answer = 'unfit' THEN
-        CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
-        RETURN;
-    ELSIF answer <> 'done' THEN
+    IF answer NOT IN ('done', 'unfit') THEN
         RETURN;
     END IF;
-    CALL zbxhist_internal.repeat_step(parent, 'owner', NULL::regclass, answer);
-    CALL zbxhist_internal.repeat_step(parent, 'premake', NULL::regclass, answer);
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'split') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'split', partition, answer);
+    FOREACH step IN ARRAY CASE answer WHEN 'unfit' THEN '{end}'::text[]
+        ELSE '{owner,premake,split,replace,attach,trigger,align,unpack,move,drop,pack,index,merge,truncate,expire,
+               merge_runs,verify,compact,repack,archive,archive_clean,archive_reach,inspect,measure,end}' END
+    LOOP
+        CONTINUE WHEN step IN ('move', 'merge', 'truncate', 'expire') AND zbxhist_internal.own_pages(parent) = 0
+                      OR step = 'expire' AND answer NOT IN ('done', 'postponed');
+        CASE step
+            WHEN 'unpack' THEN
+                answer := 'done';
+                CALL zbxhist_internal.unpack_due(parent, answer);
+            WHEN 'move' THEN CALL zbxhist_internal.move_waiting(parent);
+            WHEN 'pack' THEN CALL zbxhist_internal.pack_closed(parent);
+            WHEN 'merge' THEN CALL zbxhist_internal.merge_waiting(parent);
+            ELSE CALL zbxhist_internal.do_step(parent, step, answer);
+        END CASE;
     END LOOP;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'replace') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'replace', partition, answer);
-    END LOOP;
-    CALL zbxhist_internal.repeat_step(parent, 'attach', NULL::regclass, answer);
-    CALL zbxhist_internal.repeat_step(parent, 'trigger', NULL::regclass, answer);
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'align') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'align', partition, answer);
-    END LOOP;
-    -- what was begun by hand and broken off, or was packed with other columns
-    days := zbxhist_internal.work_list(parent, 'unpack');
-    FOR place IN 1 .. cardinality(days) BY 48 LOOP
-        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
-    END LOOP;
-    IF zbxhist_internal.own_pages(parent) > 0 THEN
-        CALL zbxhist_internal.move_waiting(parent);
-    END IF;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'drop') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'drop', partition, answer);
-    END LOOP;
-    CALL zbxhist_internal.pack_closed(parent);
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'index') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'index', partition, answer);
-    END LOOP;
-    IF zbxhist_internal.own_pages(parent) > 0 THEN
-        CALL zbxhist_internal.merge_waiting(parent);
-    END IF;
-    IF zbxhist_internal.own_pages(parent) > 0 THEN
-        CALL zbxhist_internal.repeat_step(parent, 'truncate', NULL::regclass, answer);
-        IF answer IN ('done', 'postponed') THEN
-            CALL zbxhist_internal.repeat_step(parent, 'expire', NULL::regclass, answer);
-        END IF;
-    END IF;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'merge_runs') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'merge_runs', partition, answer);
-    END LOOP;
-    CALL zbxhist_internal.repeat_step(parent, 'verify', NULL::regclass, answer);
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'compact') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'compact', partition, answer);
-        EXIT WHEN answer NOT IN ('done', 'failed');
-    END LOOP;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'repack') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'repack', partition, answer);
-        EXIT WHEN answer NOT IN ('done', 'failed');
-    END LOOP;
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'archive') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'archive', partition, answer);
-        -- a server that cannot be had for one cannot be for the next
-        EXIT WHEN answer <> 'done';
-    END LOOP;
-    IF zbxhist_internal.has_archive(parent) THEN
-        CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
-        FOREACH partition IN ARRAY ARRAY(SELECT zbxhist_internal.archives_to_reach(parent)) LOOP
-            CALL zbxhist_internal.repeat_step(parent, 'archive_reach', partition, answer);
-        END LOOP;
-    END IF;
-    began := clock_timestamp();
-    FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'inspect') LOOP
-        CALL zbxhist_internal.repeat_step(parent, 'inspect', partition, answer);
-        -- the rest is for the next runs
-        EXIT WHEN clock_timestamp() > began + interval '1 minute';
-    END LOOP;
-    CALL zbxhist_internal.repeat_step(parent, 'measure', NULL::regclass, answer);
-    CALL zbxhist_internal.repeat_step(parent, 'end', NULL::regclass, answer);
 END
 $$;
 

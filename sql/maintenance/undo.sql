@@ -112,7 +112,6 @@ CREATE PROCEDURE zbxhist.undo(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
     partition pg_catalog.regclass;
-    days      pg_catalog.regclass[];
     answer    pg_catalog.text;
 BEGIN
     CALL zbxhist_internal.next_transaction();
@@ -129,29 +128,20 @@ BEGIN
         EXIT WHEN answer NOT IN ('done', 'more', 'wait');
         CALL zbxhist_internal.repeat_step(parent, 'pack', partition, answer);
     END LOOP;
-    -- no more of them are in both forms at once than 48, two days of hours
-    days := zbxhist_internal.work_list(parent, 'unpack');
-    FOR place IN 1 .. cardinality(days) BY 48 LOOP
-        EXIT WHEN answer NOT IN ('done', 'more', 'wait');
-        CALL zbxhist_internal.unpack_together(parent, days[place:place + 47], false, answer);
-    END LOOP;
+    CALL zbxhist_internal.unpack_due(parent, answer);
     -- a second round for rows of transactions that began before the first
     FOR round IN 1 .. 3 LOOP
-        EXIT WHEN answer = 'failed' OR cardinality(zbxhist_internal.work_list(parent, 'undo')) = 0;
-        FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'undo') LOOP
-            CALL zbxhist_internal.repeat_step(parent, 'undo_move', partition, answer);
-        END LOOP;
-        CALL zbxhist_internal.repeat_step(parent, 'undo_settle', NULL::regclass, answer);
-        FOREACH partition IN ARRAY zbxhist_internal.work_list(parent, 'undo') LOOP
-            CALL zbxhist_internal.repeat_step(parent, 'undo_drop', partition, answer);
-        END LOOP;
+        EXIT WHEN answer = 'failed' OR cardinality(zbxhist_internal.work_list(parent, 'undo_move')) = 0;
+        CALL zbxhist_internal.do_step(parent, 'undo_move', answer);
+        CALL zbxhist_internal.do_step(parent, 'undo_settle', answer);
+        CALL zbxhist_internal.do_step(parent, 'undo_drop', answer);
     END LOOP;
     CALL zbxhist_internal.repeat_step(parent, 'undo_end', NULL::regclass, answer);
     IF answer = 'done' AND zbxhist_internal.has_archive(parent) THEN
         CALL zbxhist_internal.repeat_step(parent, 'archive_clean', NULL::regclass, answer);
     ELSIF answer <> 'done' THEN
         RAISE NOTICE 'table % is not a plain table yet: % partitions and % packed days are left', parent,
-                     cardinality(zbxhist_internal.work_list(parent, 'undo')),
+                     cardinality(zbxhist_internal.work_list(parent, 'undo_move')),
                      cardinality(zbxhist_internal.work_list(parent, 'unpack'))
                        + cardinality(zbxhist_internal.work_list(parent, 'pack'))
             USING DETAIL = 'Older transactions may still need them, or a lock could not be had: see zbxhist.maintenance_log.  All rows can be read at any time.',

@@ -127,16 +127,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.ranges_to_compact IS
 'The first tables of those parts of a UTC day that can be made one each; raises an error if none can be, or nothing is packed (internal)';
 
-CREATE FUNCTION zbxhist_internal.compact_by_hand(parent regclass, day regclass) RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT coalesce((SELECT zbxhist_internal.rewrite_days(parent, 'compact', c.days)
-                       FROM zbxhist_internal.compactable_days(parent, true) c
-                      WHERE c.days[1] = day), 'done')
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.compact_by_hand IS
-'Makes a packed day and those that follow it one, or does what has to be done before: more, call again; wait, call again later (internal)';
-
 CREATE PROCEDURE zbxhist.compact(parent regclass, day date)
 LANGUAGE plpgsql AS $$
 BEGIN

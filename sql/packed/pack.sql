@@ -224,9 +224,7 @@ BEGIN
     IF NOT zbxhist_internal.packed_table_settled(parent, packed) THEN
         RETURN 'wait';
     END IF;
-    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
-                    WHERE s.parent = pack_partition.parent AND s.action = 'pack'
-                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+    IF NOT zbxhist_internal.has_begun(parent, 'pack', label) THEN
         PERFORM zbxhist_internal.set_action(parent, 'pack', label);
         RETURN 'more';
     END IF;

@@ -235,9 +235,7 @@ BEGIN
     IF cardinality(entries) IS DISTINCT FROM cardinality(days) OR packed IS NULL THEN
         RETURN 'done';
     END IF;
-    IF NOT EXISTS (SELECT FROM zbxhist.parent_state s
-                    WHERE s.parent = rewrite_days.parent AND s.action = rewrite_days.action
-                      AND s.relation = label AND s.action_pid = pg_backend_pid()) THEN
+    IF NOT zbxhist_internal.has_begun(parent, action, label) THEN
         PERFORM zbxhist_internal.wait_for_readers(d, allowed) FROM unnest(days) d;
         PERFORM zbxhist_internal.wait_for_readers(packed, allowed);
         PERFORM zbxhist_internal.wait_for_transactions(least(allowed, 1000));
@@ -303,14 +301,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.rewrite_days IS
 'Writes packed days anew, as one, or does what has to be done before: more, call again; wait, call again later (internal)';
-
-CREATE FUNCTION zbxhist_internal.repack_day(parent regclass, day regclass) RETURNS text
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.rewrite_days(parent, 'repack', ARRAY[day])
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.repack_day IS
-'Writes a packed day anew, or does what has to be done before: more, call again; wait, call again later (internal)';
 
 CREATE PROCEDURE zbxhist.repack(parent regclass, day date)
 LANGUAGE plpgsql AS $$
