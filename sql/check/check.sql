@@ -107,22 +107,37 @@ COMMENT ON FUNCTION zbxhist_internal.check_maintenance IS
 CREATE FUNCTION zbxhist_internal.check_parent(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    policy zbxhist.parent_config;
 BEGIN
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_fit(parent);
+    RETURN QUERY
+        SELECT 'error', 'unfit', parent::text,
+               format('maintenance leaves the table alone, new rows stay in the table itself: %s', u.problem), u.remedy
+          FROM zbxhist_internal.why_unfit(parent) u
+         WHERE u.problem IS NOT NULL;
     IF FOUND THEN
         RETURN;
     END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_policy(parent);
+    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_parent.parent;
+    RETURN QUERY
+        SELECT 'warning', 'undo_unfinished', parent::text,
+               'an undo was begun and has not come to its end: new rows stay in the table itself, and nothing is deleted.  Call it again; or, to stay with zbxhist, call zbxhist.create_parent',
+               format('CALL zbxhist.undo(%L);', parent)
+         WHERE NOT policy.routing AND NOT EXISTS (SELECT FROM zbxhist.progress g WHERE g.parent = check_parent.parent)
+         UNION ALL
+        SELECT 'error', 'retention_schema', parent::text,
+               format('its partitions cannot be detached when they are past retention: %s', p.problem), p.remedy
+          FROM zbxhist_internal.schema_problem(parent, policy.retention_schema) p
+         WHERE policy.routing AND p.problem IS NOT NULL;
     RETURN QUERY SELECT * FROM zbxhist_internal.check_deleted_items(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_clocks(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_maintenance(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_partitions(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_columns(parent);
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_row_triggers(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_packed(parent);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_runs(parent);
-    RETURN QUERY SELECT a.* FROM zbxhist.parent_config c, zbxhist_internal.check_archive(c) a WHERE c.parent = check_parent.parent;
+    RETURN QUERY SELECT * FROM zbxhist_internal.check_archive(policy);
     RETURN QUERY SELECT * FROM zbxhist_internal.check_rows(parent);
 END
 $$;
@@ -137,10 +152,6 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
             SELECT a.severity, a.code, min(a.place) AS place,
                    array_agg(a.object ORDER BY a.place, a.object COLLATE "C") AS objects, a.message, a.hint
               FROM (SELECT 0 AS place, d.* FROM zbxhist_internal.check_database() d
-                    UNION ALL
-                    SELECT 0, b.* FROM zbxhist_internal.check_backup() b
-                    UNION ALL
-                    SELECT 0, s.* FROM zbxhist_internal.check_seen() s
                     UNION ALL
                     SELECT 1, z.* FROM zbxhist_internal.check_zabbix() z
                     UNION ALL

@@ -49,44 +49,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.check_columns IS
 'The part of check that finds columns and constraints which a partition has and its parent has not (internal)';
 
-CREATE FUNCTION zbxhist_internal.check_fit(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'error', 'unfit', check_fit.parent::text,
-           format('maintenance leaves the table alone, new rows stay in the table itself: %s', u.problem),
-           u.remedy
-      FROM zbxhist_internal.why_unfit(check_fit.parent) u
-     WHERE u.problem IS NOT NULL
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_fit IS
-'The part of check that finds tables which were altered until they cannot be maintained (internal)';
-
-CREATE FUNCTION zbxhist_internal.check_policy(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    policy zbxhist.parent_config;
-BEGIN
-    SELECT * INTO policy FROM zbxhist.parent_config c WHERE c.parent = check_policy.parent;
-    IF NOT policy.routing THEN
-        RETURN QUERY
-            SELECT 'warning', 'undo_unfinished', check_policy.parent::text,
-                   'an undo was begun and has not come to its end: new rows stay in the table itself, and nothing is deleted.  Call it again; or, to stay with zbxhist, call zbxhist.create_parent',
-                   format('CALL zbxhist.undo(%L);', check_policy.parent)
-             WHERE NOT EXISTS (SELECT FROM zbxhist.progress g WHERE g.parent = check_policy.parent);
-        RETURN;
-    END IF;
-    RETURN QUERY
-        SELECT 'error', 'retention_schema', check_policy.parent::text,
-               format('its partitions cannot be detached when they are past retention: %s', s.problem), s.remedy
-          FROM zbxhist_internal.schema_problem(check_policy.parent, policy.retention_schema) s
-         WHERE s.problem IS NOT NULL;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_policy IS 'The part of check that is about the policy of a table (internal)';
-
 -- Settings that are not there are one cause, for history as for trends.  What only
 -- the override is missing for is told by check_zabbix, as is who cannot know.
 CREATE FUNCTION zbxhist_internal.check_retention()
@@ -105,7 +67,7 @@ LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp 
       JOIN pg_namespace n ON n.oid = k.relnamespace
      CROSS JOIN LATERAL zbxhist_internal.effective_retention(c.parent, c.retention) e
      WHERE e.retention IS NULL
-       AND NOT EXISTS (SELECT FROM zbxhist_internal.check_fit(c.parent))
+       AND (zbxhist_internal.why_unfit(c.parent)).problem IS NULL
        AND ((zbxhist_internal.settings_grant(n.nspname)).command IS NULL
             OR k.relname !~ '^(history|trends)')
        AND ((zbxhist_internal.planned_retention(c.parent, NULL, true)).retention IS NULL

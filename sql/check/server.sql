@@ -100,34 +100,6 @@ BEGIN
                    pg_size_pretty(orphans.bytes)),
             format('DROP TABLE %s;', orphans.names);
     END IF;
-    RETURN QUERY SELECT * FROM zbxhist_internal.check_libraries();
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_database IS 'The part of check that is about the database (internal)';
-
--- Told in the week after a set-up, when backups are looked at, and not for ever.
--- A dump as a directory does not overwrite a former one.
-CREATE FUNCTION zbxhist_internal.check_backup()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'info', 'partial_dump', 'packed days',
-           'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
-           'dump the whole database (told for a week after the set-up)',
-           -- as a shell has it
-           format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
-      FROM zbxhist.parent_config c
-      JOIN pg_class p ON p.oid = c.parent
-     WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
-    HAVING max(c.created_at) > now() - interval '7 days'
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_backup IS 'What check() says about dumps (internal)';
-
-CREATE FUNCTION zbxhist_internal.check_libraries()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
     RETURN QUERY
         SELECT 'error', 'foreign_routine', p.oid::regprocedure::text,
                'it is in a schema of zbxhist, but no part of it: who calls a function of that name may call this one',
@@ -149,43 +121,47 @@ BEGIN
                       quote_ident(r.role)),
                r.command || ';'
           FROM zbxhist_internal.overriding_roles() r;
+    -- Told in the week after a set-up, when backups are looked at, and not for ever.
+    -- A dump as a directory does not overwrite a former one.
+    RETURN QUERY
+        SELECT 'info', 'partial_dump', 'packed days',
+               'a dump of a part of the database, such as pg_dump -t history, leaves packed rows out; '
+               'dump the whole database (told for a week after the set-up)',
+               -- as a shell has it
+               format('pg_dump -d ''%s'' -Fd -f zabbix.dump', replace(current_database(), '''', '''\'''''))
+          FROM zbxhist.parent_config c
+          JOIN pg_class p ON p.oid = c.parent
+         WHERE EXISTS (SELECT FROM zbxhist.packed_day d JOIN pg_class k ON k.oid = d.day)
+        HAVING max(c.created_at) > now() - interval '7 days';
+    -- Who only monitors is not to take it for a good sign that nothing is told.
+    RETURN QUERY
+        SELECT 'warning', 'not_seen', quote_ident(current_user),
+               format('what this role may not read, check() does not see: %s.  Who owns the tables sees it, and so does maintenance: how many lines that had last, metrics() says',
+                      string_agg(u.codes, '; ' ORDER BY u.place)),
+               CASE WHEN min(u.place) < 5 THEN format('GRANT pg_read_all_data TO %I;', current_user) END
+          FROM (SELECT 1, 'damaged days (damaged_day)'
+                 WHERE NOT has_table_privilege('zbxhist.maintenance_log', 'SELECT')
+                 UNION ALL
+                SELECT 2, 'what was lost by damage (lost_values)'
+                 WHERE NOT has_table_privilege('zbxhist.lost_values', 'SELECT')
+                 UNION ALL
+                SELECT 2, 'what was left out for its clock (clocks)'
+                 WHERE NOT has_table_privilege('zbxhist.left_out', 'SELECT')
+                 UNION ALL
+                SELECT 3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)'
+                 WHERE EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'))
+                 UNION ALL
+                SELECT 4, 'runs that nobody merges (runs_not_merged)'
+                 WHERE EXISTS (SELECT FROM zbxhist.packed_day d
+                                 JOIN pg_class k ON k.oid = d.day
+                                WHERE d.runs AND NOT has_table_privilege(k.oid, 'SELECT'))
+                 UNION ALL
+                SELECT 5, 'whether values of deleted items can be left out (deleted_items)'
+                 WHERE EXISTS (SELECT FROM zbxhist.parent_config c
+                                 JOIN pg_class k ON k.oid = c.parent
+                                WHERE c.deleted_items = 'drop' AND NOT pg_has_role(k.relowner, 'USAGE'))) AS u (place, codes)
+        HAVING count(*) > 0;
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_libraries IS
-'The part of check that is about libraries and functions (internal)';
-
--- Who only monitors is not to take it for a good sign that nothing is told.
-CREATE FUNCTION zbxhist_internal.check_seen()
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT 'warning', 'not_seen', quote_ident(current_user),
-           format('what this role may not read, check() does not see: %s.  Who owns the tables sees it, and so does maintenance: how many lines that had last, metrics() says',
-                  string_agg(u.codes, '; ' ORDER BY u.place)),
-           CASE WHEN min(u.place) < 5 THEN format('GRANT pg_read_all_data TO %I;', current_user) END
-      FROM (SELECT 1, 'damaged days (damaged_day)'
-             WHERE NOT has_table_privilege('zbxhist.maintenance_log', 'SELECT')
-             UNION ALL
-            SELECT 2, 'what was lost by damage (lost_values)'
-             WHERE NOT has_table_privilege('zbxhist.lost_values', 'SELECT')
-             UNION ALL
-            SELECT 2, 'what was left out for its clock (clocks)'
-             WHERE NOT has_table_privilege('zbxhist.left_out', 'SELECT')
-             UNION ALL
-            SELECT 3, 'rows that wait in a table itself (rows_in_parent, late_rows, duplicates, not_truncated)'
-             WHERE EXISTS (SELECT FROM unnest(zbxhist_internal.parent_list()) p WHERE NOT has_table_privilege(p, 'SELECT'))
-             UNION ALL
-            SELECT 4, 'runs that nobody merges (runs_not_merged)'
-             WHERE EXISTS (SELECT FROM zbxhist.packed_day d
-                             JOIN pg_class k ON k.oid = d.day
-                            WHERE d.runs AND NOT has_table_privilege(k.oid, 'SELECT'))
-             UNION ALL
-            SELECT 5, 'whether values of deleted items can be left out (deleted_items)'
-             WHERE EXISTS (SELECT FROM zbxhist.parent_config c
-                             JOIN pg_class k ON k.oid = c.parent
-                            WHERE c.deleted_items = 'drop' AND NOT pg_has_role(k.relowner, 'USAGE'))) AS u (place, codes)
-    HAVING count(*) > 0
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_seen IS
-'The part of check that says what the role which asks cannot see (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_database IS 'The part of check that is about the database (internal)';

@@ -4,7 +4,10 @@ CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    ours CONSTANT oid := 'zbxhist.route()'::regprocedure;
+    ours    CONSTANT oid := 'zbxhist.route()'::regprocedure;
+    command text;
+    objects text[];
+    label   name;
 BEGIN
     RETURN QUERY
         SELECT 'error', 'trigger_missing', parent::text,
@@ -51,21 +54,7 @@ BEGIN
                format('ALTER TABLE %s DISABLE ROW LEVEL SECURITY;', parent)
           FROM pg_class k
          WHERE k.oid = parent AND k.relrowsecurity;
-END
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
-'The part of check that is about triggers, rules and row security (internal)';
-
--- What partitions lack maintenance gives them, see step_align.
-CREATE FUNCTION zbxhist_internal.check_row_triggers(parent regclass)
-RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    command text;
-    objects text[];
-    label   name;
-BEGIN
+    -- what partitions lack maintenance gives them, see step_align
     FOR label, objects, command IN
         SELECT t.tgname, array_agg(p.partition::text ORDER BY p.from_clock),
                (array_agg(format('DROP TRIGGER %I ON %s;', t.tgname, p.partition) ORDER BY p.from_clock))[1]
@@ -83,5 +72,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_row_triggers IS
-'The part of check that finds row triggers which a partition has and its parent has not (internal)';
+COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
+'The part of check that is about triggers, rules and row security (internal)';

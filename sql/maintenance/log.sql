@@ -80,16 +80,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.note_outcome IS
 'Notes that a step of maintenance could not be done, or forgets that (internal)';
 
-CREATE FUNCTION zbxhist_internal.note_holders(parent regclass, partition regclass) RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    UPDATE zbxhist.step_problem p
-       SET holders = zbxhist_internal.lock_holders(partition, zbxhist_internal.packed_table(note_holders.parent))
-     WHERE p.parent = note_holders.parent AND p.step = 'pack' AND p.relation = partition::text
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.note_holders IS
-'Notes which session keeps a partition from being packed after it has been waited for (internal)';
-
 -- Once in ten seconds.  What maintenance does every hour is told to nobody: who
 -- has cron call it would get a mail each time.
 CREATE FUNCTION zbxhist_internal.tell_progress(parent regclass, step text, relation regclass, began timestamptz)

@@ -31,24 +31,6 @@ $$;
 
 COMMENT ON FUNCTION zbxhist_internal.forget_dropped IS 'Forgets managed tables that have been dropped (internal)';
 
--- One row of each item and hour is left.
-CREATE FUNCTION zbxhist_internal.sum_left_out(parent regclass) RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    DELETE FROM zbxhist.left_out l
-     WHERE l.parent = sum_left_out.parent AND l.noted_at < now() - interval '1 day';
-    WITH note AS (
-        DELETE FROM zbxhist.left_out l
-         WHERE l.parent = sum_left_out.parent AND l.kept IS NULL
-        RETURNING l.*)
-    INSERT INTO zbxhist.left_out (parent, itemid, rows, first_clock, last_clock, noted_at)
-    SELECT n.parent, n.itemid, sum(n.rows), min(n.first_clock), max(n.last_clock), date_trunc('hour', n.noted_at)
-      FROM note n
-     GROUP BY n.parent, n.itemid, date_trunc('hour', n.noted_at)
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.sum_left_out IS
-'Maintenance: forgets which values were left out more than a day ago, and adds up the others (internal)';
-
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -59,7 +41,17 @@ BEGIN
     ON CONFLICT ON CONSTRAINT parent_state_pkey DO UPDATE SET failed = false, extended_to = NULL;
     PERFORM zbxhist_internal.set_action(parent, NULL, NULL);
     PERFORM zbxhist_internal.note_dropped_days(parent);
-    PERFORM zbxhist_internal.sum_left_out(parent);
+    -- one row of each item and hour is left, for a day
+    DELETE FROM zbxhist.left_out l
+     WHERE l.parent = step_begin.parent AND l.noted_at < now() - interval '1 day';
+    WITH note AS (
+        DELETE FROM zbxhist.left_out l
+         WHERE l.parent = step_begin.parent AND l.kept IS NULL
+        RETURNING l.*)
+    INSERT INTO zbxhist.left_out (parent, itemid, rows, first_clock, last_clock, noted_at)
+    SELECT n.parent, n.itemid, sum(n.rows), min(n.first_clock), max(n.last_clock), date_trunc('hour', n.noted_at)
+      FROM note n
+     GROUP BY n.parent, n.itemid, date_trunc('hour', n.noted_at);
     unfit := zbxhist_internal.why_unfit(parent);
     IF policy.routing AND unfit.problem IS NOT NULL THEN
         RAISE WARNING 'zbxhist: table % is left alone: %', parent, unfit.problem

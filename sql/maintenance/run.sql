@@ -90,7 +90,7 @@ BEGIN
     END IF;
     PERFORM set_config('lock_timeout', zbxhist_internal.short_lock_timeout()::text, true);
     BEGIN
-        -- what an undo has ended or somebody has dropped meanwhile needs no beginning
+        -- the others have no managed table to act on, or may find that it is none any more
         IF step !~ '^(take_up|auditlog|archive_clean|archive_reach|measure|end|undo_.*)$' THEN
             PERFORM zbxhist_internal.require_parent(parent);
         END IF;
@@ -278,7 +278,9 @@ BEGIN
         tried := tried + 1;
         IF answer = 'locked' THEN
             locked := locked + 1;
-            PERFORM zbxhist_internal.note_holders(parent, partition);
+            UPDATE zbxhist.step_problem p
+               SET holders = zbxhist_internal.lock_holders(partition, zbxhist_internal.packed_table(pack_closed.parent))
+             WHERE p.parent = pack_closed.parent AND p.step = 'pack' AND p.relation = partition::text;
         END IF;
         unsettled := CASE WHEN answer = 'wait' THEN unsettled + 1 ELSE 0 END;
         -- two days of hours: where there is more to pack, there are other tables, too

@@ -104,7 +104,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
                        THEN format(' and drop %s', e.template) ELSE '' END)
       FROM zbxhist_internal.partman_entry(native) e WHERE e.config IS NOT NULL
      UNION ALL
-    SELECT format('policy: %s', zbxhist_internal.describe_planned_policy(zbxhist_internal.adoption_policy(native), false))
+    SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(native)))
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_adoption IS 'What adopt_partitions would do, a line each (internal)';

@@ -128,7 +128,7 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
                   hypertable, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = hypertable),
                   zbxhist_internal.former_name(hypertable))
      UNION ALL
-    SELECT format('policy: %s', zbxhist_internal.describe_planned_policy(zbxhist_internal.adoption_policy(hypertable), false))
+    SELECT format('policy: %s', zbxhist_internal.describe_policy(zbxhist_internal.adoption_policy(hypertable)))
 $$;
 
 COMMENT ON FUNCTION zbxhist_internal.describe_hypertable IS 'What adopt_hypertable would do, a line each (internal)';

@@ -29,14 +29,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.day_clock IS
 'The clock at which a UTC day begins; raises an error if there is none (internal)';
 
-CREATE FUNCTION zbxhist_internal.day_name(partition regclass) RETURNS name
-LANGUAGE sql VOLATILE STRICT PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = partition
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.day_name IS
-'A free name in schema zbxhist_packed for the table of a partition that is packed (internal)';
-
 CREATE FUNCTION zbxhist_internal.day_constraint(from_clock bigint, to_clock bigint) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     -- beyond the range of an integer the bound is open
@@ -128,15 +120,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.expired_days IS
 'The packed days whose whole range is past retention, oldest first (internal)';
 
-CREATE FUNCTION zbxhist_internal.create_day(parent regclass, partition regclass) RETURNS regclass
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.create_day_of_range(parent, k.relname, b.from_clock, b.to_clock, k.relpersistence)
-      FROM pg_class k, zbxhist.partition_bounds(partition) b
-     WHERE k.oid = partition
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.create_day IS 'Creates the empty table of a packed day (internal)';
-
 -- The columns of the parent follow the six of a packed day, or the seven of a
 -- table of runs; nothing is ever stored in them.  They say what the packed rows
 -- are made of, and stay as they are when the parent is altered: one that has been
@@ -202,7 +185,7 @@ RETURNS regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET default_tablespace = ''
 SET client_min_messages = warning SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE
-    new_name CONSTANT name := zbxhist_internal.day_name(day);
+    new_name CONSTANT name := (SELECT zbxhist_internal.free_name('zbxhist_packed'::regnamespace, k.relname) FROM pg_class k WHERE k.oid = day);
     place    CONSTANT name := zbxhist_internal.due_tablespace(parent, to_clock);
     source   record;
     result   regclass;

@@ -45,24 +45,6 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.new_tables IS
 'Zabbix tables that have appeared in a schema since setup was called there, and that maintenance takes up (internal)';
 
-CREATE FUNCTION zbxhist_internal.remember_schema(schema_name name, options zbxhist.managed_schema) RETURNS void
-LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
-    INSERT INTO zbxhist.managed_schema
-    VALUES (schema_name, options.history_retention, options.trends_retention, options.premake,
-            options.pack_after, options.move_existing, '{}', options.history_interval, options.ingest,
-            options.max_age, options.max_ahead)
-    ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
-       SET history_retention = excluded.history_retention,
-           trends_retention = excluded.trends_retention,
-           premake = excluded.premake, pack_after = excluded.pack_after,
-           move_existing = excluded.move_existing, excluded = excluded.excluded,
-           history_interval = excluded.history_interval, ingest = excluded.ingest,
-           max_age = excluded.max_age, max_ahead = excluded.max_ahead
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.remember_schema IS
-'Writes down the options of setup for tables that appear in the schema later (internal)';
-
 CREATE FUNCTION zbxhist_internal.schema_problem(
     parent regclass, schema_name name, OUT problem text, OUT sqlstate text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

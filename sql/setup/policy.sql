@@ -144,14 +144,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.changed_policy IS
 'The policy of a managed table with those options of setup that are given (internal)';
 
-CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config) RETURNS text
-LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT zbxhist_internal.describe_planned_policy(policy, false)
-$$;
-
-COMMENT ON FUNCTION zbxhist_internal.describe_policy IS 'A policy in words (internal)';
-
-CREATE FUNCTION zbxhist_internal.describe_planned_policy(policy zbxhist.parent_config, overridden boolean) RETURNS text
+CREATE FUNCTION zbxhist_internal.describe_policy(policy zbxhist.parent_config, overridden boolean DEFAULT false) RETURNS text
 LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
     SELECT format('partitions of %s, %s%s ahead; %s%s%s%s; retention %s%s',
                   policy.partition_interval, policy.premake,
@@ -179,7 +172,7 @@ LANGUAGE sql VOLATILE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET in
       FROM zbxhist_internal.planned_retention(policy.parent, policy.retention, overridden) r
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.describe_planned_policy IS
+COMMENT ON FUNCTION zbxhist_internal.describe_policy IS
 'A policy in words, as it is or as it would be if Zabbix overrode the storage periods of its items (internal)';
 
 CREATE FUNCTION zbxhist_internal.write_policy(policy zbxhist.parent_config) RETURNS void

@@ -23,7 +23,7 @@ BEGIN
         IF action = 'alter_parent' THEN
             PERFORM zbxhist_internal.require_owner(found_table.parent);
         END IF;
-        detail := zbxhist_internal.describe_planned_policy(policy, overridden);
+        detail := zbxhist_internal.describe_policy(policy, overridden);
         IF action = 'alter_parent' THEN
             detail := format('%s; before: %s', detail, zbxhist_internal.describe_policy(former));
         END IF;
@@ -68,8 +68,13 @@ BEGIN
               WHERE k.oid = target;
         END LOOP;
         -- only now: what was remembered before counts for the tables above
-        PERFORM zbxhist_internal.remember_schema(s, zbxhist_internal.merged_options(s, given, never_pack))
-           FROM unnest(schemas) s;
+        INSERT INTO zbxhist.managed_schema
+        SELECT o.* FROM unnest(schemas) s, zbxhist_internal.merged_options(s, given, never_pack) o
+        ON CONFLICT ON CONSTRAINT managed_schema_pkey DO UPDATE
+           SET history_retention = excluded.history_retention, trends_retention = excluded.trends_retention,
+               premake = excluded.premake, pack_after = excluded.pack_after, move_existing = excluded.move_existing,
+               excluded = excluded.excluded, history_interval = excluded.history_interval, ingest = excluded.ingest,
+               max_age = excluded.max_age, max_ahead = excluded.max_ahead;
     END IF;
     action := 'preload';
     detail := zbxhist_internal.preload_library(dry_run);
