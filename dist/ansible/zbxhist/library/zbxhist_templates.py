@@ -155,9 +155,7 @@ def main():
         if given["token"]:
             api.token = given["token"]
         else:
-            api.token = api.call(
-                "user.login", username=given["user"], password=given["password"]
-            )
+            api.token = api.call("user.login", username=given["user"], password=given["password"])
         path, is_changed = bring(api, given["directory"], module.check_mode)
         if not given["token"]:
             api.call("user.logout")
