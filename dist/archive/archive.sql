@@ -6,7 +6,7 @@
 BEGIN;
 
 -- what has arrived is deleted on the primary: a commit must be on disk
-ALTER ROLE CURRENT_USER IN DATABASE :"DBNAME" SET synchronous_commit = on;
+DO $$ BEGIN EXECUTE format('ALTER ROLE CURRENT_USER IN DATABASE %I SET synchronous_commit = on', current_database()); END $$;
 
 CREATE SCHEMA zbxhist_archive;
 

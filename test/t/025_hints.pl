@@ -784,6 +784,19 @@ SQL
 		provoke =>
 		  "$archive; CALL zbxhist.archive('history', '$packed'); DROP FOREIGN TABLE zbxhist_packed.cold_groups"
 	},
+	{ code => 'archive_timeout', provoke => $archive },
+	{
+		code => 'archive_unreachable',
+		unreadable => 1,
+		provoke => <<"SQL",
+$archive;
+ALTER SERVER cold OPTIONS (ADD connect_timeout '2');
+CALL zbxhist.archive('history', '$packed');
+ALTER SERVER cold OPTIONS (SET port '1');
+$late
+SQL
+		then => "ALTER SERVER cold OPTIONS (SET port '${\ $node->port }')"
+	},
 	{
 		code => 'archive_of_another',
 		provoke =>
