@@ -99,6 +99,7 @@ int
 LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 {
 	TimesSource source = {find_times};
+	int64		item = 1;
 	GroupReader reader;
 	int			i;
 
@@ -125,7 +126,10 @@ LLVMFuzzerTestOneInput(const uint8 *data, size_t size)
 				check_again(&rows, rows.ncolumns - 1);
 		}
 	}
-	if (ZbxhistOpenGroupItem(&reader, data + 1, size - 1, data[0] % 16 + 1, 1))
+	/* of an item, or of all; with what is behind the directory, or without */
+	if (ZbxhistOpenDirectory(&reader, data + 1, size - 1,
+							 size - 1 + (data[0] & 32), data[0] % 16 + 1,
+							 (data[0] & 64) == 0 ? &item : NULL))
 	{
 		SegmentStats stats;
 

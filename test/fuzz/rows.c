@@ -193,7 +193,8 @@ check_item(const GroupReader *reader, int segment, const uint8 *data,
 
 	while (first > 0 && reader->segments[first - 1].itemid == itemid)
 		first--;
-	if (!ZbxhistOpenGroupItem(&item, data, length, reader->ncolumns, itemid))
+	if (!ZbxhistOpenDirectory(&item, data, length, length, reader->ncolumns,
+							  &itemid))
 		return "a group cannot be opened for an item";
 	if (item.first_itemid != reader->segments[0].itemid ||
 		item.first_clock != reader->segments[0].first_clock ||

@@ -8,6 +8,7 @@
 #ifndef ZBXHIST_ARCHIVED_GROUP_H
 #define ZBXHIST_ARCHIVED_GROUP_H
 
+#include "access/htup_details.h"
 #include "utils/uuid.h"
 
 #include "packed/format/segment_format.h"
