@@ -47,7 +47,7 @@ AS $$
                'archived_days', p.archived_days,
                'archived_values', p.archived_rows,
                'archived_bytes', p.archived_bytes,
-               'archived_until', p.archived_until,
+               'archived_until', coalesce(p.archived_until, 0),
                'archived_rows_waiting', CASE WHEN p.archived_days = 0 OR w.rows = 0 THEN 0
                                              WHEN w.exact THEN zbxhist_internal.count_own_rows(c.parent, p.archived_from, p.archived_until) END,
                'heap_bytes', h.bytes,

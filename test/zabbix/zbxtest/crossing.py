@@ -249,12 +249,11 @@ class Crossing:
         old = ", ".join(
             f"hex(`{name}`)" if kind.endswith("blob") else f"`{name}`" for name, kind in columns
         )
-        new = ", ".join(
-            f"coalesce(upper(encode(\"{name}\", 'hex')), 'NULL')"
-            if kind.endswith("blob")
-            else f"coalesce(\"{name}\"::text, 'NULL')"
+        texts = [
+            f"upper(encode(\"{name}\", 'hex'))" if kind.endswith("blob") else f'"{name}"::text'
             for name, kind in columns
-        )
+        ]
+        new = ", ".join(f"coalesce({text}, 'NULL')" for text in texts)
         is_float = [kind == "double" for _, kind in columns]
         return [
             sorted(
