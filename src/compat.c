@@ -266,11 +266,8 @@ void
 ungroup_query(Query *query)
 {
 #if PG_VERSION_NUM >= 180000
-	if (!query->hasGroupRTE)
-		return;
-	query->targetList = (List *) flatten_group_exprs(NULL, query,
-													 (Node *) query->targetList);
-	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
+	query->targetList = (List *) ungrouped_expr(query, (Node *) query->targetList);
+	query->havingQual = ungrouped_expr(query, query->havingQual);
 	query->hasGroupRTE = false;
 #endif
 }

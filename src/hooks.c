@@ -44,12 +44,12 @@
 
 #include "aggregate/aggregate.h"
 #include "compat.h"
+#include "guc.h"
 #include "hooks.h"
 #include "ingest/batch.h"
 #include "ingest/fast/fast_insert.h"
 #include "ingest/frame.h"
 #include "maintenance/drop_guard.h"
-#include "guc.h"
 #include "packed/day/archive_away.h"
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"

@@ -97,8 +97,6 @@ BEGIN
         EXECUTE format('SELECT zbxhist_internal.%s', CASE
             WHEN step IN ('split', 'replace') THEN 'step_replace($1, $2, $3)'
             WHEN step IN ('repack', 'compact') THEN 'step_rewrite($1, $2, $3)'
-            WHEN step = 'archive_clean' THEN 'step_clean_archive($1)'
-            WHEN step = 'archive_reach' THEN 'step_reach_archive($1, $2)'
             ELSE quote_ident('step_' || step) || CASE WHEN relation IS NULL THEN '($1)' ELSE '($1, $2)' END END) INTO answer USING parent, relation, step;
         -- who answers that it failed has noted why
         IF answer <> 'failed' THEN

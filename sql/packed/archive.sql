@@ -550,7 +550,7 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.has_archive(regclass) IS
 'Whether there is something to be looked after of archived days of a table (internal)';
 
-CREATE FUNCTION zbxhist_internal.step_clean_archive(parent regclass)
+CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass)
 RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
@@ -563,7 +563,7 @@ BEGIN
     PERFORM zbxhist_internal.mend_copies(parent);
     UPDATE zbxhist.archive_copy c
        SET left_at = now(), day = CASE WHEN c.state = 'archived' THEN NULL ELSE c.day END
-     WHERE c.left_at IS NULL AND c.copy IN (SELECT u.copy FROM zbxhist_internal.unneeded_copies(step_clean_archive.parent) u);
+     WHERE c.left_at IS NULL AND c.copy IN (SELECT u.copy FROM zbxhist_internal.unneeded_copies(step_archive_clean.parent) u);
     SELECT * INTO made FROM zbxhist_internal.copies_to_remove(parent) LIMIT 1;
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.execute_as_owner(t, format('DROP FOREIGN TABLE %s', t))
@@ -578,7 +578,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_clean_archive(regclass) IS
+COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
 'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
 
 -- ---- whether servers are there ----
@@ -610,7 +610,7 @@ COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
 
 -- That a server is away is no failure of maintenance: it is noted for check() and
 -- metrics(), and nothing else.
-CREATE FUNCTION zbxhist_internal.step_reach_archive(parent regclass, groups regclass) RETURNS text
+CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     problem text;
@@ -618,9 +618,9 @@ DECLARE
 BEGIN
     -- tables that have gone, or servers that are asked by another one by now
     DELETE FROM zbxhist.step_problem p
-     WHERE p.parent = step_reach_archive.parent AND p.step = 'archive_reach'
+     WHERE p.parent = step_archive_reach.parent AND p.step = 'archive_reach'
        AND p.relation NOT IN (SELECT a::text FROM zbxhist_internal.archives_to_reach(p.parent) a);
-    IF groups IN (SELECT zbxhist_internal.archives_to_reach(step_reach_archive.parent)) THEN
+    IF groups IN (SELECT zbxhist_internal.archives_to_reach(step_archive_reach.parent)) THEN
         PERFORM zbxhist_internal.execute_as_owner(groups, format('SELECT FROM %s WHERE copy = %L::uuid', groups,
                                                                 '00000000-0000-0000-0000-000000000000'));
     END IF;
@@ -632,7 +632,7 @@ EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_excepti
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_reach_archive IS
+COMMENT ON FUNCTION zbxhist_internal.step_archive_reach IS
 'Maintenance: looks whether an archive server is there (internal)';
 
 -- ---- metrics ----
@@ -667,7 +667,8 @@ AS $$
            format('%s archived days cannot be read: %s', count(*),
                   coalesce(w.problem, 'the foreign table for server "' || c.server || '" is missing, or is not of the table''s owner',
                            'nothing says on which server they are')),
-           CASE WHEN c.server IS NULL THEN 'Restore the rows of zbxhist.archive_copy from a backup.' WHEN w.problem IS NULL THEN 'CALL zbxhist.run_maintenance();' ELSE w.command END
+           CASE WHEN c.server IS NULL THEN 'Restore the rows of zbxhist.archive_copy from a backup.'
+                WHEN w.problem IS NULL THEN 'CALL zbxhist.run_maintenance();' ELSE w.command END
       FROM zbxhist.packed_day d
       JOIN pg_class p ON p.oid = d.parent
       LEFT JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy

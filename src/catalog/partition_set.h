@@ -54,6 +54,16 @@ typedef struct PartitionSet
 	MemoryContext context;		/* owns the arrays */
 } PartitionSet;
 
+/*
+ * count_children returns how many children of the parent a set knows of, the packed
+ * table included.
+ */
+static inline int
+count_children(const PartitionSet *set)
+{
+	return set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
+}
+
 extern PartitionSet *ZbxhistGetPartitions(Relation parent);
 extern PartitionSet *ZbxhistGetPartitionSet(Relation parent);
 extern PartitionSet *ZbxhistFindPartitions(Oid member);

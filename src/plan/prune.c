@@ -72,8 +72,7 @@ FindOnlyChild(const PartitionSet *set, const ClockRange *bounds)
 {
 	const PartitionBounds *partition;
 
-	if (set->npartitions + (OidIsValid(set->packed) ? 1 : 0) < MIN_CHILDREN ||
-		!set->is_exhaustive ||
+	if (count_children(set) < MIN_CHILDREN || !set->is_exhaustive ||
 		set->clock_attnum == InvalidAttrNumber ||
 		bounds->from_clock >= bounds->to_clock)
 		return InvalidOid;
@@ -220,7 +219,8 @@ PlanWithoutConstraints(planner_hook_type next_planner, PLANNER_PROTO)
 }
 
 /*
- * PlanOneChild plans the query with the child in the parent's place and lets the plan carry the whole query.
+ * PlanOneChild plans the query with the child in the parent's place and lets the
+ * plan carry the whole query.
  */
 static PlannedStmt *
 PlanOneChild(Oid child, planner_hook_type next_planner, PLANNER_PROTO)

@@ -314,7 +314,6 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 {
 	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	PartitionSet *set = ZbxhistGetPartitions(parent);
-	int			nchildren = set->npartitions + (OidIsValid(set->packed) ? 1 : 0);
 	ClockRange	bounds;
 	Narrowing  *result;
 	List	   *tables;
@@ -333,7 +332,7 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	if (ZbxhistHasPackedDay(set, &bounds))
 		ZbxhistListItemsOf(query, rti, set->itemid_attnum);
 	tables = ListChildren(query, rti, set, &bounds);
-	if ((list_length(tables) == nchildren && !IsForFew(query, &bounds)) ||
+	if ((list_length(tables) == count_children(set) && !IsForFew(query, &bounds)) ||
 		list_length(tables) > MAX_LOOKED_AT ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti) ||
 		!LockAll(parent, set, &tables, rte->rellockmode, &left_out) ||

@@ -26,7 +26,7 @@ our @EXPORT = qw(
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background rounds_after outcome_of
-  make_program add_archive_server
+  make_program add_archive_server upgrade_server
 );
 
 my $SECONDS_A_DAY = 86400;
@@ -170,8 +170,8 @@ sub has_extension
 # needs to use it by that name.
 sub add_archive_server
 {
-	my ($node, $database, $name) = @_;
-	my $cold = test_server($name, autovacuum => 'off');
+	my ($node, $database, $name, %settings) = @_;
+	my $cold = test_server($name, autovacuum => 'off', %settings);
 
 	$cold->safe_psql('postgres', 'CREATE DATABASE cold');
 	$cold->safe_psql('cold',
@@ -184,6 +184,32 @@ sub add_archive_server
 		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;
 	});
 	return $cold;
+}
+
+# Has pg_upgrade bring all of a stopped server to a new one.
+sub upgrade_server
+{
+	my ($old, $new, @options) = @_;
+
+	chdir ${PostgreSQL::Test::Utils::tmp_check};
+	command_ok(
+		[
+			#<<<
+			'pg_upgrade', '--no-sync', @options,
+			'-d', $old->data_dir,
+			'-D', $new->data_dir,
+			'-b', $old->config_data('--bindir'),
+			'-B', $new->config_data('--bindir'),
+			'-s', $new->host,
+			'-p', $old->port,
+			'-P', $new->port
+			#>>>
+		],
+			'pg_upgrade from '
+		  . $old->pg_version . ' to '
+		  . $new->pg_version
+		  . " (@options)");
+	return;
 }
 
 # Runs maintenance of everything.

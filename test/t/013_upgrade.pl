@@ -168,24 +168,7 @@ sub upgrade
 		]);
 	$new->append_conf('postgresql.conf',
 		"shared_preload_libraries = 'zbxhist'");
-	chdir ${PostgreSQL::Test::Utils::tmp_check};
-	command_ok(
-		[
-			#<<<
-			'pg_upgrade', '--no-sync', @options,
-			'-d', $old->data_dir,
-			'-D', $new->data_dir,
-			'-b', $old->config_data('--bindir'),
-			'-B', $new->config_data('--bindir'),
-			'-s', $new->host,
-			'-p', $old->port,
-			'-P', $new->port
-			#>>>
-		],
-			"pg_upgrade from "
-		  . $old->pg_version . ' to '
-		  . $new->pg_version
-		  . " (@options)");
+	upgrade_server($old, $new, @options);
 	return $new;
 }
 

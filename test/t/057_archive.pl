@@ -21,22 +21,15 @@ my $node = test_server(
 	session_preload_libraries => 'zbxhist');
 plan skip_all => 'postgres_fdw is not installed'
   unless has_extension($node, 'postgres_fdw');
+create_database($node, 'zabbix');
+create_zabbix_tables($node, 'zabbix');
 my $cold =
-  test_server('there', autovacuum => 'off', synchronous_commit => 'off');
-$cold->safe_psql('postgres', 'CREATE DATABASE cold');
-$cold->safe_psql('cold',
-	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
+  add_archive_server($node, 'zabbix', 'cold', synchronous_commit => 'off');
 is($cold->safe_psql('cold', 'SHOW synchronous_commit'),
 	'on', 'what is committed there is on disk');
 
-create_database($node, 'zabbix');
-create_zabbix_tables($node, 'zabbix');
 $node->safe_psql(
 	'zabbix', qq{
-	CREATE EXTENSION postgres_fdw;
-	CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw
-		OPTIONS (host '${\ $cold->host}', port '${\ $cold->port}', dbname 'cold', connect_timeout '2');
-	CREATE USER MAPPING FOR CURRENT_USER SERVER cold;
 	CREATE TABLE plain (LIKE history INCLUDING ALL);
 	CREATE VIEW difference AS
 		(SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)

@@ -59,21 +59,7 @@ $new->init(
 		  && $old->pg_version < 18 ? '--no-data-checksums' : ()
 	]);
 $new->append_conf('postgresql.conf', "shared_preload_libraries = 'zbxhist'");
-chdir ${PostgreSQL::Test::Utils::tmp_check};
-command_ok(
-	[
-		#<<<
-		'pg_upgrade', '--no-sync',
-		'-d', $old->data_dir,
-		'-D', $new->data_dir,
-		'-b', $old->config_data('--bindir'),
-		'-B', $new->config_data('--bindir'),
-		'-s', $new->host,
-		'-p', $old->port,
-		'-P', $new->port
-		#>>>
-	],
-	'pg_upgrade from ' . $old->pg_version . ' to ' . $new->pg_version);
+upgrade_server($old, $new);
 $new->start;
 is($new->safe_psql('zabbix', $state), $before, 'archived days are read');
 is( $new->safe_psql(
