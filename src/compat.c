@@ -8,6 +8,8 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xlog.h"
+#include "access/xloginsert.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "common/jsonapi.h"
@@ -295,6 +297,83 @@ is_valid_json(const char *data, int length)
 #endif
 	return result;
 }
+
+#if PG_VERSION_NUM < 170000
+/* what smgr_bulk_start_rel() and the others know; a page at a time is in hand */
+struct BulkWriteState
+{
+	Relation	rel;
+	ForkNumber	fork;
+	XLogRecPtr	redo;			/* where recovery began when we began */
+	BulkWriteBuffer buffer;
+};
+
+/*
+ * smgr_bulk_start_rel prepares for writing an empty file.  Allocates in the
+ * current context.
+ */
+BulkWriteState *
+smgr_bulk_start_rel(Relation rel, ForkNumber fork)
+{
+	BulkWriteState *state = palloc(sizeof(BulkWriteState));
+
+	state->rel = rel;
+	state->fork = fork;
+	state->redo = GetRedoRecPtr();
+#if PG_VERSION_NUM >= 160000
+	state->buffer = palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, 0);
+#else
+	state->buffer = palloc(BLCKSZ);
+#endif
+	return state;
+}
+
+/*
+ * smgr_bulk_get_buf returns memory for the next page, until that is written.
+ */
+BulkWriteBuffer
+smgr_bulk_get_buf(BulkWriteState *state)
+{
+	return state->buffer;
+}
+
+/*
+ * smgr_bulk_write logs a page and appends it to the file; is_standard if what
+ * lies between its lower and upper end is free.
+ */
+void
+smgr_bulk_write(BulkWriteState *state, BlockNumber block,
+				BulkWriteBuffer buffer, bool is_standard)
+{
+	SMgrRelation smgr = RelationGetSmgr(state->rel);
+	Page		page = (Page) buffer;
+
+	if (RelationNeedsWAL(state->rel))
+#if PG_VERSION_NUM >= 160000
+		(void) log_newpage(&state->rel->rd_locator, state->fork, block, page,
+						   is_standard);
+#else
+		(void) log_newpage(&state->rel->rd_node, state->fork, block, page,
+						   is_standard);
+#endif
+	PageSetChecksumInplace(page, block);
+	smgrextend(smgr, state->fork, block, buffer->data, false);
+}
+
+/*
+ * smgr_bulk_finish ends that.  The next checkpoint has all pages of the file, but
+ * if one has begun meanwhile, it may have passed over pages that were logged
+ * before it and written after it: then the file is synchronized here.
+ */
+void
+smgr_bulk_finish(BulkWriteState *state)
+{
+	if (GetRedoRecPtr() != state->redo)
+		smgrimmedsync(RelationGetSmgr(state->rel), state->fork);
+	pfree(state->buffer);
+	pfree(state);
+}
+#endif
 
 /*
  * keep_file_open lets a relation's file stay open when the transaction ends, in

