@@ -60,6 +60,13 @@ def add_arguments(parser):
         metavar="MS",
         help="of the network (default: %(default)s)",
     )
+    parser.add_argument(
+        "--servers",
+        type=int,
+        default=1,
+        choices=(1, 2),
+        help="that have the days, by turns (default: %(default)s)",
+    )
     parser.add_argument("--rounds", type=int, help="(default: 11; --quick: 3)")
 
 
@@ -97,13 +104,14 @@ def speeds(taken, nbytes):
     }
 
 
-def move_all(store, installation, progress):
+def move_all(store, installation, servers, progress):
     """There by one step after the other, without pauses; back; there as maintenance does it."""
     moves = {}
     for name, step in (("archive", "archive"), ("unarchive", "unarchive"), (PAUSED, None)):
         progress.show(name)
         meter = Meter(store)
-        for period in installation.past:
+        for number, period in enumerate(installation.past):
+            store.archive_on(TABLE, number % servers)
             if step:
                 store.move(TABLE, step, period)
             else:
@@ -280,7 +288,7 @@ def measure(own, arguments):
         installation.fill(store)
         progress.step()
     archived = next(store for store in own.stores if store.name == ARCHIVED)
-    moves = move_all(archived, installation, progress)
+    moves = move_all(archived, installation, arguments.servers, progress)
     here = archived.cold.directory / "socket"
     with delayed(archived.cold.directory / "far", here, arguments.round_trip / 1000) as far:
         own.proxies = {0: str(here), arguments.round_trip: far}
@@ -292,6 +300,7 @@ def measure(own, arguments):
             "items": arguments.items,
             "days": arguments.days,
             "interval": arguments.interval,
+            "servers": arguments.servers,
             "rounds": arguments.rounds,
             "network": "a proxy that delays each way",
             "round_trip_ms": trips,

@@ -118,7 +118,7 @@ BEGIN
         new_name := zbxhist_internal.free_name('zbxhist_packed'::regnamespace, server, '_groups');
         EXECUTE format('CREATE FOREIGN TABLE zbxhist_packed.%I ('
                        'copy uuid NOT NULL, number bigint NOT NULL, payload bytea NOT NULL) SERVER %I '
-                       'OPTIONS (schema_name ''zbxhist_archive'', table_name ''packed_group'', fetch_size ''1000'', batch_size ''20'')',
+                       'OPTIONS (schema_name ''zbxhist_archive'', table_name ''packed_group'', fetch_size ''1000'', batch_size ''20'', async_capable ''true'')',
                        new_name, server);
         result := format('zbxhist_packed.%I', new_name)::regclass;
         PERFORM zbxhist_internal.own_alone(result, k.relowner) FROM pg_class k WHERE k.oid = parent;

@@ -96,6 +96,42 @@ is( $node->safe_psql(
 	6 * 144,
 	'... so does a function');
 
+# Each server's rows wait for a lock there: both queries are seen to wait at once.
+my %gate;
+for my $server (sort keys %cold)
+{
+	$cold{$server}->safe_psql(
+		'cold', q{
+		ALTER TABLE zbxhist_archive.packed_group RENAME TO stored_group;
+		CREATE FUNCTION zbxhist_archive.pass() RETURNS boolean LANGUAGE plpgsql AS
+			'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN true; END';
+		CREATE VIEW zbxhist_archive.packed_group AS SELECT * FROM zbxhist_archive.stored_group WHERE zbxhist_archive.pass();
+	});
+	$gate{$server} = $cold{$server}->background_psql('cold');
+	$gate{$server}->query('SELECT pg_advisory_lock(1)');
+}
+my $reading = $node->background_psql('zabbix');
+$reading->query_until(qr/begun/,
+	"\\echo begun\nSELECT count(*) FROM (SELECT value FROM history WHERE itemid = 7 ORDER BY clock DESC OFFSET 0) h;\n"
+);
+for my $server (sort keys %cold)
+{
+	ok( $cold{$server}->poll_query_until(
+			'cold',
+			q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND state = 'active')}
+		),
+		"server $server is at work while the other one is, too");
+}
+$_->quit for values %gate;
+like($reading->query('SELECT 1'), qr/864/, '... for all rows of an item');
+$reading->quit;
+$cold{$_}->safe_psql(
+	'cold', q{
+	DROP VIEW zbxhist_archive.packed_group;
+	DROP FUNCTION zbxhist_archive.pass();
+	ALTER TABLE zbxhist_archive.stored_group RENAME TO packed_group;
+}) for keys %cold;
+
 # ---- one is away ----
 
 my $go_on = 'SET zbxhist.ignore_archive_failure = on';

@@ -137,10 +137,11 @@ class ZbxhistPacked(Zbxhist):
 
 
 class ZbxhistArchived(ZbxhistPacked):
-    """Packed days that are moved to a second cluster, by postgres_fdw."""
+    """Packed days that are moved to databases of a second cluster, by postgres_fdw."""
 
     name = "zbxhist-archived"
     label = "zbxhist, archived days"
+    servers = ("cold", "colder")
 
     @classmethod
     def missing(cls, cluster):
@@ -155,25 +156,29 @@ class ZbxhistArchived(ZbxhistPacked):
 
     def prepare_database(self):
         super().prepare_database()
-        self.cold.execute("CREATE DATABASE cold OWNER %s" % OWNER)
+        self.execute("CREATE EXTENSION postgres_fdw", SUPERUSER)
         table = environment.REPOSITORY / "dist" / "archive" / "archive.sql"
-        self.cold.execute(table.read_text(encoding="utf-8"), "cold", OWNER)
-        self.execute(
-            "CREATE EXTENSION postgres_fdw; "
-            "CREATE SERVER cold FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '%s', dbname 'cold'); "
-            "GRANT USAGE ON FOREIGN SERVER cold TO %s; "
-            "CREATE USER MAPPING FOR %s SERVER cold OPTIONS (user '%s', password_required 'false')"
-            % (self.cold.directory / "socket", OWNER, OWNER, OWNER),
-            SUPERUSER,
-        )
+        for server in self.servers:
+            self.cold.execute("CREATE DATABASE %s OWNER %s" % (server, OWNER))
+            self.cold.execute(table.read_text(encoding="utf-8"), server, OWNER)
+            self.execute(
+                "CREATE SERVER {0} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '{1}', dbname '{0}'); "
+                "GRANT USAGE ON FOREIGN SERVER {0} TO {2}; "
+                "CREATE USER MAPPING FOR {2} SERVER {0} OPTIONS (user '{2}', password_required 'false')".format(
+                    server, self.cold.directory / "socket", OWNER
+                ),
+                SUPERUSER,
+            )
 
-    def create_table(self, table, periods, interval):
-        super().create_table(table, periods, interval)
-        self.execute("SELECT zbxhist.alter_parent('%s', archive_server => 'cold')" % table)
+    def archive_on(self, table, number):
+        """From now on days are moved to the server of that number, by turns."""
+        server = self.servers[number % len(self.servers)]
+        self.execute("SELECT zbxhist.alter_parent('%s', archive_server => '%s')" % (table, server))
 
     def go_through(self, directory):
         """From now on sessions find the second cluster by the socket in this directory."""
-        self.execute("ALTER SERVER cold OPTIONS (SET host '%s')" % directory, SUPERUSER)
+        for server in self.servers:
+            self.execute("ALTER SERVER %s OPTIONS (SET host '%s')" % (server, directory), SUPERUSER)
 
     def open_there(self):
         """A connection to the second cluster, by the way that the archive has."""
@@ -211,7 +216,8 @@ class ZbxhistArchived(ZbxhistPacked):
 
     def settle_there(self):
         """As autovacuum would have left the second cluster."""
-        self.cold.execute("VACUUM (FREEZE, ANALYZE)", "cold")
+        for server in self.servers:
+            self.cold.execute("VACUUM (FREEZE, ANALYZE)", server)
 
 
 class ZbxhistRounded(ZbxhistPacked):

@@ -7,7 +7,9 @@
  * sends the query.  A query fetches what is asked for and what will be next, of many days
  * at once: whoever knows that says it (ZbxhistWantArchived), up to work_mem; else it
  * is the neighbours, which have neighbouring numbers, of who reads one after the other.  Readers
- * that may end early get four times as many groups each time.
+ * that may end early get four times as many groups each time.  Days of several servers
+ * are a UNION ALL, whose parts PostgreSQL executes asynchronously: all servers are at
+ * work at once.
  *
  * A group's directory may be here, so that what is read of it only needs no query.
  *
@@ -72,6 +74,7 @@ typedef struct ArchiveCopy
 /* groups of a copy */
 typedef struct GroupRange
 {
+	Oid			groups;			/* the foreign table */
 	pg_uuid_t	copy;
 	int64		first;			/* number */
 	int64		last;
@@ -209,6 +212,17 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 #define RANGE_CONDITION "(copy OPERATOR(pg_catalog.=) $%d AND number OPERATOR(pg_catalog.>=) $%d AND number OPERATOR(pg_catalog.<=) $%d)"
 #define RANGE_PARAMETERS 3
 
+/* those of a query: each table may have nearly twice its ranges */
+#define MAX_PARAMETERS (2 * MAX_RANGES * RANGE_PARAMETERS)
+
+/* a query of some shape, with its parameters */
+typedef struct RangeQuery
+{
+	StringInfoData text;
+	int			nvalues;
+	Datum		values[MAX_PARAMETERS];
+} RangeQuery;
+
 /* a plan that is kept */
 typedef struct KeptPlan
 {
@@ -217,15 +231,15 @@ typedef struct KeptPlan
 } KeptPlan;
 
 /*
- * PreparePlan replaces a plan by one for another query of so many ranges.
+ * PreparePlan replaces a plan by one for another query of so many parameters.
  */
 static void
-PreparePlan(KeptPlan *kept, const char *query, int nranges)
+PreparePlan(KeptPlan *kept, const char *query, int nvalues)
 {
-	Oid			types[MAX_RANGES * RANGE_PARAMETERS];
+	Oid			types[MAX_PARAMETERS];
 	SPIPlanPtr	made;
 
-	for (int i = 0; i < nranges * RANGE_PARAMETERS; i++)
+	for (int i = 0; i < nvalues; i++)
 		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
 	if (kept->plan != NULL)
 	{
@@ -233,8 +247,7 @@ PreparePlan(KeptPlan *kept, const char *query, int nranges)
 		pfree(kept->query);
 	}
 	kept->plan = NULL;
-	made = SPI_prepare_cursor(query, nranges * RANGE_PARAMETERS, types,
-							  CURSOR_OPT_GENERIC_PLAN);
+	made = SPI_prepare_cursor(query, nvalues, types, CURSOR_OPT_GENERIC_PLAN);
 	if (made == NULL)
 		elog(ERROR, "could not prepare query: %s",
 			 SPI_result_code_string(SPI_result));
@@ -244,29 +257,78 @@ PreparePlan(KeptPlan *kept, const char *query, int nranges)
 }
 
 /*
- * GetPlan returns the plan of a query for groups in so many ranges, a power of two;
- * of each number the one for the foreign table that was read last is kept.
+ * GetPlan returns the plan of a query; of each number of ranges, as a power of two,
+ * that which was executed last is kept.
  */
 static SPIPlanPtr
-GetPlan(Oid groups, int nranges)
+GetPlan(const RangeQuery *query)
 {
-	static KeptPlan plans[7];
-	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(nranges)];
-	StringInfoData query;
+	static KeptPlan plans[8];
+	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(query->nvalues / RANGE_PARAMETERS)];
 
-	StaticAssertDecl(1 << (lengthof(plans) - 1) == MAX_RANGES,
+	StaticAssertDecl(1 << (lengthof(plans) - 1) == 2 * MAX_RANGES,
 					 "plans for all numbers of ranges");
 
-	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT copy, number, payload FROM %s WHERE ",
-					 ZbxhistQualifiedName(groups));
-	for (int i = 0; i < nranges; i++)
-		appendStringInfo(&query, "%s" RANGE_CONDITION, i == 0 ? "" : " OR ",
-						 i * RANGE_PARAMETERS + 1, i * RANGE_PARAMETERS + 2,
-						 i * RANGE_PARAMETERS + 3);
-	if (kept->plan == NULL || strcmp(query.data, kept->query) != 0)
-		PreparePlan(kept, query.data, nranges);
+	if (kept->plan == NULL || strcmp(query->text.data, kept->query) != 0)
+		PreparePlan(kept, query->text.data, query->nvalues);
 	return kept->plan;
+}
+
+/*
+ * AddRanges adds so many ranges of a table's to the query, the last one as often as
+ * makes their number a power of two: there are few queries then.
+ */
+static void
+AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
+{
+	appendStringInfo(&query->text, "%sSELECT copy, number, payload FROM %s WHERE ",
+					 query->nvalues == 0 ? "" : " UNION ALL ",
+					 ZbxhistQualifiedName(ranges->groups));
+	for (int i = 0; i < pg_nextpower2_32(nranges); i++)
+	{
+		const GroupRange *range = &ranges[Min(i, nranges - 1)];
+		int			n = query->nvalues;
+
+		appendStringInfo(&query->text, "%s" RANGE_CONDITION,
+						 i == 0 ? "" : " OR ", n + 1, n + 2, n + 3);
+		query->values[n] = UUIDPGetDatum(&range->copy);
+		query->values[n + 1] = Int64GetDatum(range->first);
+		query->values[n + 2] = Int64GetDatum(range->last);
+		query->nvalues += RANGE_PARAMETERS;
+	}
+}
+
+/*
+ * CompareTables orders ranges by their foreign tables.
+ */
+static int
+CompareTables(const void *a, const void *b)
+{
+	Oid			left = ((const GroupRange *) a)->groups;
+	Oid			right = ((const GroupRange *) b)->groups;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * MakeQuery makes the query for the ranges that are wanted, which it sorts.
+ */
+static void
+MakeQuery(ArchiveReader *reader, RangeQuery *query)
+{
+	GroupRange *ranges = reader->ranges;
+	int			first = 0;
+
+	initStringInfo(&query->text);
+	query->nvalues = 0;
+	qsort(ranges, reader->nranges, sizeof(GroupRange), CompareTables);
+	for (int i = 1; i <= reader->nranges; i++)
+	{
+		if (i < reader->nranges && ranges[i].groups == ranges[first].groups)
+			continue;
+		AddRanges(query, &ranges[first], i - first);
+		first = i;
+	}
 }
 
 /*
@@ -308,30 +370,23 @@ KeepFetched(ArchiveReader *reader, RunCounters *counters)
 static void
 FetchRanges(ArchiveReader *reader, RunCounters *counters)
 {
-	Datum		values[MAX_RANGES * RANGE_PARAMETERS];
-	int			nranges = pg_nextpower2_32(reader->nranges);
+	RangeQuery	query;
 	bool		has_snapshot = ActiveSnapshotSet();
 
 	MemoryContextReset(reader->fetched_context);
 	reader->nfetched = 0;
 	reader->nused = 0;
-	for (int i = 0; i < nranges; i++)
-	{
-		GroupRange *range = &reader->ranges[Min(i, reader->nranges - 1)];
-
-		values[i * RANGE_PARAMETERS] = UUIDPGetDatum(&range->copy);
-		values[i * RANGE_PARAMETERS + 1] = Int64GetDatum(range->first);
-		values[i * RANGE_PARAMETERS + 2] = Int64GetDatum(range->last);
-	}
+	MakeQuery(reader, &query);
 	if (!has_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	if (SPI_execute_plan(GetPlan(reader->copy.groups, nranges), values, NULL,
-						 true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_plan(GetPlan(&query), query.values, NULL, true,
+						 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read archived groups");
 	KeepFetched(reader, counters);
 	SPI_finish();
+	pfree(query.text.data);
 	if (!has_snapshot)
 		PopActiveSnapshot();
 }
@@ -358,60 +413,82 @@ IsWantedOrPassed(const ArchiveReader *reader, const ArchivedGroup *group,
 }
 
 /*
- * SetRange makes a range of one group.
+ * SetRange makes a range of one group, which a foreign table has.
  */
 static void
-SetRange(GroupRange *range, const ArchivedGroup *group)
+SetRange(GroupRange *range, Oid groups, const ArchivedGroup *group)
 {
+	range->groups = groups;
 	range->copy = group->copy;
 	range->first = group->number;
 	range->last = group->number;
 }
 
 /*
- * ExtendRange adds a group to the last range, or to a new one; returns false if there
- * is none left, or another foreign table has the group.
+ * ExtendRange adds a group, which a foreign table has, to the last range, or to a new
+ * one; returns false if there is none left.
  */
 static bool
-ExtendRange(ArchiveReader *reader, Relation day, const ArchivedGroup *group)
+ExtendRange(ArchiveReader *reader, Oid groups, const ArchivedGroup *group)
 {
 	GroupRange *last = &reader->ranges[reader->nranges - 1];
-	bool		is_same = IsSameCopy(&last->copy, &group->copy);
-	ArchiveCopy copy;
 
-	if (is_same && (group->number == last->last + 1 ||
-					group->number == last->first - 1))
+	if (IsSameCopy(&last->copy, &group->copy) &&
+		(group->number == last->last + 1 || group->number == last->first - 1))
 	{
 		last->first = Min(last->first, group->number);
 		last->last = Max(last->last, group->number);
 		return true;
 	}
-	if (reader->nranges == MAX_RANGES ||
-		(!is_same &&
-		 (!FindCopy(RelationGetRelid(day), &group->copy, &copy) ||
-		  copy.groups != reader->copy.groups)))
+	if (reader->nranges == MAX_RANGES)
 		return false;
-	SetRange(&reader->ranges[reader->nranges++], group);
+	SetRange(&reader->ranges[reader->nranges++], groups, group);
 	return true;
+}
+
+/*
+ * TableToAsk returns the foreign table that has a group of a day, if it can be asked together
+ * with that which has the group that is asked for.
+ */
+static Oid
+TableToAsk(const ArchiveReader *reader, Relation day,
+		   const ArchivedGroup *group)
+{
+	const GroupRange *last = &reader->ranges[reader->nranges - 1];
+	ArchiveCopy copy;
+
+	if (IsSameCopy(&last->copy, &group->copy))
+		return last->groups;
+	if (!FindCopy(RelationGetRelid(day), &group->copy, &copy) ||
+		(copy.groups != reader->copy.groups &&
+		 (get_rel_relkind(copy.groups) != RELKIND_FOREIGN_TABLE ||
+		  !ZbxhistMayAskToo(GetForeignTable(copy.groups)->serverid))))
+		return InvalidOid;
+	return copy.groups;
 }
 
 /*
  * ZbxhistWantArchived says that the group of a day for which archived stands will be
  * asked for next, in the order of the day or against it; returns false if no more
- * than before will be fetched.
+ * than before will be fetched.  What cannot be asked for now is left out.
  */
 bool
 ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 					const struct varlena *archived, bool is_descending)
 {
 	ArchivedGroup group;
+	Oid			groups;
 
 	ZbxhistReadArchived(archived, &group);
 	if (IsWantedOrPassed(reader, &group, is_descending))
 		return true;
 	if (reader->nwanted >= reader->most ||
-		reader->nbytes + group.length > (Size) work_mem * 1024 ||
-		!ExtendRange(reader, day, &group))
+		reader->nbytes + group.length > (Size) work_mem * 1024)
+		return false;
+	groups = TableToAsk(reader, day, &group);
+	if (!OidIsValid(groups))
+		return true;
+	if (!ExtendRange(reader, groups, &group))
 		return false;
 	reader->nwanted++;
 	reader->nbytes += group.length;
@@ -480,7 +557,7 @@ FetchGroup(ArchiveReader *reader, Relation day, const ArchivedGroup *group,
 	if (reader->fetched_context == NULL)
 		MakeRoom(reader);
 	reader->nranges = 1;
-	SetRange(&reader->ranges[0], group);
+	SetRange(&reader->ranges[0], reader->copy.groups, group);
 	reader->nwanted = 1;
 	reader->nbytes = group->length;
 	if (reader->ahead == NULL || !reader->ahead(reader->ahead_arg))

@@ -234,6 +234,16 @@ ZbxhistReachServer(Oid oid, void (*fetch) (void *), void *arg)
 }
 
 /*
+ * ZbxhistMayAskToo says whether a server may be asked in the same query as another one: if
+ * that fails because one is away, it must be known which.
+ */
+bool
+ZbxhistMayAskToo(Oid oid)
+{
+	return !ZbxhistMayMiss() || FindServer(oid)->is_there;
+}
+
+/*
  * ZbxhistNoteMissing notes that a group of a day is missing, which has so many
  * rows.
  */

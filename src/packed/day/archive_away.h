@@ -16,6 +16,7 @@ extern void ZbxhistEndReading(bool outer);
 extern void ZbxhistTellMissing(void);
 extern bool ZbxhistMayMiss(void);
 extern bool ZbxhistReachServer(Oid server, void (*fetch) (void *), void *arg);
+extern bool ZbxhistMayAskToo(Oid server);
 extern void ZbxhistNoteMissing(Oid server, Relation day, int64 nrows);
 
 #endif							/* ZBXHIST_ARCHIVE_AWAY_H */

@@ -67,7 +67,7 @@ struct DayScan
 	DayTimes   *times;			/* that segments share */
 	DayRuns    *runs;			/* that the table holds; NULL: groups */
 	int64		ntimes;			/* rows with some that were passed over */
-	ArchiveReader *archive;		/* fetches groups */
+	ArchiveReader *archive;		/* fetches groups; NULL: made when needed */
 	RunCounters *counters;		/* of what is read; may be NULL */
 	bool		is_here;		/* it is not asked */
 	bool		may_miss;		/* what its server has, if that is away */
@@ -113,7 +113,6 @@ ZbxhistBeginDayScan(Relation day, const DayLayout *layout, Snapshot snapshot)
 	scan->layout = layout;
 	scan->snapshot = snapshot;
 	scan->phase = SCAN_DONE;
-	scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	scan->slot = table_slot_create(day, NULL);
 	scan->times = ZbxhistBeginDayTimes(day, snapshot);
 	if (layout->has_runs)
@@ -362,6 +361,22 @@ ZbxhistDayScanHere(DayScan *scan)
 }
 
 /*
+ * GetArchive returns the scan's reader of archived groups.
+ */
+static ArchiveReader *
+GetArchive(DayScan *scan)
+{
+	if (scan->archive == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(scan->context);
+
+		scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	return scan->archive;
+}
+
+/*
  * ZbxhistDayScanBytes returns a group's bytes, of which payload is what the scan's
  * day has, in the current context or where they are.
  */
@@ -370,7 +385,7 @@ ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
 {
 	payload = pg_detoast_datum_packed(payload);
 	return ZbxhistIsArchived(payload) ?
-		ZbxhistFetchArchived(scan->archive, scan->day, payload,
+		ZbxhistFetchArchived(GetArchive(scan), scan->day, payload,
 							 scan->counters) : payload;
 }
 
@@ -412,7 +427,7 @@ OpenPayload(DayScan *scan, DayGroup *group)
 	reader->is_whole = true;
 	if (is_archived && (scan->is_here ||
 						(may_miss &&
-						 ZbxhistIsMissing(scan->archive, scan->day, payload,
+						 ZbxhistIsMissing(GetArchive(scan), scan->day, payload,
 										  group->nrows, scan->counters))))
 		return true;
 	if (is_archived && scan->is_reader && !may_miss)
@@ -483,8 +498,7 @@ void
 ZbxhistDayScanOnlyItem(DayScan *scan, ArchiveReader *archive, bool may_miss)
 {
 	scan->may_miss = may_miss;
-	if (archive != NULL)
-		scan->archive = archive;
+	scan->archive = archive;
 	scan->only_item = true;
 	scan->is_reader = true;
 }
