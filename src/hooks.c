@@ -27,9 +27,8 @@
  *						own, which proposes CASCADE
  *	object_access		after the others, which may refuse without a word of ours
  *
- * Callbacks, of which any number can be registered, are their modules' own:
- * the ends of transactions in ingest/batch_open.c, invalidations in
- * catalog/partition_set.c.
+ * Callbacks, of which any number can be registered (the ends of transactions,
+ * invalidations), are their modules' own.
  *
  *-------------------------------------------------------------------------
  */
