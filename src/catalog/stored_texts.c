@@ -41,6 +41,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "read_integer.h"
 
 PG_FUNCTION_INFO_V1(zbxhist_stored_setting);
 PG_FUNCTION_INFO_V1(zbxhist_stored_texts);
@@ -88,14 +89,12 @@ GetStoredText(TupleTableSlot *slot, AttrNumber attnum)
 	Oid			type = TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
 	bool		isnull;
 	Datum		value = slot_getattr(slot, attnum, &isnull);
+	int64		number;
 
 	if (isnull)
 		return NULL;
-	if (type == INT4OID)
-		return psprintf("%d", DatumGetInt32(value));
-	if (type == INT8OID)
-		return psprintf(INT64_FORMAT, DatumGetInt64(value));
-	return TextDatumGetCString(value);
+	return read_integer(type, value, &number) ?
+		psprintf(INT64_FORMAT, number) : TextDatumGetCString(value);
 }
 
 /* ---- a setting ---- */

@@ -12,12 +12,12 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/lsyscache.h"
 
 #include "catalog/packed_days.h"
 #include "ingest/key_number.h"
+#include "read_integer.h"
 
 /*
  * ZbxhistNameInDays returns the name that packed days have for the parent's
@@ -96,17 +96,7 @@ ZbxhistGetKeyNumber(const PartitionSet *set, AttrNumber known,
 									 attnum - 1)->atttypid);
 	if (isnull || type >= FirstUnpinnedObjectId)
 		return false;
-	switch (type)
-	{
-		case INT4OID:
-			*value = DatumGetInt32(datum);
-			return true;
-		case INT8OID:
-			*value = DatumGetInt64(datum);
-			return true;
-		default:
-			return ParseNumber(datum, type, value);
-	}
+	return read_integer(type, datum, value) || ParseNumber(datum, type, value);
 }
 
 /*

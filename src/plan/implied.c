@@ -45,6 +45,7 @@
 #include "compat.h"
 #include "plan/clock_bounds.h"
 #include "plan/implied.h"
+#include "read_integer.h"
 
 /* the first and last of some numbers */
 typedef struct Extent
@@ -226,11 +227,8 @@ FindExtent(const RangeTblEntry *values, AttrNumber column, Extent *extent)
 		int64		number;
 
 		if (!IsA(value, Const) || value->constisnull ||
-			(value->consttype != INT4OID && value->consttype != INT8OID))
+			!read_integer(value->consttype, value->constvalue, &number))
 			return false;
-		number = value->consttype == INT4OID ?
-			DatumGetInt32(value->constvalue) :
-			DatumGetInt64(value->constvalue);
 		extent->first = Min(extent->first, number);
 		extent->last = Max(extent->last, number);
 	}

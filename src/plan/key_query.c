@@ -24,7 +24,6 @@
 #include "access/genam.h"
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -38,6 +37,7 @@
 #include "plan/clock_bounds.h"
 #include "plan/implied.h"
 #include "plan/key_query.h"
+#include "read_integer.h"
 #include "rows/item_index.h"
 #include "rows/item_range.h"
 
@@ -91,20 +91,8 @@ SetValue(Key *key, int column, Node *node)
 		key->is_of_none = true;
 		return true;
 	}
-	switch (value->consttype)
-	{
-		case INT2OID:
-			number = DatumGetInt16(value->constvalue);
-			break;
-		case INT4OID:
-			number = DatumGetInt32(value->constvalue);
-			break;
-		case INT8OID:
-			number = DatumGetInt64(value->constvalue);
-			break;
-		default:
-			return false;
-	}
+	if (!read_integer(value->consttype, value->constvalue, &number))
+		return false;
 	if ((key->is_known[column] && key->values[column] != number) ||
 		(column != KEY_ITEMID &&
 		 (number < PG_INT32_MIN || number > PG_INT32_MAX)))
