@@ -209,6 +209,9 @@ BEGIN
         copy.last_clock := -2147483648;
         RETURN;
     END IF;
+    IF copy.number = 0 THEN
+        PERFORM zbxhist_internal.list_copy(copy);
+    END IF;
     PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
         'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
     PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
@@ -364,7 +367,8 @@ BEGIN
     END IF;
     SELECT c.* INTO made FROM zbxhist.archive_copy c
      WHERE c.day = archive_day.day AND c.server = policy.archive_server AND c.state IN ('copying', 'comparing', 'compared')
-       AND c.origin = zbxhist_internal.archive_origin() AND c.groups = zbxhist_internal.archive_table(archive_day.parent, c.server)
+       AND c.origin = zbxhist_internal.archive_origin() AND c.begun_at > pg_postmaster_start_time()
+       AND c.groups = zbxhist_internal.archive_table(archive_day.parent, c.server)
      ORDER BY c.begun_at DESC LIMIT 1
        FOR UPDATE;
     BEGIN
@@ -450,8 +454,7 @@ COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
 
 -- ---- what nothing needs any more ----
 
--- Standbys may be behind, and a backup may be restored to a time before, so that
--- what was read stays for a day.
+-- What was begun before this server was started a clone of it may have begun as well.
 CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass)
 RETURNS SETOF zbxhist.archive_copy
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
@@ -463,6 +466,7 @@ AS $$
      WHERE c.parent = unneeded_copies.parent
        AND NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.archive_copy = c.copy)
        AND NOT (c.state IN ('copying', 'comparing', 'compared') AND c.server = p.archive_server AND p.routing
+                AND c.begun_at > pg_postmaster_start_time()
                 AND EXISTS (SELECT FROM zbxhist.packed_day d
                              WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
 $$;
@@ -470,6 +474,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
 'The copies of packed days of a table that nothing needs any more (internal)';
 
+-- Standbys may be behind, a backup may be restored to a time before, and a clone not have
+-- met its original yet, so that what others may need stays for a day.
 CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass)
 RETURNS SETOF zbxhist.archive_copy
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
@@ -478,11 +484,14 @@ AS $$
     SELECT c.*
       FROM zbxhist_internal.unneeded_copies(copies_to_remove.parent) c
      WHERE c.origin = zbxhist_internal.archive_origin()
-       AND (c.state <> 'archived' OR c.left_at < clock_timestamp() - interval '1 day'
+       -- the mark of a server without timeout is not changed
+       AND (zbxhist_internal.has_timeout(c.server)
+            AND (c.state <> 'archived' AND c.begun_at > pg_postmaster_start_time() OR c.left_at < clock_timestamp() - interval '1 day')
             OR NOT EXISTS (SELECT FROM zbxhist.parent_config p WHERE p.parent = copies_to_remove.parent))
        AND NOT (c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour'
                 AND EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = c.day))
        AND EXISTS (SELECT FROM pg_class k WHERE k.oid = c.groups)
+       AND NOT EXISTS (SELECT FROM zbxhist.archive_mark m WHERE m.groups = c.groups AND m.origin = c.origin AND m.lost_at IS NOT NULL)
      ORDER BY c.begun_at
 $$;
 
@@ -498,6 +507,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     place name;
+    new_groups regclass;
 BEGIN
     UPDATE zbxhist.archive_copy c SET server = s.srvname
       FROM pg_foreign_table t
@@ -510,7 +520,11 @@ BEGIN
          WHERE c.parent = mend_copies.parent AND k.relowner IS DISTINCT FROM p.relowner
            AND NOT EXISTS (SELECT FROM zbxhist_internal.why_no_archive(c.parent, c.server))
     LOOP
-        UPDATE zbxhist.archive_copy c SET groups = zbxhist_internal.create_archive_table(mend_copies.parent, place)
+        new_groups := zbxhist_internal.create_archive_table(mend_copies.parent, place);
+        UPDATE zbxhist.archive_mark m SET groups = new_groups
+         WHERE m.groups IN (SELECT c.groups FROM zbxhist.archive_copy c WHERE c.parent = mend_copies.parent AND c.server = place)
+           AND NOT EXISTS (SELECT FROM zbxhist.archive_mark o WHERE o.groups = new_groups);
+        UPDATE zbxhist.archive_copy c SET groups = new_groups
          WHERE c.parent = mend_copies.parent AND c.server = place;
     END LOOP;
 END
@@ -558,6 +572,7 @@ AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     made  zbxhist.archive_copy;
+    own   zbxhist.archive_mark;
     rows  text;
 BEGIN
     PERFORM zbxhist_internal.mend_copies(parent);
@@ -568,9 +583,19 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM zbxhist_internal.execute_as_owner(t, format('DROP FOREIGN TABLE %s', t))
            FROM zbxhist_internal.unneeded_archive_tables() t;
+        DELETE FROM zbxhist.archive_mark m WHERE NOT EXISTS (SELECT FROM pg_class k WHERE k.oid = m.groups);
         RETURN 'done';
     END IF;
+    own := zbxhist_internal.archive_mark(made.groups);
+    IF own.token IS NULL OR own.next IS NOT NULL THEN
+        PERFORM zbxhist_internal.renew_mark(made.groups);
+        RETURN 'more';
+    ELSIF NOT zbxhist_internal.holds_mark(made.groups) THEN
+        UPDATE zbxhist.archive_mark m SET lost_at = clock_timestamp() WHERE m.mark = own.mark;
+        RETURN 'more';
+    END IF;
     rows := zbxhist_internal.execute_as_owner(made.groups, format('DELETE FROM %s WHERE copy = %L::uuid', made.groups, made.copy));
+    PERFORM zbxhist_internal.unlist_copy(made);
     DELETE FROM zbxhist.archive_copy c WHERE c.copy = made.copy;
     PERFORM zbxhist_internal.log_action(parent, 'archive_clean', made.copy::text, NULL, NULL, started, NULL, NULL,
                                         format('%s groups on server %I', rows, made.server));
@@ -608,8 +633,8 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
 'Whether a server says how long a connection to it is waited for (internal)';
 
--- That a server is away is no failure of maintenance: it is noted for check() and
--- metrics(), and nothing else.
+-- By changing this database's mark there.  That a server is away is no failure of
+-- maintenance: it is noted for check() and metrics(), and nothing else.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -621,8 +646,7 @@ BEGIN
      WHERE p.parent = step_archive_reach.parent AND p.step = 'archive_reach'
        AND p.relation NOT IN (SELECT a::text FROM zbxhist_internal.archives_to_reach(p.parent) a);
     IF groups IN (SELECT zbxhist_internal.archives_to_reach(step_archive_reach.parent)) THEN
-        PERFORM zbxhist_internal.execute_as_owner(groups, format('SELECT FROM %s WHERE copy = %L::uuid', groups,
-                                                                '00000000-0000-0000-0000-000000000000'));
+        RETURN zbxhist_internal.renew_mark(groups);
     END IF;
     RETURN 'done';
 EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_exception OR connection_failure THEN
@@ -686,6 +710,16 @@ AS $$
      WHERE c.parent = policy.parent AND c.origin <> zbxhist_internal.archive_origin()
     HAVING count(*) > 0
      UNION ALL
+    SELECT 'error', 'archive_of_another', policy.parent::text,
+           format('a clone of this server, or a server of which this one is a clone or an earlier state, has used archive server %I, as maintenance has seen %s: nothing is removed there any more.  If that one is gone, or was never to use it and cannot any more, run the command',
+                  s.srvname, zbxhist_internal.format_time(m.lost_at)),
+           format('SELECT zbxhist.alter_parent(%L, take_archive => true);', policy.parent)
+      FROM zbxhist.archive_mark m
+      JOIN pg_foreign_table t ON t.ftrelid = m.groups
+      JOIN pg_foreign_server s ON s.oid = t.ftserver
+     WHERE m.lost_at IS NOT NULL AND m.origin = zbxhist_internal.archive_origin()
+       AND policy.parent = (SELECT c.parent FROM zbxhist.archive_copy c WHERE c.groups = m.groups ORDER BY c.parent LIMIT 1)
+     UNION ALL
     SELECT 'error', 'archive_unreachable', a.server,
            format('%s archived days cannot be read since %s, as maintenance has seen it: %s',
                   (SELECT count(*) FROM zbxhist.packed_day d JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
@@ -696,7 +730,7 @@ AS $$
      WHERE p.parent = policy.parent AND p.step = 'archive_reach'
      UNION ALL
     SELECT 'warning', 'archive_timeout', s.server,
-           'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance does not look whether it is there',
+           'the server has no connect_timeout: while it is away, a query that needs it may wait for minutes, and maintenance neither looks whether it is there nor removes anything there',
            format('ALTER SERVER %I OPTIONS (ADD connect_timeout ''5'');', s.server)
       FROM (SELECT DISTINCT c.server::text FROM zbxhist.archive_copy c WHERE c.parent = policy.parent AND c.state = 'archived'
              UNION SELECT policy.archive_server) s

@@ -121,7 +121,10 @@ BEGIN
         PERFORM zbxhist_internal.mend_copies(parent);
     END IF;
     IF take_archive THEN
-        UPDATE zbxhist.archive_copy c SET origin = zbxhist_internal.archive_origin() WHERE c.parent = alter_parent.parent;
+        PERFORM zbxhist_internal.take_mark(parent, a.groups)
+           FROM (SELECT c.groups FROM zbxhist.archive_copy c WHERE c.parent = alter_parent.parent
+                  UNION SELECT zbxhist_internal.archive_table(parent, policy.archive_server)) AS a
+          WHERE a.groups IS NOT NULL;
     END IF;
     PERFORM zbxhist_internal.write_policy(policy);
     PERFORM zbxhist_internal.announce_deletion(policy);
@@ -129,4 +132,4 @@ END
 $$;
 
 COMMENT ON FUNCTION zbxhist.alter_parent IS
-'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies removed that another database has made, in whose place this one is';
+'Changes the policy of a managed table, only what is given; the next maintenance acts on it.  follow_zabbix takes the retention from Zabbix again, never_pack sets pack_after to NULL; deleted_items ''drop'' leaves out values of items that Zabbix has deleted when days are packed; ingest ''runs'' has new hours stored as runs; retention_action ''detach'' makes tables of their own, in retention_schema, of what is past retention; time_precision ''1 us'', ''1 ms'' or ''1 s'' rounds the times of packed values that are older than time_precision_after, for good, if accept_rounding says so; max_age and max_ahead leave new values out that are older, or further ahead, out_of_range ''keep'' keeps these for a day, any_clock leaves out none; packed_tablespace is where packed days are stored, from the age packed_tablespace_after on, '''' stores new ones where the table is again; archive_server is the server of postgres_fdw to which packed days are moved at the age archive_after, '''' archives no more, take_archive has copies on archive servers removed that another database, or another server, has made, in whose place this one is';

@@ -49,3 +49,29 @@ SELECT pg_catalog.pg_extension_config_dump('zbxhist.archive_copy',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'
     ' AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)'
     ' AND (day IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day))');
+
+-- Marks of databases on archive servers: this one's, and of a copy of a database those of
+-- that too.
+CREATE TABLE zbxhist.archive_mark (
+    groups       regclass NOT NULL,
+    origin       text NOT NULL,
+    mark         uuid NOT NULL,
+    token        bytea,
+    next         bytea,
+    renewed_at   timestamptz,
+    lost_at      timestamptz,
+    PRIMARY KEY (groups, origin)
+);
+
+COMMENT ON TABLE zbxhist.archive_mark IS
+'By what databases are known to archive servers as those that may remove copies there';
+COMMENT ON COLUMN zbxhist.archive_mark.groups IS 'The foreign table by which copies are read';
+COMMENT ON COLUMN zbxhist.archive_mark.origin IS 'The database';
+COMMENT ON COLUMN zbxhist.archive_mark.mark IS 'What its row there has in the column copy';
+COMMENT ON COLUMN zbxhist.archive_mark.token IS 'What that has for a payload; NULL: there is none yet';
+COMMENT ON COLUMN zbxhist.archive_mark.next IS 'What it may have, if a commit here was lost';
+COMMENT ON COLUMN zbxhist.archive_mark.renewed_at IS 'When maintenance last changed it';
+COMMENT ON COLUMN zbxhist.archive_mark.lost_at IS 'When it was found to be another''s; NULL: it is not';
+
+SELECT pg_catalog.pg_extension_config_dump('zbxhist.archive_mark',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)');

@@ -197,13 +197,13 @@ SELECT is_empty(
 SELECT bag_eq(
     $$SELECT relname::text FROM member_relations WHERE relkind IN ('r', 'v')$$,
     $$VALUES ('parent_config'), ('auditlog_config'), ('parent_state'), ('managed_schema'), ('maintenance_log'),
-             ('partition_state'), ('stray_mark'), ('packed_day'), ('archive_copy'), ('packed_change'), ('step_problem'), ('check_summary'), ('left_out'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
+             ('partition_state'), ('stray_mark'), ('packed_day'), ('archive_copy'), ('archive_mark'), ('packed_change'), ('step_problem'), ('check_summary'), ('left_out'), ('lost_values'), ('verified_day'), ('import_slice'), ('parents'), ('partitions'), ('partitions_by_day'),
              ('maintenance_by_day'), ('status'), ('progress')$$,
     'tables and views');
 SELECT bag_eq(
     $$SELECT k.relname::text, g.privilege_type FROM member_relations k, aclexplode(k.relacl) g WHERE g.grantee = 0$$,
     $$VALUES ('parent_config', 'SELECT'), ('auditlog_config', 'SELECT'), ('parent_state', 'SELECT'), ('managed_schema', 'SELECT'),
-             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
+             ('partition_state', 'SELECT'), ('stray_mark', 'SELECT'), ('packed_day', 'SELECT'), ('archive_copy', 'SELECT'), ('archive_mark', 'SELECT'), ('packed_change', 'SELECT'), ('step_problem', 'SELECT'), ('check_summary', 'SELECT'), ('verified_day', 'SELECT'), ('import_slice', 'SELECT'), ('parents', 'SELECT'), ('partitions', 'SELECT'),
              ('partitions_by_day', 'SELECT'), ('status', 'SELECT'), ('progress', 'SELECT')$$,
     'PUBLIC may only look');
 SELECT columns_are('zbxhist', 'parents', '{parent,partition_interval,premake,retention,effective_retention,retention_source,pack_after,move_existing,routing,created_at,deleted_items,ingest,retention_action,retention_schema,time_precision,time_precision_after,max_age,max_ahead,out_of_range,packed_tablespace,packed_tablespace_after,archive_server,archive_after}'::name[]);

@@ -77,7 +77,7 @@ sub groups_on
 	my ($server) = @_;
 
 	return $cold{$server}->safe_psql('cold',
-		'SELECT count(*) FROM zbxhist_archive.packed_group');
+		'SELECT count(*) FROM zbxhist_archive.packed_group WHERE number > 0');
 }
 
 # ---- both ----
