@@ -233,6 +233,7 @@ SELECT bag_eq(
              ('zbxhist.managed_schema', ''),
              ('zbxhist.lost_values', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent)'),
              ('zbxhist.packed_day', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent) AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day)'),
+             ('zbxhist.archive_mark', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups)'),
              ('zbxhist.archive_copy', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = parent) AND EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = groups) AND (day IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class k WHERE k.oid = day))')$$,
     'pg_dump takes the policy along');
 SELECT is_empty(

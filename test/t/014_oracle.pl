@@ -92,7 +92,8 @@ sub is_archived
 {
 	my ($table, $clock) = @_;
 
-	return scalar grep { $_->[0] <= $clock && $clock < $_->[1] }
+	return
+	  scalar grep { $_->[0] <= $clock && $clock < $_->[1] }
 	  @{ $archived{$table} // [] };
 }
 
@@ -356,8 +357,7 @@ sub change
 			"select count(*), md5(string_agg(t::text, ',' order by t::text)) from $table t where clock >= $clock and clock < $other",
 			"select itemid, clock from $table where itemid = ${\ pick(50)} order by clock desc limit ${\ (1 + pick(4))}",
 			"select itemid, count(*), min(clock), max(clock) from $table where clock >= $clock and itemid < ${\ pick(60)} group by itemid order by itemid",
-			(
-				$table =~ /^history(_uint)?$/
+			(   $table =~ /^history(_uint)?$/
 				? "select itemid, count(*), min(value), max(value), sum(value) from $table where itemid < ${\ pick(60)} group by itemid order by itemid"
 				: ())));
 }
@@ -495,8 +495,7 @@ sub pack_some
 {
 	my ($table) = @_;
 	my $day = choose('1970-01-01', '1970-01-02', '1970-01-02', '1970-01-03');
-	my $what = choose(
-		'pack', 'pack', 'unpack', 'run_maintenance',
+	my $what = choose('pack', 'pack', 'unpack', 'run_maintenance',
 		@servers ? ('archive', 'archive', 'unarchive') : ());
 
 	return if $status ne 'I';

@@ -192,7 +192,8 @@ drop_day($clone, 'zabbix', 8);
 maintain($clone, 'zabbix');
 a_day_later($clone, 'zabbix');
 maintain($node, 'zabbix');
-is_told($node, 'zabbix', 0, 'a clone that has lost it before changes nothing');
+is_told($node, 'zabbix', 0,
+	'a clone that has lost it before changes nothing');
 is(copies_there(), 1, '... nor removes anything');
 $clone->stop;
 
