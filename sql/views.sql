@@ -62,15 +62,14 @@ SELECT c.parent,
        p.to_clock,
        pg_catalog.to_timestamp(p.from_clock) AS from_time,
        pg_catalog.to_timestamp(p.to_clock) AS to_time,
-       CASE WHEN p.is_packed AND EXISTS (SELECT FROM zbxhist.packed_day a
-                                          WHERE a.day = p.relation AND a.archive_copy IS NOT NULL) THEN 'archived'
+       CASE WHEN a.copy IS NOT NULL THEN 'archived'
             WHEN p.is_packed AND NOT u.is_runs THEN 'packed'
             WHEN p.from_clock > t.present THEN 'future'
             WHEN p.to_clock > t.present THEN 'current'
             ELSE 'open' END AS state,
        e.rows,
        e.bytes,
-       pg_catalog.round(e.bytes::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value,
+       pg_catalog.round((e.bytes + coalesce(a.bytes, 0))::pg_catalog.numeric / nullif(e.rows, 0), 1) AS bytes_per_value,
        zbxhist_internal.tablespace_of(p.relation) AS tablespace
   FROM zbxhist.parent_config c
   JOIN pg_catalog.pg_class k ON k.oid = c.parent
@@ -86,6 +85,11 @@ SELECT c.parent,
                            FROM zbxhist.packed_day d WHERE d.day = p.relation)
                    ELSE zbxhist_internal.estimated_rows(p.relation) END AS rows,
               pg_catalog.pg_total_relation_size(p.relation) AS bytes) e
+  LEFT JOIN LATERAL (
+       SELECT d.archive_copy AS copy, w.bytes
+         FROM zbxhist.packed_day d
+         LEFT JOIN zbxhist.archive_copy w ON w.copy = d.archive_copy
+        WHERE p.is_packed AND d.day = p.relation) a ON true
  ORDER BY c.parent::pg_catalog.text, p.from_clock, p.is_packed;
 
 COMMENT ON VIEW zbxhist.partitions IS 'The partitions and packed days of all managed tables';
@@ -99,7 +103,7 @@ COMMENT ON COLUMN zbxhist.partitions.to_time IS 'to_clock as a time';
 COMMENT ON COLUMN zbxhist.partitions.state IS 'future, current, open: its time has gone by; packed; or archived on another server';
 COMMENT ON COLUMN zbxhist.partitions.rows IS 'Number of values, an estimate';
 COMMENT ON COLUMN zbxhist.partitions.bytes IS 'Disk space with indexes, here';
-COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value';
+COMMENT ON COLUMN zbxhist.partitions.bytes_per_value IS 'Disk space of one value, here and on an archive server';
 COMMENT ON COLUMN zbxhist.partitions.tablespace IS 'The tablespace that has it';
 
 CREATE VIEW zbxhist.partitions_by_day AS
@@ -111,8 +115,10 @@ SELECT p.parent,
        pg_catalog.count(*) FILTER (WHERE p.state IN ('packed', 'archived')) AS packed,
        pg_catalog.sum(p.rows)::bigint AS rows,
        pg_catalog.sum(p.bytes)::bigint AS bytes,
-       pg_catalog.round(pg_catalog.sum(p.bytes) / nullif(pg_catalog.sum(p.rows), 0), 1) AS bytes_per_value
+       pg_catalog.round(pg_catalog.sum(p.bytes + coalesce(a.bytes, 0)) / nullif(pg_catalog.sum(p.rows), 0), 1) AS bytes_per_value
   FROM zbxhist.partitions p
+  LEFT JOIN zbxhist.packed_day d ON d.day = p.partition
+  LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
  GROUP BY p.parent, pg_catalog.floor(p.from_clock::pg_catalog.numeric / 86400)
  ORDER BY p.parent::pg_catalog.text, pg_catalog.min(p.from_clock);
 
@@ -125,8 +131,8 @@ COMMENT ON COLUMN zbxhist.partitions_by_day.future IS 'Number of partitions of t
 COMMENT ON COLUMN zbxhist.partitions_by_day.heap IS 'Number of the other ordinary tables';
 COMMENT ON COLUMN zbxhist.partitions_by_day.packed IS 'Number of packed tables';
 COMMENT ON COLUMN zbxhist.partitions_by_day.rows IS 'Number of values, an estimate';
-COMMENT ON COLUMN zbxhist.partitions_by_day.bytes IS 'Disk space with indexes';
-COMMENT ON COLUMN zbxhist.partitions_by_day.bytes_per_value IS 'Disk space of one value';
+COMMENT ON COLUMN zbxhist.partitions_by_day.bytes IS 'Disk space with indexes, here';
+COMMENT ON COLUMN zbxhist.partitions_by_day.bytes_per_value IS 'Disk space of one value, here and on an archive server';
 
 CREATE VIEW zbxhist.maintenance_by_day
 WITH (security_invoker = true) AS

@@ -43,6 +43,7 @@ SELECT jsonb_agg(jsonb_build_object(
            'pack_after', extract(epoch FROM p.pack_after)::bigint,
            'time_precision', nullif(p.time_precision, '1 ns'),
            'time_precision_after', extract(epoch FROM p.time_precision_after)::bigint,
+           'archive_after', CASE WHEN p.archive_server IS NOT NULL THEN extract(epoch FROM p.archive_after)::bigint END,
            'premake', p.premake,
            'is_undone', NOT p.routing,
            'partitions', s.partitions,
@@ -62,9 +63,10 @@ SELECT jsonb_agg(jsonb_build_object(
 
 PARTITIONS = """
 SELECT jsonb_agg(jsonb_build_array(p.parent::text, p.kind, p.state, p.from_clock, p.to_clock,
-                                   p.rows, p.bytes, d.heap_bytes) ORDER BY p.from_clock)
+                                   p.rows, p.bytes, d.heap_bytes, a.bytes) ORDER BY p.from_clock)
   FROM zbxhist.partitions p
   LEFT JOIN zbxhist.packed_day d ON d.day = p.partition
+  LEFT JOIN zbxhist.archive_copy a ON a.copy = d.archive_copy
  WHERE p.state <> 'future'
 """
 
@@ -237,9 +239,10 @@ def shell(text):
 
 
 def days_of(partitions):
-    """Partitions and packed days as ranges of a day or more, by kind."""
+    """Partitions and packed days as ranges of a day or more, by kind.  Of archived days
+    archived_bytes are on another server, and packed_bytes what is left here."""
     days = {}
-    for _, kind, state, start, end, rows, size, heap_bytes in partitions:
+    for _, kind, state, start, end, rows, size, heap_bytes, away in partitions:
         since = start
         if end - start < DAY:
             start = start // DAY * DAY
@@ -248,18 +251,24 @@ def days_of(partitions):
             (start, end),
             {"from": start, "to": end, "since": None, "is_current": False}
             | {f"{k}_{what}": 0 for k in ("heap", "packed") for what in ("bytes", "values")}
-            | {"bytes_before_packing": 0},
+            | {"bytes_before_packing": 0, "archived_bytes": 0, "archived_values": 0}
+            | {"archived_bytes_here": 0},
         )
         day["is_current"] |= state == "current"
         day[f"{kind}_bytes"] += size or 0
         day[f"{kind}_values"] += max(rows or 0, 0)
         day["bytes_before_packing"] += heap_bytes or 0
+        if state == "archived":
+            day["archived_bytes"] += away or 0
+            day["archived_values"] += max(rows or 0, 0)
+            day["archived_bytes_here"] += size or 0
         if rows and rows > 0:
             day["since"] = min(day["since"] or since, since)
     for day in days.values():
         values = day["heap_values"] + day["packed_values"]
         day["bytes"] = day["heap_bytes"] + day["packed_bytes"]
-        day["bytes_per_value"] = round(day["bytes"] / values, 2) if values else None
+        everywhere = day["bytes"] + day["archived_bytes"]
+        day["bytes_per_value"] = round(everywhere / values, 2) if values else None
     return [days[key] for key in sorted(days)]
 
 

@@ -1,7 +1,8 @@
 """How large a table becomes with the retention that is set.
 
 A day to come takes what the last full days took when they were packed, if the
-policy packs at all; a day goes when its last value is past retention.
+policy packs at all; a day goes when its last value is past retention.  Of a day that is
+archived by then, what stays here is counted.
 """
 
 DAY = 86400
@@ -20,19 +21,39 @@ def full_days(table):
 
 
 def packed_size(table):
-    """Bytes of a value in packed days; None if there is none or none will be."""
+    """Bytes of a value in packed days, wherever; None if there is none or none will be."""
     days = table["days"]
     values = sum(d["packed_values"] for d in days)
     if table["pack_after"] is None or values == 0:
         return None
-    return sum(d["packed_bytes"] for d in days) / values
+    return sum(d["packed_bytes"] + d["archived_bytes"] for d in days) / values
+
+
+def left_here(table):
+    """The part of a packed day that stays here when it is archived; None if none is."""
+    here = sum(d["archived_bytes_here"] for d in table["days"])
+    everywhere = here + sum(d["archived_bytes"] for d in table["days"])
+    return here / everywhere if everywhere else None
 
 
 def settled_bytes(day, size):
-    """What a day takes, or will when it is packed."""
+    """What a day takes here, or will when it is packed."""
     if size is None:
         return day["bytes"]
     return day["packed_bytes"] + day["heap_values"] * size
+
+
+def bytes_to_be(table, day, size, moment):
+    """The same at a moment to come, when it may have been archived."""
+    part = left_here(table)
+    settled = settled_bytes(day, size)
+    if (
+        part is None
+        or table["archive_after"] is None
+        or day["to"] > moment - table["archive_after"]
+    ):
+        return settled
+    return day["archived_bytes_here"] + (settled - day["archived_bytes_here"]) * part
 
 
 def rate(table, size):
@@ -46,7 +67,7 @@ def rate(table, size):
     if not recent:
         return 0, 0
     return (
-        sum(settled_bytes(d, size) for d in recent) * DAY / seconds,
+        sum(settled_bytes(d, size) + d["archived_bytes"] for d in recent) * DAY / seconds,
         sum(d["heap_values"] + d["packed_values"] for d in recent) * DAY / seconds,
     )
 
@@ -77,10 +98,14 @@ def bytes_at(table, moment, now, size, daily):
     new_days = (moment - now) / DAY
     if since is not None:
         new_days = min(new_days, table["retention"] / DAY)
+    whole_days, part = new_days, left_here(table)
+    if part is not None and table["archive_after"] is not None:
+        whole_days = min(new_days, table["archive_after"] / DAY)
     return (
         fixed_bytes(table, size, moment, now)
-        + sum(settled_bytes(d, size) for d in kept)
-        + new_days * daily
+        + sum(bytes_to_be(table, d, size, moment) for d in kept)
+        + whole_days * daily
+        + (new_days - whole_days) * daily * (part or 0)
     )
 
 

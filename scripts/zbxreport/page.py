@@ -58,7 +58,8 @@ def tiles(report):
     """The figures that matter most."""
     tables = report["tables"]
     days = [d for t in tables for d in t["days"]]
-    packed = sum(d["packed_bytes"] for d in days)
+    archived = sum(d["archived_bytes"] for d in days)
+    packed = sum(d["packed_bytes"] for d in days) + archived
     before = sum(d["bytes_before_packing"] for d in days)
     values = sum(d["packed_values"] for d in days)
     successes = [t["last_success"] for t in tables]
@@ -70,6 +71,7 @@ def tiles(report):
     found = [
         tile("check()", word, kind),
         tile("on the disk, all tables", size(sum(t["bytes"] for t in tables))),
+        *([tile("on archive servers", size(archived))] if archived else []),
         tile(
             "when retention is reached",
             "–" if None in at_end or not at_end else size(sum(at_end)),
@@ -270,6 +272,10 @@ def facts(table):
         ["partitions", size(heap), f'{count(table["partitions"])} tables'],
         ["the table itself", size(table["parent_bytes"]), f"{waiting(table)}"],
     ]
+    archived = sum(d["archived_bytes"] for d in days)
+    if archived:
+        values = sum(d["archived_values"] for d in days)
+        lines.append(["on archive servers", size(archived), f"{count(values)} values"])
     table_html = rows([("stored as", "name"), ("disk", "n"), ("", "n")], lines)
     extra = f'<p class="soft">Partitions reach to {moment(table["covered_until"])}'
     if table["next_drop"]:

@@ -52,7 +52,7 @@ AS $$
                                              WHEN w.exact THEN zbxhist_internal.count_own_rows(c.parent, p.archived_from, p.archived_until) END,
                'heap_bytes', h.bytes,
                'parent_bytes', own.bytes,
-               'bytes', coalesce(p.bytes, 0) + coalesce(h.bytes, 0) + coalesce(own.bytes, 0),
+               'bytes', coalesce(p.bytes, 0) + coalesce(p.left_here, 0) + coalesce(h.bytes, 0) + coalesce(own.bytes, 0),
                'rows_waiting', w.rows,
                'rows_waiting_exact', w.exact,
                'values_stored', coalesce(v.values_routed, 0) + coalesce(v.values_kept, 0),
@@ -85,6 +85,7 @@ AS $$
                   min(d.from_clock) AS oldest, min(d.to_clock) AS first_end,
                   count(a.copy) AS archived_days, coalesce(sum(d.nrows) FILTER (WHERE a.copy IS NOT NULL), 0)::bigint AS archived_rows,
                   coalesce(sum(a.bytes), 0)::bigint AS archived_bytes,
+                  sum(CASE WHEN a.copy IS NOT NULL AND d.day <> ALL (locked) THEN pg_total_relation_size(d.day) END)::bigint AS left_here,
                   min(d.from_clock) FILTER (WHERE a.copy IS NOT NULL) AS archived_from,
                   max(d.to_clock) FILTER (WHERE a.copy IS NOT NULL) AS archived_until
              FROM zbxhist.packed_day d

@@ -273,6 +273,7 @@ AddDayUsage(UsageSums *sums, Relation day, Snapshot snapshot)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "zbxhist usage of a group",
 												  ALLOCSET_DEFAULT_SIZES);
+	double		nbytes = TableBytes(day);
 	DayGroup	group;
 
 	ZbxhistDayScanAll(scan);
@@ -296,7 +297,11 @@ AddDayUsage(UsageSums *sums, Relation day, Snapshot snapshot)
 	}
 	ZbxhistEndDayScan(scan);
 	MemoryContextDelete(context);
-	EndUsageOf(sums, TableBytes(day), 1, true);
+
+	/* the segments of an archived day are elsewhere */
+	if (nbytes < sums->nbytes)
+		nbytes += sums->nbytes;
+	EndUsageOf(sums, nbytes, 1, true);
 }
 
 /* ---- ordinary tables ---- */

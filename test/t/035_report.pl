@@ -188,6 +188,51 @@ is( scalar @{
 	15,
 	'items of some days');
 
+# ---- an archived day ----
+
+SKIP:
+{
+	skip 'postgres_fdw is not installed', 6
+	  unless has_extension($node, 'postgres_fdw');
+	my $cold = add_archive_server($node, 'zabbix', 'cold');
+
+	$data = report_data('--database', 'zabbix', '--usage-days', '0');
+	my ($before) =
+	  grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
+	$node->safe_psql(
+		'zabbix', qq{
+		SELECT zbxhist.alter_parent('history', archive_server => 'cold', archive_after => '20 days');
+		CALL zbxhist.archive('history', '${\ date(-4)}');
+	});
+	$data = report_data('--database', 'zabbix', '--usage-days', '0');
+	my ($after) =
+	  grep { $_->{table} eq 'public.history' } @{ $data->{tables} };
+	my ($was, $is) = map { $_->{days}[0] } $before, $after;
+
+	is( $is->{archived_bytes},
+		value_of('SELECT sum(bytes) FROM zbxhist.archive_copy'),
+		'bytes of an archived day');
+	is("$is->{archived_values} $is->{packed_values}",
+		"4000 4000", '... and its values');
+	cmp_ok($is->{bytes}, '<=', $was->{bytes}, '... has no more here');
+	cmp_ok(
+		$is->{bytes_per_value},
+		'>',
+		$was->{bytes_per_value} / 2,
+		'but its values take what they took');
+	cmp_ok(
+		$after->{usage}{total_bytes},
+		'>',
+		$before->{usage}{total_bytes} * 0.7,
+		'... and so do its items');
+	is( $node->safe_psql(
+			'zabbix',
+			"SELECT bool_and(p.bytes_per_value > p.bytes::numeric / p.rows) FROM zbxhist.partitions p WHERE p.state = 'archived'"
+		),
+		't',
+		'the views count both');
+}
+
 # ---- damage ----
 
 is_deeply(report_data('--database', 'zabbix', '--verify')->{damage}{verified},
