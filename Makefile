@@ -162,8 +162,11 @@ OBJS = \
 	src/packed/jobs/unpack.o \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
+	src/plan/combine.o \
 	src/plan/divide.o \
 	src/plan/exclude.o \
+	src/plan/group_below.o \
+	src/plan/group_source.o \
 	src/plan/implied.o \
 	src/plan/interval_query.o \
 	src/plan/item_path.o \

@@ -170,26 +170,34 @@ get_backend_status(int i)
 #endif
 
 /*
- * check_function_execute raises the error of an expression whose user may not
- * execute a function; 16 replaced pg_proc_aclcheck (c727f511b).
+ * may_execute says whether the user may execute a function; 16 replaced
+ * pg_proc_aclcheck (c727f511b).
  */
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
+static inline bool
+may_execute(Oid funcid)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, funcid, GetUserId(),
+						   ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(funcid, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+/*
+ * check_function_execute raises the error of an expression whose user may not.
+ */
 static inline void
 check_function_execute(Oid funcid)
 {
-#if PG_VERSION_NUM >= 160000
-	AclResult	result = object_aclcheck(ProcedureRelationId, funcid,
-										 GetUserId(), ACL_EXECUTE);
-#else
-	AclResult	result = pg_proc_aclcheck(funcid, GetUserId(), ACL_EXECUTE);
-#endif
-
-	if (result != ACLCHECK_OK)
-		aclcheck_error(result, OBJECT_FUNCTION, get_func_name(funcid));
+	if (!may_execute(funcid))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION,
+					   get_func_name(funcid));
 }
 
 /*
@@ -515,6 +523,7 @@ extern Oid	get_owner(Oid relid);
 extern int	count_relations(const Query *query);
 extern Node *ungrouped_expr(Query *query, Node *expr);
 extern void ungroup_query(Query *query);
+extern List **group_exprs(Query *query);
 extern Oid	relation_user(const Query *query, const RangeTblEntry *rte);
 extern void substitute_relation(Query *query, Index rti, Oid relid);
 extern void substitute_subquery(Query *query, Index rti, Query *subquery);

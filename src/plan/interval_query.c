@@ -386,19 +386,6 @@ TakeJoinConditions(IntervalJoin *join, List **left)
 }
 
 /*
- * LeaveOut puts an entry that nothing refers to in the place of one.
- */
-static void
-LeaveOut(Query *query, Index rti)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-
-	rte->rtekind = RTE_RESULT;
-	rte->eref = makeAlias("*RESULT*", NIL);
-	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
-}
-
-/*
  * TakeOut makes the query one of the parent alone, of which conditions are left.
  */
 static void
@@ -422,7 +409,7 @@ TakeOut(IntervalJoin *join, List *left)
 	for (Index rti = 1; rti <= list_length(query->rtable); rti++)
 	{
 		if (rt_fetch(rti, query->rtable)->rtekind != RTE_RELATION)
-			LeaveOut(query, rti);
+			ZbxhistDropEntry(query, rti);
 	}
 	ZbxhistMarkItemScan(rt_fetch(join->rti, query->rtable), &join->wanted);
 }

@@ -52,6 +52,7 @@
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
 #include "plan/divide.h"
+#include "plan/group_below.h"
 #include "plan/implied.h"
 #include "plan/interval_query.h"
 #include "plan/item_path.h"
@@ -396,6 +397,7 @@ FindNarrowings(Node *node, List **narrowings)
 	if (query->commandType != CMD_SELECT)
 		return false;
 	ZbxhistTakeIntervals(query);
+	ZbxhistGroupBelow(query);
 	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
 		(query->jointree->quals != NULL || list_length(query->rtable) > 1 ||

@@ -21,6 +21,7 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "storage/bufmgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
@@ -45,6 +46,19 @@ ZbxhistBoundsInWhere(const Query *query, Index rti, AttrNumber clock_attnum)
 
 	ZbxhistNarrowBounds(query->jointree->quals, rti, clock_attnum, &bounds);
 	return bounds;
+}
+
+/*
+ * ZbxhistDropEntry puts an entry that nothing refers to in the place of one.
+ */
+void
+ZbxhistDropEntry(Query *query, Index rti)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	rte->rtekind = RTE_RESULT;
+	rte->eref = makeAlias("*RESULT*", NIL);
+	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
 }
 
 /*

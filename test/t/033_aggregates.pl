@@ -1,5 +1,5 @@
-# Aggregates over packed days and runs without rows, and graphs of the first or last
-# values of intervals: random queries have the same answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
+# Aggregates over packed days and runs without rows, those in two steps among them (of joins,
+# DISTINCT items, GROUPING SETS, UNION ALL), and graphs of the first or last values of intervals: random queries have the same answers as on a plain table with the same rows.  ZBXHIST_SEED repeats a run,
 # ZBXHIST_QUERIES says how many.
 
 use strict;
@@ -279,6 +279,97 @@ sub graph
 		', (VALUES (1), (3)) v(i) WHERE itemid = i');
 }
 
+# An aggregate in two steps: of a join, of different items, of several sets of keys or of
+# several tables.
+sub steps
+{
+	my @names = @_;
+	my $is_joined = rand() < 0.6;
+	my $of_row =
+	  sub { return $_[0] =~ s/\b(itemid|clock|value|ns)\b/h.$1/gr };
+	my @keys = map {
+		$is_joined && rand() < 0.6
+		  ? one_of('o.name', 'i.hostid', 'i.itemid',
+			'h.itemid % 3 + i.hostid')
+		  : $of_row->(
+			one_of(
+				'itemid',
+				'clock / 3600',
+				'clock / 7200 * 7200',
+				'cast(clock AS bigint) / 40000',
+				"date_trunc('day', to_timestamp(clock))",
+				'itemid % 2'))
+	} 1 .. int rand 3;
+	my $call = sub {
+		return one_of(
+			'count(DISTINCT h.itemid)',
+			$is_joined
+			? 'count(DISTINCT o.name)'
+			: 'count(DISTINCT h.itemid % 3)') if rand() < 0.25;
+		my $result = $of_row->(
+			one_of(
+				'count(*)', 'count(value)',
+				'min(value)', 'max(value)',
+				'sum(value)', 'avg(value)',
+				'min(clock)', 'avg(clock)',
+				'sum(ns)', 'avg(itemid)',
+				'sum(itemid)', 'bool_or(value > 0)',
+				'every(value < 50)', 'sum(clock * 2)'));
+		return $result if rand() < 0.75;
+		my $condition = $of_row->(value_condition(int rand 2, 0));
+		return "$result FILTER (WHERE $condition)";
+	};
+	my $list = join ', ', @keys, map { $call->() } 1 .. 1 + int rand 3;
+	my $where = $of_row->(where(0));
+	my $from = @names > 1
+	  ? '(' . join(
+		' UNION ALL ',
+		map {
+			"SELECT itemid, clock, ns, value::numeric FROM $_"
+			  . one_of('', '', where(0))
+		} @names)
+	  . ') h'
+	  : "$names[0] h";
+	$from .= one_of(
+		' JOIN items i ON i.itemid = h.itemid JOIN hosts o ON o.hostid = i.hostid',
+		' JOIN (items i JOIN hosts o USING (hostid)) ON h.itemid = i.itemid',
+		' LEFT JOIN (items i JOIN hosts o ON o.hostid = i.hostid) ON h.itemid = i.itemid',
+		' JOIN items i USING (itemid) LEFT JOIN hosts o ON i.hostid = o.hostid',
+		', items i, hosts o') if $is_joined;
+	if ($is_joined)
+	{
+		my @more = one_of('i.hostid < 3', "o.name <> 'host 2'",
+			'true',
+			'o.hostid IN (SELECT hostid FROM items WHERE itemid < 5)');
+		push @more, 'h.itemid = i.itemid AND i.hostid = o.hostid'
+		  if $from =~ /, hosts o$/;
+		$where .= ($where ? ' AND ' : ' WHERE ') . join ' AND ', @more;
+	}
+	my $group = join ', ', @keys;
+	$group = one_of(
+		"ROLLUP ($group)",
+		"CUBE ($group)",
+		"GROUPING SETS (($group), ($keys[0]), ())") if @keys && rand() < 0.3;
+	$where .= " GROUP BY $group" if @keys;
+	$where .= ' HAVING ' . $call->() . ' IS NOT NULL AND count(*) > 2'
+	  if rand() < 0.15;
+	return "SELECT $list FROM $from$where";
+}
+
+my @steps;
+for my $number (1 .. $queries / 2)
+{
+	my @names = grep { !/_text/ } sort keys %type;
+	@names = rand() < 0.7 ? one_of(@names) : ('history', one_of(@names));
+	my $seed = int rand 2**31;
+	push @steps,
+	  'SELECT compare('
+	  . (
+		join ', ',
+		map { srand $seed; '$q$' . steps(@$_) . '$q$' } \@names,
+		[ map { "plain.$_" } @names ]) . ');';
+}
+
 for my $number (1 .. $queries / 4)
 {
 	my $table = one_of(sort keys %type);
@@ -328,14 +419,36 @@ BEGIN
     RETURN CASE WHEN plan LIKE '%Parallel Custom Scan (ZbxhistAggregate)%' THEN 'workers' WHEN plan LIKE '%ZbxhistAggregate%' THEN 'scan' WHEN plan LIKE '%ZbxhistItem%Interval%' THEN 'intervals' ELSE 'plain' END;
 END $$
 SQL
-my %seen;
-my @different;
-for my $answer (split /\n/, $node->safe_psql('postgres', join "\n", @script))
+
+# Asks all queries, and says how many were planned how.
+sub ask
 {
-	push @different, $answer if $answer =~ /^DIFFERS/;
-	$seen{$answer}++ if $answer =~ /^\w+$/;
+	my ($what, @queries) = @_;
+	my %seen;
+	my @different;
+	for my $answer (split /\n/,
+		$node->safe_psql('postgres', join "\n", @queries))
+	{
+		push @different, $answer if $answer =~ /^DIFFERS/;
+		$seen{$answer}++ if $answer =~ /^\w+$/;
+	}
+	is_deeply(\@different, [], "the same answers $what (ZBXHIST_SEED=$seed)");
+	note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
+	return %seen;
 }
-is_deeply(\@different, [], "the same answers (ZBXHIST_SEED=$seed)");
+
+# dimensions: an item of two hosts, one that has no values, and values of an item that is none
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE items (itemid bigint, hostid integer);
+CREATE TABLE hosts (hostid integer, name text);
+INSERT INTO items SELECT n, n % 4 FROM generate_series(1, 7) n UNION ALL VALUES (3, 1), (77, 2);
+INSERT INTO hosts SELECT n, 'host ' || n FROM generate_series(0, 3) n;
+ANALYZE items, hosts;
+SQL
+my %seen = ask('in two steps', @steps);
+cmp_ok(($seen{scan} // 0) + ($seen{workers} // 0),
+	'>', @steps / 2, 'most of these are planned without rows');
+%seen = ask('in one', @script);
 cmp_ok(
 	($seen{scan} // 0) + ($seen{workers} // 0),
 	'>',
@@ -347,7 +460,6 @@ cmp_ok(
 	'>',
 	$queries / 40,
 	'graphs are planned for the rows of intervals');
-note join ', ', map { "$_: $seen{$_}" } sort keys %seen;
 
 $node->stop;
 done_testing();
