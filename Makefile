@@ -181,6 +181,7 @@ OBJS = \
 	src/plan/select.o \
 	src/plan/stand_in.o \
 	src/read/aggregates.o \
+	src/read/double_total.o \
 	src/read/heap_source.o \
 	src/read/item_usage.o \
 	src/read/numbers.o \
@@ -228,6 +229,12 @@ EXTRA_CLEAN    = $(DATA_built)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# loops over columns of values
+src/packed/format/codec_bits.o src/packed/format/codec_double.o \
+src/packed/format/codec_frame.o src/packed/format/codec_integer.o \
+src/packed/format/segment_columns.o \
+src/read/double_total.o src/aggregate/filter_rows.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE)
 
 # PGXS knows no header dependencies
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)

@@ -89,6 +89,22 @@ double_key(double value)
 }
 
 /*
+ * key_double returns the double that has a number; no double has that below 0's.
+ */
+static inline double
+key_double(uint64 key)
+{
+	union
+	{
+		double		d;
+		uint64		bits;
+	}			u;
+
+	u.bits = key ^ (key >> 63 != 0 ? UINT64CONST(1) << 63 : PG_UINT64_MAX);
+	return u.d;
+}
+
+/*
  * int_key returns an integer's number.
  */
 static inline uint64

@@ -10,6 +10,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "executor/executor.h"
 
 #include "aggregate/column_filter.h"
@@ -206,6 +208,40 @@ CheckEach(const ColumnCondition *condition, const PackedColumn *packed,
 }
 
 /*
+ * FilterDoubles clears the mask of the doubles that are not in the condition's
+ * only range, as numbers; returns false, having done nothing, if it has others, or
+ * one that these do not tell from others.
+ */
+static bool
+FilterDoubles(const ColumnCondition *condition, const double *values, int n,
+			  bool *mask)
+{
+	const KeyRange *range = condition->ranges;
+	double		first;
+	double		last;
+
+	if (condition->nranges != 1 || range->first > double_key(HUGE_VAL) ||
+		range->last < double_key(-HUGE_VAL))
+		return false;
+	first = key_double(Max(range->first, double_key(-HUGE_VAL)));
+	/* no double has the number below that of 0 */
+	last = key_double(Min(range->last == double_key(0) - 1 ? range->last - 1 :
+						  range->last, double_key(HUGE_VAL)));
+	if (range->last == PG_UINT64_MAX)
+	{
+		/* NaN is the greatest */
+		for (int i = 0; i < n; i++)
+			mask[i] &= !(values[i] < first);
+	}
+	else
+	{
+		for (int i = 0; i < n; i++)
+			mask[i] &= (values[i] >= first) & (values[i] <= last);
+	}
+	return true;
+}
+
+/*
  * FilterColumn clears the mask of the rows that do not pass a condition.
  */
 static void
@@ -222,6 +258,9 @@ FilterColumn(const ColumnCondition *condition, const SegmentRows *rows,
 		return;
 	}
 	packed = &rows->columns[column->packed];
+	if (packed->kind == PACKED_DOUBLE && column->kind == PACKED_DOUBLE &&
+		FilterDoubles(condition, packed->doubles, rows->nrows, mask))
+		return;
 	if (packed->kind != column->kind || packed->kind == PACKED_BYTES)
 	{
 		CheckEach(condition, packed, rows->nrows, econtext, slot, mask);

@@ -133,38 +133,31 @@ IsInRun(AggregateScanState *state, int64 itemid, int32 first_clock,
 
 /*
  * FindRunEnd returns the first row after a run.  Runs are mostly as long as
- * the one before.
+ * the one before.  Sets *looked to the row whose keys are in state->other.
  */
 static int
 FindRunEnd(AggregateScanState *state, int64 itemid, const int64 *clocks,
-		   int row, int to)
+		   int row, int to, int *looked)
 {
 	int			last = row;		/* known to be of the run */
 	int			end = to;		/* known not to be */
-	int			usual = state->usual_run;
 
-	if (IsInRun(state, itemid, (int32) clocks[row], (int32) clocks[to - 1]))
+	*looked = -1;
+	if (!state->depends_on_clock)
 		return to;
-	end = to - 1;
-	if (!state->follows_clock)
-	{
-		/* each clock has to be looked at */
-		for (last = row + 1; last < to; last++)
-		{
-			if (clocks[last] != clocks[last - 1] &&
-				!IsSameGroup(state, itemid, (int32) clocks[last]))
-				break;
-		}
-		return last;
-	}
 	for (int attempt = 0; end - last > 1; attempt++)
 	{
-		int			middle = last + (end - last) / 2;
+		int			guess = row + state->usual_run - 1 + attempt;
+		int			middle = end == to ? to - 1 : last + (end - last) / 2;
 
-		if (attempt < 2 && row + usual - 1 + attempt > last &&
-			row + usual - 1 + attempt < end)
-			middle = row + usual - 1 + attempt;
-		if (IsSameGroup(state, itemid, (int32) clocks[middle]))
+		if (!state->follows_clock)
+			middle = last + 1;	/* each clock has to be looked at */
+		else if (attempt < 2 && guess > last && guess < end)
+			middle = guess;
+		if (clocks[middle] != clocks[last])
+			*looked = middle;
+		if (clocks[middle] == clocks[last] ||
+			IsSameGroup(state, itemid, (int32) clocks[middle]))
 			last = middle;
 		else
 			end = middle;
@@ -378,13 +371,23 @@ AddRuns(AggregateScanState *state, const SegmentRows *rows, int from, int to)
 {
 	const int64 *clocks = rows->columns[0].ints;
 	int			row = from;
+	int			looked = -1;
 
 	while (row < to)
 	{
 		int			end;
 
-		EvaluateKeys(state, rows->itemid, (int32) clocks[row], &state->first);
-		end = FindRunEnd(state, rows->itemid, clocks, row, to);
+		if (looked == row)
+		{
+			KeyValues	other = state->other;
+
+			state->other = state->first;
+			state->first = other;
+		}
+		else
+			EvaluateKeys(state, rows->itemid, (int32) clocks[row],
+						 &state->first);
+		end = FindRunEnd(state, rows->itemid, clocks, row, to, &looked);
 		AddSameRows(state, FindGroup(state), rows, row, end);
 		state->usual_run = end - row;
 		row = end;

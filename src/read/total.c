@@ -5,12 +5,7 @@
  *
  * Results are those of PostgreSQL's aggregates.  Integers and numerics are
  * exact, to the last digit and with the same scale.  So are the least and the
- * greatest double.  A sum of doubles has another value in any other order,
- * and rows come in no order here, so it is made independent of that: what
- * rounding takes from it is added up, too, and what it takes from that (Klein),
- * and the result, within 1 ulp of the exact sum, is rounded once.  A sum that
- * exceeds the range
- * raises 22003, as PostgreSQL's does, but only if it does so in the end.
+ * greatest double; of their sums double_total.c tells.
  *
  * Numerics are mostly unsigned integers of 64 bits (Zabbix's history_uint),
  * whose sum has 128; others are added up besides.
@@ -21,75 +16,11 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
-#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 
-#include "packed/format/exact_sum.h"
 #include "read/numbers.h"
 #include "read/total.h"
-
-/* ---- doubles ---- */
-
-/*
- * AddToSum adds a number to a sum, and what is lost to its rests.
- */
-static inline void
-AddToSum(double *sum, double *rest, double *rest_of_rest, double number)
-{
-	*rest_of_rest += add_exactly(rest, add_exactly(sum, number));
-}
-
-/*
- * AddDouble adds a double.  Of equal ones the last is the least and the
- * greatest, as in PostgreSQL.
- */
-static inline void
-AddDouble(Total *total, double number)
-{
-	DoubleTotal *d = &total->u.d;
-
-	if (total->count++ == 0)
-	{
-		d->min = d->max = number;
-		d->sum = number;
-	}
-	else
-	{
-		if (!float8_lt(d->min, number))
-			d->min = number;
-		if (!float8_gt(d->max, number))
-			d->max = number;
-		AddToSum(&d->sum, &d->rest, &d->rest_of_rest, number);
-	}
-	if (unlikely(isinf(number)))
-		d->has_infinity = true;
-}
-
-/*
- * DoubleSum returns the sum.
- */
-static double
-DoubleSum(const DoubleTotal *d)
-{
-	double		sum = d->sum;
-	double		rest;
-
-	if (isinf(d->sum) || isnan(d->sum))
-	{
-		/* it overflowed, or does the rest only say so? */
-		if (isinf(d->sum) && !d->has_infinity)
-			float_overflow_error();
-		return d->sum;
-	}
-	/* the sum of nothing but -0 is -0 */
-	if (d->rest == 0 && d->rest_of_rest == 0)
-		return sum;
-	rest = add_exactly(&sum, d->rest);
-	return sum + (rest + d->rest_of_rest);
-}
 
 /* ---- integers ---- */
 
@@ -303,7 +234,7 @@ ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value, Oid type,
 				   DatumGetInt64(value));
 			break;
 		case TOTAL_DOUBLE:
-			AddDouble(total, DatumGetFloat8(value));
+			ZbxhistAddDouble(total, DatumGetFloat8(value));
 			break;
 		case TOTAL_NUMERIC:
 			AddNumeric(total, value, owner);
@@ -313,48 +244,6 @@ ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value, Oid type,
 			ZbxhistSpreadAdd(&total->u.s, value, type, owner);
 			break;
 	}
-}
-
-/*
- * AddDoubles adds doubles of which none is null.
- */
-static void
-AddDoubles(Total *total, const double *values, int n)
-{
-	DoubleTotal *d = &total->u.d;
-	double		min;
-	double		max;
-	double		sum;
-	double		rest;
-	double		rest_of_rest;
-
-	if (n == 0)
-		return;
-	AddDouble(total, values[0]);
-	min = d->min;
-	max = d->max;
-	sum = d->sum;
-	rest = d->rest;
-	rest_of_rest = d->rest_of_rest;
-	for (int i = 1; i < n; i++)
-	{
-		min = min < values[i] ? min : values[i];
-		max = max > values[i] ? max : values[i];
-		AddToSum(&sum, &rest, &rest_of_rest, values[i]);
-	}
-	/* a NaN or an infinity shows in the sum; then each one is looked at */
-	if (unlikely(!isfinite(sum)))
-	{
-		for (int i = 1; i < n; i++)
-			AddDouble(total, values[i]);
-		return;
-	}
-	d->min = min;
-	d->max = max;
-	d->sum = sum;
-	d->rest = rest;
-	d->rest_of_rest = rest_of_rest;
-	total->count += n - 1;
 }
 
 /*
@@ -426,7 +315,7 @@ ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
 		total->count += CountColumn(packed, from, to);
 	else if (kind == TOTAL_DOUBLE && packed->kind == PACKED_DOUBLE &&
 			 !has_nulls)
-		AddDoubles(total, packed->doubles + from, to - from);
+		ZbxhistAddDoubles(total, packed->doubles + from, to - from);
 	else if (kind == TOTAL_NUMERIC && packed->kind == PACKED_UNSIGNED &&
 			 !has_nulls)
 		AddUnsignedColumn(total, packed->unsigneds + from, to - from);
@@ -440,28 +329,6 @@ ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,
 		total->count += to - from;
 	else
 		AddEach(total, kind, type, column, packed, from, to, owner);
-}
-
-/*
- * AddDoubleStats adds the doubles of a segment; the sum is right only if all
- * segments have their rest.
- */
-static void
-AddDoubleStats(Total *total, const SegmentStats *stats)
-{
-	DoubleTotal *d = &total->u.d;
-	bool		is_first = total->count == 0;
-
-	if (is_first || !float8_lt(d->min, stats->min_double))
-		d->min = stats->min_double;
-	if (is_first || !float8_gt(d->max, stats->max_double))
-		d->max = stats->max_double;
-	if (is_first)
-		d->sum = stats->sum_double;
-	else
-		AddToSum(&d->sum, &d->rest, &d->rest_of_rest, stats->sum_double);
-	d->rest_of_rest += add_exactly(&d->rest, stats->rest_double);
-	total->count += stats->count;
 }
 
 /*
@@ -483,33 +350,13 @@ ZbxhistTotalAddStats(Total *total, TotalKind kind, bool wants_sum,
 					 stats->sum_low, stats->sum_high, stats->count);
 	else if (kind == TOTAL_DOUBLE && stats->kind == PACKED_DOUBLE &&
 			 (stats->has_rest || !wants_sum))
-		AddDoubleStats(total, stats);
+		ZbxhistAddDoubleStats(total, stats);
 	else
 		return false;
 	return true;
 }
 
 /* ---- merging ---- */
-
-/*
- * MergeDoubles adds a total of doubles to another that has some.
- */
-static void
-MergeDoubles(Total *total, const Total *other)
-{
-	DoubleTotal *d = &total->u.d;
-	const DoubleTotal *o = &other->u.d;
-
-	if (!float8_lt(d->min, o->min))
-		d->min = o->min;
-	if (!float8_gt(d->max, o->max))
-		d->max = o->max;
-	AddToSum(&d->sum, &d->rest, &d->rest_of_rest, o->sum);
-	d->rest_of_rest += add_exactly(&d->rest, o->rest);
-	d->rest_of_rest += o->rest_of_rest;
-	d->has_infinity |= o->has_infinity;
-	total->count += other->count;
-}
 
 /*
  * MergeNumerics adds a total of numerics to another.
@@ -551,7 +398,7 @@ ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 			if (total->count == 0)
 				*total = *other;
 			else
-				MergeDoubles(total, other);
+				ZbxhistMergeDoubles(total, other);
 			break;
 		case TOTAL_NUMERIC:
 			MergeNumerics(total, other, owner);
@@ -621,10 +468,10 @@ DoubleResult(const Total *total, TotalPart part)
 	switch (part)
 	{
 		case PART_SUM:
-			return Float8GetDatum(DoubleSum(d));
+			return Float8GetDatum(ZbxhistDoubleSum(d));
 		case PART_AVG:
 			/* PostgreSQL's begins with 0, so it is never -0 for -0 */
-			return Float8GetDatum((DoubleSum(d) + 0.0) / (double) total->count);
+			return Float8GetDatum((ZbxhistDoubleSum(d) + 0.0) / (double) total->count);
 		default:
 			return Float8GetDatum(part == PART_MIN ? d->min : d->max);
 	}

@@ -86,6 +86,14 @@ typedef struct Total
 	}			u;
 } Total;
 
+/* double_total.c */
+extern void ZbxhistAddDouble(Total *total, double number);
+extern void ZbxhistAddDoubles(Total *total, const double *values, int n);
+extern void ZbxhistAddDoubleStats(Total *total, const SegmentStats *stats);
+extern void ZbxhistMergeDoubles(Total *total, const Total *other);
+extern double ZbxhistDoubleSum(const DoubleTotal *d);
+
+/* total.c */
 extern void ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value,
 							Oid type, MemoryContext owner);
 extern void ZbxhistTotalAddColumn(Total *total, TotalKind kind, Oid type,

@@ -55,22 +55,6 @@ ZbxhistPackBits(ByteBuffer *buffer, const uint64 *values, int n, int width)
 		codec_store64(out, word);
 }
 
-/* Reads value i of a stream that ends in less than nine bytes behind it. */
-static uint64
-unpack_near_end(const uint8 *data, size_t length, int width, size_t i)
-{
-	uint8		copy[16] = {0};
-	size_t		first = i * width / 8;
-	int			shift = i * width % 8;
-	uint64		value;
-
-	memcpy(copy, data + first, Min(sizeof(copy), length - first));
-	value = codec_load64(copy) >> shift;
-	if (shift + width > 64)
-		value |= (uint64) copy[8] << (64 - shift);
-	return value & mask_of(width);
-}
-
 /* Values whose first byte has at least eight others behind it. */
 static int
 count_not_near_end(size_t length, int n, int width)
@@ -84,14 +68,71 @@ count_not_near_end(size_t length, int n, int width)
 }
 
 /* Unpacks n values, from a bit on, that are read with one load each. */
-static void
-unpack_narrow(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
+static inline void
+unpack_each(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
 {
 	uint64		mask = mask_of(width);
 	int			i;
 
 	for (i = 0; i < n; i++, bit += width)
 		values[i] = codec_load64(data + bit / 8) >> bit % 8 & mask;
+}
+
+/*
+ * Unpacks n values, a multiple of eight, the first of which begins with a byte:
+ * where the width is a constant, so is the place of each of eight.
+ */
+static pg_attribute_always_inline void
+unpack_eights(const uint8 *data, uint64 *values, int n, int width)
+{
+	uint64		mask = mask_of(width);
+	int			i;
+
+#define unpack(k) \
+	values[i + (k)] = codec_load64(data + (k) * width / 8) >> \
+		(k) * width % 8 & mask
+	for (i = 0; i < n; i += 8, data += width)
+	{
+		unpack(0);
+		unpack(1);
+		unpack(2);
+		unpack(3);
+		unpack(4);
+		unpack(5);
+		unpack(6);
+		unpack(7);
+	}
+#undef unpack
+}
+
+/* The same for any width up to ONE_LOAD_WIDTH, with code for each. */
+static void
+unpack_width(const uint8 *data, uint64 *values, int n, int width)
+{
+#define WIDTH(w) case w: unpack_eights(data, values, n, w); break;
+#define WIDTHS(w) WIDTH(w) WIDTH(w + 1) WIDTH(w + 2) WIDTH(w + 3) \
+	WIDTH(w + 4) WIDTH(w + 5) WIDTH(w + 6) WIDTH(w + 7)
+	switch (width)
+	{
+			WIDTHS(1) WIDTHS(9) WIDTHS(17) WIDTHS(25) WIDTHS(33) WIDTHS(41)
+				WIDTHS(49) WIDTH(57)
+	}
+#undef WIDTHS
+#undef WIDTH
+}
+
+/* Unpacks values from one to another that are read with one load each. */
+static void
+unpack_narrow(const uint8 *data, uint64 *values, int from, int to, int width)
+{
+	int			begin = Min((from + 7) / 8 * 8, to);
+	int			n = (to - begin) / 8 * 8;
+
+	unpack_each(data, values, (uint32) from * width, begin - from, width);
+	values += begin - from;
+	unpack_width(data + (size_t) begin / 8 * width, values, n, width);
+	unpack_each(data, values + n, (uint32) (begin + n) * width,
+				to - begin - n, width);
 }
 
 /* Unpacks n values, from a bit on, that may reach into a ninth byte. */
@@ -113,11 +154,29 @@ unpack_wide(const uint8 *data, uint64 *values, uint32 bit, int n, int width)
 	}
 }
 
+/*
+ * Unpacks n values, from i on, that begin in the last eight bytes, from a copy that
+ * has more behind them.
+ */
+static void
+unpack_end(const uint8 *data, const uint8 *end, uint64 *values, size_t i,
+		   int n, int width)
+{
+	uint8		copy[24] = {0};
+
+	data += i * width / 8;
+	memcpy(copy, data, Min(end - data, 16));
+	unpack_wide(copy, values, i * width % 8, n, width);
+}
+
 /* Reads value i, of width bits (1 to 64), which ends before end. */
 uint64
 ZbxhistUnpackOne(const uint8 *data, const uint8 *end, int width, size_t i)
 {
-	return unpack_near_end(data, end - data, width, i);
+	uint64		value;
+
+	unpack_end(data, end, &value, i, 1, width);
+	return value;
 }
 
 /* Takes numbers of width bits (0 to 64). */
@@ -127,7 +186,6 @@ ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice, int width)
 	const uint8 *data = reader->next;
 	size_t		length = codec_left(reader);
 	size_t		used = ((size_t) slice.n * width + 7) / 8;
-	uint32		bit = (uint32) slice.from * width;
 	int			i;
 
 	if (used > length)
@@ -140,10 +198,12 @@ ZbxhistUnpackBits(ByteReader *reader, uint64 *values, Slice slice, int width)
 	}
 	i = Max(count_not_near_end(length, slice.to, width), slice.from);
 	if (width <= ONE_LOAD_WIDTH)
-		unpack_narrow(data, values, bit, i - slice.from, width);
+		unpack_narrow(data, values, slice.from, i, width);
 	else
-		unpack_wide(data, values, bit, i - slice.from, width);
-	for (; i < slice.to; i++)
-		values[i - slice.from] = unpack_near_end(data, length, width, i);
+		unpack_wide(data, values, (uint32) slice.from * width, i - slice.from,
+					width);
+	if (i < slice.to)
+		unpack_end(data, reader->end, values + i - slice.from, i, slice.to - i,
+				   width);
 	return true;
 }

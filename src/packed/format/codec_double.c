@@ -281,15 +281,25 @@ get_corrections(ByteReader *reader, double *values, Slice slice)
 	return result;
 }
 
-/* Makes values of the integers that are in their places. */
+/*
+ * Makes values of the integers that are in their places.  What scaling has made
+ * is small enough to be the last bits of ROUNDING, which vectors can do; bytes
+ * that nobody has written so may have others.
+ */
 static void
 unscale_values(double *values, int n, int decimals)
 {
 	double		divisor = powers_of_ten[decimals];
+	uint64		too_wide = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
-		values[i] = (double) (int64) codec_bits(values[i]) / divisor;
+		too_wide |= (codec_bits(values[i]) + (UINT64CONST(1) << 51)) >> 52;
+	for (i = 0; too_wide && i < n; i++)
+		values[i] = ZbxhistUnscaleDouble(codec_bits(values[i]), decimals);
+	for (i = 0; !too_wide && i < n; i++)
+		values[i] = (codec_double(codec_bits(values[i]) +
+								  codec_bits(ROUNDING)) - ROUNDING) / divisor;
 }
 
 /* Makes values of the bits that are in their places, sign last. */

@@ -25,4 +25,19 @@ add_exactly(double *sum, double number)
 		(number - after) + before;
 }
 
+/*
+ * The same without a branch, for loops (Knuth).  If the sum overflows, or the
+ * greatest double there is takes part, what is returned may be NaN.
+ */
+static inline double
+add_without_branch(double *sum, double number)
+{
+	double		before = *sum;
+	double		after = before + number;
+	double		added = after - before;
+
+	*sum = after;
+	return (before - (after - added)) + (number - added);
+}
+
 #endif							/* ZBXHIST_EXACT_SUM_H */

@@ -161,15 +161,15 @@ static bool
 restore_clocks(int64 *clocks, const SegmentInfo *info)
 {
 	int64		last = (int64) info->last_clock - info->first_clock;
-	bool		is_sorted = true;
+	uint64		all = last;
 	int			i;
 
 	if (clocks[0] != 0 || clocks[info->nrows - 1] != last)
 		return false;
+	/* sorted and up to the last one: no second and no step needs a bit more */
 	for (i = 1; i < (int) info->nrows; i++)
-		is_sorted &= clocks[i - 1] <= clocks[i];
-	/* between the first and the last one, all of them are in range then */
-	if (!is_sorted)
+		all |= clocks[i] | ((uint64) clocks[i] - (uint64) clocks[i - 1]);
+	if (all > PG_UINT32_MAX)
 		return false;
 	for (i = 0; i < (int) info->nrows; i++)
 		clocks[i] += info->first_clock;
