@@ -606,7 +606,30 @@ $$;
 COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
 'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
 
--- ---- whether servers are there ----
+-- ---- whether servers are there, and are the right ones ----
+
+-- What one of them has of some days of the table, be it not of this one.
+CREATE FUNCTION zbxhist_internal.require_right_archive(day regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    made zbxhist.archive_copy;
+BEGIN
+    SELECT c.* INTO made FROM zbxhist.packed_day d
+      JOIN zbxhist.archive_copy c ON c.copy = d.archive_copy
+      JOIN pg_class k ON k.oid = c.groups
+     WHERE d.day = require_right_archive.day;
+    IF FOUND AND NOT zbxhist_internal.execute_as_owner(made.groups, format(
+           'SELECT EXISTS (SELECT FROM %s WHERE copy = ANY (%L::uuid[]))', made.groups,
+           ARRAY(SELECT c.copy FROM zbxhist.archive_copy c WHERE c.groups = made.groups AND c.state = 'archived')))::boolean THEN
+        PERFORM zbxhist_internal.refuse('55000', format('server "%s" has nothing of the days that were archived there', made.server),
+            detail => 'It may be another server, or its database another one.',
+            hint => 'Correct its options with ALTER SERVER, or restore its backup.  If there is none, drop the days with zbxhist.drop_day().');
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION zbxhist_internal.require_right_archive IS
+'Raises an error if the server that a packed day is archived on has no group of any day (internal)';
 
 -- Each by one of the tables that use it.  One without connect_timeout is not asked:
 -- that could take minutes.

@@ -53,6 +53,7 @@ DECLARE
     lost     bigint := 0;
     kept     bigint;
 BEGIN
+    PERFORM zbxhist_internal.require_right_archive(day);
     FOR found IN SELECT * FROM zbxhist_internal.salvage_rows(day, partition) LOOP
         IF found.problem IS NULL THEN
             kept := found.rows;

@@ -432,6 +432,41 @@ for (
 }
 is_whole('when it is mended, all is there');
 
+# another database there is no damage
+my $salvage = "CALL zbxhist.salvage('history', '${\ date(-8)}')";
+$cold->safe_psql('postgres', 'CREATE DATABASE other');
+$cold->safe_psql('other',
+	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
+$node->safe_psql('zabbix',
+	"ALTER SERVER cold OPTIONS (SET dbname 'other')");
+(undef, undef, $error) = $node->psql('zabbix', $salvage);
+like(
+	$error,
+	qr/server "cold" has nothing of the days that were archived there/,
+	'a day is not salvaged from another server');
+$node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'cold')");
+is_whole('... it is as it was');
+$cold->safe_psql('cold',
+	"DELETE FROM zbxhist_archive.packed_group WHERE copy = '$copy' AND number = 1"
+);
+$node->safe_psql('zabbix', $salvage);
+is( $node->safe_psql(
+		'zabbix',
+		q{SELECT count(*) > 0 AND bool_and(problem ~ 'server "cold" does not have group 1 of') FROM zbxhist.lost_values}
+	),
+	't',
+	'from its own it is, without what is lost');
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
+	$node->safe_psql('zabbix', 'SELECT sum(rows) FROM zbxhist.lost_values'),
+	'... and nothing else');
+$node->safe_psql(
+	'zabbix', qq{
+	DELETE FROM history WHERE clock >= ${\ day(-8)} AND clock < ${\ day(-7)};
+	INSERT INTO history SELECT * FROM plain WHERE clock >= ${\ day(-8)} AND clock < ${\ day(-7)};
+	CALL zbxhist.pack('history', '${\ date(-8)}');
+	CALL zbxhist.archive('history', '${\ date(-8)}');
+});
+
 # ---- the end of days ----
 
 $node->safe_psql(
