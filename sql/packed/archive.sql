@@ -17,6 +17,18 @@ AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 COMMENT ON FUNCTION zbxhist_internal.archive_rows(regclass, regclass, uuid) IS
 'Writes into the table of a day that was created in the same transaction the rows of another one, with the groups of a copy of that in the place of its own; 55006 while some transactions see other rows than others (internal)';
 
+CREATE FUNCTION zbxhist_internal.unarchive_rows(
+    day regclass,
+    new_day regclass,
+    OUT rows bigint,
+    OUT groups bigint,
+    OUT version bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
+
+COMMENT ON FUNCTION zbxhist_internal.unarchive_rows(regclass, regclass) IS
+'Does the same with the groups that the rows of an archived day stand for, each of which is compared with its checksum (internal)';
+
 -- A restored dump, and a copy of the cluster that has become one of its own, know the
 -- copies of the database that they come from, which are not theirs to be removed.
 CREATE FUNCTION zbxhist_internal.archive_origin()
@@ -199,27 +211,29 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    part CONSTANT record := zbxhist_internal.read_groups(copy, max_groups, 'sum(octet_length(d.payload))');
+    before CONSTANT zbxhist.archive_copy := copy;
+    part   CONSTANT record := zbxhist_internal.read_groups(copy, max_groups, 'sum(octet_length(d.payload))');
 BEGIN
-    IF part.result IS NULL THEN
+    IF part.result IS NOT NULL THEN
+        IF copy.number = 0 THEN
+            PERFORM zbxhist_internal.list_copy(copy);
+        END IF;
+        PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
+            'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
+        PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
+            'INSERT INTO %s (copy, number, payload) '
+            'SELECT %L::uuid, %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock), d.payload FROM %s',
+            copy.groups, copy.copy, copy.number, zbxhist_internal.groups_to_copy(copy, max_groups)));
+        copy := part.copy;
+        copy.bytes := before.bytes + part.result::bigint;
+    END IF;
+    IF copy.number < before.number + max_groups THEN
         copy.state := 'comparing';
         copy.copied := copy.number;
         copy.number := 0;
         copy.last_itemid := -9223372036854775808;
         copy.last_clock := -2147483648;
-        RETURN;
     END IF;
-    IF copy.number = 0 THEN
-        PERFORM zbxhist_internal.list_copy(copy);
-    END IF;
-    PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
-        'DELETE FROM %s WHERE copy = %L::uuid AND number > %s', copy.groups, copy.copy, copy.number));
-    PERFORM zbxhist_internal.execute_as_owner(copy.day, format(
-        'INSERT INTO %s (copy, number, payload) '
-        'SELECT %L::uuid, %s + row_number() OVER (ORDER BY d.first_itemid, d.first_clock), d.payload FROM %s',
-        copy.groups, copy.copy, copy.number, zbxhist_internal.groups_to_copy(copy, max_groups)));
-    copy := part.copy;
-    copy.bytes := copy.bytes + part.result::bigint;
 END
 $$;
 
@@ -235,19 +249,20 @@ DECLARE
     checksum CONSTANT text := 'sha256(string_agg(sha256(%s), ''''::bytea ORDER BY %s))';
     here record;
 BEGIN
+    IF copy.number < copy.copied THEN
+        here := zbxhist_internal.read_groups(copy, max_groups, format(checksum, 'd.payload', 'd.first_itemid, d.first_clock'));
+        IF zbxhist_internal.execute_as_owner(copy.groups, format(
+               'SELECT %s FROM %s WHERE copy = %L::uuid AND number > %s AND number <= %s HAVING count(*) = %s',
+               format(checksum, 'payload', 'number'), copy.groups, copy.copy, copy.number, (here.copy).number,
+               (here.copy).number - copy.number)) IS DISTINCT FROM here.result THEN
+            copy.state := 'useless';
+            RETURN;
+        END IF;
+        copy := here.copy;
+    END IF;
     IF copy.number = copy.copied THEN
         copy.state := 'compared';
-        RETURN;
     END IF;
-    here := zbxhist_internal.read_groups(copy, max_groups, format(checksum, 'd.payload', 'd.first_itemid, d.first_clock'));
-    IF zbxhist_internal.execute_as_owner(copy.groups, format(
-           'SELECT %s FROM %s WHERE copy = %L::uuid AND number > %s AND number <= %s HAVING count(*) = %s',
-           format(checksum, 'payload', 'number'), copy.groups, copy.copy, copy.number, (here.copy).number,
-           (here.copy).number - copy.number)) IS DISTINCT FROM here.result THEN
-        copy.state := 'useless';
-        RETURN;
-    END IF;
-    copy := here.copy;
 END
 $$;
 

@@ -1,12 +1,12 @@
 -- sql/packed/repack.sql
 
 CREATE FUNCTION zbxhist_internal.merge_rows(
-    parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, OUT merged bigint,
-    OUT duplicates bigint, OUT done boolean)
+    parent regclass, day regclass, from_clock bigint, to_clock bigint, max_rows integer, only_fetch boolean DEFAULT false,
+    OUT merged bigint, OUT duplicates bigint, OUT done boolean)
 LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_merge_rows';
 
 COMMENT ON FUNCTION zbxhist_internal.merge_rows IS
-'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay (internal)';
+'Moves rows of a parent alone that have these clocks into their packed day; those whose key the day has with other values, or that are too many of one item and second, stay.  Of what is archived it has what a call with only_fetch has fetched in the same transaction (internal)';
 
 CREATE FUNCTION zbxhist_internal.merge_runs(runs regclass, enough integer DEFAULT 64, batch_rows integer DEFAULT 131072)
 RETURNS bigint
@@ -265,7 +265,13 @@ BEGIN
                 new_day, format('ALTER TABLE %s DROP COLUMN batch', new_day));
         END IF;
         kept := zbxhist_internal.kept_items(parent);
-        written := zbxhist_internal.repack_rows(days, new_day, kept.items, coalesce(precision, 0));
+        IF action = 'unarchive' THEN
+            precision := NULL;
+            SELECT u.rows, ARRAY[u.version] AS versions, NULL::bigint AS left_out INTO written
+              FROM zbxhist_internal.unarchive_rows(days[1], new_day) u;
+        ELSE
+            written := zbxhist_internal.repack_rows(days, new_day, kept.items, coalesce(precision, 0));
+        END IF;
     EXCEPTION WHEN object_in_use THEN
         -- some transactions do not see their newest rows yet
         RETURN 'wait';

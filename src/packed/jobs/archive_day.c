@@ -1,12 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * archive_day.c
- *	  Writes the table of a packed day whose groups another server has.
+ *	  Writes the table of a packed day whose groups another server has, or brings
+ *	  them back.
  *
  * The groups have been copied there, in the order of the index, and read back
  * (sql/packed/archive.sql).  The new table has the rows of the old one, with what
  * stands for a group's bytes in the place of these (archive.c), but for rows of shared
- * times, which stay as they are.
+ * times, which stay as they are.  On the way back it has what they stand for, of which
+ * each is checked against its checksum.
  *
  * As in repack.c rows are written frozen, every snapshot must see the same groups in the
  * old table, and the caller makes sure by its version that it has not been changed
@@ -34,6 +36,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
+#include "packed/day/archive.h"
 #include "packed/day/archived_group.h"
 #include "packed/day/day.h"
 #include "packed/day/day_index.h"
@@ -48,7 +51,8 @@ typedef struct ArchiveState
 {
 	Relation	day;
 	Relation	new_day;
-	const pg_uuid_t *copy;
+	const pg_uuid_t *copy;		/* that has the groups; NULL: they come back */
+	ArchiveReader *archive;		/* that brings them */
 	DayWriter  *writer;
 	DayLayout  *layout;			/* of both tables */
 	TupleTableSlot *slot;		/* row of the old table */
@@ -75,10 +79,26 @@ OpenBothDays(ArchiveState *state, Oid day, Oid new_day)
 }
 
 /*
- * StandIn returns what the new table has for the bytes of the group in the slot.
+ * StandIn returns what stands for the bytes of a group.
+ */
+static struct varlena *
+StandIn(const ArchiveState *state, const struct varlena *payload)
+{
+	if (ZbxhistIsArchived(payload))
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("packed day \"%s\" is archived already",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
+	return ZbxhistMakeArchived(state->copy, state->ngroups, payload,
+							   state->layout->npacked);
+}
+
+/*
+ * NewPayload returns what the new table has for the bytes of the group in the slot.
  */
 static Datum
-StandIn(ArchiveState *state, const DayGroup *group)
+NewPayload(ArchiveState *state, const DayGroup *group)
 {
 	struct varlena *payload = (struct varlena *)
 		DatumGetPointer(state->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
@@ -86,24 +106,21 @@ StandIn(ArchiveState *state, const DayGroup *group)
 	if (ZbxhistHoldsTimes(group))
 		return PointerGetDatum(payload);
 	payload = pg_detoast_datum_packed(payload);
-	if (ZbxhistIsArchived(payload))
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("packed day \"%s\" is archived already",
-					   RelationGetRelationName(state->day)),
-				errtable(state->day));
 	state->ngroups++;
 	state->nrows += group->nrows;
-	return PointerGetDatum(ZbxhistMakeArchived(state->copy, state->ngroups,
-											   payload,
-											   state->layout->npacked));
+	if (state->copy != NULL)
+		payload = StandIn(state, payload);
+	else if (ZbxhistIsArchived(payload))
+		payload = ZbxhistFetchArchived(state->archive, state->day, payload,
+									   NULL);
+	return PointerGetDatum(payload);
 }
 
 /*
- * WriteStandIn writes the row in the slot to the new table.
+ * WriteRow writes the row in the slot to the new table.
  */
 static void
-WriteStandIn(ArchiveState *state)
+WriteRow(ArchiveState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	DayGroup	group;
@@ -112,16 +129,16 @@ WriteStandIn(ArchiveState *state)
 	if (!ZbxhistReadPlace(state->slot, &group) ||
 		!ZbxhistHasPayload(state->day, state->slot))
 		ZbxhistRaiseCorrupt(state->day, 0);
-	ZbxhistDayWriteStored(state->writer, &group, StandIn(state, &group));
+	ZbxhistDayWriteStored(state->writer, &group, NewPayload(state, &group));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(state->context);
 }
 
 /*
- * WriteStandIns writes all rows of the old table, in the order of its index.
+ * WriteNewDay writes all rows of the old table, in the order of its index.
  */
 static void
-WriteStandIns(ArchiveState *state)
+WriteNewDay(ArchiveState *state)
 {
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	Relation	index = ZbxhistOpenGroupIndex(state->day, AccessShareLock);
@@ -130,12 +147,13 @@ WriteStandIns(ArchiveState *state)
 	state->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "zbxhist archived group",
 										   ALLOCSET_DEFAULT_SIZES);
+	state->archive = ZbxhistBeginArchiveReader(NULL, NULL);
 	state->slot = table_slot_create(state->day, NULL);
 	state->layout = ZbxhistDayLayout(state->new_day);
 	state->writer = ZbxhistBeginDayWrite(state->new_day, state->layout, true);
 	index_rescan(scan, NULL, 0, NULL, 0);
 	while (index_next(scan, ForwardScanDirection, state->slot))
-		WriteStandIn(state);
+		WriteRow(state);
 	ExecDropSingleTupleTableSlot(state->slot);
 	index_endscan(scan);
 	index_close(index, NoLock);
@@ -145,13 +163,13 @@ WriteStandIns(ArchiveState *state)
 }
 
 /*
- * zbxhist_archive_rows(day, new_day, copy) writes the table of an archived day; see
- * sql/packed/archive.sql.
+ * zbxhist_archive_rows(day, new_day, copy) writes the table of an archived day, without copy that
+ * of one which is here again; see sql/packed/archive.sql.
  */
 Datum
 zbxhist_archive_rows(PG_FUNCTION_ARGS)
 {
-	ArchiveState state = {.copy = PG_GETARG_UUID_P(2)};
+	ArchiveState state = {.copy = PG_NARGS() > 2 ? PG_GETARG_UUID_P(2) : NULL};
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	DayVersion	version;
@@ -160,7 +178,7 @@ zbxhist_archive_rows(PG_FUNCTION_ARGS)
 	OpenBothDays(&state, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	ZbxhistReadDayVersion(state.day, &version);
 	ZbxhistTakeOwnerRights(&before, state.new_day->rd_rel->relowner);
-	WriteStandIns(&state);
+	WriteNewDay(&state);
 	ZbxhistGiveBackRights(&before);
 	values[0] = Int64GetDatum(state.nrows);
 	values[1] = Int64GetDatum(state.ngroups);
