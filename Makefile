@@ -84,6 +84,7 @@ OBJS = \
 	src/packed/changes/run_modify.o \
 	src/packed/day/archive.o \
 	src/packed/day/archive_away.o \
+	src/packed/day/archive_query.o \
 	src/packed/day/archived_group.o \
 	src/packed/day/day_damage.o \
 	src/packed/day/day_groups.o \

@@ -36,12 +36,10 @@ BEGIN
         PERFORM zbxhist_internal.set_action(parent, 'merge', day::text);
         SELECT * INTO STRICT state FROM zbxhist.parent_state s WHERE s.parent = step_merge.parent;
     END IF;
-    -- a server that does not answer is found out before writers are in the way
-    PERFORM zbxhist_internal.execute_as_owner(c.groups, format(
-                'SELECT count(*) FROM %s WHERE copy = %L::uuid AND number = 1', c.groups, c.copy))
-       FROM zbxhist.archive_copy c
-       JOIN pg_class k ON k.oid = c.groups
-      WHERE c.copy = entry.archive_copy;
+    -- an archive server may not answer: it is asked before writers are in the way
+    IF entry.archive_copy IS NOT NULL THEN
+        PERFORM zbxhist_internal.merge_rows(parent, day, entry.from_clock, entry.to_clock, 50000, true);
+    END IF;
     PERFORM zbxhist_internal.lock_moves(parent);
     batch := zbxhist_internal.merge_rows(parent, day, entry.from_clock, entry.to_clock, 50000);
     UPDATE zbxhist.parent_state s

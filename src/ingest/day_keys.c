@@ -306,7 +306,7 @@ BeginLook(DayKeys *place, Snapshot snapshot)
 	place->layout = ZbxhistDayLayout(place->base.rel);
 	place->scan = ZbxhistBeginDayScan(place->base.rel, place->layout,
 									  place->snapshot);
-	ZbxhistDayScanHere(place->scan);
+	ZbxhistDayScanFrom(place->scan, NULL, true);
 }
 
 /*

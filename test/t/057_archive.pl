@@ -104,7 +104,7 @@ sub begin_steps
 	return $session;
 }
 
-for my $steps (0 .. 6)
+for my $steps (0 .. 4)
 {
 	my $session = begin_steps($steps);
 
@@ -114,7 +114,7 @@ for my $steps (0 .. 6)
 	is_whole("after $steps steps and a crash here");
 	is(archived(), 0, '... the day is here');
 
-	if ($steps < 3)
+	if ($steps < 2)
 	{
 		$session = begin_steps($steps);
 		kill_server($cold);
@@ -159,7 +159,7 @@ is_whole('a change meanwhile is in it');
 
 $node->safe_psql('zabbix', $unarchive);
 clean();
-$session = begin_steps(2);
+$session = begin_steps(1);
 $session->query('COMMIT');
 $session->quit;
 $cold->safe_psql('cold',
@@ -178,7 +178,7 @@ is_whole('... another one is');
 
 $node->safe_psql('zabbix', $unarchive);
 clean();
-$session = begin_steps(4);
+$session = begin_steps(2);
 $session->query('COMMIT');
 $session->quit;
 is($node->safe_psql('zabbix', 'SELECT state FROM zbxhist.archive_copy'),
@@ -341,8 +341,8 @@ my $merge =
   "SELECT zbxhist_internal.run_step('history', 'merge', (SELECT day FROM zbxhist.packed_day WHERE parent = 'history'::regclass AND from_clock = ${\ day(-9)}))";
 $node->safe_psql(
 	'zabbix', qq{
-	INSERT INTO history VALUES (7, ${\ day(-9)} + 63, 1, 1);
-	INSERT INTO plain VALUES (7, ${\ day(-9)} + 63, 1, 1);
+	INSERT INTO history VALUES (30, ${\ day(-9)} + 63, 1, 1);
+	INSERT INTO plain VALUES (30, ${\ day(-9)} + 63, 1, 1);
 	ALTER SERVER cold OPTIONS (SET host '127.0.0.1', SET port '${\ $silent->sockport}', DROP connect_timeout);
 });
 $session = $node->background_psql('zabbix', on_error_stop => 0);
@@ -363,6 +363,49 @@ $node->safe_psql('zabbix',
 is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
 	0, '... and its values are merged later');
 is_whole('... once');
+
+# ---- one that does not answer any more when it has been reached ----
+
+# a server that gives the first group, and waits with the others
+$cold->safe_psql(
+	'cold', q{
+	ALTER TABLE zbxhist_archive.packed_group RENAME TO stored_group;
+	CREATE FUNCTION zbxhist_archive.pass() RETURNS boolean LANGUAGE plpgsql AS
+		'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN true; END';
+	CREATE VIEW zbxhist_archive.packed_group AS
+		SELECT * FROM zbxhist_archive.stored_group WHERE number = 1 OR zbxhist_archive.pass();
+});
+my $gate = $cold->background_psql('cold');
+$gate->query('SELECT pg_advisory_lock(1)');
+$node->safe_psql('zabbix',
+	"INSERT INTO $_ VALUES (50, ${\ day(-9)} + 67, 1, 1), (49, ${\ day(-9)} + 67, 1, 1), (2, ${\ day(-9)} + 67, 1, 1)"
+) for 'history', 'plain';
+$session = $node->background_psql('zabbix', on_error_stop => 0);
+$session->query_until(qr/begun/, "\\echo begun\n$merge;\n");
+ok( $cold->poll_query_until(
+		'cold',
+		q{SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND state = 'active')}
+	),
+	'the merge waits for the server');
+is( $node->psql(
+		'zabbix',
+		"SET lock_timeout = '30s'; DELETE FROM history WHERE itemid = 99 AND clock >= ${\ day(-6)}"
+	),
+	0,
+	'... and no DELETE of other days for the merge');
+$gate->quit;
+like($session->query('SELECT 1'), qr/done/,
+	'it goes on when the server does');
+$session->quit;
+$cold->safe_psql(
+	'cold', q{
+	DROP VIEW zbxhist_archive.packed_group;
+	DROP FUNCTION zbxhist_archive.pass();
+	ALTER TABLE zbxhist_archive.stored_group RENAME TO packed_group;
+});
+is($node->safe_psql('zabbix', 'SELECT count(*) FROM ONLY history'),
+	0, '... and merges');
+is_whole('... each value once');
 
 # ---- a restored dump ----
 
@@ -437,8 +480,7 @@ my $salvage = "CALL zbxhist.salvage('history', '${\ date(-8)}')";
 $cold->safe_psql('postgres', 'CREATE DATABASE other');
 $cold->safe_psql('other',
 	slurp_file("$FindBin::RealBin/../../dist/archive/archive.sql"));
-$node->safe_psql('zabbix',
-	"ALTER SERVER cold OPTIONS (SET dbname 'other')");
+$node->safe_psql('zabbix', "ALTER SERVER cold OPTIONS (SET dbname 'other')");
 (undef, undef, $error) = $node->psql('zabbix', $salvage);
 like(
 	$error,
@@ -456,7 +498,7 @@ is( $node->safe_psql(
 	),
 	't',
 	'from its own it is, without what is lost');
-is($node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
+is( $node->safe_psql('zabbix', 'SELECT count(*) FROM difference'),
 	$node->safe_psql('zabbix', 'SELECT sum(rows) FROM zbxhist.lost_values'),
 	'... and nothing else');
 $node->safe_psql(

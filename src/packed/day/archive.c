@@ -7,9 +7,7 @@
  * sends the query.  A query fetches what is asked for and what will be next, of many days
  * at once: whoever knows that says it (ZbxhistWantArchived), up to work_mem; else it
  * is the neighbours, which have neighbouring numbers, of who reads one after the other.  Readers
- * that may end early get four times as many groups each time.  Days of several servers
- * are a UNION ALL, whose parts PostgreSQL executes asynchronously: all servers are at
- * work at once.
+ * that may end early get four times as many groups each time.
  *
  * A group's directory may be here, so that what is read of it only needs no query.
  *
@@ -31,12 +29,9 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "foreign/foreign.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -45,14 +40,11 @@
 #include "utils/timestamp.h"
 
 #include "catalog/own_tables.h"
-#include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "packed/day/archive.h"
 #include "packed/day/archive_away.h"
+#include "packed/day/archive_query.h"
 #include "packed/day/archived_group.h"
-
-/* ranges of groups that a query fetches, at most */
-#define MAX_RANGES 64
 
 /* neighbours that are fetched at once, at most */
 #define MAX_NEIGHBOURS 256
@@ -71,15 +63,6 @@ typedef struct ArchiveCopy
 	TimestampTz archived_at;
 } ArchiveCopy;
 
-/* groups of a copy */
-typedef struct GroupRange
-{
-	Oid			groups;			/* the foreign table */
-	pg_uuid_t	copy;
-	int64		first;			/* number */
-	int64		last;
-} GroupRange;
-
 /* a group that has been fetched */
 typedef struct FetchedGroup
 {
@@ -92,6 +75,7 @@ struct ArchiveReader
 {
 	ArchiveAhead ahead;			/* says what will be next; may be NULL */
 	void	   *ahead_arg;
+	bool		keeps_all;		/* that is fetched */
 	ArchiveCopy copy;			/* that the next query begins with */
 	bool		has_copy;
 	int64		last;			/* number that was asked for last */
@@ -208,129 +192,6 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 
 /* ---- the query ---- */
 
-/* what a query compares a group with, and its parameters for each range */
-#define RANGE_CONDITION "(copy OPERATOR(pg_catalog.=) $%d AND number OPERATOR(pg_catalog.>=) $%d AND number OPERATOR(pg_catalog.<=) $%d)"
-#define RANGE_PARAMETERS 3
-
-/* those of a query: each table may have nearly twice its ranges */
-#define MAX_PARAMETERS (2 * MAX_RANGES * RANGE_PARAMETERS)
-
-/* a query of some shape, with its parameters */
-typedef struct RangeQuery
-{
-	StringInfoData text;
-	int			nvalues;
-	Datum		values[MAX_PARAMETERS];
-} RangeQuery;
-
-/* a plan that is kept */
-typedef struct KeptPlan
-{
-	SPIPlanPtr	plan;
-	char	   *query;
-} KeptPlan;
-
-/*
- * PreparePlan replaces a plan by one for another query of so many parameters.
- */
-static void
-PreparePlan(KeptPlan *kept, const char *query, int nvalues)
-{
-	Oid			types[MAX_PARAMETERS];
-	SPIPlanPtr	made;
-
-	for (int i = 0; i < nvalues; i++)
-		types[i] = i % RANGE_PARAMETERS == 0 ? UUIDOID : INT8OID;
-	if (kept->plan != NULL)
-	{
-		SPI_freeplan(kept->plan);
-		pfree(kept->query);
-	}
-	kept->plan = NULL;
-	made = SPI_prepare_cursor(query, nvalues, types, CURSOR_OPT_GENERIC_PLAN);
-	if (made == NULL)
-		elog(ERROR, "could not prepare query: %s",
-			 SPI_result_code_string(SPI_result));
-	kept->query = MemoryContextStrdup(TopMemoryContext, query);
-	SPI_keepplan(made);
-	kept->plan = made;
-}
-
-/*
- * GetPlan returns the plan of a query; of each number of ranges, as a power of two,
- * that which was executed last is kept.
- */
-static SPIPlanPtr
-GetPlan(const RangeQuery *query)
-{
-	static KeptPlan plans[8];
-	KeptPlan   *kept = &plans[pg_leftmost_one_pos32(query->nvalues / RANGE_PARAMETERS)];
-
-	StaticAssertDecl(1 << (lengthof(plans) - 1) == 2 * MAX_RANGES,
-					 "plans for all numbers of ranges");
-
-	if (kept->plan == NULL || strcmp(query->text.data, kept->query) != 0)
-		PreparePlan(kept, query->text.data, query->nvalues);
-	return kept->plan;
-}
-
-/*
- * AddRanges adds so many ranges of a table's to the query, the last one as often as
- * makes their number a power of two: there are few queries then.
- */
-static void
-AddRanges(RangeQuery *query, const GroupRange *ranges, int nranges)
-{
-	appendStringInfo(&query->text, "%sSELECT copy, number, payload FROM %s WHERE ",
-					 query->nvalues == 0 ? "" : " UNION ALL ",
-					 ZbxhistQualifiedName(ranges->groups));
-	for (int i = 0; i < pg_nextpower2_32(nranges); i++)
-	{
-		const GroupRange *range = &ranges[Min(i, nranges - 1)];
-		int			n = query->nvalues;
-
-		appendStringInfo(&query->text, "%s" RANGE_CONDITION,
-						 i == 0 ? "" : " OR ", n + 1, n + 2, n + 3);
-		query->values[n] = UUIDPGetDatum(&range->copy);
-		query->values[n + 1] = Int64GetDatum(range->first);
-		query->values[n + 2] = Int64GetDatum(range->last);
-		query->nvalues += RANGE_PARAMETERS;
-	}
-}
-
-/*
- * CompareTables orders ranges by their foreign tables.
- */
-static int
-CompareTables(const void *a, const void *b)
-{
-	Oid			left = ((const GroupRange *) a)->groups;
-	Oid			right = ((const GroupRange *) b)->groups;
-
-	return left < right ? -1 : left > right;
-}
-
-/*
- * MakeQuery makes the query for the ranges that are wanted, which it sorts.
- */
-static void
-MakeQuery(ArchiveReader *reader, RangeQuery *query)
-{
-	GroupRange *ranges = reader->ranges;
-	int			first = 0;
-
-	initStringInfo(&query->text);
-	query->nvalues = 0;
-	qsort(ranges, reader->nranges, sizeof(GroupRange), CompareTables);
-	for (int i = 1; i <= reader->nranges; i++)
-	{
-		if (i < reader->nranges && ranges[i].groups == ranges[first].groups)
-			continue;
-		AddRanges(query, &ranges[first], i - first);
-		first = i;
-	}
-}
-
 /*
  * KeepFetched keeps the rows that the query has given.
  */
@@ -340,7 +201,11 @@ KeepFetched(ArchiveReader *reader, RunCounters *counters)
 	MemoryContext old = MemoryContextSwitchTo(reader->fetched_context);
 	TupleDesc	desc = SPI_tuptable->tupdesc;
 
-	reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
+	if (reader->nfetched == 0)
+		reader->fetched = palloc(sizeof(FetchedGroup) * (SPI_processed + 1));
+	else
+		reader->fetched = repalloc(reader->fetched,
+								   sizeof(FetchedGroup) * (reader->nfetched + SPI_processed));
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[i];
@@ -365,28 +230,26 @@ KeepFetched(ArchiveReader *reader, RunCounters *counters)
 
 /*
  * FetchRanges fetches the groups that are wanted, instead of those that have
- * been.
+ * been, unless they are kept.
  */
 static void
 FetchRanges(ArchiveReader *reader, RunCounters *counters)
 {
-	RangeQuery	query;
 	bool		has_snapshot = ActiveSnapshotSet();
 
-	MemoryContextReset(reader->fetched_context);
-	reader->nfetched = 0;
-	reader->nused = 0;
-	MakeQuery(reader, &query);
+	if (!reader->keeps_all)
+	{
+		MemoryContextReset(reader->fetched_context);
+		reader->nfetched = 0;
+		reader->nused = 0;
+	}
 	if (!has_snapshot)
 		PushActiveSnapshot(GetLatestSnapshot());
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "could not connect to SPI");
-	if (SPI_execute_plan(GetPlan(&query), query.values, NULL, true,
-						 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read archived groups");
+	ZbxhistQueryRanges(reader->ranges, reader->nranges);
 	KeepFetched(reader, counters);
 	SPI_finish();
-	pfree(query.text.data);
 	if (!has_snapshot)
 		PopActiveSnapshot();
 }
@@ -585,6 +448,19 @@ FindFetched(const ArchiveReader *reader, const ArchivedGroup *group)
 }
 
 /*
+ * ZbxhistHasFetched says whether a reader, which may be NULL, has fetched the group for
+ * which archived stands.
+ */
+bool
+ZbxhistHasFetched(const ArchiveReader *reader, const struct varlena *archived)
+{
+	ArchivedGroup group;
+
+	ZbxhistReadArchived(archived, &group);
+	return reader != NULL && FindFetched(reader, &group) != NULL;
+}
+
+/*
  * RaiseNotThere raises the error for a group that the server does not have.
  */
 static void
@@ -620,6 +496,32 @@ ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg)
 	reader->most = 1;
 	reader->context = CurrentMemoryContext;
 	return reader;
+}
+
+/*
+ * ZbxhistNeedArchive returns a reader, which it makes in context if there is none.
+ */
+ArchiveReader *
+ZbxhistNeedArchive(ArchiveReader **reader, MemoryContext context)
+{
+	MemoryContext old;
+
+	if (*reader == NULL)
+	{
+		old = MemoryContextSwitchTo(context);
+		*reader = ZbxhistBeginArchiveReader(NULL, NULL);
+		MemoryContextSwitchTo(old);
+	}
+	return *reader;
+}
+
+/*
+ * ZbxhistKeepArchived has a reader keep all that it fetches.
+ */
+void
+ZbxhistKeepArchived(ArchiveReader *reader)
+{
+	reader->keeps_all = true;
 }
 
 /*

@@ -19,6 +19,11 @@ typedef struct ArchiveReader ArchiveReader;
 typedef bool (*ArchiveAhead) (void *arg);
 
 extern ArchiveReader *ZbxhistBeginArchiveReader(ArchiveAhead ahead, void *arg);
+extern ArchiveReader *ZbxhistNeedArchive(ArchiveReader **reader,
+										 MemoryContext context);
+extern void ZbxhistKeepArchived(ArchiveReader *reader);
+extern bool ZbxhistHasFetched(const ArchiveReader *reader,
+							  const struct varlena *archived);
 extern void ZbxhistRestartArchive(ArchiveReader *reader, bool reads_all);
 extern bool ZbxhistWantArchived(ArchiveReader *reader, Relation day,
 								const struct varlena *archived,

@@ -31,7 +31,8 @@ extern DayScan *ZbxhistBeginDayScan(Relation day, const DayLayout *layout,
 									Snapshot snapshot);
 extern void ZbxhistMoveDayScan(DayScan *scan, Relation day);
 extern void ZbxhistDayScanCount(DayScan *scan, RunCounters *counters);
-extern void ZbxhistDayScanHere(DayScan *scan);
+extern void ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive,
+							   bool is_here);
 extern struct varlena *ZbxhistDayScanBytes(DayScan *scan,
 										   struct varlena *payload);
 extern void ZbxhistDayScanItem(DayScan *scan, const ItemRange *range);

@@ -69,7 +69,7 @@ struct DayScan
 	int64		ntimes;			/* rows with some that were passed over */
 	ArchiveReader *archive;		/* fetches groups; NULL: made when needed */
 	RunCounters *counters;		/* of what is read; may be NULL */
-	bool		is_here;		/* it is not asked */
+	bool		is_here;		/* it is not asked for more */
 	bool		may_miss;		/* what its server has, if that is away */
 
 	ScanPhase	phase;
@@ -340,8 +340,8 @@ static bool
 OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 		  size_t nhere, size_t length)
 {
-	bool		only_item = scan->only_item && scan->phase != SCAN_HEAP &&
-		scan->phase != SCAN_BLOCKS && scan->last_itemid == scan->itemid;
+	bool		only_item = scan->only_item && scan->phase < SCAN_HEAP &&
+		scan->last_itemid == scan->itemid;
 
 	if (!ZbxhistOpenDirectory(reader, data, nhere, length,
 							  scan->layout->npacked,
@@ -352,28 +352,14 @@ OpenBytes(const DayScan *scan, GroupReader *reader, const uint8 *data,
 }
 
 /*
- * ZbxhistDayScanHere says that archived groups are found without their segments.
+ * ZbxhistDayScanFrom has archived groups fetched by archive, which may be NULL, or if is_here
+ * found without their segments unless it has fetched them.
  */
 void
-ZbxhistDayScanHere(DayScan *scan)
+ZbxhistDayScanFrom(DayScan *scan, ArchiveReader *archive, bool is_here)
 {
-	scan->is_here = true;
-}
-
-/*
- * GetArchive returns the scan's reader of archived groups.
- */
-static ArchiveReader *
-GetArchive(DayScan *scan)
-{
-	if (scan->archive == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(scan->context);
-
-		scan->archive = ZbxhistBeginArchiveReader(NULL, NULL);
-		MemoryContextSwitchTo(old);
-	}
-	return scan->archive;
+	scan->archive = archive;
+	scan->is_here = is_here;
 }
 
 /*
@@ -384,9 +370,10 @@ struct varlena *
 ZbxhistDayScanBytes(DayScan *scan, struct varlena *payload)
 {
 	payload = pg_detoast_datum_packed(payload);
-	return ZbxhistIsArchived(payload) ?
-		ZbxhistFetchArchived(GetArchive(scan), scan->day, payload,
-							 scan->counters) : payload;
+	if (!ZbxhistIsArchived(payload))
+		return payload;
+	return ZbxhistFetchArchived(ZbxhistNeedArchive(&scan->archive, scan->context),
+								scan->day, payload, scan->counters);
 }
 
 /*
@@ -402,8 +389,7 @@ ZbxhistDayScanLoad(DayScan *scan, DayGroup *group)
 		return;
 	old = MemoryContextSwitchTo(scan->group_context);
 	reader->data = (uint8 *)
-		VARDATA_ANY(ZbxhistDayScanBytes(scan, (struct varlena *)
-										DatumGetPointer(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])));
+		VARDATA_ANY(ZbxhistDayScanBytes(scan, PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1])));
 	reader->nhere = reader->length;
 	MemoryContextSwitchTo(old);
 }
@@ -416,8 +402,7 @@ static bool
 OpenPayload(DayScan *scan, DayGroup *group)
 {
 	GroupReader *reader = &group->reader;
-	struct varlena *payload =
-		PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
+	struct varlena *payload = PG_DETOAST_DATUM_PACKED(scan->slot->tts_values[DAY_ATTNUM_PAYLOAD - 1]);
 	bool		may_miss = scan->may_miss && ZbxhistMayMiss();
 	bool		is_archived = ZbxhistIsArchived(payload);
 	size_t		nhere;
@@ -425,10 +410,11 @@ OpenPayload(DayScan *scan, DayGroup *group)
 
 	memset(reader, 0, sizeof(GroupReader));
 	reader->is_whole = true;
-	if (is_archived && (scan->is_here ||
+	if (is_archived && ((scan->is_here &&
+						 !ZbxhistHasFetched(scan->archive, payload)) ||
 						(may_miss &&
-						 ZbxhistIsMissing(GetArchive(scan), scan->day, payload,
-										  group->nrows, scan->counters))))
+						 ZbxhistIsMissing(ZbxhistNeedArchive(&scan->archive, scan->context),
+										  scan->day, payload, group->nrows, scan->counters))))
 		return true;
 	if (is_archived && scan->is_reader && !may_miss)
 	{

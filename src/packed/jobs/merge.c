@@ -15,6 +15,10 @@
  * until the transaction ends.  Memory: one batch of rows, at most
  * maintenance_work_mem.
  *
+ * No archive server is asked while others are in the way of: a first call fetches the archived
+ * groups that rows go to, before the locks are taken, and the second one, in the same
+ * transaction, has these only.  Rows of others stay until the next time.
+ *
  * Of the group only the segments concerned are encoded anew.  A row whose key is
  * in the day already is deleted if it is the same row, else it stays in the
  * parent: two values for a key are for people.  So do rows past the number of
@@ -39,6 +43,7 @@
 #include "catalog/owned_table.h"
 #include "catalog/owner_rights.h"
 #include "compat.h"
+#include "packed/day/archive.h"
 #include "packed/day/day.h"
 #include "packed/day/day_write.h"
 #include "packed/values/row_compare.h"
@@ -59,6 +64,7 @@ typedef struct LateRow
 typedef struct MergeState
 {
 	int64		max_rows;
+	bool		only_fetches;	/* archived groups */
 	Relation	parent;
 	Relation	day;
 	DayLayout  *layout;
@@ -76,11 +82,13 @@ typedef struct MergeState
 	DayScan    *scan;
 	DayWriter  *writer;
 	MemoryContext group_context;
+	RunCounters counters;		/* of archived groups */
 
 	/* results */
 	int64		merged;
 	int64		removed;		/* the same row was in the day */
 	int64		duplicates;		/* rows that stay */
+	int64		nleft;			/* rows whose group has not been fetched */
 } MergeState;
 
 /* late rows of one segment's item, as a segment has them */
@@ -456,12 +464,62 @@ IsSmall(const MergeState *state, const DayGroup *group)
 	return group->reader.length <= ZbxhistDayPageLimit(state->writer) / 2;
 }
 
+/* archived groups that have been fetched in this transaction; NULL: none */
+static ArchiveReader *fetched_groups = NULL;
+
+/*
+ * ForgetFetched is called when the transaction ends.
+ */
+static void
+ForgetFetched(void *arg)
+{
+	fetched_groups = NULL;
+}
+
+/*
+ * KeepFetchedGroups makes the reader that keeps them.
+ */
+static void
+KeepFetchedGroups(void)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
+
+	callback->func = ForgetFetched;
+	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
+	fetched_groups = ZbxhistBeginArchiveReader(NULL, NULL);
+	ZbxhistKeepArchived(fetched_groups);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * FetchRun fetches the group that the first row goes to, if it is archived and there is
+ * memory left.  Returns the number of rows that go there.
+ */
+static int
+FetchRun(MergeState *state, LateRow *rows, int nrows)
+{
+	DayGroup	group;
+	DayPlace	end;
+	int			count = nrows;
+
+	if (state->counters.archived_bytes < (uint64) maintenance_work_mem * 1024)
+	{
+		(void) ZbxhistDayScanTarget(state->scan, rows->itemid,
+									position_clock(rows->position), &group,
+									&end);
+		count = CountOfGroup(rows, nrows, &end);
+	}
+	state->merged += count;
+	return count;
+}
+
 /*
  * MergeRun merges rows, from the first one on, into their group and into those
  * that follow it, as long as there are rows for the next one or that is small.
  * These are written as one, so that pages are full however often rows are
- * merged: what does not fit into a page any more begins the next one.  Returns
- * the number of rows.
+ * merged: what does not fit into a page any more begins the next one.  Rows of a group
+ * that is archived and has not been fetched are left.  Returns the number of rows.
  */
 static int
 MergeRun(MergeState *state, LateRow *rows, int nrows)
@@ -478,6 +536,12 @@ MergeRun(MergeState *state, LateRow *rows, int nrows)
 	{
 		int			count = CountOfGroup(&rows[done], nrows - done, &end);
 
+		if (found && group.reader.data == NULL)
+		{
+			if (done == 0)
+				state->nleft += done = count;
+			break;
+		}
 		if (count == 0 && !IsSmall(state, &group))
 			break;
 		is_joined = MergeGroup(state, found ? &group : NULL,
@@ -506,10 +570,15 @@ MergeBatch(MergeState *state)
 	CommandCounterIncrement();
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
 	state->scan = ZbxhistBeginDayScan(state->day, state->layout, snapshot);
-	state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
+	ZbxhistDayScanFrom(state->scan, fetched_groups, !state->only_fetches);
+	ZbxhistDayScanCount(state->scan, &state->counters);
+	if (!state->only_fetches)
+		state->writer = ZbxhistBeginDayWrite(state->day, state->layout, false);
 	while (first < state->nrows)
-		first += MergeRun(state, &state->rows[first], state->nrows - first);
-	(void) ZbxhistEndDayWrite(state->writer, NULL);
+		first += (state->only_fetches ? FetchRun : MergeRun)
+			(state, &state->rows[first], state->nrows - first);
+	if (!state->only_fetches)
+		(void) ZbxhistEndDayWrite(state->writer, NULL);
 	ZbxhistEndDayScan(state->scan);
 	UnregisterSnapshot(snapshot);
 	state->nrows = 0;
@@ -644,8 +713,10 @@ HasUniqueIndex(Relation rel)
 static void
 BeginMerge(MergeState *state, OwnerRights *before, Oid parent, Oid day)
 {
-	state->parent = ZbxhistOpenForMoving(parent, RowExclusiveLock, true);
-	state->day = ZbxhistOpenOwnedTable(day, ShareRowExclusiveLock);
+	state->parent = ZbxhistOpenForMoving(parent, state->only_fetches ?
+										 AccessShareLock : RowExclusiveLock, true);
+	state->day = ZbxhistOpenOwnedTable(day, state->only_fetches ?
+									   AccessShareLock : ShareRowExclusiveLock);
 	ZbxhistRequireSameOwner(state->parent, state->day);
 	ZbxhistTakeOwnerRights(before, state->day->rd_rel->relowner);
 	state->layout = ZbxhistDayLayout(state->day);
@@ -684,9 +755,9 @@ MergeAll(MergeState *state)
 }
 
 /*
- * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows) moves rows of
- * the parent alone with from_clock <= clock < to_clock into the day; see
- * sql/packed/repack.sql.
+ * zbxhist_merge_rows(parent, day, from_clock, to_clock, max_rows, only_fetch) moves rows
+ * of the parent alone with from_clock <= clock < to_clock into the day, or fetches what is
+ * archived of it for that; see sql/packed/repack.sql.
  */
 Datum
 zbxhist_merge_rows(PG_FUNCTION_ARGS)
@@ -699,8 +770,12 @@ zbxhist_merge_rows(PG_FUNCTION_ARGS)
 	state->walk.from_clock = PG_GETARG_INT64(2);
 	state->walk.to_clock = PG_GETARG_INT64(3);
 	state->max_rows = Max(PG_GETARG_INT32(4), 1);
+	state->only_fetches = PG_GETARG_BOOL(5);
+	if (state->only_fetches && fetched_groups == NULL)
+		KeepFetchedGroups();
 	BeginMerge(state, &before, PG_GETARG_OID(0), PG_GETARG_OID(1));
-	values[2] = BoolGetDatum(MergeAll(state));
+	values[2] = BoolGetDatum(MergeAll(state) &&
+							 (state->nleft == 0 || state->merged == 0));
 	values[0] = Int64GetDatum(state->merged);
 	values[1] = Int64GetDatum(state->duplicates);
 	PopActiveSnapshot();
