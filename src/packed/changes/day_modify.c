@@ -50,19 +50,6 @@
 #include "rows/merge_lock.h"
 
 /*
- * ZbxhistInGroup says whether rows of an item and clock belong to the group.
- */
-bool
-ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock)
-{
-	if (itemid == group->first_itemid && clock < group->first_clock)
-		return false;
-	if (itemid == group->last_itemid && clock > group->last_clock)
-		return false;
-	return itemid >= group->first_itemid && itemid <= group->last_itemid;
-}
-
-/*
  * FindSeen finds the group in which the snapshot sees a row, and whether that
  * is its newest version; returns false if there is no such group.
  */
@@ -84,8 +71,8 @@ FindSeen(DayModify *modify, const PackedRowId *id)
 	modify->is_same = false;
 	if (modify->layout->has_runs)
 		return true;
-	modify->is_same = ZbxhistDayScanRow(modify->current, id->itemid, id->clock,
-										&newest) &&
+	modify->is_same = ZbxhistFindCurrent(modify, id->itemid, id->clock,
+										 &newest) &&
 		ItemPointerEquals(&newest.tid, &modify->group.tid);
 	if (!modify->is_same && IsolationUsesXactSnapshot() &&
 		!TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->seen)))
@@ -211,7 +198,7 @@ FindByValues(DayModify *modify, const PackedRowId *id, int seen,
 
 	*is_own = TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmaxOf(modify->seen,
 																	   seen));
-	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
+	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, &newest))
 		return ROW_GONE;
 	first_now = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
 	if (first_now < 0)
@@ -237,7 +224,7 @@ FindByPosition(DayModify *modify, const PackedRowId *id, int64 position,
 	int			first;
 
 	ZbxhistOpenNewest(modify);
-	if (!ZbxhistDayScanRow(modify->current, id->itemid, id->clock, &newest))
+	if (!ZbxhistFindCurrent(modify, id->itemid, id->clock, &newest))
 		return ROW_GONE;
 	first = DecodeClock(modify, &newest, id->itemid, id->clock, &now);
 	for (int i = first; i >= 0 && i < now.nrows &&
@@ -471,8 +458,8 @@ ApplyToGroups(DayModify *modify)
 		DayGroup	group;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!ZbxhistDayScanRow(modify->current, change->itemid, change->clock,
-							   &group))
+		if (!ZbxhistFindCurrent(modify, change->itemid, change->clock,
+								&group))
 			elog(ERROR, "group of a row to be changed is not there");
 		if (TransactionIdIsCurrentTransactionId(ZbxhistDayScanXmax(modify->current)))
 			ZbxhistRaiseSecondChange(modify->day);

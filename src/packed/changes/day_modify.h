@@ -35,7 +35,10 @@ struct DayModify
 	Snapshot	newest;			/* NULL: is yet to be taken */
 	DayScan    *current;		/* by the newest */
 
-	/* the group of the newest version that was locked last (group_lock.c) */
+	/*
+	 * the group of the newest version that was locked last (group_lock.c),
+	 * which current has found last
+	 */
 	bool		has_locked;
 	DayGroup	locked;
 	TransactionId holder;		/* was in the way; or a multixact */
@@ -69,9 +72,14 @@ struct DayModify
 	MemoryContext segment_context;	/* reset with each segment */
 };
 
+/* current_group.c */
+extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
+extern bool ZbxhistFindCurrent(DayModify *modify, int64 itemid, int32 clock,
+							   DayGroup *group);
+
+/* day_modify.c */
 extern void ZbxhistOpenNewest(DayModify *modify);
 extern void ZbxhistCloseNewest(DayModify *modify);
-extern bool ZbxhistInGroup(const DayGroup *group, int64 itemid, int32 clock);
 extern void ZbxhistFlushChanges(DayModify *modify);
 
 /* run_modify.c */

@@ -87,38 +87,35 @@ LockRuns(DayModify *modify, const DayGroup *group)
 }
 
 /*
- * LockFound locks the groups of the newest version that its scan finds from now on.
+ * LockNext locks the group of the newest version that its scan finds next; found
+ * becomes whether there is one.
  */
 static TM_Result
-LockFound(DayModify *modify)
+LockNext(DayModify *modify, bool *found)
 {
+	DayGroup   *group = &modify->locked;
 	TM_Result	result = TM_Ok;
-	DayGroup	group;
 
+	CHECK_FOR_INTERRUPTS();
 	modify->has_locked = false;
-	while (result == TM_Ok && ZbxhistDayScanNext(modify->current, &group))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (modify->layout->has_runs)
-			result = LockRuns(modify, &group);
-		else
-		{
-			result = LockGroup(modify, &group.tid);
-			modify->locked = group;
-			modify->has_locked = result == TM_Ok;
-		}
-	}
+	*found = ZbxhistDayScanNext(modify->current, group);
+	if (*found)
+		result = modify->layout->has_runs ? LockRuns(modify, group) :
+			LockGroup(modify, &group->tid);
+	modify->has_locked = *found && result == TM_Ok;
 	return result;
 }
 
 /*
- * ZbxhistTryRange locks the groups of the newest version that have rows of a range;
- * returns false, having locked some of them at most, if somebody is in the way.
+ * TryGroups locks the groups of the newest version that have rows of a range, or the first
+ * one, and returns false, having locked some of them at most, if somebody is in the
+ * way.
  */
-bool
-ZbxhistTryRange(DayModify *modify, const ItemRange *range)
+static bool
+TryGroups(DayModify *modify, const ItemRange *range, bool only_first)
 {
 	TM_Result	result;
+	bool		found;
 
 	ZbxhistFlushDayChanges(RelationGetRelid(modify->day), modify);
 	for (;;)
@@ -126,7 +123,9 @@ ZbxhistTryRange(DayModify *modify, const ItemRange *range)
 		CHECK_FOR_INTERRUPTS();
 		ZbxhistOpenNewest(modify);
 		ZbxhistDayScanItem(modify->current, range);
-		result = LockFound(modify);
+		do
+			result = LockNext(modify, &found);
+		while (found && result == TM_Ok && !only_first);
 		if (result == TM_Ok)
 			return true;
 		/* it has been written anew since the snapshot */
@@ -137,7 +136,16 @@ ZbxhistTryRange(DayModify *modify, const ItemRange *range)
 }
 
 /*
- * ZbxhistTryRow does so for the group of an item and clock.
+ * ZbxhistTryRange locks all groups that have rows of a range; see TryGroups.
+ */
+bool
+ZbxhistTryRange(DayModify *modify, const ItemRange *range)
+{
+	return TryGroups(modify, range, false);
+}
+
+/*
+ * ZbxhistTryRow locks the one group that has rows of an item and clock; see TryGroups.
  */
 bool
 ZbxhistTryRow(DayModify *modify, int64 itemid, int32 clock)
@@ -149,7 +157,7 @@ ZbxhistTryRow(DayModify *modify, int64 itemid, int32 clock)
 		return true;
 	range.first = make_position(clock, PG_INT32_MIN);
 	range.last = make_position(clock, PG_INT32_MAX);
-	return ZbxhistTryRange(modify, &range);
+	return TryGroups(modify, &range, true);
 }
 
 /*

@@ -32,6 +32,9 @@
 /* bytes that a row takes in a run, about */
 #define ROW_BYTES 10
 
+/* rows before those that change, and after them, that are near them */
+#define NEAR_ROWS 32
+
 /* a row of a run that is to be changed */
 typedef struct RunEdit
 {
@@ -45,6 +48,19 @@ typedef struct RunEdits
 	int			nedits;
 	int			capacity;
 } RunEdits;
+
+/* a run whose rows are changed */
+typedef struct EditedRun
+{
+	int64		batch;			/* that what is left of it belongs to */
+	bool		is_own;			/* our own transaction has stored it */
+	RunRows		old;			/* its rows */
+	RunRows		changed;		/* those that are updated, as they become */
+	RunRow	   *rows;			/* that are left */
+	int			nrows;
+	int			first;			/* that changes, or comes after one deleted */
+	int			last;			/* likewise */
+} EditedRun;
 
 /*
  * AddEdit adds the change of a row of the group that scan has found last.
@@ -90,16 +106,13 @@ IsOwn(TupleTableSlot *slot)
 /*
  * ReadRun reads the run at tid and deletes it.  A snapshot that is kept must see
  * it, or else would see the rows that are left twice: in the run that this one
- * has come from, and in ours.  Returns its batch, which what is left of it belongs to.
- * Allocates in the current context.
+ * has come from, and in ours.  Allocates in the current context.
  */
-static int64
-ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
+static void
+ReadRun(DayModify *modify, ItemPointer tid, EditedRun *run)
 {
 	TupleTableSlot *slot = table_slot_create(modify->day, NULL);
 	DayGroup	place;
-	Snapshot	crosscheck;
-	int64		batch;
 
 	if (!table_tuple_fetch_row_version(modify->day, tid, modify->newest,
 									   slot) ||
@@ -107,57 +120,110 @@ ReadRun(DayModify *modify, ItemPointer tid, RunRows *rows)
 		elog(ERROR, "run of a row to be changed is not there");
 	if (TransactionIdIsCurrentTransactionId(ZbxhistDeletedBy(slot)))
 		ZbxhistRaiseSecondChange(modify->day);
-	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, rows);
-	batch = ZbxhistRunBatch(slot);
-	crosscheck = IsolationUsesXactSnapshot() &&
-		!IsOwn(slot) ? modify->snapshot : InvalidSnapshot;
+	ZbxhistDecodeDayRun(modify->day, modify->layout, slot, &place, &run->old);
+	run->batch = ZbxhistRunBatch(slot);
+	run->is_own = IsOwn(slot);
 	ExecDropSingleTupleTableSlot(slot);
-	ZbxhistDeleteGroup(modify->day, tid, crosscheck);
-	return batch;
+	ZbxhistDeleteGroup(modify->day, tid,
+					   IsolationUsesXactSnapshot() && !run->is_own ?
+					   modify->snapshot : InvalidSnapshot);
 }
 
 /*
- * EditRun writes anew what the changes, which are all of its, leave of a run.
+ * ChangeRows makes the rows that the changes, which are all of a run's, leave of it.
  * Allocates in the current context.
+ */
+static void
+ChangeRows(DayModify *modify, const RunEdit *edits, int nedits, EditedRun *run)
+{
+	RowBuffer  *buffer = ZbxhistCreateRowBuffer(modify->layout);
+	int			next = 0;
+
+	ZbxhistBeginRows(buffer, 0);
+	run->rows = palloc(run->old.nrows * sizeof(RunRow));
+	run->changed.itemids = palloc(nedits * sizeof(int64));
+	for (int i = 0; i < run->old.nrows; i++)
+	{
+		RunRow		row = {&run->old, i};
+
+		if (next < nedits && edits[next].place.row == i)
+		{
+			if (next == 0)
+				run->first = run->nrows;
+			run->last = run->nrows;
+			if (edits[next++].tuple == NULL)
+				continue;
+			row.rows = &run->changed;
+			row.row = ZbxhistAddAnyRow(buffer,
+									   (int32) run->old.columns[0].ints[i]);
+			ZbxhistSetTuple(buffer, row.row, edits[next - 1].tuple);
+			run->changed.itemids[row.row] = run->old.itemids[i];
+		}
+		run->rows[run->nrows++] = row;
+	}
+	run->changed.columns = buffer->rows.columns;
+}
+
+/*
+ * WriteLeft writes those rows from one to another one, not included, that are left of
+ * a run.
+ */
+static void
+WriteLeft(DayModify *modify, const EditedRun *run, int from, int to)
+{
+	double		row_bytes = ROW_BYTES;
+	RunRows		gathered;
+	WrittenRun *written;
+
+	if (from == to)
+		return;
+	ZbxhistGatherRows(modify->layout, run->rows + from, to - from, &gathered);
+	(void) ZbxhistWriteRuns(modify->day, run->batch, &gathered, &row_bytes,
+							GetCurrentCommandId(true), &written);
+}
+
+/*
+ * FirstOfItem returns the row that begins the item of a row that is left.
+ */
+static int
+FirstOfItem(const EditedRun *run, int row)
+{
+	const RunRow *rows = run->rows;
+
+	while (row > 0 && rows[row].rows->itemids[rows[row].row] ==
+		   rows[row - 1].rows->itemids[rows[row - 1].row])
+		row--;
+	return row;
+}
+
+/*
+ * EditRun writes anew what the changes, which are all of its, leave of a run.  One
+ * that a merge or the same transaction has stored is divided into the rows near the
+ * changes and those before and after: who changes one row after the other would write
+ * all of them each time.  Parts of a run of a batch do not overlap, as batches
+ * want it.  Allocates in the current context.
  */
 static void
 EditRun(DayModify *modify, const RunEdit *edits, int nedits)
 {
-	const DayLayout *layout = modify->layout;
-	RowBuffer  *buffer = ZbxhistCreateRowBuffer(layout);
 	ItemPointerData tid = edits->place.tid;
-	SegmentRows source = {0};
-	RunRows		rows;
-	WrittenRun *written;
-	double		row_bytes = ROW_BYTES;
-	int64		batch = ReadRun(modify, &tid, &rows);
-	int			next = 0;
-	int			n = 0;
+	EditedRun	run = {0};
+	int			begin = 0;
+	int			end;
 
-	source.nrows = rows.nrows;
-	source.ncolumns = rows.ncolumns;
-	source.columns = rows.columns;
-	ZbxhistBeginRows(buffer, 0);
-	for (int i = 0; i < rows.nrows; i++)
+	ReadRun(modify, &tid, &run);
+	ChangeRows(modify, edits, nedits, &run);
+	end = run.nrows;
+	if ((run.is_own || run.batch != NO_BATCH) && run.nrows > 4 * NEAR_ROWS &&
+		run.last - run.first < NEAR_ROWS)
 	{
-		const RunEdit *edit = next < nedits && edits[next].place.row == i ?
-			&edits[next++] : NULL;
-		int			row;
-
-		if (edit != NULL && edit->tuple == NULL)
-			continue;
-		row = ZbxhistAddAnyRow(buffer, (int32) rows.columns[0].ints[i]);
-		if (edit != NULL)
-			ZbxhistSetTuple(buffer, row, edit->tuple);
-		else
-			ZbxhistCopyValues(buffer, row, &source, i);
-		rows.itemids[n++] = rows.itemids[i];
+		begin = FirstOfItem(&run, Max(run.first - NEAR_ROWS, 0));
+		if (run.last + NEAR_ROWS < run.nrows)
+			end = Max(FirstOfItem(&run, run.last + NEAR_ROWS), begin);
 	}
-	rows.nrows = n;
-	rows.columns = buffer->rows.columns;
-	if (n > 0)
-		(void) ZbxhistWriteRuns(modify->day, batch, &rows, &row_bytes,
-								GetCurrentCommandId(true), &written);
+	WriteLeft(modify, &run, 0, begin);
+	WriteLeft(modify, &run, begin, end);
+	WriteLeft(modify, &run, end, run.nrows);
 }
 
 /*
@@ -205,8 +271,8 @@ ZbxhistApplyToRuns(DayModify *modify)
 		const RowChange *change = &modify->changes[i];
 		DayGroup	group;
 
-		if (!ZbxhistDayScanRow(modify->current, change->itemid,
-							   change->clock, &group) ||
+		if (!ZbxhistFindCurrent(modify, change->itemid, change->clock,
+								&group) ||
 			change->ordinal > group.nrows)
 			elog(ERROR, "run of a row to be changed is not there");
 		AddEdit(&edits, modify->current, change->ordinal - 1,

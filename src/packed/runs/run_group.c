@@ -161,7 +161,8 @@ KindOfColumn(const RunRow *rows, int nrows, int column)
 
 	for (int i = 1; i < nrows; i++)
 	{
-		if (rows[i].rows->columns[column].kind != kind)
+		if (rows[i].rows != rows[i - 1].rows &&
+			rows[i].rows->columns[column].kind != kind)
 			return PACKED_BYTES;
 	}
 	return kind;
