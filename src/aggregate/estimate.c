@@ -152,10 +152,10 @@ FindSteps(Node *node, Steps *steps)
 }
 
 /*
- * IsOfColumn says whether an expression has this column and no other.
+ * ZbxhistIsOfColumn says whether an expression has this column and no other.
  */
-static bool
-IsOfColumn(Node *expr, AttrNumber attnum)
+bool
+ZbxhistIsOfColumn(Node *expr, AttrNumber attnum)
 {
 	List	   *vars = pull_var_clause(expr, 0);
 	ListCell   *lc;
@@ -177,7 +177,7 @@ ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks)
 {
 	Steps		steps;
 
-	if (nclocks < 1 || IsA(expr, Var) || !IsOfColumn(expr, clock))
+	if (nclocks < 1 || IsA(expr, Var) || !ZbxhistIsOfColumn(expr, clock))
 		return 0;
 	FindSteps(expr, &steps);
 	return 1 + nclocks / steps.period;
@@ -211,7 +211,7 @@ ZbxhistEstimateGroups(PlannerInfo *root, double nrows, RelOptInfo *packed,
 	{
 		double		nleft = estimate_num_groups(root, left, nrows, NULL, NULL);
 
-		result *= IsOfColumn((Node *) left, query->itemid) ?
+		result *= ZbxhistIsOfColumn((Node *) left, query->itemid) ?
 			Min(nleft, rel->estimate.nitems) : nleft;
 	}
 	return clamp_row_est(Min(result, nrows));

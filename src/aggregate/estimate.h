@@ -10,6 +10,7 @@
 
 #include "aggregate/aggregate.h"
 
+extern bool ZbxhistIsOfColumn(Node *expr, AttrNumber attnum);
 extern double ZbxhistCountResults(Node *expr, AttrNumber clock, double nclocks);
 extern double ZbxhistEstimateGroups(PlannerInfo *root, double nrows,
 									RelOptInfo *packed,

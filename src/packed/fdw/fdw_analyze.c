@@ -31,7 +31,7 @@
 #include "compat.h"
 #include "packed/day/open_days.h"
 #include "packed/fdw/fdw.h"
-#include "packed/fdw/fdw_plan.h"
+#include "packed/fdw/fdw_sample.h"
 
 /* rows that a page of a heap has */
 #define HEAP_ROWS_PER_PAGE 135

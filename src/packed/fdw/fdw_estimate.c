@@ -5,9 +5,8 @@
  *
  * The catalog of packed days says how many rows each day has, so the clocks
  * need no statistics.  How many items there are is known from ANALYZE of the
- * foreign table; before that each is taken to have a value a minute, or a
- * trend an hour.  No table of a day is looked at: there may be a thousand.  But
- * what runs have nobody counts, and there are few tables of them: their size says it.
+ * foreign table, or else from its newest day (fdw_sample.c).  No tables of the others
+ * are looked at: there may be a thousand.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +16,6 @@
 
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -25,26 +23,19 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "storage/bufmgr.h"
-#include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/selfuncs.h"
-#include "utils/timestamp.h"
 
 #include "binary_search.h"
 #include "catalog/packed_table.h"
 #include "catalog/partition_set.h"
 #include "compat.h"
 #include "packed/fdw/fdw_plan.h"
-#include "packed/values/layout.h"
+#include "packed/fdw/fdw_sample.h"
 
 /* rows of a group, one page, as most data give them */
 #define ROWS_PER_PAGE 1000.0
-
-/* pages of a table of runs that are looked at for the number of its rows */
-#define SAMPLED_PAGES 4
 
 /* of cpu_tuple_cost, to decode a row */
 #define DECODE_COST 0.2
@@ -52,123 +43,39 @@
 /* of cpu_tuple_cost, to find a row in runs, of which each item has rows in many */
 #define RUN_COST 5.0
 
-/* seconds between two rows of an item, if nothing is known */
-#define USUAL_DELAY 60.0
-#define TREND_DELAY 3600.0
-
 /* share of the clocks, or items, that a comparison with something unknown leaves */
 #define UNKNOWN_BOUND 0.3333
 
 /* ---- the foreign table ---- */
 
 /*
- * SampleRunRows returns how many rows the runs of a few pages have, whoever sees
- * them.
+ * CountValues estimates how many values a column has, by ANALYZE or what is known
+ * without it.
  */
 static double
-SampleRunRows(Relation rel, BlockNumber nblocks, BlockNumber npages)
+CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid type)
 {
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	TableScanDesc scan = NULL;
-	double		result = 0;
+	Var		   *var = makeVar(rel->relid, attnum, type, -1, InvalidOid, 0);
+	VariableStatData stats;
+	double		result;
+	bool		is_default;
 
-	for (BlockNumber i = 0; i < npages; i++)
-	{
-		BlockNumber block = (uint64) nblocks * i / npages;
-		ItemPointerData first;
-		ItemPointerData last;
-
-		ItemPointerSet(&first, block, FirstOffsetNumber);
-		ItemPointerSet(&last, block, MaxOffsetNumber);
-		if (scan == NULL)
-			scan = table_beginscan_tidrange_compat(rel, SnapshotAny, &first, &last);
-		else
-			table_rescan_tidrange(scan, &first, &last);
-		while (table_scan_getnextslot_tidrange(scan, ForwardScanDirection, slot))
-		{
-			bool		isnull;
-			Datum		nrows = slot_getattr(slot, DAY_ATTNUM_ROWS, &isnull);
-
-			result += isnull ? 0 : Max(DatumGetInt32(nrows), 0);
-		}
-	}
-	if (scan != NULL)
-		table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
+	examine_variable(root, (Node *) var, 0, &stats);
+	result = get_variable_numdistinct(&stats, &is_default);
+	ReleaseVariableStats(stats);
 	return result;
-}
-
-/*
- * CountRunRows estimates the rows in a table of runs by its size; 0 if it cannot be
- * locked at once, or has been dropped.
- */
-static int64
-CountRunRows(const PackedDay *day)
-{
-	Relation	rel;
-	BlockNumber nblocks;
-	BlockNumber npages;
-	double		result = 0;
-
-	if (!ConditionalLockRelationOid(day->relid, AccessShareLock))
-		return 0;
-	rel = try_table_open(day->relid, NoLock);
-	if (rel == NULL)
-	{
-		UnlockRelationOid(day->relid, AccessShareLock);
-		return 0;
-	}
-	nblocks = RelationGetNumberOfBlocks(rel);
-	npages = Min(nblocks, SAMPLED_PAGES);
-	if (npages > 0)
-		result = SampleRunRows(rel, nblocks, npages) / npages * nblocks;
-	table_close(rel, AccessShareLock);
-	return (int64) result;
-}
-
-/*
- * ZbxhistEstimateRuns fills in about how many rows tables of runs have, but for hours
- * to come.
- */
-void
-ZbxhistEstimateRuns(PackedDay *days, int ndays)
-{
-	pg_time_t	now = timestamptz_to_time_t(GetCurrentTimestamp());
-
-	for (int i = 0; i < ndays; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (days[i].has_runs && days[i].from_clock <= now)
-			days[i].nrows = CountRunRows(&days[i]);
-	}
 }
 
 /*
  * EstimateDayItems estimates how many items there are.
  */
 static double
-EstimateDayItems(PlannerInfo *root, RelOptInfo *rel, PackedRel *packed)
+EstimateDayItems(PlannerInfo *root, RelOptInfo *rel, Oid relid, PackedRel *packed)
 {
-	VariableStatData stats;
-	double		result;
-	bool		is_default;
-	double		seconds = 0;
-	Var		   *itemid;
-
 	if (packed->columns.itemid == InvalidAttrNumber || packed->nrows < 1)
 		return 1;
-	itemid = makeVar(rel->relid, packed->columns.itemid, INT8OID, -1,
-					 InvalidOid, 0);
-	examine_variable(root, (Node *) itemid, 0, &stats);
-	result = get_variable_numdistinct(&stats, &is_default);
-	ReleaseVariableStats(stats);
-	packed->has_stats = !is_default;
-	if (!is_default)
-		return result;
-	for (int i = 0; i < packed->ndays; i++)
-		seconds += packed->days[i].to_clock - packed->days[i].from_clock;
-	return clamp_row_est(packed->nrows * (packed->ns > 0 ? USUAL_DELAY :
-										  TREND_DELAY) / Max(seconds, 1));
+	ZbxhistSampleItems(relid, packed->days, packed->ndays);
+	return CountValues(root, rel, packed->columns.itemid, INT8OID);
 }
 
 /*
@@ -209,7 +116,8 @@ ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel, Relation table)
 	for (int i = 0; i < packed->ndays; i++)
 		packed->nrows += packed->days[i].nrows;
 	rel->tuples = packed->nrows;
-	packed->nitems = EstimateDayItems(root, rel, packed);
+	packed->nitems = EstimateDayItems(root, rel, RelationGetRelid(table),
+									  packed);
 	return packed;
 }
 
@@ -342,13 +250,8 @@ SelectRange(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	selected->is_range = clauses != NIL && selected->nitems < 0;
 	if (!selected->is_range)
 		return;
-	selected->nitems = packed->nitems;
-	if (packed->has_stats)
-		selected->nitems *= clauselist_selectivity(root, clauses, rel->relid,
-												   JOIN_INNER, NULL);
-	else if (selected->bounds.from_item == PG_INT64_MIN ||
-			 selected->bounds.to_item == PG_INT64_MAX)
-		selected->nitems *= UNKNOWN_BOUND;
+	selected->nitems = packed->nitems *
+		clauselist_selectivity(root, clauses, rel->relid, JOIN_INNER, NULL);
 	selected->nitems = clamp_row_est(Min(selected->nitems,
 										 (double) selected->bounds.to_item -
 										 (double) selected->bounds.from_item + 1));
@@ -426,8 +329,9 @@ CountKeyRows(const PackedRel *packed, Selected *selected)
  * CountDayRows adds up the rows of the days in bounds.
  */
 static void
-CountDayRows(const PackedRel *packed, Selected *selected)
+CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 {
+	const PackedRel *packed = rel->fdw_private;
 	double		share = selected->share;
 	int64		from_clock = selected->bounds.from_clock;
 	int64		to_clock = selected->bounds.to_clock;
@@ -441,13 +345,10 @@ CountDayRows(const PackedRel *packed, Selected *selected)
 		if (day->to_clock <= from_clock || day->from_clock > to_clock)
 			continue;
 		selected->ndays++;
-		if (day->from_clock >= from_clock && day->to_clock - 1 <= to_clock)
-			selected->nrows += day->nrows;
-		else
-			selected->nrows += (double) day->nrows *
-				(Min(day->to_clock - 1, to_clock) -
-				 Max(day->from_clock, from_clock) + 1) /
-				(day->to_clock - day->from_clock);
+		selected->nrows += (double) day->nrows *
+			(Min(day->to_clock - 1, to_clock) -
+			 Max(day->from_clock, from_clock) + 1) /
+			(day->to_clock - day->from_clock);
 	}
 	selected->ndays = ceil(selected->ndays * share);
 	selected->nrows *= share;
@@ -456,11 +357,11 @@ CountDayRows(const PackedRel *packed, Selected *selected)
 	if (selected->ntids >= 0 && selected->nitems >= 0)
 		selected->nrows = Min(selected->nrows,
 							  selected->ntids * selected->nitems);
-	/* many have their values at the same seconds, trends all of them */
 	if (selected->is_one_clock && selected->ndays > 0)
 	{
 		selected->nrows = selected->nitems >= 0 ?
-			Min(selected->nitems, packed->nitems) : packed->nitems;
+			Min(selected->nitems, packed->nitems) :
+			packed->nrows / CountValues(root, rel, packed->columns.clock, INT4OID);
 		selected->ndays = 1;
 	}
 	selected->nplaces = selected->ndays * selected->nitems;
@@ -500,7 +401,7 @@ ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel, List *conds,
 	if (selected.bounds.keys != NULL)
 		CountKeyRows(packed, &selected);
 	else
-		CountDayRows(packed, &selected);
+		CountDayRows(root, rel, &selected);
 	selected.run_share = FindRunShare(packed, &selected.bounds);
 	estimate->pages = CountPages(packed, &selected);
 	estimate->nitems = selected.nitems < 0 ? packed->nitems : selected.nitems;

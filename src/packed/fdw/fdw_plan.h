@@ -35,7 +35,6 @@ typedef struct PackedRel
 	PackedDay  *days;			/* sorted by clock */
 	double		nrows;			/* in all days */
 	double		nitems;			/* about so many have rows */
-	bool		has_stats;		/* ANALYZE has counted them */
 	List	   *ors;			/* of TakenOr, those of the query's conditions */
 	ScanEstimate estimate;		/* of a scan by the query's conditions */
 } PackedRel;
@@ -82,7 +81,6 @@ extern void ZbxhistSplitConditions(const PackedRel *packed,
 extern const PackedRel *ZbxhistPackedRelOf(const RelOptInfo *rel);
 
 /* fdw_estimate.c */
-extern void ZbxhistEstimateRuns(PackedDay *days, int ndays);
 extern PackedRel *ZbxhistMakePackedRel(PlannerInfo *root, RelOptInfo *rel,
 									   Relation table);
 extern void ZbxhistEstimateScan(PlannerInfo *root, RelOptInfo *rel,
