@@ -159,7 +159,10 @@ AddPage(DaySample *sample, TableScanDesc scan, TupleTableSlot *slot)
 static double
 SamplePages(DaySample *sample, Relation day, BlockNumber nblocks)
 {
-	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	/* in parallel mode no other one can be had */
+	Snapshot	snapshot = RegisterSnapshot(ActiveSnapshotSet() ?
+											GetActiveSnapshot() :
+											GetLatestSnapshot());
 	TupleTableSlot *slot = table_slot_create(day, NULL);
 	TableScanDesc scan = NULL;
 	int			npages = 0;
