@@ -183,7 +183,8 @@ $session->query('COMMIT');
 $session->quit;
 is($node->safe_psql('zabbix', 'SELECT state FROM zbxhist.archive_copy'),
 	'compared', 'a copy that is compared');
-$cold->safe_psql('cold', 'DELETE FROM zbxhist_archive.packed_group WHERE number > 0');
+$cold->safe_psql('cold',
+	'DELETE FROM zbxhist_archive.packed_group WHERE number > 0');
 $node->safe_psql('zabbix', $archive);
 is_whole('... and lost does not take the place of the day');
 

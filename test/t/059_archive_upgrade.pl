@@ -77,7 +77,8 @@ sub groups_after_maintenance
 		CALL zbxhist.run_maintenance();
 	});
 	return $cold->safe_psql('cold',
-		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0');
+		'SELECT count(DISTINCT copy) FROM zbxhist_archive.packed_group WHERE number > 0'
+	);
 }
 
 $new->safe_psql('zabbix',
