@@ -296,12 +296,14 @@ ListMembers(const RangeTblEntry *rte, const PartitionSet **set)
 }
 
 /*
- * HasName says whether a column of an entry is called so.
+ * HasName says whether a column of an entry is called so.  CLUSTER's entry has no
+ * names.
  */
 static bool
 HasName(const RangeTblEntry *rte, AttrNumber attnum, const char *name)
 {
-	return attnum > 0 && attnum <= list_length(rte->eref->colnames) &&
+	return attnum > 0 && rte->eref != NULL &&
+		attnum <= list_length(rte->eref->colnames) &&
 		strcmp(strVal(list_nth(rte->eref->colnames, attnum - 1)), name) == 0;
 }
 

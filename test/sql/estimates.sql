@@ -99,6 +99,8 @@ SELECT number, name, estimate, real FROM (
 -- plans that differ
 SELECT number, name, plan_of(with_place(query, place, 'fresh.history')) AS fresh, plan_of(with_place(query, place, 'analyzed.history')) AS analyzed FROM statement, place
  WHERE plan_of(with_place(query, place, 'fresh.history')) <> plan_of(with_place(query, place, 'analyzed.history')) ORDER BY number, name;
+-- what is planned without a query
+CLUSTER fresh.history_p19700103_0000 USING history_p19700103_0000_pkey;
 -- a session that knows nothing yet estimates the same
 \c
 LOAD 'zbxhist';
