@@ -30,6 +30,9 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "storage/bufmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -37,6 +40,7 @@
 #include "aggregate/estimate.h"
 #include "catalog/partition_set.h"
 #include "catalog/statistics_row.h"
+#include "compat.h"
 #include "plan/clock_bounds.h"
 #include "plan/statistics.h"
 #include "rows/item_index.h"
@@ -47,6 +51,9 @@
 
 /* of the clocks of a table, those that may have come since they were counted */
 #define NEW_CLOCKS (1.0 / 64)
+
+/* of the parent's own, whose clocks no bounds tell, so many do not count */
+#define MAX_OWN_BLOCKS 64
 
 /*
  * IsAnalyzed says whether ANALYZE has found something out about a column.
@@ -65,6 +72,20 @@ static int64
 GetNow(void)
 {
 	return timestamptz_to_time_t(GetCurrentStatementStartTimestamp());
+}
+
+/*
+ * HasManyOwnRows says whether a parent, which is locked, has so many rows of its own that
+ * the bounds of its children say little about clocks.
+ */
+static bool
+HasManyOwnRows(Oid parent)
+{
+	Relation	rel = table_open(parent, NoLock);
+	bool		result = RelationGetNumberOfBlocks(rel) > MAX_OWN_BLOCKS;
+
+	table_close(rel, NoLock);
+	return result;
 }
 
 /* ---- clocks ---- */
@@ -233,7 +254,8 @@ FindOfTables(const PartitionSet *set, List *members, AttrNumber attnum)
 		else if ((items = FindItemRow(set, NULL, lfirst_oid(lc))) != NULL)
 			return items;
 	}
-	return has_clocks ? MakeClocks(set, set->parent, &clocks) : NULL;
+	return has_clocks && !HasManyOwnRows(set->parent) ?
+		MakeClocks(set, set->parent, &clocks) : NULL;
 }
 
 /*
@@ -373,6 +395,31 @@ CountClocksOf(const RelOptInfo *rel, const PartitionSet *set, List *members)
 }
 
 /*
+ * CountListed returns how many values a condition on a column lists, however many rows
+ * have them; 0 if it is no list.
+ */
+static double
+CountListed(PlannerInfo *root, Expr *clause)
+{
+	if (IsA(clause, OpExpr))
+	{
+		OpExpr	   *expr = (OpExpr *) clause;
+
+		return list_length(expr->args) == 2 && get_oprrest(expr->opno) == F_EQSEL &&
+			(IsA(linitial(expr->args), Var) || IsA(lsecond(expr->args), Var));
+	}
+	if (IsA(clause, ScalarArrayOpExpr))
+	{
+		ScalarArrayOpExpr *expr = (ScalarArrayOpExpr *) clause;
+
+		if (expr->useOr && get_oprrest(expr->opno) == F_EQSEL &&
+			IsA(linitial(expr->args), Var))
+			return estimate_array_length_compat(root, lsecond(expr->args));
+	}
+	return 0;
+}
+
+/*
  * CountItems returns how many items the conditions on these leave.
  */
 static double
@@ -380,6 +427,7 @@ CountItems(PlannerInfo *root, const RelOptInfo *rel, Var *itemid)
 {
 	VariableStatData stats;
 	double		result;
+	double		listed = 0;
 	bool		is_default;
 	List	   *clauses = NIL;
 	ListCell   *lc;
@@ -388,9 +436,14 @@ CountItems(PlannerInfo *root, const RelOptInfo *rel, Var *itemid)
 	{
 		RestrictInfo *restriction = lfirst_node(RestrictInfo, lc);
 
-		if (ZbxhistIsOfColumn((Node *) restriction->clause, itemid->varattno))
-			clauses = lappend(clauses, restriction);
+		if (!ZbxhistIsOfColumn((Node *) restriction->clause, itemid->varattno))
+			continue;
+		clauses = lappend(clauses, restriction);
+		if (listed == 0)
+			listed = CountListed(root, restriction->clause);
 	}
+	if (listed > 0)
+		return listed;
 	examine_variable(root, (Node *) itemid, 0, &stats);
 	result = get_variable_numdistinct(&stats, &is_default);
 	ReleaseVariableStats(stats);
@@ -438,6 +491,7 @@ ZbxhistCorrectGroups(PlannerInfo *root, const RelOptInfo *input, RelOptInfo *out
 					 List *clauses)
 {
 	const PartitionSet *set;
+	const RangeTblEntry *rte = planner_rt_fetch(input->relid, root);
 	List	   *members;
 	double		ngroups;
 	ListCell   *lc;
@@ -445,8 +499,9 @@ ZbxhistCorrectGroups(PlannerInfo *root, const RelOptInfo *input, RelOptInfo *out
 	if (input->reloptkind != RELOPT_BASEREL || output->reloptkind != RELOPT_UPPER_REL ||
 		clauses == NIL || root->parse->groupingSets != NIL)
 		return;
-	members = ListMembers(planner_rt_fetch(input->relid, root), &set);
-	if (members == NIL || set->clock_attnum == InvalidAttrNumber)
+	members = ListMembers(rte, &set);
+	if (members == NIL || set->clock_attnum == InvalidAttrNumber ||
+		(linitial_oid(members) != rte->relid && HasManyOwnRows(set->parent)))
 		return;
 	ngroups = CountGroups(root, input,
 						  get_sortgrouplist_exprs(clauses, root->processed_tlist),
