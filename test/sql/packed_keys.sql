@@ -215,7 +215,7 @@ SELECT version, call, string_agg(DISTINCT compare(graph(version, call, items, fi
  GROUP BY version, call ORDER BY version, call;
 -- no join is left: each item is read once, and a row given out for each interval
 SELECT version, string_agg(DISTINCT node ->> 'Node Type' || coalesce(' ' || (node ->> 'Custom Plan Provider') || ', ' || (node ->> 'Order'), ''), '; ') AS nodes,
-       sum((node ->> 'Actual Rows')::numeric) AS rows, bool_and((node ->> 'Plan Rows')::numeric BETWEEN (node ->> 'Actual Rows')::numeric / 2 AND 2 * (node ->> 'Actual Rows')::numeric) AS rows_known
+       sum((node ->> 'Actual Rows')::numeric)::integer AS rows, bool_and((node ->> 'Plan Rows')::numeric BETWEEN (node ->> 'Actual Rows')::numeric / 2 AND 2 * (node ->> 'Actual Rows')::numeric) AS rows_known
   FROM unnest('{6.0,6.0 without ns,7.0}'::text[]) version, plan_of(replace(graph(version, 'MAX', '1,2,3,4,5,6,7,8,9', 86400, 172799, 7200), ' T ', ' history ')) plan,
        jsonb_path_query(plan, 'strict $.** ? (exists(@."Node Type"))', silent => true) node
  GROUP BY version ORDER BY version;

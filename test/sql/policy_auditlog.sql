@@ -91,9 +91,10 @@ SELECT pg_relation_filenode('auditlog') AS filenode \gset
 SELECT action, count(*) FROM zbxhist.partition_auditlog('auditlog') GROUP BY action ORDER BY action;
 SELECT pg_relation_filenode('auditlog_old') = :filenode AS is_in_place;
 SELECT differences();
-SELECT relname, relkind, relispartition, relowner::regrole, relacl, reloptions
+-- 17 has a privilege more
+SELECT relname, relkind, relispartition, relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl, reloptions
   FROM pg_class WHERE relnamespace = 'audit'::regnamespace AND relname ~ '^auditlog_(old|others)$|^auditlog(_\d|_pkey)?$' ORDER BY relname COLLATE "C";
-SELECT relowner::regrole, relacl, reloptions, relname ~ '^auditlog_p\d{6}$' AS is_named
+SELECT relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl, reloptions, relname ~ '^auditlog_p\d{6}$' AS is_named
   FROM pg_class k JOIN pg_inherits i ON i.inhrelid = k.oid AND i.inhparent = 'auditlog'::regclass AND relname ~ '_p';
 SELECT col_description('auditlog'::regclass, attnum) FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'details';
 SELECT obj_description('auditlog'::regclass, 'pg_class');
@@ -249,7 +250,7 @@ SELECT count(*) FROM zbxhist.check() WHERE object = 'audit.auditlog' AND severit
 -- Back to a plain table.
 CALL zbxhist.undo('auditlog');
 SELECT differences();
-SELECT relname, relkind, relowner::regrole, relacl
+SELECT relname, relkind, relowner::regrole, replace(relacl::text, 'Dxtm', 'Dxt') AS relacl
   FROM pg_class WHERE relnamespace = 'audit'::regnamespace AND relname ~ '^auditlog' ORDER BY relname COLLATE "C";
 SELECT obj_description('auditlog'::regclass, 'pg_class'), stxkind FROM pg_statistic_ext WHERE stxrelid = 'auditlog'::regclass;
 SELECT attcollation = 'pg_catalog.default'::regcollation AS is_default FROM pg_attribute WHERE attrelid = 'auditlog'::regclass AND attname = 'auditid';
