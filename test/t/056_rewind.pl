@@ -73,6 +73,9 @@ $former->wait_for_catchup($next);
 # ---- they part ----
 
 $next->promote;
+
+# before 16 pg_rewind knows the new timeline by the checkpoint after it only
+$next->safe_psql('postgres', 'CHECKPOINT');
 for my $case ([ $former, 5, 'former' ], [ $next, 3, 'next' ])
 {
 	my ($node, $salt, $name) = @$case;
