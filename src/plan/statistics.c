@@ -41,6 +41,7 @@
 #include "catalog/partition_set.h"
 #include "catalog/statistics_row.h"
 #include "compat.h"
+#include "packed/fdw/fdw_plan.h"
 #include "plan/clock_bounds.h"
 #include "plan/statistics.h"
 #include "rows/item_index.h"
@@ -425,10 +426,7 @@ CountListed(PlannerInfo *root, Expr *clause)
 static double
 CountItems(PlannerInfo *root, const RelOptInfo *rel, Var *itemid)
 {
-	VariableStatData stats;
-	double		result;
 	double		listed = 0;
-	bool		is_default;
 	List	   *clauses = NIL;
 	ListCell   *lc;
 
@@ -444,10 +442,8 @@ CountItems(PlannerInfo *root, const RelOptInfo *rel, Var *itemid)
 	}
 	if (listed > 0)
 		return listed;
-	examine_variable(root, (Node *) itemid, 0, &stats);
-	result = get_variable_numdistinct(&stats, &is_default);
-	ReleaseVariableStats(stats);
-	return result * clauselist_selectivity(root, clauses, rel->relid, JOIN_INNER, NULL);
+	return ZbxhistCountValues(root, rel, itemid->varattno, itemid->vartype) *
+		clauselist_selectivity(root, clauses, rel->relid, JOIN_INNER, NULL);
 }
 
 /*

@@ -61,6 +61,18 @@ compare_places(int64 itemid, int64 position, int64 other_itemid,
 	return position < other_position ? -1 : position > other_position;
 }
 
+/*
+ * compare_itemids orders items for qsort and bsearch.
+ */
+static inline int
+compare_itemids(const void *a, const void *b)
+{
+	int64		left = *(const int64 *) a;
+	int64		right = *(const int64 *) b;
+
+	return left < right ? -1 : left > right;
+}
+
 extern void ZbxhistWholeItem(ItemRange *range, int64 itemid);
 extern void ZbxhistStartAt(ItemRange *range, int64 position);
 extern void ZbxhistEndAt(ItemRange *range, int64 position);

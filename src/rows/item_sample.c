@@ -17,6 +17,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+#include "rows/item_range.h"
 #include "rows/item_sample.h"
 
 /* items that have to be seen for their number to mean something */
@@ -101,18 +102,6 @@ ZbxhistSampleIndex(Relation index, ItemSample *sample)
 		}
 	}
 	ZbxhistSortBounds(sample);
-}
-
-/*
- * compare_itemids compares two items.
- */
-static int
-compare_itemids(const void *a, const void *b)
-{
-	int64		first = *(const int64 *) a;
-	int64		second = *(const int64 *) b;
-
-	return (first > second) - (first < second);
 }
 
 /*

@@ -26,7 +26,7 @@ our @EXPORT = qw(
   value_rows insert_values psql_script sql_as messages_as start_psql wait_for_end has_extension
   is_same totals rows_of maintain server_processes kill_server
   start_after_crash log_is_clean any in_background rounds_after outcome_of
-  make_program add_archive_server upgrade_server
+  make_program add_archive_server create_packed_history upgrade_server
 );
 
 my $SECONDS_A_DAY = 86400;
@@ -184,6 +184,37 @@ sub add_archive_server
 		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;
 	});
 	return $cold;
+}
+
+# Days of history, so many ago, packed, with a plain table of the same rows and the view "difference"
+# of what the two have not in common.  The rows are selected as "i, :from + ...", :from being
+# the first clock of a day.
+sub create_packed_history
+{
+	my ($node, $database, $rows, @days) = @_;
+
+	$node->safe_psql(
+		$database, q{
+		CREATE TABLE plain (LIKE history INCLUDING ALL);
+		CREATE VIEW difference AS
+			(SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
+			UNION ALL (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
+		SELECT zbxhist.create_parent('history', '1 day', retention => '200 years', pack_after => '1 day');
+	});
+	for my $ago (@days)
+	{
+		my $from = day(-$ago);
+		my $selected = $rows =~ s/:from/$from/r;
+
+		$node->safe_psql(
+			$database, qq{
+			SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');
+			INSERT INTO history SELECT $selected;
+			CALL zbxhist.pack('history', '${\ date(-$ago)}');
+		});
+	}
+	$node->safe_psql($database, 'INSERT INTO plain SELECT * FROM history');
+	return;
 }
 
 # Has pg_upgrade bring all of a stopped server to a new one.

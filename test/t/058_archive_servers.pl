@@ -23,24 +23,16 @@ create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my %cold = map { $_ => add_archive_server($node, 'zabbix', $_) } 'north',
   'south';
-$node->safe_psql(
-	'zabbix', q{
-	CREATE TABLE plain (LIKE history INCLUDING ALL);
-	CREATE VIEW difference AS
-		(SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
-		UNION ALL (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
-	SELECT zbxhist.create_parent('history', '1 day', retention => '200 years', pack_after => '1 day');
-});
-for my $ago (9, 8, 7, 6, 5, 4)
-{
-	$node->safe_psql(
-		'zabbix', qq{
-		SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');
-		INSERT INTO history SELECT i, ${\ day(-$ago)} + j * 600, i * j, i + j % 7 FROM generate_series(1, 30) i, generate_series(0, 143) j;
-		CALL zbxhist.pack('history', '${\ date(-$ago)}');
-	});
-}
-$node->safe_psql('zabbix', 'INSERT INTO plain SELECT * FROM history');
+create_packed_history(
+	$node,
+	'zabbix',
+	'i, :from + j * 600, i * j, i + j % 7 FROM generate_series(1, 30) i, generate_series(0, 143) j',
+	9,
+	8,
+	7,
+	6,
+	5,
+	4);
 
 # days of both servers by turns, and two that stay
 for ([ 9, 'north' ], [ 8, 'south' ], [ 7, 'north' ], [ 6, 'south' ])

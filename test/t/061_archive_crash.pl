@@ -21,25 +21,16 @@ plan skip_all => 'postgres_fdw is not installed'
 create_database($node, 'zabbix');
 create_zabbix_tables($node, 'zabbix');
 my $cold = add_archive_server($node, 'zabbix', 'cold');
-$node->safe_psql(
-	'zabbix', q{
-	CREATE TABLE plain (LIKE history INCLUDING ALL);
-	CREATE VIEW difference AS
-		(SELECT 'lost', * FROM plain EXCEPT ALL SELECT 'lost', * FROM history)
-		UNION ALL (SELECT 'new', * FROM history EXCEPT ALL SELECT 'new', * FROM plain);
-	SELECT zbxhist.create_parent('history', '1 day', retention => '200 years', pack_after => '1 day');
-	SELECT zbxhist.alter_parent('history', archive_server => 'cold');
-});
-for my $ago (9, 8, 7, 6)
-{
-	$node->safe_psql(
-		'zabbix', qq{
-		SELECT zbxhist.create_partition('history', '${\ date(-$ago)}');
-		INSERT INTO history SELECT i, ${\ day(-$ago)} + j * 60, i * j, j FROM generate_series(1, 30) i, generate_series(0, 1439) j;
-		CALL zbxhist.pack('history', '${\ date(-$ago)}');
-	});
-}
-$node->safe_psql('zabbix', 'INSERT INTO plain SELECT * FROM history');
+create_packed_history(
+	$node,
+	'zabbix',
+	'i, :from + j * 60, i * j, j FROM generate_series(1, 30) i, generate_series(0, 1439) j',
+	9,
+	8,
+	7,
+	6);
+$node->safe_psql('zabbix',
+	"SELECT zbxhist.alter_parent('history', archive_server => 'cold')");
 
 # Days go there and come back, get late values, which are merged, and lose some, without end.
 sub work_without_end

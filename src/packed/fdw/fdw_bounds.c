@@ -27,6 +27,8 @@
 
 #include "binary_search.h"
 #include "packed/fdw/fdw_bounds.h"
+#include "read_integer.h"
+#include "rows/item_range.h"
 
 /* no clock is as far from 0; doubles of it are exact */
 #define MAX_NUMBER 4503599627370496.0
@@ -52,32 +54,16 @@ ZbxhistInitBounds(ScanBounds *bounds)
 }
 
 /*
- * compare_int64 orders items.
- */
-static int
-compare_int64(const void *a, const void *b)
-{
-	int64		left = *(const int64 *) a;
-	int64		right = *(const int64 *) b;
-
-	return left < right ? -1 : left > right;
-}
-
-/*
  * GetInteger returns an integer of any size.
  */
 static int64
 GetInteger(Oid type, Datum value)
 {
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
+	int64		result;
+
+	if (!read_integer(type, value, &result))
+		elog(ERROR, "type %u is no integer", type);
+	return result;
 }
 
 /*
@@ -88,7 +74,7 @@ ZbxhistSortItems(int64 *items, int nitems)
 {
 	int			nunique = 0;
 
-	qsort(items, nitems, sizeof(int64), compare_int64);
+	qsort(items, nitems, sizeof(int64), compare_itemids);
 	for (int i = 0; i < nitems; i++)
 	{
 		if (nunique == 0 || items[i] != items[nunique - 1])
@@ -142,7 +128,7 @@ KeepCommon(int64 *numbers, int n, const int64 *others, int nothers)
 	for (int i = 0; i < n; i++)
 	{
 		if (bsearch(&numbers[i], others, nothers, sizeof(int64),
-					compare_int64) != NULL)
+					compare_itemids) != NULL)
 			numbers[nkept++] = numbers[i];
 	}
 	return nkept;
@@ -300,7 +286,7 @@ LimitKeys(ScanBounds *bounds)
 			key.itemid >= bounds->from_item && key.itemid <= bounds->to_item &&
 			(bounds->items == NULL ||
 			 bsearch(&key.itemid, bounds->items, bounds->nitems,
-					 sizeof(int64), compare_int64) != NULL))
+					 sizeof(int64), compare_itemids) != NULL))
 			bounds->keys[nkept++] = key;
 	}
 	bounds->nkeys = nkept;

@@ -49,11 +49,12 @@
 /* ---- the foreign table ---- */
 
 /*
- * CountValues estimates how many values a column has, by ANALYZE or what is known
- * without it.
+ * ZbxhistCountValues estimates how many values a column has, by ANALYZE or what is
+ * known without it.
  */
-static double
-CountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum, Oid type)
+double
+ZbxhistCountValues(PlannerInfo *root, const RelOptInfo *rel, AttrNumber attnum,
+				   Oid type)
 {
 	Var		   *var = makeVar(rel->relid, attnum, type, -1, InvalidOid, 0);
 	VariableStatData stats;
@@ -75,7 +76,7 @@ EstimateDayItems(PlannerInfo *root, RelOptInfo *rel, Oid relid, PackedRel *packe
 	if (packed->columns.itemid == InvalidAttrNumber || packed->nrows < 1)
 		return 1;
 	ZbxhistSampleItems(relid, packed->days, packed->ndays);
-	return CountValues(root, rel, packed->columns.itemid, INT8OID);
+	return ZbxhistCountValues(root, rel, packed->columns.itemid, INT8OID);
 }
 
 /*
@@ -361,7 +362,7 @@ CountDayRows(PlannerInfo *root, const RelOptInfo *rel, Selected *selected)
 	{
 		selected->nrows = selected->nitems >= 0 ?
 			Min(selected->nitems, packed->nitems) :
-			packed->nrows / CountValues(root, rel, packed->columns.clock, INT4OID);
+			packed->nrows / ZbxhistCountValues(root, rel, packed->columns.clock, INT4OID);
 		selected->ndays = 1;
 	}
 	selected->nplaces = selected->ndays * selected->nitems;

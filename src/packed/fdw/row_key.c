@@ -29,6 +29,7 @@
 
 #include "packed/fdw/fdw_quals.h"
 #include "packed/fdw/row_key.h"
+#include "read_integer.h"
 #include "rows/item_range.h"
 
 /* the columns of a key, as packed, and those of the plan for them */
@@ -207,22 +208,12 @@ GetInt(const KeyColumn *column, TupleTableSlot *plan_slot)
 {
 	bool		isnull = true;
 	Datum		value = 0;
+	int64		number;
 
 	if (AttributeNumberIsValid(column->junk))
 		value = ExecGetJunkAttribute(plan_slot, column->junk, &isnull);
-	if (isnull)
-		return 0;
-	switch (column->att->atttypid)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		case INT8OID:
-			return DatumGetInt64(value);
-		default:
-			return 0;
-	}
+	return !isnull && read_integer(column->att->atttypid, value, &number) ?
+		number : 0;
 }
 
 /*

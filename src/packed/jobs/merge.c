@@ -539,7 +539,10 @@ MergeRun(MergeState *state, LateRow *rows, int nrows)
 		if (found && group.reader.data == NULL)
 		{
 			if (done == 0)
-				state->nleft += done = count;
+			{
+				state->nleft += count;
+				done = count;
+			}
 			break;
 		}
 		if (count == 0 && !IsSmall(state, &group))
