@@ -8,7 +8,10 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT = qw(segments_of statistics_of with_checksums mutated);
+our @EXPORT = qw(segments_of statistics_of with_checksums mutated ARCHIVED);
+
+# what kind of bytes stands for those that another server has
+use constant ARCHIVED => 3;
 
 my $GROUP_CRC_OFFSET = 4;
 my $GROUP_FIXED_LENGTH = 8;

@@ -45,6 +45,7 @@
 #include "packed/day/archive_away.h"
 #include "packed/day/archive_query.h"
 #include "packed/day/archived_group.h"
+#include "packed/values/day_decode.h"
 
 /* neighbours that are fetched at once, at most */
 #define MAX_NEIGHBOURS 256
@@ -179,6 +180,9 @@ FindGroupsTable(ArchiveReader *reader, Relation day,
 	if (reader->has_copy && IsSameCopy(&reader->copy.copy, &group->copy))
 		return;
 	reader->has_copy = false;
+	/* bytes that only look like an archived group's */
+	if (!ZbxhistHasArchive(RelationGetRelid(day)))
+		ZbxhistRaiseCorrupt(day, 0);
 	if (!FindCopy(RelationGetRelid(day), &group->copy, &reader->copy) ||
 		get_rel_relkind(reader->copy.groups) != RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
