@@ -167,7 +167,6 @@ OBJS = \
 	src/packed/jobs/verify.o \
 	src/plan/clock_bounds.o \
 	src/plan/combine.o \
-	src/plan/divide.o \
 	src/plan/exclude.o \
 	src/plan/group_below.o \
 	src/plan/group_source.o \
@@ -177,8 +176,6 @@ OBJS = \
 	src/plan/item_query.o \
 	src/plan/item_scan.o \
 	src/plan/key_query.o \
-	src/plan/key_scan.o \
-	src/plan/locked_partitions.o \
 	src/plan/ordered_append.o \
 	src/plan/prune.o \
 	src/plan/range_scan.o \

@@ -16,7 +16,6 @@
 typedef enum TableMark
 {
 	MARK_ITEM_SCAN,				/* plan/item_scan.c */
-	MARK_KEY_SCAN,				/* plan/key_scan.c */
 	MARK_ORDERED				/* plan/ordered_append.c */
 } TableMark;
 

@@ -55,7 +55,6 @@
 #include "packed/fdw/fdw.h"
 #include "plan/exclude.h"
 #include "plan/item_path.h"
-#include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/prune.h"
 #include "plan/range_scan.h"
@@ -139,7 +138,6 @@ SetRelPathlistHook(PlannerInfo *root, RelOptInfo *rel, Index rti,
 	ZbxhistConsiderRangeScan(root, rel, rti, rte);
 	ZbxhistConsiderOrderedAppend(root, rel, rti, rte);
 	ZbxhistConsiderItemScan(root, rel, rti, rte);
-	ZbxhistConsiderKeyScan(root, rel, rti, rte);
 }
 
 /*

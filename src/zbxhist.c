@@ -28,7 +28,6 @@
 #include "maintenance/worker.h"
 #include "packed/changes/row_lock.h"
 #include "plan/item_scan.h"
-#include "plan/key_scan.h"
 #include "plan/range_scan.h"
 
 #define ZBXHIST_VERSION "1.0"

@@ -33,7 +33,8 @@ enum ItemMark
 {
 	MARKED_QUERY,				/* as ITEM_QUERY */
 	MARKED_KEYS,
-	MARKED_QUALS
+	MARKED_QUALS,
+	MARKED_RANGES
 };
 
 /* ---- the mark ---- */
@@ -52,8 +53,9 @@ ZbxhistMarkItemScan(RangeTblEntry *rte, const ItemQuery *query)
 
 	rte->inh = false;
 	mark_table(rte, MARK_ITEM_SCAN,
-			   list_make3(numbers, query->keys,
-						  query->is_of_intervals ? query->quals : NULL));
+			   list_make4(numbers, query->keys,
+						  query->is_of_intervals ? query->quals : NULL,
+						  query->ranges));
 }
 
 /*
@@ -70,6 +72,7 @@ ZbxhistGetItemMark(const RangeTblEntry *rte, ItemQuery *query)
 	read_item_numbers(list_nth(mark, MARKED_QUERY), query);
 	query->keys = list_nth(mark, MARKED_KEYS);
 	query->quals = list_nth(mark, MARKED_QUALS);
+	query->ranges = list_nth(mark, MARKED_RANGES);
 	return true;
 }
 
@@ -97,8 +100,8 @@ TakeMarked(PlannerInfo *root, Node *quals, const KeyColumns *columns, List **con
 
 /*
  * TakeClauses takes the conditions on the table apart: those that the scan does not
- * take care of are left to the executor.  So are all of a query for intervals: they
- * are about the rows that come of it.
+ * take care of are left to the executor.  So are all of a query for intervals, which
+ * are about the rows that come of it, and all of one for ranges.
  */
 static void
 TakeClauses(PlannerInfo *root, const List *mark, const KeyColumns *columns,
@@ -119,7 +122,7 @@ TakeClauses(PlannerInfo *root, const List *mark, const KeyColumns *columns,
 
 		if (restriction->pseudoconstant)
 			continue;
-		if (!query.is_of_intervals &&
+		if (!query.is_of_intervals && list_nth(mark, MARKED_RANGES) == NULL &&
 			ZbxhistTakeCondition(restriction->clause, columns, conds))
 			*exact = lappend(*exact, restriction->clause);
 		else if (!list_member(*exact, restriction->clause))
@@ -155,8 +158,10 @@ PlanItem(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = rel->relid;
 	scan->flags = path->flags;
-	scan->custom_private = list_make2(kinds, list_nth(mark, MARKED_QUERY));
-	scan->methods = &zbxhist_item_scan.methods;
+	scan->custom_private = list_make3(kinds, list_nth(mark, MARKED_QUERY),
+									  list_nth(mark, MARKED_RANGES));
+	scan->methods = list_nth(mark, MARKED_RANGES) != NULL ?
+		&zbxhist_key_scan.methods : &zbxhist_item_scan.methods;
 	return &scan->scan.plan;
 }
 
@@ -167,7 +172,7 @@ static const CustomPathMethods item_path_methods = {
 
 /*
  * EstimateItemRows estimates of how many items, or intervals of items, there is a
- * row.
+ * row.  Each range is taken to have one.
  */
 static double
 EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
@@ -178,8 +183,14 @@ EstimateItemRows(PlannerInfo *root, RelOptInfo *rel, Oid relid,
 	List	   *local;
 	ScanBounds	bounds;
 	double		result;
+	int			nranges;
 	ListCell   *lc;
 
+	if (list_nth(mark, MARKED_RANGES) != NULL)
+	{
+		(void) read_key_ranges(list_nth(mark, MARKED_RANGES), &nranges);
+		return clamp_row_est(nranges);
+	}
 	TakeClauses(root, mark, columns, rel->baserestrictinfo, &conds, &exact, &local);
 	ZbxhistGetConstBounds(conds, &bounds);
 	if (bounds.items != NULL)
@@ -236,9 +247,10 @@ MakeItemPath(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte,
 						  &item_path_methods, list_make2(columns, mark));
 	path->path.rows = query->is_of_each ?
 		EstimateItemRows(root, rel, rte->relid, columns, mark) : USUAL_ROWS;
-	path->path.total_cost = random_page_cost +
+	path->path.total_cost =
+		random_page_cost * (query->ranges != NULL ? path->path.rows : 1) +
 		path->path.rows * (cpu_tuple_cost + cpu_index_tuple_cost);
-	if (!query->is_of_each || (!query->is_of_intervals &&
+	if (!query->is_of_each || (!query->is_of_intervals && query->ranges == NULL &&
 							   HasItemOrder(root, rel, columns->itemid)))
 		path->path.pathkeys = root->query_pathkeys;
 	return path;

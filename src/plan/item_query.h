@@ -13,6 +13,14 @@
 
 #include "catalog/partition_set.h"
 
+/* rows of an item between two positions, both included */
+typedef struct KeyRange
+{
+	int64		itemid;
+	int64		first;
+	int64		last;
+} KeyRange;
+
 /* which rows a query wants */
 typedef struct ItemQuery
 {
@@ -27,6 +35,10 @@ typedef struct ItemQuery
 	bool		is_of_intervals;	/* of each item the first of each interval */
 	bool		has_ns;			/* those of the same clock and ns, not clock */
 	List	   *keys;			/* which the rows of an interval have alike */
+
+	/* key_query.c */
+	Node	   *ranges;			/* rows of these KeyRanges, which are sorted
+								 * and do not overlap: a Const; or NULL */
 } ItemQuery;
 
 extern double ZbxhistCountItems(Oid relid, AttrNumber attnum, double nrows);
@@ -40,5 +52,9 @@ extern bool ZbxhistTakeItemConditions(const ItemQuery *wanted, Relation parent,
 									  const PartitionSet *set, List **conds);
 extern bool ZbxhistIsItemQuery(Query *query, Index rti, Relation parent,
 							   const PartitionSet *set, ItemQuery *result);
+
+/* key_query.c */
+extern bool ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
+							  const PartitionSet *set, ItemQuery *result);
 
 #endif							/* ZBXHIST_ITEM_QUERY_H */

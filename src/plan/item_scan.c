@@ -22,10 +22,17 @@
  * an item all rows are read, and those given out that differ from the row before
  * in a key of the intervals.
  *
- * item_query.c finds such a query before it is planned, and item_path.c plans it.
+ * And so are rows by a list of keys, which are of any partition or packed day, mostly
+ * few of each.  The planner would look for paths by all of them in each table, and the
+ * executor look in each table for all, which takes longer the more tables there are.
+ * Here each key is looked up where its clock says that it is, and in the parent's own
+ * rows.
+ *
+ * item_query.c and key_query.c find such a query before it is planned, and item_path.c
+ * plans it.
  *
  * Locks and the snapshot are the query's; privileges are those on the parent.
- * All partitions that may have rows are locked (locked_partitions.c), but only those
+ * All partitions that may have rows are locked, but only those
  * that are read are opened; reader.c says why no row is missed.  What is opened is in the
  * query's memory context and is closed with the scan, or by the resource
  * owner.
@@ -42,17 +49,28 @@
 #include "nodes/extensible.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
+#include "storage/lmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+#include "catalog/partition_set.h"
 #include "compat.h"
 #include "custom_scan.h"
 #include "packed/fdw/fdw.h"
 #include "packed/fdw/fdw_quals.h"
 #include "plan/item_scan.h"
-#include "plan/locked_partitions.h"
 #include "read/reader.h"
+
+/* how often partitions are looked for that have come meanwhile */
+#define MAX_LOOKS 10
+
+/* which partitions a scan has locked; all zero: none */
+typedef struct LockedPartitions
+{
+	uint32		generation;		/* of the set that they are of */
+	ClockRange	clocks;
+} LockedPartitions;
 
 typedef struct ItemScanState
 {
@@ -60,6 +78,8 @@ typedef struct ItemScanState
 	List	   *kinds;			/* of conditions */
 	List	   *values;			/* ExprStates of theirs */
 	ItemQuery	query;
+	int			nranges;
+	const KeyRange *ranges;		/* the plan's; NULL: of no list of keys */
 	ItemReader *reader;			/* NULL: nothing has been read yet */
 	bool		has_started;	/* reader reads by the present values */
 	LockedPartitions locked;
@@ -89,6 +109,12 @@ static const CustomExecMethods item_exec_methods;
 
 const ScanNode zbxhist_item_scan = {
 	.methods = {"ZbxhistItem", create_scan_state},
+	.state_size = sizeof(ItemScanState),
+	.exec_methods = &item_exec_methods
+};
+
+const ScanNode zbxhist_key_scan = {
+	.methods = {"ZbxhistKeys", create_scan_state},
 	.state_size = sizeof(ItemScanState),
 	.exec_methods = &item_exec_methods
 };
@@ -130,7 +156,10 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 
 	state->kinds = list_nth(scan->custom_private, ITEM_CONDS);
 	read_item_numbers(numbers, &state->query);
-	if (state->query.is_of_each)
+	state->query.ranges = list_nth(scan->custom_private, ITEM_RANGES);
+	if (state->query.ranges != NULL)
+		state->ranges = read_key_ranges(state->query.ranges, &state->nranges);
+	else if (state->query.is_of_each)
 	{
 		state->itemid_attnum = ZbxhistFindTyped(parent, "itemid", INT8OID);
 		state->clock_attnum = ZbxhistFindTyped(parent, "clock", INT4OID);
@@ -150,7 +179,7 @@ BeginItem(CustomScanState *node, EState *estate, int eflags)
 
 /*
  * EvaluateRange makes bounds of the values that the conditions have now, and a range
- * of the first item in them, or of any if there are none.
+ * of the first item in them, or of any if there are none; or one of all keys.
  */
 static void
 EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
@@ -164,6 +193,15 @@ EvaluateRange(ItemScanState *state, ScanBounds *bounds, ItemRange *range)
 	else if (!state->query.is_of_each)
 		ZbxhistMakeEmpty(range);
 	range->is_descending = state->query.is_descending;
+	if (state->ranges == NULL)
+		return;
+	range->first = PG_INT64_MAX;
+	range->last = PG_INT64_MIN;
+	for (int i = 0; i < state->nranges; i++)
+	{
+		range->first = Min(range->first, state->ranges[i].first);
+		range->last = Max(range->last, state->ranges[i].last);
+	}
 }
 
 /*
@@ -176,6 +214,12 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 	ItemList   *list = &state->list;
 
 	state->next_item = 0;
+	if (state->ranges != NULL)
+	{
+		list->nitems = state->nranges;
+		list->last = PG_INT64_MAX;
+		return;
+	}
 	ZbxhistInitItemList(list, state->query.is_descending);
 	if (item_range_is_empty(&state->range))
 		return;
@@ -196,6 +240,44 @@ SetItems(ItemScanState *state, const ScanBounds *bounds)
 }
 
 /*
+ * LockScannedPartitions locks the partitions that may have rows of a range, so that none is
+ * dropped while a cursor is open, unless it has done so before.  A lock takes in what
+ * has happened meanwhile, so then it looks again, but not for ever: the reader copes
+ * with whatever happens.
+ */
+static void
+LockScannedPartitions(Relation parent, const ItemRange *range,
+					  LockedPartitions *locked)
+{
+	ClockRange	bounds = {
+		.from_clock = position_clock(range->first),
+		.to_clock = (int64) position_clock(range->last) + 1
+	};
+
+	if (item_range_is_empty(range))
+		return;
+	for (int attempt = 0; attempt < MAX_LOOKS; attempt++)
+	{
+		PartitionSet *set = ZbxhistGetPartitions(parent);
+
+		if (set->generation == locked->generation &&
+			bounds.from_clock >= locked->clocks.from_clock &&
+			bounds.to_clock <= locked->clocks.to_clock)
+			break;
+		for (int i = 0; i < set->npartitions &&
+			 ZbxhistPartitionSetIsValid(set); i++)
+		{
+			if (clocks_overlap(&set->partitions[i], &bounds))
+				LockRelationOid(set->partitions[i].relid, AccessShareLock);
+		}
+		locked->generation = set->generation;
+		locked->clocks = bounds;
+		if (ZbxhistPartitionSetIsValid(set))
+			break;
+	}
+}
+
+/*
  * StartItem begins to read.  A plan that does that a second time will do it
  * again, so tables stay open from then on.
  */
@@ -208,8 +290,7 @@ StartItem(ItemScanState *state)
 	ItemRange	range;
 
 	EvaluateRange(state, &bounds, &range);
-	ZbxhistLockPartitions(state->css.ss.ss_currentRelation, &range,
-						  &state->locked);
+	LockScannedPartitions(state->css.ss.ss_currentRelation, &range, &state->locked);
 	if (state->reader == NULL)
 		state->reader = ZbxhistOpenReader(state->css.ss.ss_currentRelation,
 										  estate->es_snapshot,
@@ -254,6 +335,16 @@ NextScannedItem(ItemScanState *state)
 
 	if (state->next_item == state->list.nitems && !FillList(state))
 		return false;
+	if (state->ranges != NULL)
+	{
+		const KeyRange *key = &state->ranges[state->next_item++];
+
+		range.itemid = key->itemid;
+		range.first = key->first;
+		range.last = key->last;
+		ZbxhistReadItem(state->reader, &range);
+		return true;
+	}
 	item = &state->list.items[state->next_item++];
 	state->nitems++;
 	state->has_position = false;
@@ -273,15 +364,15 @@ NextScannedItem(ItemScanState *state)
 }
 
 /*
- * NextItemRow goes to the next row: of one item, or of another one if the row
- * before was wanted; returns false at the end.
+ * NextItemRow goes to the next row: of one item, or of a range, or of another item if
+ * the row before was wanted; returns false at the end.
  */
 static bool
 NextItemRow(ItemScanState *state)
 {
 	if (!state->query.is_of_each)
 		return ZbxhistReadNext(state->reader);
-	if (state->next_item > 0 && !state->wants_item &&
+	if (state->next_item > 0 && (state->ranges != NULL || !state->wants_item) &&
 		ZbxhistReadNext(state->reader))
 		return true;
 	while (NextScannedItem(state))
@@ -467,15 +558,18 @@ ExplainItem(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Item Cond",
 							deparse_expression((Node *) make_ands_explicit(conditions),
 											   context, with_names, false), es);
-	ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
-						[state->query.is_descending], es);
+	if (state->ranges != NULL)
+		ExplainPropertyInteger("Keys", NULL, state->nranges, es);
+	else
+		ExplainPropertyText("Order", ORDERS[state->query.is_of_each]
+							[state->query.is_descending], es);
 	if (nkeys > 0)
 		ExplainPropertyText("Interval",
 							deparse_expression((Node *) list_copy_head(exprs, nkeys),
 											   context, with_names, false), es);
 	if (!es->analyze)
 		return;
-	if (state->query.is_of_each)
+	if (state->query.is_of_each && state->ranges == NULL)
 		ExplainPropertyInteger("Items Read", NULL, state->nitems, es);
 	if (state->needs_clock)
 		ExplainPropertyInteger("Items Known", NULL, state->nknown, es);

@@ -8,6 +8,8 @@
 #ifndef ZBXHIST_ITEM_SCAN_H
 #define ZBXHIST_ITEM_SCAN_H
 
+#include "utils/array.h"
+
 #include "custom_scan.h"
 #include "plan/item_query.h"
 
@@ -18,7 +20,8 @@ typedef enum ItemScanPrivate
 								 * values custom_exprs begin with; then come
 								 * the keys of intervals, and the conditions
 								 * as a whole, for EXPLAIN */
-	ITEM_QUERY					/* IntList, see below */
+	ITEM_QUERY,					/* IntList, see below */
+	ITEM_RANGES					/* Const, or NULL; see ItemQuery */
 } ItemScanPrivate;
 
 /* members of ITEM_QUERY */
@@ -31,7 +34,9 @@ enum ItemQueryPart
 	QUERY_NKEYS
 };
 
+/* the same node, for EXPLAIN under two names */
 extern const ScanNode zbxhist_item_scan;
+extern const ScanNode zbxhist_key_scan;
 
 /*
  * read_item_numbers fills in what such a list of numbers says.
@@ -45,4 +50,16 @@ read_item_numbers(const List *numbers, ItemQuery *query)
 	query->has_ns = list_nth_int(numbers, QUERY_HAS_NS);
 }
 
+/*
+ * read_key_ranges returns the ranges of a constant, and sets how many they are.
+ */
+static inline const KeyRange *
+read_key_ranges(const Node *ranges, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(castNode(Const, ranges)->constvalue);
+
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) /
+		(int) (sizeof(KeyRange) / sizeof(int64));
+	return (const KeyRange *) ARR_DATA_PTR(array);
+}
 #endif							/* ZBXHIST_ITEM_SCAN_H */

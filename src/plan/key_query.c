@@ -12,8 +12,9 @@
  *	SELECT … WHERE (itemid, clock, ns) IN ((5, 100, 7), …)
  *	SELECT … WHERE (itemid, clock, ns) IN (VALUES (5, 100, 7), …)
  *
- * also without ns, or join with VALUES.  Where a condition is, or implies, such a list
- * of constants key_scan.c reads these rows only.  A condition of WHERE that says nothing
+ * also without ns, or join with VALUES; and parts of an OR may have a range of clocks.
+ * Where a condition is, or implies, such a list of constants item_scan.c reads these rows
+ * only.  A condition of WHERE that says nothing
  * else is taken out of the query, unless there are other relations, of which an outer
  * join may add rows that it keeps away.  All others stay as they are.
  *
@@ -22,7 +23,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/stratnum.h"
+#include "access/nbtree.h"
 #include "catalog/pg_opfamily.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -36,7 +37,7 @@
 #include "packed/fdw/fdw_quals.h"
 #include "plan/clock_bounds.h"
 #include "plan/implied.h"
-#include "plan/key_query.h"
+#include "plan/item_query.h"
 #include "read_integer.h"
 #include "rows/item_index.h"
 #include "rows/item_range.h"
@@ -50,6 +51,9 @@ typedef enum KeyColumn
 	NUM_KEY_COLUMNS
 } KeyColumn;
 
+/* fewer ranges of clocks in an OR are planned fast enough */
+#define MIN_RANGES 8
+
 /* keys that are being collected */
 typedef struct KeyList
 {
@@ -57,64 +61,80 @@ typedef struct KeyList
 	AttrNumber	attnums[NUM_KEY_COLUMNS];
 	Oid			operators[NUM_KEY_COLUMNS]; /* equality, of the key before */
 	bool		is_exact;		/* all rows of the keys are wanted */
+	bool		has_ranges;		/* keys have several clocks */
 	int			size;
 	int			nkeys;
 	KeyRange   *keys;
 } KeyList;
 
-/* one key, as far as it is known */
+/* what is known of a key: its columns are between these, both included */
 typedef struct Key
 {
-	bool		is_known[NUM_KEY_COLUMNS];
-	int64		values[NUM_KEY_COLUMNS];
-	bool		is_of_none;		/* no row has it */
+	int64		first[NUM_KEY_COLUMNS];
+	int64		last[NUM_KEY_COLUMNS];
 } Key;
+
+/* a key of which nothing is known */
+static const Key any_key = {
+	.first = {PG_INT64_MIN, PG_INT32_MIN, PG_INT32_MIN},
+	.last = {PG_INT64_MAX, PG_INT32_MAX, PG_INT32_MAX}
+};
 
 /* ---- keys ---- */
 
 /*
- * SetValue sets a column of a key to the value of a constant, which nothing
- * equals if it is null; returns false if it is no constant.
+ * LimitKey limits a column of a key by a comparison with a constant, which is true of
+ * nothing if it is null; returns false if it is no constant, or compares items.
  */
 static bool
-SetValue(Key *key, int column, Node *node)
+LimitKey(Key *key, int column, int strategy, Node *node)
 {
 	Const	   *value = (Const *) node;
 	int64		number;
 
 	if (!IsA(value, Const))
 		value = (Const *) eval_const_expressions(NULL, node);
-	if (!IsA(value, Const))
+	if (!IsA(value, Const) ||
+		(column == KEY_ITEMID && strategy != BTEqualStrategyNumber))
 		return false;
 	if (value->constisnull)
 	{
-		key->is_of_none = true;
+		key->last[KEY_CLOCK] = (int64) PG_INT32_MIN - 1;
 		return true;
 	}
 	if (!read_integer(value->consttype, value->constvalue, &number))
 		return false;
-	if ((key->is_known[column] && key->values[column] != number) ||
-		(column != KEY_ITEMID &&
-		 (number < PG_INT32_MIN || number > PG_INT32_MAX)))
-		key->is_of_none = true;
-	key->is_known[column] = true;
-	key->values[column] = number;
+	/* no clock is beyond these */
+	if (column != KEY_ITEMID)
+		number = Max(Min(number, (int64) PG_INT32_MAX + 1),
+					 (int64) PG_INT32_MIN - 1);
+	if (strategy >= BTEqualStrategyNumber)
+		key->first[column] = Max(key->first[column], number +
+								 (strategy == BTGreaterStrategyNumber));
+	if (strategy <= BTEqualStrategyNumber)
+		key->last[column] = Min(key->last[column], number -
+								(strategy == BTLessStrategyNumber));
 	return true;
 }
 
 /*
- * AddKeyToList adds a key; returns false if it does not name item and clock.
+ * AddKeyToList adds a key; returns false if it does not name an item, or all clocks
+ * are between its bounds.
  */
 static bool
 AddKeyToList(KeyList *list, const Key *key)
 {
+	const int64 *first = key->first;
+	const int64 *last = key->last;
 	KeyRange   *range;
-	int32		clock = (int32) key->values[KEY_CLOCK];
-	bool		has_ns = key->is_known[KEY_NS];
 
-	if (key->is_of_none)
-		return true;
-	if (!key->is_known[KEY_ITEMID] || !key->is_known[KEY_CLOCK])
+	for (int i = 0; i < NUM_KEY_COLUMNS; i++)
+	{
+		if (first[i] > last[i])
+			return true;		/* no row has it */
+	}
+	if (first[KEY_ITEMID] != last[KEY_ITEMID] ||
+		(first[KEY_CLOCK] == PG_INT32_MIN && last[KEY_CLOCK] == PG_INT32_MAX))
 		return false;
 	if (list->nkeys == list->size)
 	{
@@ -122,11 +142,16 @@ AddKeyToList(KeyList *list, const Key *key)
 		list->keys = repalloc_huge(list->keys, sizeof(KeyRange) * list->size);
 	}
 	range = &list->keys[list->nkeys++];
-	range->itemid = key->values[KEY_ITEMID];
-	range->first = make_position(clock, has_ns ? (int32) key->values[KEY_NS] :
-								 PG_INT32_MIN);
-	range->last = make_position(clock, has_ns ? (int32) key->values[KEY_NS] :
-								PG_INT32_MAX);
+	range->itemid = first[KEY_ITEMID];
+	range->first = make_position((int32) first[KEY_CLOCK],
+								 (int32) first[KEY_NS]);
+	range->last = make_position((int32) last[KEY_CLOCK], (int32) last[KEY_NS]);
+	if (first[KEY_CLOCK] != last[KEY_CLOCK])
+	{
+		list->has_ranges = true;
+		list->is_exact &= first[KEY_NS] == PG_INT32_MIN &&
+			last[KEY_NS] == PG_INT32_MAX;
+	}
 	return true;
 }
 
@@ -151,32 +176,37 @@ FindPartOfKey(const KeyList *list, Node *expr)
 }
 
 /*
- * FindEquality returns which column of a key an operator compares with the value
- * that it sets, if it is equality of integers; -1 if it does something else.
+ * FindComparison returns which column of a key an operator of integers compares with
+ * the value that it sets, and how; -1 if it does something else.
  */
 static int
-FindEquality(KeyList *list, Node *condition, Node **value)
+FindComparison(KeyList *list, Node *condition, Node **value, int *strategy)
 {
 	const OpExpr *op = (const OpExpr *) condition;
 	int			column;
+	bool		is_swapped;
 
 	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
 		return -1;
 	*value = lsecond(op->args);
 	column = FindPartOfKey(list, linitial(op->args));
-	if (column < 0)
+	is_swapped = column < 0;
+	if (is_swapped)
 	{
 		*value = linitial(op->args);
 		column = FindPartOfKey(list, lsecond(op->args));
 	}
 	if (column < 0)
 		return -1;
-	if (op->opno != list->operators[column] &&
-		get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID) !=
-		BTEqualStrategyNumber)
-		return -1;
-	list->operators[column] = op->opno;
-	return column;
+	*strategy = BTEqualStrategyNumber;
+	if (op->opno == list->operators[column])
+		return column;
+	*strategy = get_op_opfamily_strategy(op->opno, INTEGER_BTREE_FAM_OID);
+	if (*strategy == BTEqualStrategyNumber)
+		list->operators[column] = op->opno;
+	if (*strategy != 0 && is_swapped)
+		*strategy = BTCommuteStrategyNumber(*strategy);
+	return *strategy != 0 ? column : -1;
 }
 
 /* ---- OR ---- */
@@ -188,15 +218,16 @@ FindEquality(KeyList *list, Node *condition, Node **value)
 static bool
 TakeArm(KeyList *list, Node *arm)
 {
-	Key			key = {0};
+	Key			key = any_key;
 	ListCell   *lc;
 
 	foreach(lc, ZbxhistAddParts(NIL, arm, AND_EXPR))
 	{
 		Node	   *value;
-		int			column = FindEquality(list, lfirst(lc), &value);
+		int			strategy;
+		int			column = FindComparison(list, lfirst(lc), &value, &strategy);
 
-		if (column < 0 || !SetValue(&key, column, value))
+		if (column < 0 || !LimitKey(&key, column, strategy, value))
 			list->is_exact = false;
 	}
 	return AddKeyToList(list, &key);
@@ -268,7 +299,7 @@ static bool
 TakeKeyRow(KeyList *list, const List *results, const int *columns,
 		   const List *row)
 {
-	Key			key = {0};
+	Key			key = any_key;
 	ListCell   *lc;
 
 	foreach(lc, results)
@@ -280,7 +311,7 @@ TakeKeyRow(KeyList *list, const List *results, const int *columns,
 			continue;
 		if (row != NIL && IsA(value, Var))
 			value = list_nth(row, ((Var *) value)->varattno - 1);
-		if (!SetValue(&key, column, value))
+		if (!LimitKey(&key, column, BTEqualStrategyNumber, value))
 			return false;
 	}
 	return AddKeyToList(list, &key);
@@ -302,8 +333,10 @@ TakeRows(KeyList *list, const Query *values, List *conditions, Index varno)
 	foreach(lc, conditions)
 	{
 		Node	   *value;
-		int			column = FindEquality(list, lfirst(lc), &value);
-		int			result = column < 0 ? 0 : FindResult(value, varno);
+		int			strategy;
+		int			column = FindComparison(list, lfirst(lc), &value, &strategy);
+		int			result = column < 0 || strategy != BTEqualStrategyNumber ? 0 :
+			FindResult(value, varno);
 
 		if (result >= 1 && result <= nresults)
 			columns[result - 1] = column;
@@ -438,6 +471,7 @@ TakeKeyCondition(KeyList *list, Node *condition)
 {
 	list->nkeys = 0;
 	list->is_exact = true;
+	list->has_ranges = false;
 	if (is_orclause(condition))
 		return TakeOrKeys(list, condition);
 	return IsA(condition, SubLink) && TakeIn(list, (SubLink *) condition);
@@ -470,12 +504,24 @@ MayHaveKeys(const Query *query, List *conditions)
 }
 
 /*
+ * AreRangesWanted says whether a query is to be read by a list of keys that have several
+ * clocks: not one of groups, nor one of few of them.
+ */
+static bool
+AreRangesWanted(const Query *query, const KeyList *list)
+{
+	return count_relations(query) == 1 && list->nkeys >= MIN_RANGES &&
+		!query->hasAggs && query->groupClause == NIL &&
+		query->distinctClause == NIL;
+}
+
+/*
  * ZbxhistIsKeyQuery says whether conditions of a query leave only rows of relation rti,
  * an open parent, that a list of keys has, and which rows it wants then.
  */
 bool
 ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
-				  const PartitionSet *set, KeyQuery *result)
+				  const PartitionSet *set, ItemQuery *result)
 {
 	List	   *conditions = ZbxhistGetConjuncts(query);
 	bool		is_alone = count_relations(query) == 1;
@@ -488,7 +534,8 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 	result->quals = query->jointree->quals;
 	foreach(lc, conditions)
 	{
-		if (TakeKeyCondition(&list, lfirst(lc)))
+		if (TakeKeyCondition(&list, lfirst(lc)) &&
+			(!list.has_ranges || AreRangesWanted(query, &list)))
 			break;
 	}
 	if (lc == NULL && (is_alone || !TakeJoin(&list, query, conditions)))
@@ -500,7 +547,9 @@ ZbxhistIsKeyQuery(Query *query, Index rti, Relation parent,
 			(Node *) make_ands_explicit(conditions);
 	}
 	MergeQueryKeys(&list);
-	result->nkeys = list.nkeys;
-	result->keys = list.keys;
+	result->is_of_each = true;
+	result->is_descending = false;
+	result->ranges = ZbxhistMakeArray((const int64 *) list.keys, list.nkeys *
+									  (sizeof(KeyRange) / sizeof(int64)));
 	return true;
 }

@@ -51,12 +51,10 @@
 #include "guc.h"
 #include "ingest/frame.h"
 #include "plan/clock_bounds.h"
-#include "plan/divide.h"
 #include "plan/group_below.h"
 #include "plan/implied.h"
 #include "plan/interval_query.h"
 #include "plan/item_path.h"
-#include "plan/key_scan.h"
 #include "plan/ordered_append.h"
 #include "plan/select.h"
 #include "plan/stand_in.h"
@@ -74,13 +72,10 @@ typedef struct Narrowing
 	Index		rti;
 	List	   *tables;			/* Oids */
 	List	   *left_out;		/* others, which are empty; Oids */
-	List	   *parts;			/* WHERE of each, or NIL (divide.c) */
 	bool		has_parent;		/* tables begin with the parent itself */
 	TableOrder	order;			/* of the other tables' clocks */
 	bool		is_item_scan;	/* the parent is to be read item_scan.c's way */
 	ItemQuery	item_query;
-	bool		is_key_scan;	/* or key_scan.c's */
-	KeyQuery	key_query;
 } Narrowing;
 
 static bool FindNarrowings(Node *node, List **narrowings);
@@ -263,7 +258,7 @@ FindOrder(const PartitionSet *set, const ClockRange *bounds,
 
 /*
  * MakeItemScan returns what to do with a parent of which the newest or oldest
- * rows of items are wanted, or NULL.
+ * rows of items are wanted, or rows by their keys; or NULL.
  */
 static Narrowing *
 MakeItemScan(Query *query, Index rti, Relation parent,
@@ -273,7 +268,8 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 	Narrowing  *result;
 	ItemQuery	item_query = {0};
 
-	if (!ZbxhistIsItemQuery(query, rti, parent, set, &item_query) ||
+	if ((!ZbxhistIsItemQuery(query, rti, parent, set, &item_query) &&
+		 !ZbxhistIsKeyQuery(query, rti, parent, set, &item_query)) ||
 		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
 		return NULL;
 	result = palloc0(sizeof(Narrowing));
@@ -281,28 +277,6 @@ MakeItemScan(Query *query, Index rti, Relation parent,
 	result->rti = rti;
 	result->is_item_scan = true;
 	result->item_query = item_query;
-	return result;
-}
-
-/*
- * MakeKeyScan returns what to do with a parent of which rows are wanted by their
- * keys, or NULL.
- */
-static Narrowing *
-MakeKeyScan(Query *query, Index rti, Relation parent, const PartitionSet *set)
-{
-	const RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	Narrowing  *result;
-	KeyQuery	key_query;
-
-	if (!ZbxhistIsKeyQuery(query, rti, parent, set, &key_query) ||
-		!ZbxhistMayStandIn(query, rte, parent) || RefersToRow(query, rti))
-		return NULL;
-	result = palloc0(sizeof(Narrowing));
-	result->query = query;
-	result->rti = rti;
-	result->is_key_scan = true;
-	result->key_query = key_query;
 	return result;
 }
 
@@ -323,8 +297,6 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 	if (!set->is_exhaustive || set->clock_attnum == InvalidAttrNumber)
 		return NULL;
 	result = MakeItemScan(query, rti, parent, set);
-	if (result == NULL)
-		result = MakeKeyScan(query, rti, parent, set);
 	if (result != NULL || query->jointree->quals == NULL)
 		return result;
 	bounds = ZbxhistBoundsInWhere(query, rti, set->clock_attnum);
@@ -351,7 +323,6 @@ MakeNarrowing(Query *query, Index rti, Relation parent)
 		left_out = lappend_oid(left_out, RelationGetRelid(parent));
 	result->left_out = left_out;
 	result->tables = tables;
-	result->parts = ZbxhistDivideConditions(query, set, tables);
 	return result;
 }
 
@@ -445,13 +416,11 @@ MakeColumns(TupleDesc desc)
 }
 
 /*
- * AddMember adds SELECT of columns FROM ONLY a table to a union, with conditions if
- * these are not NULL.  The planner copies members when it makes them part of the
- * query, so they share lists.
+ * AddMember adds SELECT of columns FROM ONLY a table to a union.  The planner copies
+ * members when it makes them part of the query, so they share lists.
  */
 static void
-AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns,
-		  Node *quals)
+AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns)
 {
 	Query	   *member = makeNode(Query);
 	RangeTblEntry *table = makeNode(RangeTblEntry);
@@ -470,7 +439,7 @@ AddMember(Query *whole, RangeTblEntry *model, Oid relid, List *columns,
 	member->rtable = list_make1(table);
 	read_as_owner(member, table);
 	ref->rtindex = 1;
-	member->jointree = makeFromExpr(list_make1(ref), quals);
+	member->jointree = makeFromExpr(list_make1(ref), NULL);
 	member->targetList = columns;
 
 	entry->rtekind = RTE_SUBQUERY;
@@ -512,11 +481,10 @@ AddSetOperation(Query *whole, List *columns)
 }
 
 /*
- * MakeUnion returns a query of all rows of some tables, or of those that satisfy
- * parts, one for each.
+ * MakeUnion returns a query of all rows of some tables.
  */
 static Query *
-MakeUnion(RangeTblEntry *model, List *tables, List *parts)
+MakeUnion(RangeTblEntry *model, List *tables)
 {
 	Query	   *result = makeNode(Query);
 	Relation	parent = table_open(model->relid, NoLock);
@@ -527,8 +495,7 @@ MakeUnion(RangeTblEntry *model, List *tables, List *parts)
 	result->canSetTag = true;
 	foreach(lc, tables)
 	{
-		AddMember(result, model, lfirst_oid(lc), columns, parts == NIL ? NULL :
-				  list_nth(parts, foreach_current_index(lc)));
+		AddMember(result, model, lfirst_oid(lc), columns);
 		if (list_length(result->rtable) > 1)
 			AddSetOperation(result, columns);
 	}
@@ -551,19 +518,11 @@ Narrow(Narrowing *narrowing)
 		narrowing->query->jointree->quals = narrowing->item_query.quals;
 		ZbxhistMarkItemScan(rte, &narrowing->item_query);
 	}
-	else if (narrowing->is_key_scan)
-	{
-		narrowing->query->jointree->quals = narrowing->key_query.quals;
-		ZbxhistMarkKeyScan(rte, &narrowing->key_query);
-	}
 	else if (list_length(narrowing->tables) > 1)
 	{
 		substitute_subquery(narrowing->query, narrowing->rti,
-							MakeUnion(rte, narrowing->tables,
-									  narrowing->parts));
-		if (narrowing->parts != NIL)
-			narrowing->query->jointree->quals = NULL;
-		else if (narrowing->order.clock_attnum != InvalidAttrNumber)
+							MakeUnion(rte, narrowing->tables));
+		if (narrowing->order.clock_attnum != InvalidAttrNumber)
 			ZbxhistMarkOrdered(rte, narrowing->tables, narrowing->has_parent,
 							   &narrowing->order);
 	}
