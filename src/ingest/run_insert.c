@@ -177,23 +177,14 @@ FindTwin(const RunInsert *insert)
 static void
 FillBuffer(const RunInsert *insert, RowBuffer *buffer)
 {
-	const DayLayout *layout = insert->table->layout;
-
 	ZbxhistBeginRows(buffer, 0);
 	for (int i = 0; i < insert->keys.nrows; i++)
 	{
 		const TupleTableSlot *slot = insert->rows[i].slot;
 		int			row = ZbxhistAddAnyRow(buffer, position_clock(insert->rows[i].position));
 
-		for (int j = 0; j < layout->ncolumns; j++)
-		{
-			AttrNumber	attnum = insert->table->attnums[j];
-
-			if (layout->columns[j].packed > 0)
-				ZbxhistSetDatum(buffer, row, layout->columns[j].packed,
-								slot->tts_values[attnum - 1],
-								slot->tts_isnull[attnum - 1]);
-		}
+		ZbxhistSetRow(buffer, row, insert->table->attnums, slot->tts_values,
+					  slot->tts_isnull);
 	}
 }
 

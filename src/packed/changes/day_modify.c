@@ -40,7 +40,6 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "catalog/columns.h"
 #include "catalog/packed_days.h"
 #include "packed/changes/day_conflicts.h"
 #include "packed/changes/day_modify.h"
@@ -533,16 +532,6 @@ Link(DayModify *modify)
 }
 
 /*
- * FindAttribute returns the number of desc's column that is column, or 0.
- */
-static AttrNumber
-FindAttribute(TupleDesc desc, const LayoutColumn *column)
-{
-	return column->is_replaced ? InvalidAttrNumber :
-		ZbxhistFindColumn(desc, NameStr(column->name), column->type);
-}
-
-/*
  * ZbxhistMapLayout finds a day's columns, whose numbers go to attributes, in rows of
  * that description; returns false if it has others.
  */
@@ -550,23 +539,14 @@ bool
 ZbxhistMapLayout(const DayLayout *layout, TupleDesc desc,
 				 AttrNumber *attributes)
 {
-	int			ncolumns = 0;
-
-	for (int i = 0; i < desc->natts; i++)
-		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
-	if (ncolumns != layout->ncolumns)
+	if (!ZbxhistFindLayout(layout, desc, attributes))
 		return false;
-	for (int i = 0; i < layout->ncolumns; i++)
+	/* at another place it is one that was added again */
+	for (int i = 1; i < layout->ncolumns; i++)
 	{
-		AttrNumber	attnum = FindAttribute(desc, &layout->columns[i]);
-
-		if (attnum == InvalidAttrNumber)
+		if (attributes[i] < attributes[i - 1] &&
+			TupleDescAttr(desc, attributes[i] - 1)->attinhcount > 0)
 			return false;
-		/* at another place it is one that was added again */
-		if (i > 0 && attnum < attributes[i - 1] &&
-			TupleDescAttr(desc, attnum - 1)->attinhcount > 0)
-			return false;
-		attributes[i] = attnum;
 	}
 	return true;
 }

@@ -17,8 +17,6 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/rel.h"
 #include "utils/xid8.h"
 
@@ -31,30 +29,19 @@
 PG_FUNCTION_INFO_V1(zbxhist_day_version);
 
 /*
- * AddGroups mixes the groups of a page into the version.
+ * AddToVersion mixes a group into the version.
  */
 static void
-AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
-		  DayVersion *version)
+AddToVersion(void *arg, HeapTuple row)
 {
-	Buffer		buffer = ReadBufferExtended(scan->rel, MAIN_FORKNUM, block,
-											RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buffer);
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	int			noffsets = ZbxhistSettledRows(scan, buffer, offsets);
+	DayVersion *version = arg;
+	uint64		place = (uint64) ItemPointerGetBlockNumber(&row->t_self) << 16 |
+		ItemPointerGetOffsetNumber(&row->t_self);
 
-	for (int i = 0; i < noffsets; i++)
-	{
-		ItemId		item = PageGetItemId(page, offsets[i]);
-		HeapTupleHeader tuple = (HeapTupleHeader) PageGetItem(page, item);
-		uint64		place = (uint64) block << 16 | offsets[i];
-
-		version->number += mix_hash(mix_hash(0, place),
-									HeapTupleHeaderGetRawXmin(tuple));
-		version->nbytes += ItemIdGetLength(item);
-	}
-	version->ngroups += noffsets;
-	ReleaseBuffer(buffer);
+	version->number += mix_hash(mix_hash(0, place),
+								HeapTupleHeaderGetRawXmin(row->t_data));
+	version->nbytes += row->t_len;
+	version->ngroups++;
 }
 
 /*
@@ -65,19 +52,8 @@ AddGroups(SettledScan *scan, BlockNumber block, BufferAccessStrategy strategy,
 void
 ZbxhistReadDayVersion(Relation day, DayVersion *version)
 {
-	SettledScan scan;
-	BlockNumber nblocks = RelationGetNumberOfBlocks(day);
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-
 	memset(version, 0, sizeof(*version));
-	ZbxhistBeginSettledScan(&scan, day);
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		AddGroups(&scan, block, strategy, version);
-	}
-	FreeAccessStrategy(strategy);
-	version->newest = scan.newest;
+	version->newest = ZbxhistReadSettled(day, AddToVersion, version);
 }
 
 /*

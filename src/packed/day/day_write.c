@@ -23,8 +23,10 @@
 #include "access/heapam.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_am.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -112,6 +114,23 @@ OpenStorage(DayWriter *writer, bool is_frozen)
 	writer->rri = makeNode(ResultRelInfo);
 	InitResultRelInfo(writer->rri, day, 0, NULL, 0);
 	ExecOpenIndices(writer->rri, false);
+}
+
+/*
+ * ZbxhistRequireNewDay raises an error unless a day's table, which is to be
+ * written frozen, is one that the current subtransaction has made.
+ */
+void
+ZbxhistRequireNewDay(Relation day)
+{
+	if (day->rd_rel->relam != HEAP_TABLE_AM_OID ||
+		day->rd_createSubid != GetCurrentSubTransactionId() ||
+		RelationGetNumberOfBlocks(day) > 0)
+		ereport(ERROR,
+				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("table \"%s\" was not created in this transaction, or is not empty",
+					   RelationGetRelationName(day)),
+				errtable(day));
 }
 
 /*
@@ -559,6 +578,19 @@ ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 	}
 	*buffer = writer->buffer;
 	return ZbxhistAddRow(writer->buffer, clock);
+}
+
+/*
+ * ZbxhistDayWriteTuple adds a row that is a tuple.
+ */
+void
+ZbxhistDayWriteTuple(DayWriter *writer, TupleSource *source, int64 itemid,
+					 int32 clock, HeapTuple tuple)
+{
+	RowBuffer  *buffer;
+	int			row = ZbxhistDayWriteRow(writer, itemid, clock, &buffer);
+
+	ZbxhistLoadTuple(source, tuple, buffer, row);
 }
 
 /*

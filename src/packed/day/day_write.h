@@ -15,12 +15,15 @@
 
 typedef struct DayWriter DayWriter;
 
+extern void ZbxhistRequireNewDay(Relation day);
 extern DayWriter *ZbxhistBeginDayWrite(Relation day, const DayLayout *layout,
 									   bool is_frozen);
 
 /* rows come in the order of item and clock */
 extern int	ZbxhistDayWriteRow(DayWriter *writer, int64 itemid, int32 clock,
 							   RowBuffer **buffer);
+extern void ZbxhistDayWriteTuple(DayWriter *writer, TupleSource *source,
+								 int64 itemid, int32 clock, HeapTuple tuple);
 extern void ZbxhistDayWriteRows(DayWriter *writer, const SegmentRows *rows,
 								int first, int count);
 extern bool ZbxhistDayTrySegment(DayWriter *writer, const GroupReader *reader,

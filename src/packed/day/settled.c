@@ -19,22 +19,19 @@
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "utils/rel.h"
 
 #include "packed/day/settled.h"
 
-/*
- * ZbxhistBeginSettledScan prepares for a look through a table.
- */
-void
-ZbxhistBeginSettledScan(SettledScan *scan, Relation rel)
+typedef struct SettledScan
 {
-	scan->rel = rel;
-	scan->oldest = GetOldestNonRemovableTransactionId(rel);
-	scan->newest = InvalidTransactionId;
-}
+	Relation	rel;
+	TransactionId oldest;		/* what was before it, all can see */
+	TransactionId newest;		/* made some of the rows what they are */
+} SettledScan;
 
 /*
  * RaiseNotSettled raises the error for a row that not every transaction sees
@@ -94,12 +91,12 @@ IsVisibleToAll(SettledScan *scan, HeapTuple tuple, Buffer buffer)
 }
 
 /*
- * ZbxhistSettledRows notes the rows of a page that is pinned, and stays so as
- * long as they are used: then nobody moves them within it.  Returns their
- * number; offsets has room for MaxHeapTuplesPerPage.
+ * FindSettledRows notes the rows of a page that is pinned, and stays so as long
+ * as they are used: then nobody moves them within it.  Returns their number;
+ * offsets has room for MaxHeapTuplesPerPage.
  */
-int
-ZbxhistSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
+static int
+FindSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
 {
 	Page		page = BufferGetPage(buffer);
 	HeapTupleData tuple;
@@ -124,4 +121,55 @@ ZbxhistSettledRows(SettledScan *scan, Buffer buffer, OffsetNumber *offsets)
 	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	return noffsets;
+}
+
+/*
+ * ReadPage gives the rows of a page to visit.
+ */
+static void
+ReadPage(SettledScan *scan, Buffer buffer,
+		 void (*visit) (void *arg, HeapTuple row), void *arg)
+{
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	int			noffsets = FindSettledRows(scan, buffer, offsets);
+	HeapTupleData tuple;
+
+	tuple.t_tableOid = RelationGetRelid(scan->rel);
+	for (int i = 0; i < noffsets; i++)
+	{
+		ItemId		item = PageGetItemId(page, offsets[i]);
+
+		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+		tuple.t_len = ItemIdGetLength(item);
+		ItemPointerSet(&tuple.t_self, BufferGetBlockNumber(buffer), offsets[i]);
+		visit(arg, &tuple);
+	}
+}
+
+/*
+ * ZbxhistReadSettled gives all rows of a table to visit, in the order of the
+ * heap, and returns the newest transaction that has stored or deleted some;
+ * raises 55006 while not every transaction sees the same.
+ */
+TransactionId
+ZbxhistReadSettled(Relation rel, void (*visit) (void *arg, HeapTuple row),
+				   void *arg)
+{
+	SettledScan scan = {rel, GetOldestNonRemovableTransactionId(rel),
+	InvalidTransactionId};
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
+
+	for (BlockNumber block = 0; block < nblocks; block++)
+	{
+		Buffer		buffer;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+		ReadPage(&scan, buffer, visit, arg);
+		ReleaseBuffer(buffer);
+	}
+	FreeAccessStrategy(strategy);
+	return scan.newest;
 }

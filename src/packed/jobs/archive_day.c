@@ -25,10 +25,8 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/xact.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -60,23 +58,6 @@ typedef struct ArchiveState
 	int64		nrows;
 	MemoryContext context;		/* reset with each row */
 } ArchiveState;
-
-/*
- * OpenBothDays opens the tables and makes sure that the new one is new.
- */
-static void
-OpenBothDays(ArchiveState *state, Oid day, Oid new_day)
-{
-	state->day = ZbxhistOpenOwnedTable(day, AccessShareLock);
-	state->new_day = ZbxhistOpenOwnedTable(new_day, RowExclusiveLock);
-	if (state->new_day->rd_createSubid != GetCurrentSubTransactionId() ||
-		RelationGetNumberOfBlocks(state->new_day) > 0)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("table \"%s\" was not created in this transaction, or is not empty",
-					   RelationGetRelationName(state->new_day)),
-				errtable(state->new_day));
-}
 
 /*
  * StandIn returns what stands for the bytes of a group.
@@ -175,7 +156,9 @@ zbxhist_archive_rows(PG_FUNCTION_ARGS)
 	DayVersion	version;
 	OwnerRights before;
 
-	OpenBothDays(&state, PG_GETARG_OID(0), PG_GETARG_OID(1));
+	state.day = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
+	state.new_day = ZbxhistOpenOwnedTable(PG_GETARG_OID(1), RowExclusiveLock);
+	ZbxhistRequireNewDay(state.new_day);
 	ZbxhistReadDayVersion(state.day, &version);
 	ZbxhistTakeOwnerRights(&before, state.new_day->rd_rel->relowner);
 	WriteNewDay(&state);

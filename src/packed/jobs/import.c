@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
@@ -33,6 +34,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "catalog/bounds.h"
@@ -51,16 +53,35 @@
 #define CHECKSUM_MASK ((UINT64CONST(1) << 62) - 1)
 
 PG_FUNCTION_INFO_V1(zbxhist_checksum_rows);
+PG_FUNCTION_INFO_V1(zbxhist_import_rows);
 
 /* stands for a null */
 #define NULL_COLUMN UINT64CONST(0x2f9be6cc1d5a4087)
 
-typedef struct ChecksumState
+/* rows that are hashed together */
+#define HASHED_ROWS 1024
+
+typedef struct ImportState
 {
 	DestReceiver receiver;		/* must be first */
-	uint64		nrows;
-	uint64		checksum;
-} ChecksumState;
+	uint64		nread;
+	uint64		read_checksum;	/* of the rows of the query */
+
+	Relation	day;			/* NULL: they are not written */
+	DayLayout  *layout;
+	bool		is_unique;		/* a key may be there once */
+	ClockRange	range;			/* that rows must be of */
+	/* columns that the parent has without nulls */
+	Datum	   *required_names;
+	int			nrequired;
+	TupleSource source;			/* of the query's rows */
+	RowSort    *sort;
+	uint64		nwritten;
+	RowBuffer  *hashed;			/* rows written, of one item */
+	uint64		checksum;		/* of those before */
+} ImportState;
+
+/* ---- reading ---- */
 
 /*
  * HashValue returns a hash of a value's bytes.  Of a number of less than 64 bits
@@ -95,48 +116,98 @@ HashSlot(TupleTableSlot *slot)
 }
 
 /*
- * ReceiveQuery gives the rows of a query to a receiver.
+ * RefuseNulls raises an error for a null that an INSERT would not have stored.
  */
 static void
-ReceiveQuery(const char *query, DestReceiver *receiver)
+RefuseNulls(TupleDesc desc, TupleTableSlot *slot)
 {
-	SPIExecuteOptions options = {0};
-	SPIPlanPtr	plan;
-	int			code;
-
-	options.dest = receiver;
-	options.read_only = true;
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "could not connect to SPI");
-	plan = SPI_prepare(query, 0, NULL);
-	if (plan == NULL)
-		elog(ERROR, "could not plan query: %s", SPI_result_code_string(SPI_result));
-	code = SPI_execute_plan_extended(plan, &options);
-	if (code < 0)
-		elog(ERROR, "could not execute query: %s", SPI_result_code_string(code));
-	SPI_finish();
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (slot->tts_isnull[i] && TupleDescAttr(desc, i)->attnotnull)
+			ereport(ERROR,
+					errcode(ERRCODE_NOT_NULL_VIOLATION),
+					errmsg("null value in column \"%s\" of a row to be imported",
+						   NameStr(TupleDescAttr(desc, i)->attname)));
+	}
 }
 
 /*
- * AddRowChecksum adds a row to the checksum.
+ * SortSlot gives a row of the query to the sort.
+ */
+static void
+SortSlot(ImportState *state, TupleTableSlot *slot)
+{
+	bool		should_free;
+	HeapTuple	tuple;
+	int64		itemid;
+	int64		position;
+
+	RefuseNulls(state->source.desc, slot);
+	tuple = ExecFetchSlotHeapTuple(slot, false, &should_free);
+	if (!ZbxhistReadKey(&state->source, tuple, &itemid, &position) ||
+		position_clock(position) < state->range.from_clock ||
+		position_clock(position) >= state->range.to_clock)
+		elog(ERROR, "a row to be imported is not of the packed day");
+	ZbxhistSortRow(state->sort, itemid, position, tuple);
+	if (should_free)
+		heap_freetuple(tuple);
+}
+
+/*
+ * ReceiveRow takes a row of the query.
  */
 static bool
-AddRowChecksum(TupleTableSlot *slot, DestReceiver *self)
+ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
 {
-	ChecksumState *state = (ChecksumState *) self;
+	ImportState *state = (ImportState *) self;
 
 	CHECK_FOR_INTERRUPTS();
-	state->checksum += HashSlot(slot);
-	state->nrows++;
+	state->read_checksum += HashSlot(slot);
+	state->nread++;
+	if (state->day != NULL)
+		SortSlot(state, slot);
 	return true;
 }
 
 /*
- * StartHashing has nothing to do.
+ * RequireColumns notes in the rows' description which must not be null.
  */
 static void
-StartHashing(DestReceiver *self, int operation, TupleDesc desc)
+RequireColumns(const ImportState *state, TupleDesc desc)
 {
+	for (int i = 0; i < state->nrequired; i++)
+	{
+		const char *name = NameStr(*DatumGetName(state->required_names[i]));
+		Form_pg_attribute att = ZbxhistFindAttribute(desc, name);
+
+		if (att == NULL)
+			elog(ERROR, "the rows have no column \"%s\"", name);
+		att->attnotnull = true;
+	}
+}
+
+/*
+ * StartRows finds the day's columns among the query's, whose description does
+ * not outlive the query; both must have the same.
+ */
+static void
+StartRows(DestReceiver *self, int operation, TupleDesc desc)
+{
+	ImportState *state = (ImportState *) self;
+	MemoryContext old;
+
+	if (state->day == NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	desc = CreateTupleDescCopy(desc);
+	RequireColumns(state, desc);
+	if (!ZbxhistInitTupleSource(&state->source, state->layout, desc))
+		ereport(ERROR,
+				errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("the rows have other columns than packed day \"%s\"",
+					   RelationGetRelationName(state->day)),
+				errtable(state->day));
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -148,172 +219,29 @@ EndRows(DestReceiver *self)
 }
 
 /*
- * zbxhist_checksum_rows(relation, query) counts and hashes the rows of a query, with
- * the rights of a table's owner; see sql/migrate/source.sql.
- */
-Datum
-zbxhist_checksum_rows(PG_FUNCTION_ARGS)
-{
-	ChecksumState state = {0};
-	Datum		values[2];
-	bool		nulls[2] = {false};
-	OwnerRights before;
-	Relation	rel;
-
-	rel = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
-	state.receiver.receiveSlot = AddRowChecksum;
-	state.receiver.rStartup = StartHashing;
-	state.receiver.rShutdown = EndRows;
-	state.receiver.rDestroy = EndRows;
-	state.receiver.mydest = DestNone;
-	ZbxhistTakeOwnerRights(&before, rel->rd_rel->relowner);
-	ReceiveQuery(text_to_cstring(PG_GETARG_TEXT_PP(1)), &state.receiver);
-	ZbxhistGiveBackRights(&before);
-	relation_close(rel, NoLock);
-	values[0] = Int64GetDatum((int64) state.nrows);
-	values[1] = Int64GetDatum((int64) (state.checksum & CHECKSUM_MASK));
-	return result_row(fcinfo, values, nulls);
-}
-
-PG_FUNCTION_INFO_V1(zbxhist_import_rows);
-
-/* rows that are hashed together */
-#define HASHED_ROWS 1024
-
-typedef struct ImportState
-{
-	DestReceiver receiver;		/* must be first */
-	Relation	day;
-	DayLayout  *layout;
-	bool		is_unique;		/* a key may be there once */
-	ClockRange	range;			/* that rows must be of */
-
-	/* columns of the query: numbers less one, by packed column */
-	int			itemid;
-	int		   *sources;
-
-	/* columns that the parent has without nulls: their names, and numbers */
-	Datum	   *required_names;
-	int		   *required;
-	int			nrequired;
-
-	RowSort    *sort;
-	StringInfoData record;
-	uint64		nread;
-	uint64		read_checksum;	/* of the rows of the query */
-	uint64		nwritten;
-
-	RowBuffer  *hashed;			/* rows written, of one item */
-	uint64		checksum;		/* of those before */
-} ImportState;
-
-/* ---- reading ---- */
-
-/*
- * RefuseNulls raises an error for a null that an INSERT would not have stored.
+ * ReadQuery reads the rows of a query.
  */
 static void
-RefuseNulls(const ImportState *state, TupleTableSlot *slot)
+ReadQuery(ImportState *state, text * query)
 {
-	for (int i = 0; i < state->nrequired; i++)
-	{
-		if (slot->tts_isnull[state->required[i]])
-			ereport(ERROR,
-					errcode(ERRCODE_NOT_NULL_VIOLATION),
-					errmsg("null value in column \"%s\" of a row to be imported",
-						   NameStr(*DatumGetName(state->required_names[i]))));
-	}
-}
+	SPIExecuteOptions options = {.dest = &state->receiver,.read_only = true};
+	SPIPlanPtr	plan;
+	int			code;
 
-/*
- * ReceiveRow gives a row of the query to the sort.
- */
-static bool
-ReceiveRow(TupleTableSlot *slot, DestReceiver *self)
-{
-	ImportState *state = (ImportState *) self;
-	int32		clock;
-
-	slot_getallattrs(slot);
-	RefuseNulls(state, slot);
-	clock = DatumGetInt32(slot->tts_values[state->sources[0]]);
-	if (clock < state->range.from_clock || clock >= state->range.to_clock)
-		elog(ERROR, "clock %d is not of the packed day", clock);
-	ZbxhistSortRow(state->sort, &state->record, state->layout,
-				   DatumGetInt64(slot->tts_values[state->itemid]),
-				   state->sources, slot->tts_values, slot->tts_isnull);
-	state->nread++;
-	state->read_checksum += HashSlot(slot);
-	return true;
-}
-
-/*
- * FindRequired finds the columns that must not be null among the query's.
- */
-static void
-FindRequired(ImportState *state, TupleDesc desc)
-{
-	for (int i = 0; i < state->nrequired; i++)
-	{
-		const char *name = NameStr(*DatumGetName(state->required_names[i]));
-		AttrNumber	attnum = ZbxhistFindColumn(desc, name, InvalidOid);
-
-		if (attnum == InvalidAttrNumber)
-			elog(ERROR, "the rows have no column \"%s\"", name);
-		state->required[i] = attnum - 1;
-	}
-}
-
-/*
- * StartRows finds the query's columns by the names of the day's; both must
- * have the same.
- */
-static void
-StartRows(DestReceiver *self, int operation, TupleDesc desc)
-{
-	ImportState *state = (ImportState *) self;
-	const DayLayout *layout = state->layout;
-
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		const LayoutColumn *column = &layout->columns[i];
-		AttrNumber	source = ZbxhistFindColumn(desc, NameStr(column->name),
-											   column->type);
-
-		if (source == InvalidAttrNumber)
-			ereport(ERROR,
-					errcode(ERRCODE_DATATYPE_MISMATCH),
-					errmsg("the rows have no column \"%s\" of type %s",
-						   NameStr(column->name),
-						   format_type_be(column->type)));
-		if (column->packed < 0)
-			state->itemid = source - 1;
-		else
-			state->sources[column->packed] = source - 1;
-	}
-	FindRequired(state, desc);
-}
-
-/*
- * FreeReceiver has nothing to do.
- */
-static void
-FreeReceiver(DestReceiver *self)
-{
-}
-
-/*
- * ReadQuery gives the rows of a query to the sort.
- */
-static void
-ReadQuery(ImportState *state, const char *query)
-{
 	state->receiver.receiveSlot = ReceiveRow;
 	state->receiver.rStartup = StartRows;
 	state->receiver.rShutdown = EndRows;
-	state->receiver.rDestroy = FreeReceiver;
+	state->receiver.rDestroy = EndRows;
 	state->receiver.mydest = DestNone;
-	ReceiveQuery(query, &state->receiver);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "could not connect to SPI");
+	plan = SPI_prepare(text_to_cstring(query), 0, NULL);
+	if (plan == NULL)
+		elog(ERROR, "could not plan query: %s", SPI_result_code_string(SPI_result));
+	code = SPI_execute_plan_extended(plan, &options);
+	if (code < 0)
+		elog(ERROR, "could not execute query: %s", SPI_result_code_string(code));
+	SPI_finish();
 }
 
 /* ---- writing ---- */
@@ -336,14 +264,12 @@ HashRows(ImportState *state)
  */
 static void
 WriteImportedRow(ImportState *state, DayWriter *writer,
-				 const SortedRow *sorted)
+				 SortedRow *sorted)
 {
 	int32		clock = position_clock(sorted->position);
-	RowBuffer  *buffer;
-	int			row;
 
-	row = ZbxhistDayWriteRow(writer, sorted->itemid, clock, &buffer);
-	ZbxhistDecodeRow(buffer, row, sorted->data);
+	ZbxhistDayWriteTuple(writer, &state->source, sorted->itemid, clock,
+						 &sorted->tuple);
 
 	if (state->hashed->rows.nrows == HASHED_ROWS ||
 		state->hashed->rows.itemid != sorted->itemid)
@@ -351,8 +277,8 @@ WriteImportedRow(ImportState *state, DayWriter *writer,
 		HashRows(state);
 		ZbxhistBeginRows(state->hashed, sorted->itemid);
 	}
-	ZbxhistDecodeRow(state->hashed, ZbxhistAddRow(state->hashed, clock),
-					 sorted->data);
+	ZbxhistLoadTuple(&state->source, &sorted->tuple, state->hashed,
+					 ZbxhistAddRow(state->hashed, clock));
 }
 
 /*
@@ -385,7 +311,29 @@ WriteImportedDay(ImportState *state)
 	return ZbxhistEndDayWrite(writer, &state->nwritten);
 }
 
-/* ---- the function ---- */
+/* ---- the functions ---- */
+
+/*
+ * zbxhist_checksum_rows(relation, query) counts and hashes the rows of a query, with
+ * the rights of a table's owner; see sql/migrate/source.sql.
+ */
+Datum
+zbxhist_checksum_rows(PG_FUNCTION_ARGS)
+{
+	ImportState state = {.day = NULL};
+	Datum		values[2];
+	bool		nulls[2] = {false};
+	OwnerRights before;
+	Relation	rel = ZbxhistOpenOwnedTable(PG_GETARG_OID(0), AccessShareLock);
+
+	ZbxhistTakeOwnerRights(&before, rel->rd_rel->relowner);
+	ReadQuery(&state, PG_GETARG_TEXT_PP(1));
+	ZbxhistGiveBackRights(&before);
+	relation_close(rel, NoLock);
+	values[0] = Int64GetDatum((int64) state.nread);
+	values[1] = Int64GetDatum((int64) (state.read_checksum & CHECKSUM_MASK));
+	return result_row(fcinfo, values, nulls);
+}
 
 /*
  * zbxhist_import_rows(query, day, from_clock, to_clock, is_unique, required)
@@ -407,18 +355,15 @@ zbxhist_import_rows(PG_FUNCTION_ARGS)
 					   RelationGetRelationName(state->day)),
 				errtable(state->day));
 	state->layout = ZbxhistDayLayout(state->day);
-	state->sources = palloc0(sizeof(int) * state->layout->npacked);
 	state->range.from_clock = PG_GETARG_INT64(2);
 	state->range.to_clock = PG_GETARG_INT64(3);
 	state->is_unique = PG_GETARG_BOOL(4);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), NAMEOID, NAMEDATALEN, false,
 					  TYPALIGN_CHAR, &state->required_names, NULL,
 					  &state->nrequired);
-	state->required = palloc0(sizeof(int) * (state->nrequired + 1));
 	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
-	initStringInfo(&state->record);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
-	ReadQuery(state, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	ReadQuery(state, PG_GETARG_TEXT_PP(0));
 	values[2] = Int64GetDatum((int64) WriteImportedDay(state));
 	ZbxhistVerifyWritten(state->day, state->layout, state->nwritten,
 						 state->checksum, NULL, NULL);

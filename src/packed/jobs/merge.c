@@ -68,7 +68,7 @@ typedef struct MergeState
 	Relation	parent;
 	Relation	day;
 	DayLayout  *layout;
-	AttrNumber *attributes;		/* the parent's, by layout column */
+	TupleSource source;			/* of the parent's rows */
 	bool		has_key;		/* a key is there once */
 	RowWalk		walk;
 
@@ -91,20 +91,15 @@ typedef struct MergeState
 	int64		nleft;			/* rows whose group has not been fetched */
 } MergeState;
 
-/* late rows of one segment's item, as a segment has them */
-typedef struct LateRows
-{
-	LateRow    *rows;
-	int			nrows;
-	RowBuffer  *buffer;
-} LateRows;
-
-/* a segment of the group, and what is added to it */
+/* a segment of the group, and late rows of its item that are added to it */
 typedef struct MergePart
 {
 	int			segment;		/* -1: there is none yet */
-	SegmentRows decoded;		/* unless late is empty */
-	LateRows	late;
+	SegmentRows decoded;		/* unless there are no late rows */
+	LateRow    *rows;
+	int			nrows;
+	RowBuffer  *buffer;			/* the same, as a segment has them */
+	bool		has_added;		/* some are */
 	int32		clock;			/* of which rows are counted; if nclock > 0 */
 	int			nclock;
 } MergePart;
@@ -112,44 +107,17 @@ typedef struct MergePart
 /* ---- late rows ---- */
 
 /*
- * LateValue returns the value of the parent's column that is the day's
- * column number.
- */
-static Datum
-LateValue(const MergeState *state, HeapTuple tuple, int number,
-		  bool *isnull)
-{
-	return heap_getattr(tuple, state->attributes[number],
-						RelationGetDescr(state->parent), isnull);
-}
-
-/*
- * LoadRows fills the buffer of late with its rows, which are of one item.
+ * LoadRows fills the buffer of a part with its late rows.
  */
 static void
-LoadRows(MergeState *state, LateRows *late)
+LoadRows(MergeState *state, MergePart *part)
 {
-	const DayLayout *layout = state->layout;
-
-	late->buffer = ZbxhistCreateRowBuffer(layout);
-	ZbxhistBeginRows(late->buffer, late->rows[0].itemid);
-	for (int i = 0; i < late->nrows; i++)
-	{
-		int			row = ZbxhistAddRow(late->buffer,
-										position_clock(late->rows[i].position));
-
-		for (int j = 0; j < layout->ncolumns; j++)
-		{
-			bool		isnull;
-			Datum		value;
-
-			if (layout->columns[j].packed <= 0)
-				continue;
-			value = LateValue(state, late->rows[i].tuple, j, &isnull);
-			ZbxhistSetDatum(late->buffer, row, layout->columns[j].packed,
-							value, isnull);
-		}
-	}
+	part->buffer = ZbxhistCreateRowBuffer(state->layout);
+	ZbxhistBeginRows(part->buffer, part->rows[0].itemid);
+	for (int i = 0; i < part->nrows; i++)
+		ZbxhistLoadTuple(&state->source, part->rows[i].tuple, part->buffer,
+						 ZbxhistAddRow(part->buffer,
+									   position_clock(part->rows[i].position)));
 }
 
 /*
@@ -198,19 +166,14 @@ IsFull(MergePart *part, int32 clock)
 static void
 TakeOutRow(MergeState *state, MergePart *part, int number)
 {
-	LateRow    *row = &part->late.rows[number];
+	LateRow    *row = &part->rows[number];
 	int			existing = -1;
 
 	if (state->has_key && part->segment >= 0)
 		existing = FindRowOfKey(state, &part->decoded, row->position);
-	if (existing >= 0 &&
-		!ZbxhistSameRow(&part->decoded, existing,
-						&part->late.buffer->rows, number))
-	{
-		state->duplicates++;
-		return;
-	}
-	if (existing < 0 && IsFull(part, position_clock(row->position)))
+	if (existing >= 0 ?
+		!ZbxhistSameRow(&part->decoded, existing, &part->buffer->rows, number) :
+		IsFull(part, position_clock(row->position)))
 	{
 		state->duplicates++;
 		return;
@@ -222,7 +185,7 @@ TakeOutRow(MergeState *state, MergePart *part, int number)
 		state->removed++;
 	else
 	{
-		row->is_added = true;
+		row->is_added = part->has_added = true;
 		part->nclock++;
 		state->merged++;
 	}
@@ -241,14 +204,14 @@ MakeSegmentPart(MergeState *state, const GroupReader *reader, int segment,
 	MergePart  *part = palloc0(sizeof(MergePart));
 
 	part->segment = segment;
-	part->late.rows = rows;
-	part->late.nrows = nrows;
+	part->rows = rows;
+	part->nrows = nrows;
 	if (nrows == 0)
 		return part;
 	if (segment >= 0)
 		ZbxhistDecodeDaySegment(state->day, state->layout, reader, segment,
 								NULL, &part->decoded);
-	LoadRows(state, &part->late);
+	LoadRows(state, part);
 	for (int i = 0; i < nrows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -258,34 +221,23 @@ MakeSegmentPart(MergeState *state, const GroupReader *reader, int segment,
 }
 
 /*
- * CountOfSegment returns how many of the late rows, which come after those of
- * the segments before, go to a segment: those of its item up to its end, or
- * all of the item if it is the last one of it.
+ * CountOfPart returns how many of the late rows, which come after those of the
+ * segments before, go to a segment: those of its item up to its end, or all of the
+ * item if it is the last one of it.  Without a segment (-1) they are those of
+ * the first one's item.
  */
 static int
-CountOfSegment(const GroupReader *reader, int segment, const LateRow *rows,
-			   int nrows)
+CountOfPart(const GroupReader *reader, int segment, const LateRow *rows,
+			int nrows)
 {
-	const SegmentInfo *info = &reader->segments[segment];
-	bool		is_last = segment + 1 == reader->nsegments ||
-		reader->segments[segment + 1].itemid != info->itemid;
+	const SegmentInfo *info = segment < 0 ? NULL : &reader->segments[segment];
+	int64		itemid = info == NULL ? rows->itemid : info->itemid;
+	bool		is_last = info == NULL || segment + 1 == reader->nsegments ||
+		info[1].itemid != itemid;
 	int			count = 0;
 
-	while (count < nrows && rows[count].itemid == info->itemid &&
+	while (count < nrows && rows[count].itemid == itemid &&
 		   (is_last || position_clock(rows[count].position) <= info->last_clock))
-		count++;
-	return count;
-}
-
-/*
- * CountOfItem returns how many rows the first one's item has.
- */
-static int
-CountOfItem(const LateRow *rows, int nrows)
-{
-	int			count = 0;
-
-	while (count < nrows && rows[count].itemid == rows[0].itemid)
 		count++;
 	return count;
 }
@@ -303,23 +255,15 @@ DivideGroup(MergeState *state, const GroupReader *reader, LateRow *rows,
 
 	while (segment < reader->nsegments || next < nrows)
 	{
-		int			count;
-
-		if (segment < reader->nsegments &&
+		bool		has_segment = segment < reader->nsegments &&
 			(next == nrows ||
-			 reader->segments[segment].itemid <= rows[next].itemid))
-		{
-			count = CountOfSegment(reader, segment, &rows[next], nrows - next);
-			parts = lappend(parts, MakeSegmentPart(state, reader, segment++,
-												   &rows[next], count));
-		}
-		else
-		{
-			count = CountOfItem(&rows[next], nrows - next);
-			parts = lappend(parts, MakeSegmentPart(state, reader, -1,
-												   &rows[next],
-												   count));
-		}
+			 reader->segments[segment].itemid <= rows[next].itemid);
+		int			number = has_segment ? segment++ : -1;
+		int			count = CountOfPart(reader, number, &rows[next],
+										nrows - next);
+
+		parts = lappend(parts, MakeSegmentPart(state, reader, number,
+											   &rows[next], count));
 		next += count;
 	}
 	return parts;
@@ -332,27 +276,22 @@ static void
 WritePart(MergeState *state, const GroupReader *reader, MergePart *part)
 {
 	SegmentRows *rows = &part->decoded;
-	SegmentRows *added = part->late.buffer ? &part->late.buffer->rows : NULL;
-	bool		has_added = false;
 	int			next = 0;
 
-	for (int i = 0; i < part->late.nrows; i++)
-		has_added |= part->late.rows[i].is_added;
-	if (!has_added && part->segment >= 0)
+	if (!part->has_added && part->segment >= 0)
 	{
 		ZbxhistDayWriteSegment(state->writer, reader, part->segment);
 		return;
 	}
-	for (int i = 0; i < part->late.nrows; i++)
+	for (int i = 0; i < part->nrows; i++)
 	{
-		int64		position = part->late.rows[i].position;
-
-		if (!part->late.rows[i].is_added)
+		if (!part->rows[i].is_added)
 			continue;
 		while (next < rows->nrows &&
-			   ZbxhistRowPosition(state->layout, rows, next) <= position)
+			   ZbxhistRowPosition(state->layout, rows,
+								  next) <= part->rows[i].position)
 			ZbxhistDayWriteRows(state->writer, rows, next++, 1);
-		ZbxhistDayWriteRows(state->writer, added, i, 1);
+		ZbxhistDayWriteRows(state->writer, &part->buffer->rows, i, 1);
 	}
 	if (next < rows->nrows)
 		ZbxhistDayWriteRows(state->writer, rows, next, rows->nrows - next);
@@ -409,31 +348,6 @@ compare_late(const void *a, const void *b)
 	if (order != 0)
 		return order;
 	return ItemPointerCompare(&left->tuple->t_self, &right->tuple->t_self);
-}
-
-/*
- * InitLateRow reads the place of a row.
- */
-static void
-InitLateRow(const MergeState *state, LateRow *row, HeapTuple tuple)
-{
-	const DayLayout *layout = state->layout;
-	bool		isnull;
-	int32		clock =
-		DatumGetInt32(LateValue(state, tuple, layout->clock, &isnull));
-	int32		ns = 0;
-
-	if (layout->ns >= 0)
-	{
-		Datum		value = LateValue(state, tuple, layout->ns, &isnull);
-
-		ns = isnull ? 0 : DatumGetInt32(value);
-	}
-	row->itemid = DatumGetInt64(LateValue(state, tuple, layout->itemid,
-										  &isnull));
-	row->position = make_position(clock, ns);
-	row->tuple = tuple;
-	row->is_added = false;
 }
 
 /*
@@ -599,7 +513,7 @@ VisitRow(void *arg, TupleTableSlot *slot)
 {
 	MergeState *state = arg;
 	MemoryContext old;
-	HeapTuple	tuple;
+	LateRow    *row;
 
 	if (state->merged + state->removed + state->nrows >= state->max_rows ||
 		state->nrows == MAX_BATCH_ROWS ||
@@ -608,33 +522,19 @@ VisitRow(void *arg, TupleTableSlot *slot)
 	if (state->merged + state->removed >= state->max_rows)
 		return false;
 
+	row = &state->rows[state->nrows++];
 	old = MemoryContextSwitchTo(state->rows_context);
-	tuple = ExecCopySlotHeapTuple(slot);
-	tuple->t_self = slot->tts_tid;
+	row->tuple = ExecCopySlotHeapTuple(slot);
 	MemoryContextSwitchTo(old);
-	InitLateRow(state, &state->rows[state->nrows++], tuple);
-	state->nbytes += tuple->t_len;
+	row->tuple->t_self = slot->tts_tid;
+	row->is_added = false;
+	(void) ZbxhistReadKey(&state->source, row->tuple, &row->itemid,
+						  &row->position);
+	state->nbytes += row->tuple->t_len;
 	return true;
 }
 
 /* ---- the function ---- */
-
-/*
- * FindMergedColumn returns the number of the day's column that is att, or -1.
- */
-static int
-FindMergedColumn(const DayLayout *layout, Form_pg_attribute att)
-{
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		if (strcmp(NameStr(layout->columns[i].name),
-				   NameStr(att->attname)) == 0 &&
-			layout->columns[i].type == att->atttypid &&
-			!layout->columns[i].is_replaced)
-			return i;
-	}
-	return -1;
-}
 
 /*
  * FindAttributes finds the parent's columns by those of the day; returns false
@@ -643,27 +543,19 @@ FindMergedColumn(const DayLayout *layout, Form_pg_attribute att)
 static bool
 FindAttributes(MergeState *state)
 {
-	TupleDesc	desc = RelationGetDescr(state->parent);
-	int			nfound = 0;
-	int			last = -1;
+	const AttrNumber *attributes;
 
-	state->attributes = palloc0(sizeof(AttrNumber) * state->layout->ncolumns);
-	for (int i = 0; i < desc->natts; i++)
+	if (!ZbxhistInitTupleSource(&state->source, state->layout,
+								RelationGetDescr(state->parent)))
+		return false;
+	attributes = state->source.attributes;
+	/* at another place it is one that was added again */
+	for (int i = 1; i < state->layout->ncolumns; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		int			number;
-
-		if (att->attisdropped)
-			continue;
-		number = FindMergedColumn(state->layout, att);
-		/* at another place it is one that was added again */
-		if (number <= last)
+		if (attributes[i] < attributes[i - 1])
 			return false;
-		last = number;
-		state->attributes[number] = att->attnum;
-		nfound++;
 	}
-	return nfound == state->layout->ncolumns;
+	return true;
 }
 
 /*

@@ -19,16 +19,13 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "commands/progress.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/backend_progress.h"
-#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "catalog/owned_table.h"
@@ -55,160 +52,35 @@ typedef struct PackState
 	Relation	partition;
 	Relation	day;
 	DayLayout  *layout;
-	SettledScan scan;			/* of the partition */
-
-	/* columns of the partition: numbers less one, by packed column */
-	int			itemid;
-	int		   *sources;
-	Datum	   *values;			/* of a row of the partition */
-	bool	   *nulls;
-
+	TupleSource source;			/* of the partition's rows */
 	RowSort    *sort;
-	StringInfoData record;
 	uint64		nread;
 	KeptItems	kept;
 } PackState;
-
-/* ---- rows ---- */
 
 /*
  * SortHeapTuple gives a row of the partition to the sort.
  */
 static void
-SortHeapTuple(PackState *state, HeapTuple tuple)
+SortHeapTuple(void *arg, HeapTuple tuple)
 {
-	heap_deform_tuple(tuple, RelationGetDescr(state->partition),
-					  state->values, state->nulls);
-	if (state->nulls[state->itemid] || state->nulls[state->sources[0]])
+	PackState  *state = arg;
+	int64		itemid;
+	int64		position;
+
+	if (!ZbxhistReadKey(&state->source, tuple, &itemid, &position))
 		ereport(ERROR,
 				errcode(ERRCODE_NOT_NULL_VIOLATION),
 				errmsg("table \"%s\" has a row without item or clock",
 					   RelationGetRelationName(state->partition)),
 				errtable(state->partition));
-
-	ZbxhistSortRow(state->sort, &state->record, state->layout,
-				   DatumGetInt64(state->values[state->itemid]),
-				   state->sources, state->values, state->nulls);
-}
-
-/*
- * WritePackedRow gives a sorted row to the writer.
- */
-static void
-WritePackedRow(DayWriter *writer, const SortedRow *sorted)
-{
-	RowBuffer  *buffer;
-	int			row;
-
-	row = ZbxhistDayWriteRow(writer, sorted->itemid,
-							 position_clock(sorted->position), &buffer);
-	ZbxhistDecodeRow(buffer, row, sorted->data);
-}
-
-/* ---- reading the partition ---- */
-
-/*
- * ReadPage gives the rows of a page to the sort.  While it is pinned, nobody
- * moves rows within it.
- */
-static void
-ReadPage(PackState *state, BlockNumber block, BufferAccessStrategy strategy)
-{
-	Buffer		buffer = ReadBufferExtended(state->partition, MAIN_FORKNUM,
-											block, RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buffer);
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
-	int			noffsets = ZbxhistSettledRows(&state->scan, buffer, offsets);
-	HeapTupleData tuple;
-
-	tuple.t_tableOid = RelationGetRelid(state->partition);
-	for (int i = 0; i < noffsets; i++)
-	{
-		ItemId		item = PageGetItemId(page, offsets[i]);
-
-		tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
-		tuple.t_len = ItemIdGetLength(item);
-		ItemPointerSet(&tuple.t_self, block, offsets[i]);
-		SortHeapTuple(state, &tuple);
-	}
-	state->nread += noffsets;
-	ReleaseBuffer(buffer);
-}
-
-/*
- * ReadPartition gives all rows to the sort.
- */
-static void
-ReadPartition(PackState *state)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(state->partition);
-	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-
-	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
-								 (int64) nblocks * BLCKSZ);
-	ZbxhistBeginSettledScan(&state->scan, state->partition);
-	for (BlockNumber block = 0; block < nblocks; block++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		ReadPage(state, block, strategy);
+	ZbxhistSortRow(state->sort, itemid, position, tuple);
+	if (++state->nread % PROGRESS_ROWS == 0)
 		pgstat_progress_update_param(PROGRESS_COPY_BYTES_PROCESSED,
-									 (int64) (block + 1) * BLCKSZ);
-	}
-	FreeAccessStrategy(strategy);
+									 (int64) ItemPointerGetBlockNumber(&tuple->t_self) * BLCKSZ);
 }
 
 /* ---- the function ---- */
-
-/*
- * FindSources finds the partition's columns by the names of the day's; both
- * must have the same.
- */
-static void
-FindSources(PackState *state)
-{
-	TupleDesc	desc = RelationGetDescr(state->partition);
-	const DayLayout *layout = state->layout;
-	int			nfound = 0;
-
-	state->sources = palloc(sizeof(int) * layout->npacked);
-	state->values = palloc(sizeof(Datum) * desc->natts);
-	state->nulls = palloc(sizeof(bool) * desc->natts);
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		const LayoutColumn *column = NULL;
-
-		if (att->attisdropped)
-			continue;
-		for (int j = 0; j < layout->ncolumns; j++)
-		{
-			if (strcmp(NameStr(layout->columns[j].name),
-					   NameStr(att->attname)) == 0 &&
-				layout->columns[j].type == att->atttypid)
-				column = &layout->columns[j];
-		}
-		if (column == NULL)
-			ereport(ERROR,
-					errcode(ERRCODE_DATATYPE_MISMATCH),
-					errmsg("packed day \"%s\" has no column \"%s\" of type %s",
-						   RelationGetRelationName(state->day),
-						   NameStr(att->attname),
-						   format_type_be(att->atttypid)),
-					errtable(state->day));
-		if (column->packed < 0)
-			state->itemid = i;
-		else
-			state->sources[column->packed] = i;
-		nfound++;
-	}
-	if (nfound != layout->ncolumns)
-		ereport(ERROR,
-				errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("table \"%s\" lacks columns of packed day \"%s\"",
-					   RelationGetRelationName(state->partition),
-					   RelationGetRelationName(state->day)),
-				errtable(state->partition));
-}
 
 /*
  * ReadRenamed returns which of the partition's columns packed days have under
@@ -242,8 +114,7 @@ OpenTables(PackState *state, Oid partition, Oid day)
 	state->day = ZbxhistOpenOwnedTable(day, RowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->day);
 	ZbxhistRenameColumns(state->layout, ReadRenamed(partition));
-	if (state->partition->rd_rel->relam != HEAP_TABLE_AM_OID ||
-		state->day->rd_rel->relam != HEAP_TABLE_AM_OID)
+	if (state->partition->rd_rel->relam != HEAP_TABLE_AM_OID)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("only tables with access method \"heap\" can be packed"));
@@ -254,14 +125,15 @@ OpenTables(PackState *state, Oid partition, Oid day)
 				errmsg("table \"%s\" cannot be packed: %s",
 					   RelationGetRelationName(state->partition), reason),
 				errtable(state->partition));
-	if (state->day->rd_createSubid != GetCurrentSubTransactionId() ||
-		RelationGetNumberOfBlocks(state->day) > 0)
+	ZbxhistRequireNewDay(state->day);
+	if (!ZbxhistInitTupleSource(&state->source, state->layout,
+								RelationGetDescr(state->partition)))
 		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("table \"%s\" was not created in this transaction, or is not empty",
+				errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("table \"%s\" and packed day \"%s\" have different columns",
+					   RelationGetRelationName(state->partition),
 					   RelationGetRelationName(state->day)),
-				errtable(state->day));
-	FindSources(state);
+				errtable(state->partition));
 }
 
 /*
@@ -282,7 +154,8 @@ WritePackedDay(PackState *state)
 		CHECK_FOR_INTERRUPTS();
 		if (!ZbxhistKeepsRows(&state->kept, row.itemid, 1))
 			continue;
-		WritePackedRow(writer, &row);
+		ZbxhistDayWriteTuple(writer, &state->source, row.itemid,
+							 position_clock(row.position), &row.tuple);
 		if (++nrows % PROGRESS_ROWS == 0)
 			pgstat_progress_update_param(PROGRESS_COPY_TUPLES_PROCESSED,
 										 (int64) nrows);
@@ -305,17 +178,19 @@ zbxhist_pack_rows(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	bool		nulls[3] = {false};
 	OwnerRights before;
+	TransactionId newest;
 
 	ZbxhistGetKeptItems(fcinfo, 2, &state->kept);
 	OpenTables(state, PG_GETARG_OID(0), PG_GETARG_OID(1));
 	ZbxhistTakeOwnerRights(&before, state->day->rd_rel->relowner);
 	pgstat_progress_start_command(PROGRESS_COMMAND_COPY,
 								  RelationGetRelid(state->partition));
-	initStringInfo(&state->record);
+	pgstat_progress_update_param(PROGRESS_COPY_BYTES_TOTAL,
+								 (int64) RelationGetNumberOfBlocks(state->partition) * BLCKSZ);
 	state->sort = ZbxhistBeginRowSort((Size) maintenance_work_mem * 1024);
-	ReadPartition(state);
+	newest = ZbxhistReadSettled(state->partition, SortHeapTuple, state);
 	/* snapshots of standby servers may be older than any of ours */
-	log_snapshot_conflict(state->day, state->scan.newest);
+	log_snapshot_conflict(state->day, newest);
 	values[1] = Int64GetDatum((int64) WritePackedDay(state));
 	values[0] = Int64GetDatum((int64) (state->nread - state->kept.nleft_out));
 	values[2] = Int64GetDatum((int64) state->kept.nleft_out);

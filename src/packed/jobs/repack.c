@@ -36,13 +36,11 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
 #include "storage/latch.h"
 #include "utils/array.h"
 #include "utils/backend_progress.h"
@@ -357,14 +355,7 @@ OpenSources(RepackState *state, ArrayType *relids, Oid new_day)
 				errmsg("packed days must not be null"));
 	state->new_day = ZbxhistOpenOwnedTable(new_day, RowExclusiveLock);
 	state->layout = ZbxhistDayLayout(state->new_day);
-	if (state->new_day->rd_rel->relam != HEAP_TABLE_AM_OID ||
-		state->new_day->rd_createSubid != GetCurrentSubTransactionId() ||
-		RelationGetNumberOfBlocks(state->new_day) > 0)
-		ereport(ERROR,
-				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("table \"%s\" was not created in this transaction, or is not empty",
-					   RelationGetRelationName(state->new_day)),
-				errtable(state->new_day));
+	ZbxhistRequireNewDay(state->new_day);
 	deconstruct_array(relids, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
 					  &values, NULL, &state->ndays);
 	state->days = palloc0(sizeof(OldDay) * Max(state->ndays, 1));

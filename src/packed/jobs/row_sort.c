@@ -13,8 +13,8 @@
  * sorts for 1.3 seconds of CPU what is read, sorted here, packed and written in
  * 0.8 (PostgreSQL 15).
  *
- * A value travels as it will be packed, except that what is compressed or
- * stored out of line stays so: it is fetched when it is packed, so that the
+ * Rows travel as tuples of the table that they are from, so what is compressed or
+ * stored out of line there stays so: it is fetched when it is packed, so that the
  * sort handles small rows only.
  *
  * Everything is allocated in a context of the sort's own, below the current
@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "commands/tablespace.h"
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
@@ -31,31 +32,21 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "make_room.h"
 #include "packed/jobs/row_sort.h"
-#include "packed/values/unsigned_numeric.h"
 #include "rows/item_range.h"
 
 #define MIN_MEMORY		((Size) 64 * 1024)
-#define MIN_RUN_BUFFER	((Size) 16 * 1024)
-#define MAX_RUN_BUFFER	((Size) 512 * 1024)
 
-/* what is sorted; data is preceded by its length, which may not be aligned */
+/* what is sorted */
 typedef struct SortEntry
 {
 	int64		itemid;
 	int64		position;
-	char	   *data;
+	MinimalTuple tuple;
 } SortEntry;
 
-/* how a value of bytes is in a sorted row; its length follows, if any */
-typedef enum ValueForm
-{
-	FORM_UNSIGNED = 1,			/* a numeric, as uint64 */
-	FORM_BYTES,					/* as it will be packed */
-	FORM_TOASTED				/* a varlena that is to be detoasted */
-} ValueForm;
-
-/* what precedes a row's bytes in a piece */
+/* what precedes a row's tuple in a piece */
 typedef struct RowHeader
 {
 	int64		itemid;
@@ -66,17 +57,15 @@ typedef struct RowHeader
 typedef struct SortPiece
 {
 	BufFile    *file;
-	SortedRow	row;			/* the next one */
-	char	   *buffer;
-	Size		size;			/* of buffer */
-	Size		used;			/* bytes read into it */
-	Size		next;			/* of them taken out */
+	SortEntry	row;			/* the next one */
+	int64		nrows;			/* that have not been read */
+	uint32		size;			/* that its tuple has room for */
 } SortPiece;
 
 struct RowSort
 {
 	char	   *memory;
-	char	   *data_end;		/* of the rows' bytes */
+	char	   *data_end;		/* of the tuples */
 	SortEntry  *entries;		/* the first of them */
 	SortEntry  *entries_end;
 
@@ -130,36 +119,20 @@ ZbxhistEndRowSort(RowSort *sort)
 }
 
 /*
- * AddPiece returns a new piece with its temporary file.
- */
-static SortPiece *
-AddPiece(RowSort *sort)
-{
-	SortPiece  *piece;
-
-	if (sort->npieces == sort->max_pieces)
-	{
-		sort->max_pieces = Max(sort->max_pieces * 2, 16);
-		sort->pieces = sort->pieces == NULL ?
-			palloc(sizeof(SortPiece) * sort->max_pieces) :
-			repalloc(sort->pieces, sizeof(SortPiece) * sort->max_pieces);
-	}
-	piece = &sort->pieces[sort->npieces++];
-	memset(piece, 0, sizeof(*piece));
-	PrepareTempTablespaces();
-	piece->file = BufFileCreateTemp(false);
-	return piece;
-}
-
-/*
  * WritePiece sorts the rows in memory and writes them to a piece.
  */
 static void
 WritePiece(RowSort *sort)
 {
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
-	SortPiece  *piece = AddPiece(sort);
+	SortPiece  *piece;
 
+	make_room(sort->pieces, sort->npieces, sort->max_pieces);
+	piece = &sort->pieces[sort->npieces++];
+	memset(piece, 0, sizeof(*piece));
+	PrepareTempTablespaces();
+	piece->file = BufFileCreateTemp(false);
+	piece->nrows = sort->entries_end - sort->entries;
 	sort_entries(sort->entries, sort->entries_end - sort->entries);
 	for (SortEntry *entry = sort->entries; entry < sort->entries_end; entry++)
 	{
@@ -168,9 +141,9 @@ WritePiece(RowSort *sort)
 		CHECK_FOR_INTERRUPTS();
 		header.itemid = entry->itemid;
 		header.position = entry->position;
-		memcpy(&header.length, entry->data - sizeof(uint32), sizeof(uint32));
+		header.length = entry->tuple->t_len;
 		BufFileWrite(piece->file, &header, sizeof(header));
-		BufFileWrite(piece->file, entry->data, header.length);
+		BufFileWrite(piece->file, entry->tuple, header.length);
 	}
 	sort->data_end = sort->memory;
 	sort->entries = sort->entries_end;
@@ -178,41 +151,41 @@ WritePiece(RowSort *sort)
 }
 
 /*
- * HasRoom says whether a row of that length fits into memory.
+ * HasRoom says whether a tuple of that length fits into memory.
  */
 static inline bool
 HasRoom(const RowSort *sort, uint32 length)
 {
 	return (Size) ((char *) sort->entries - sort->data_end) >=
-		sizeof(SortEntry) + sizeof(uint32) + (Size) length;
+		sizeof(SortEntry) + MAXALIGN((Size) length);
 }
 
 /*
- * AddSortRow adds a row; its bytes are copied.
+ * ZbxhistSortRow gives a row at a place to the sort, which copies it.
  */
-static void
-AddSortRow(RowSort *sort, const SortedRow *row)
+void
+ZbxhistSortRow(RowSort *sort, int64 itemid, int64 position, HeapTuple tuple)
 {
+	uint32		length = tuple->t_len - MINIMAL_TUPLE_OFFSET;
 	SortEntry  *entry;
 
-	if (unlikely(!HasRoom(sort, row->length)))
+	if (unlikely(!HasRoom(sort, length)))
 	{
 		if (sort->entries < sort->entries_end)
 			WritePiece(sort);
-		if (!HasRoom(sort, row->length))
+		if (!HasRoom(sort, length))
 			ereport(ERROR,
 					errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					errmsg("a row of %u bytes is too long to be sorted",
-						   row->length),
+					errmsg("a row of %u bytes is too long to be sorted", length),
 					errhint("Increase \"%s\".", "maintenance_work_mem"));
 	}
 	entry = --sort->entries;
-	entry->itemid = row->itemid;
-	entry->position = row->position;
-	entry->data = sort->data_end + sizeof(uint32);
-	memcpy(sort->data_end, &row->length, sizeof(uint32));
-	memcpy(entry->data, row->data, row->length);
-	sort->data_end = entry->data + row->length;
+	entry->itemid = itemid;
+	entry->position = position;
+	entry->tuple = (MinimalTuple) sort->data_end;
+	memcpy(entry->tuple, (char *) tuple->t_data + MINIMAL_TUPLE_OFFSET, length);
+	entry->tuple->t_len = length;
+	sort->data_end += MAXALIGN(length);
 }
 
 /* ---- merging pieces ---- */
@@ -231,51 +204,37 @@ compare_pieces(Datum a, Datum b, void *arg)
 }
 
 /*
- * NeedBytes makes sure that so many bytes of the piece are in its buffer;
- * returns false at the end of the piece.
+ * ReadPiece reads so many bytes of a piece.
  */
-static bool
-NeedBytes(SortPiece *piece, Size bytes)
+static void
+ReadPiece(SortPiece *piece, void *data, size_t length)
 {
-	Size		rest = piece->used - piece->next;
-
-	if (likely(rest >= bytes))
-		return true;
-	memmove(piece->buffer, piece->buffer + piece->next, rest);
-	if (bytes > piece->size)
-	{
-		piece->buffer = repalloc_huge(piece->buffer, bytes);
-		piece->size = bytes;
-	}
-	piece->next = 0;
-	piece->used = rest + BufFileRead(piece->file, piece->buffer + rest,
-									 piece->size - rest);
-	if (piece->used >= bytes)
-		return true;
-	if (piece->used > 0)
+	if (BufFileRead(piece->file, data, length) != length)
 		ereport(ERROR,
 				errcode(ERRCODE_IO_ERROR),
 				errmsg("could not read from temporary file of sorted rows"));
-	return false;
 }
 
 /*
- * ReadPieceRow reads the next row of a piece; returns false at its end.
+ * ReadPieceRow reads the next row of a piece, in place of the one before;
+ * returns false at its end.
  */
 static bool
 ReadPieceRow(SortPiece *piece)
 {
 	RowHeader	header;
 
-	if (!NeedBytes(piece, sizeof(header)))
+	if (piece->nrows-- == 0)
 		return false;
-	memcpy(&header, piece->buffer + piece->next, sizeof(header));
-	(void) NeedBytes(piece, sizeof(header) + header.length);
+	ReadPiece(piece, &header, sizeof(header));
+	if (header.length > piece->size)
+	{
+		piece->size = Max(header.length, 2 * piece->size);
+		piece->row.tuple = repalloc_huge(piece->row.tuple, piece->size);
+	}
+	ReadPiece(piece, piece->row.tuple, header.length);
 	piece->row.itemid = header.itemid;
 	piece->row.position = header.position;
-	piece->row.length = header.length;
-	piece->row.data = piece->buffer + piece->next + sizeof(header);
-	piece->next += sizeof(header) + header.length;
 	return true;
 }
 
@@ -283,11 +242,8 @@ ReadPieceRow(SortPiece *piece)
  * StartMerge begins to read all pieces.
  */
 static void
-StartMerge(RowSort *sort, Size memory)
+StartMerge(RowSort *sort)
 {
-	Size		size = memory / sort->npieces;
-
-	size = Max(MIN_RUN_BUFFER, Min(size, MAX_RUN_BUFFER));
 	sort->heap = binaryheap_allocate(sort->npieces, compare_pieces, NULL);
 	for (int i = 0; i < sort->npieces; i++)
 	{
@@ -298,8 +254,7 @@ StartMerge(RowSort *sort, Size memory)
 			ereport(ERROR,
 					errcode(ERRCODE_IO_ERROR),
 					errmsg("could not rewind temporary file of sorted rows"));
-		piece->size = size;
-		piece->buffer = palloc(size);
+		piece->row.tuple = palloc(SizeofMinimalTupleHeader);
 		if (ReadPieceRow(piece))
 			binaryheap_add_unordered(sort->heap, PointerGetDatum(piece));
 	}
@@ -313,7 +268,6 @@ void
 ZbxhistRowSortPerform(RowSort *sort)
 {
 	MemoryContext old;
-	Size		memory = (char *) sort->entries_end - sort->memory;
 
 	if (sort->npieces == 0)
 	{
@@ -324,16 +278,16 @@ ZbxhistRowSortPerform(RowSort *sort)
 		WritePiece(sort);
 	old = MemoryContextSwitchTo(sort->context);
 	pfree(sort->memory);
-	StartMerge(sort, memory);
+	StartMerge(sort);
 	MemoryContextSwitchTo(old);
 }
 
 /*
  * NextOfPieces returns the next row of all pieces.  The piece of the row before
- * goes on only now, as the bytes of that were in its buffer.
+ * goes on only now, as that was in its memory.
  */
-static bool
-NextOfPieces(RowSort *sort, SortedRow *row)
+static SortEntry *
+NextOfPieces(RowSort *sort)
 {
 	SortPiece  *piece = sort->current;
 
@@ -341,237 +295,29 @@ NextOfPieces(RowSort *sort, SortedRow *row)
 		binaryheap_replace_first(sort->heap, PointerGetDatum(piece));
 	else if (piece != NULL)
 		(void) binaryheap_remove_first(sort->heap);
-
 	sort->current = NULL;
 	if (binaryheap_empty(sort->heap))
-		return false;
-	piece = (SortPiece *) DatumGetPointer(binaryheap_first(sort->heap));
-	sort->current = piece;
-	*row = piece->row;
-	return true;
+		return NULL;
+	sort->current = (SortPiece *) DatumGetPointer(binaryheap_first(sort->heap));
+	return &sort->current->row;
 }
 
 /*
- * ZbxhistRowSortNext returns the next row; its bytes are good until the next
- * call.
+ * ZbxhistRowSortNext returns the next row, which is good until the next call;
+ * false if there is none.
  */
 bool
 ZbxhistRowSortNext(RowSort *sort, SortedRow *row)
 {
-	SortEntry  *entry = sort->entries;
+	SortEntry  *entry = sort->heap != NULL ? NextOfPieces(sort) :
+		sort->entries < sort->entries_end ? sort->entries++ : NULL;
 
-	if (sort->heap != NULL)
-		return NextOfPieces(sort, row);
-	if (entry == sort->entries_end)
+	if (entry == NULL)
 		return false;
 	row->itemid = entry->itemid;
 	row->position = entry->position;
-	row->data = entry->data;
-	memcpy(&row->length, entry->data - sizeof(uint32), sizeof(uint32));
-	sort->entries++;
+	row->tuple.t_len = entry->tuple->t_len + MINIMAL_TUPLE_OFFSET;
+	row->tuple.t_data = (HeapTupleHeader)
+		((char *) entry->tuple - MINIMAL_TUPLE_OFFSET);
 	return true;
-}
-
-/* ---- into the sort ---- */
-
-/*
- * AppendInt appends an integer in the width of its type.
- */
-static void
-AppendInt(StringInfo record, const LayoutColumn *column, Datum value)
-{
-	int64		number = ZbxhistDatumToInt(column, value);
-
-	if (column->typlen <= (int) sizeof(int32))
-	{
-		int32		narrow = (int32) number;
-
-		appendBinaryStringInfo(record, (char *) &narrow, sizeof(narrow));
-	}
-	else
-		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
-}
-
-/*
- * AppendBytes appends bytes and what they are.
- */
-static void
-AppendBytes(StringInfo record, ValueForm form, const char *data, uint32 length)
-{
-	appendStringInfoCharMacro(record, (char) form);
-	appendBinaryStringInfo(record, (char *) &length, sizeof(length));
-	appendBinaryStringInfo(record, data, length);
-}
-
-/*
- * AppendVarlena appends a varlena; a numeric as an integer if it is one.
- */
-static void
-AppendVarlena(StringInfo record, const LayoutColumn *column,
-			  struct varlena *value)
-{
-	const char *data;
-	uint32		length;
-	uint64		number;
-
-	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
-	{
-		AppendBytes(record, FORM_TOASTED, (char *) value, VARSIZE_ANY(value));
-		return;
-	}
-	data = VARDATA_ANY(value);
-	length = VARSIZE_ANY_EXHDR(value);
-	if (column->kind == PACKED_UNSIGNED &&
-		ZbxhistImageToUnsigned(data, length, &number))
-	{
-		appendStringInfoCharMacro(record, (char) FORM_UNSIGNED);
-		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
-	}
-	else
-		AppendBytes(record, FORM_BYTES, data, length);
-}
-
-/*
- * AppendValue appends a value that is not null.
- */
-static void
-AppendValue(StringInfo record, const LayoutColumn *column, Datum value)
-{
-	if (column->kind == PACKED_INT)
-		AppendInt(record, column, value);
-	else if (column->kind == PACKED_DOUBLE)
-	{
-		float8		number = DatumGetFloat8(value);
-
-		appendBinaryStringInfo(record, (char *) &number, sizeof(number));
-	}
-	else if (column->typlen == -1)
-		AppendVarlena(record, column,
-					  (struct varlena *) DatumGetPointer(value));
-	else
-		AppendBytes(record, FORM_BYTES, DatumGetPointer(value),
-					column->typlen);
-}
-
-/*
- * EncodeRow replaces a record by the values of a row: for each packed column
- * besides the clock a byte that says whether it is null, and its value.
- */
-static void
-EncodeRow(StringInfo record, const DayLayout *layout,
-		  const int *sources, const Datum *values, const bool *nulls)
-{
-	resetStringInfo(record);
-	for (int i = 1; i < layout->npacked; i++)
-	{
-		bool		isnull = nulls[sources[i]];
-
-		appendStringInfoCharMacro(record, (char) isnull);
-		if (!isnull)
-			AppendValue(record, layout->packed[i], values[sources[i]]);
-	}
-}
-
-/*
- * ZbxhistSortRow gives a row of an item to the sort.  sources are the places
- * of its columns among the values, by packed column; its clock is not null.
- */
-void
-ZbxhistSortRow(RowSort *sort, StringInfo record, const DayLayout *layout,
-			   int64 itemid, const int *sources, const Datum *values,
-			   const bool *nulls)
-{
-	int			ns = layout->ns < 0 ? -1 :
-		sources[layout->columns[layout->ns].packed];
-	SortedRow	row;
-
-	EncodeRow(record, layout, sources, values, nulls);
-	row.itemid = itemid;
-	row.position = make_position(DatumGetInt32(values[sources[0]]),
-								 ns < 0 || nulls[ns] ? 0 :
-								 DatumGetInt32(values[ns]));
-	row.data = record->data;
-	row.length = record->len;
-	AddSortRow(sort, &row);
-}
-
-/* ---- and out of it ---- */
-
-/*
- * TakeBytes takes bytes out of a sorted row into a column of the buffer.
- */
-static const char *
-TakeBytes(RowBuffer *buffer, int row, int number, ValueForm form,
-		  const char *next)
-{
-	uint32		length;
-
-	memcpy(&length, next, sizeof(length));
-	next += sizeof(length);
-	if (form == FORM_BYTES)
-		ZbxhistSetBytes(buffer, row, number, next, length);
-	else
-	{
-		/* detoasting wants it aligned */
-		struct varlena *value = palloc(length);
-
-		memcpy(value, next, length);
-		ZbxhistSetDatum(buffer, row, number, PointerGetDatum(value), false);
-		pfree(value);
-	}
-	return next + length;
-}
-
-/*
- * TakeSortedValue takes a value out of a sorted row; returns where the next
- * is.
- */
-static const char *
-TakeSortedValue(RowBuffer *buffer, int row, int number, const char *next)
-{
-	const LayoutColumn *column = buffer->layout->packed[number];
-	ValueForm	form;
-
-	if (column->kind == PACKED_INT && column->typlen <= (int) sizeof(int32))
-	{
-		int32		value;
-
-		memcpy(&value, next, sizeof(value));
-		ZbxhistSetInt(buffer, row, number, value);
-		return next + sizeof(value);
-	}
-	if (column->kind == PACKED_INT || column->kind == PACKED_DOUBLE)
-	{
-		int64		value;
-
-		memcpy(&value, next, sizeof(value));
-		ZbxhistSetInt(buffer, row, number, value);
-		return next + sizeof(value);
-	}
-
-	form = (ValueForm) *next++;
-	if (form == FORM_UNSIGNED)
-	{
-		uint64		value;
-
-		memcpy(&value, next, sizeof(value));
-		ZbxhistSetUnsigned(buffer, row, number, value);
-		return next + sizeof(value);
-	}
-	return TakeBytes(buffer, row, number, form, next);
-}
-
-/*
- * ZbxhistDecodeRow sets the values of a row of the buffer, whose clock is set.
- */
-void
-ZbxhistDecodeRow(RowBuffer *buffer, int row, const char *data)
-{
-	for (int i = 1; i < buffer->rows.ncolumns; i++)
-	{
-		if (*data++)
-			ZbxhistSetNull(buffer, row, i);
-		else
-			data = TakeSortedValue(buffer, row, i, data);
-	}
 }

@@ -336,6 +336,30 @@ ZbxhistLayoutSuits(const DayLayout *layout, Relation day)
 }
 
 /*
+ * ZbxhistFindLayout finds a day's columns, whose numbers go to attributes, in rows of
+ * that description; returns false if it has others.
+ */
+bool
+ZbxhistFindLayout(const DayLayout *layout, TupleDesc desc,
+				  AttrNumber *attributes)
+{
+	int			ncolumns = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		ncolumns += !TupleDescAttr(desc, i)->attisdropped;
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		const LayoutColumn *column = &layout->columns[i];
+
+		attributes[i] = column->is_replaced ? InvalidAttrNumber :
+			ZbxhistFindColumn(desc, NameStr(column->name), column->type);
+		if (attributes[i] == InvalidAttrNumber)
+			return false;
+	}
+	return ncolumns == layout->ncolumns;
+}
+
+/*
  * ZbxhistStatsColumn returns the packed column that has statistics, or -1.
  */
 int

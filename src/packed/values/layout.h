@@ -69,6 +69,8 @@ typedef struct DayLayout
 extern DayLayout *ZbxhistDayLayout(Relation day);
 extern bool ZbxhistHasRuns(Relation day);
 extern size_t ZbxhistPageLimit(Relation day);
+extern bool ZbxhistFindLayout(const DayLayout *layout, TupleDesc desc,
+							  AttrNumber *attributes);
 extern bool ZbxhistLayoutSuits(const DayLayout *layout, Relation day);
 extern const char *ZbxhistWhyNotPackable(TupleDesc desc);
 extern Datum ZbxhistPackedDatum(const LayoutColumn *column,

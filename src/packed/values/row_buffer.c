@@ -20,6 +20,7 @@
 #include "compat.h"
 #include "packed/values/row_buffer.h"
 #include "packed/values/unsigned_numeric.h"
+#include "rows/item_range.h"
 
 #define FIRST_MAX_ROWS 512
 
@@ -178,10 +179,10 @@ HasValue(PackedColumn *column, int row)
 }
 
 /*
- * ZbxhistSetNull makes a row's value null.
+ * SetNull makes a row's value null.
  */
-void
-ZbxhistSetNull(RowBuffer *buffer, int row, int number)
+static void
+SetNull(RowBuffer *buffer, int row, int number)
 {
 	PackedColumn *column = &buffer->rows.columns[number];
 	char	   *array = column->values;
@@ -194,19 +195,6 @@ ZbxhistSetNull(RowBuffer *buffer, int row, int number)
 	}
 	column->nulls[row] = true;
 	memset(array + packed_value_size(column->kind) * row, 0, packed_value_size(column->kind));
-}
-
-/*
- * ZbxhistSetInt sets a row's value of a column of integers, or of doubles to
- * one with those bits.
- */
-void
-ZbxhistSetInt(RowBuffer *buffer, int row, int number, int64 value)
-{
-	PackedColumn *column = &buffer->rows.columns[number];
-
-	HasValue(column, row);
-	column->ints[row] = value;
 }
 
 /*
@@ -252,10 +240,10 @@ TurnIntoBytes(RowBuffer *buffer, PackedColumn *column)
 }
 
 /*
- * ZbxhistSetUnsigned sets a row's value of a numeric column.
+ * SetUnsigned sets a row's value of a numeric column.
  */
-void
-ZbxhistSetUnsigned(RowBuffer *buffer, int row, int number, uint64 value)
+static void
+SetUnsigned(RowBuffer *buffer, int row, int number, uint64 value)
 {
 	PackedColumn *column = &buffer->rows.columns[number];
 	char		image[UNSIGNED_IMAGE_SIZE];
@@ -269,12 +257,12 @@ ZbxhistSetUnsigned(RowBuffer *buffer, int row, int number, uint64 value)
 }
 
 /*
- * ZbxhistSetBytes sets a row's value to bytes, which are copied; a numeric's
- * are its image.
+ * SetBytes sets a row's value to bytes, which are copied; a numeric's are its
+ * image.
  */
-void
-ZbxhistSetBytes(RowBuffer *buffer, int row, int number, const char *data,
-				uint32 length)
+static void
+SetBytes(RowBuffer *buffer, int row, int number, const char *data,
+		 uint32 length)
 {
 	PackedColumn *column = &buffer->rows.columns[number];
 
@@ -300,28 +288,27 @@ SetReference(RowBuffer *buffer, int row, int number, Datum value)
 
 	if (column->typlen != -1)
 	{
-		ZbxhistSetBytes(buffer, row, number, DatumGetPointer(value),
-						column->typlen);
+		SetBytes(buffer, row, number, DatumGetPointer(value),
+				 column->typlen);
 		return;
 	}
 	varlena = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(value));
-	ZbxhistSetBytes(buffer, row, number, VARDATA_ANY(varlena),
-					VARSIZE_ANY_EXHDR(varlena));
+	SetBytes(buffer, row, number, VARDATA_ANY(varlena),
+			 VARSIZE_ANY_EXHDR(varlena));
 	if ((Pointer) varlena != DatumGetPointer(value))
 		pfree(varlena);
 }
 
 /*
- * ZbxhistSetDatum sets a row's value of a column besides clock.
+ * SetDatum sets a row's value of a column besides clock.
  */
-void
-ZbxhistSetDatum(RowBuffer *buffer, int row, int number, Datum value,
-				bool isnull)
+static void
+SetDatum(RowBuffer *buffer, int row, int number, Datum value, bool isnull)
 {
 	PackedColumn *column = &buffer->rows.columns[number];
 
 	if (isnull)
-		ZbxhistSetNull(buffer, row, number);
+		SetNull(buffer, row, number);
 	else if (column->kind == PACKED_INT)
 	{
 		HasValue(column, row);
@@ -338,8 +325,29 @@ ZbxhistSetDatum(RowBuffer *buffer, int row, int number, Datum value,
 }
 
 /*
- * ZbxhistSetTuple sets a row's values of all columns besides itemid and clock to
- * those of a tuple with the day's columns.  Allocates in the current context.
+ * ZbxhistSetRow sets a row's columns besides itemid and clock to values, those
+ * of the layout's columns at their attributes, or one after the other if that is
+ * NULL.
+ */
+void
+ZbxhistSetRow(RowBuffer *buffer, int row, const AttrNumber *attributes,
+			  const Datum *values, const bool *nulls)
+{
+	const DayLayout *layout = buffer->layout;
+
+	for (int i = 0; i < layout->ncolumns; i++)
+	{
+		int			packed = layout->columns[i].packed;
+		int			from = attributes == NULL ? i : attributes[i] - 1;
+
+		if (packed > 0)
+			SetDatum(buffer, row, packed, values[from], nulls[from]);
+	}
+}
+
+/*
+ * ZbxhistSetTuple does so by a tuple with the day's columns.  Allocates in the
+ * current context.
  */
 void
 ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple)
@@ -349,13 +357,56 @@ ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple)
 	bool	   *nulls = palloc(sizeof(bool) * layout->ncolumns);
 
 	heap_deform_tuple(tuple, layout->desc, values, nulls);
-	for (int i = 0; i < layout->ncolumns; i++)
-	{
-		int			packed = layout->columns[i].packed;
+	ZbxhistSetRow(buffer, row, NULL, values, nulls);
+}
 
-		if (packed > 0)
-			ZbxhistSetDatum(buffer, row, packed, values[i], nulls[i]);
-	}
+/*
+ * ZbxhistInitTupleSource prepares for tuples of that description; returns false
+ * if they have other columns than the layout.  Allocates in the current context.
+ */
+bool
+ZbxhistInitTupleSource(TupleSource *source, const DayLayout *layout,
+					   TupleDesc desc)
+{
+	source->layout = layout;
+	source->desc = desc;
+	source->attributes = palloc(sizeof(AttrNumber) * layout->ncolumns);
+	source->values = palloc(sizeof(Datum) * desc->natts);
+	source->nulls = palloc(sizeof(bool) * desc->natts);
+	return ZbxhistFindLayout(layout, desc, source->attributes);
+}
+
+/*
+ * ZbxhistReadKey reads the place of a tuple; returns false if there is no item
+ * or clock.
+ */
+bool
+ZbxhistReadKey(TupleSource *source, HeapTuple tuple, int64 *itemid,
+			   int64 *position)
+{
+	const DayLayout *layout = source->layout;
+	int			item = source->attributes[layout->itemid] - 1;
+	int			clock = source->attributes[layout->clock] - 1;
+	int			ns = layout->ns < 0 ? -1 : source->attributes[layout->ns] - 1;
+
+	heap_deform_tuple(tuple, source->desc, source->values, source->nulls);
+	*itemid = DatumGetInt64(source->values[item]);
+	*position = make_position(DatumGetInt32(source->values[clock]),
+							  ns < 0 || source->nulls[ns] ? 0 :
+							  DatumGetInt32(source->values[ns]));
+	return !source->nulls[item] && !source->nulls[clock];
+}
+
+/*
+ * ZbxhistLoadTuple makes a tuple a row of the buffer, whose clock is set.
+ */
+void
+ZbxhistLoadTuple(TupleSource *source, HeapTuple tuple, RowBuffer *buffer,
+				 int row)
+{
+	heap_deform_tuple(tuple, source->desc, source->values, source->nulls);
+	ZbxhistSetRow(buffer, row, source->attributes, source->values,
+				  source->nulls);
 }
 
 /*
@@ -368,12 +419,12 @@ CopyValue(RowBuffer *buffer, int row, int number, const PackedColumn *from,
 	PackedColumn *column = &buffer->rows.columns[number];
 
 	if (from->nulls != NULL && from->nulls[from_row])
-		ZbxhistSetNull(buffer, row, number);
+		SetNull(buffer, row, number);
 	else if (from->kind == PACKED_BYTES)
-		ZbxhistSetBytes(buffer, row, number, from->bytes[from_row].data,
-						from->bytes[from_row].len);
+		SetBytes(buffer, row, number, from->bytes[from_row].data,
+				 from->bytes[from_row].len);
 	else if (from->kind == PACKED_UNSIGNED)
-		ZbxhistSetUnsigned(buffer, row, number, from->unsigneds[from_row]);
+		SetUnsigned(buffer, row, number, from->unsigneds[from_row]);
 	else
 	{
 		HasValue(column, row);

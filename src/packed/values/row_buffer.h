@@ -22,6 +22,16 @@ typedef struct RowBuffer
 	MemoryContext bytes_context;	/* owns the bytes */
 } RowBuffer;
 
+/* tuples that have a day's columns, in some order */
+typedef struct TupleSource
+{
+	const DayLayout *layout;
+	TupleDesc	desc;
+	AttrNumber *attributes;		/* of desc, by columns of the layout */
+	Datum	   *values;			/* of a tuple */
+	bool	   *nulls;
+} TupleSource;
+
 extern RowBuffer *ZbxhistCreateRowBuffer(const DayLayout *layout);
 extern void ZbxhistFreeRowBuffer(RowBuffer *buffer);
 extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
@@ -29,16 +39,18 @@ extern void ZbxhistBeginRows(RowBuffer *buffer, int64 itemid);
 /* adding a row: its clock, then each other column */
 extern int	ZbxhistAddRow(RowBuffer *buffer, int32 clock);
 extern int	ZbxhistAddAnyRow(RowBuffer *buffer, int32 clock);
-extern void ZbxhistSetNull(RowBuffer *buffer, int row, int column);
-extern void ZbxhistSetInt(RowBuffer *buffer, int row, int column,
-						  int64 value);
-extern void ZbxhistSetBytes(RowBuffer *buffer, int row, int column,
-							const char *data, uint32 length);
-extern void ZbxhistSetUnsigned(RowBuffer *buffer, int row, int column,
-							   uint64 value);
-extern void ZbxhistSetDatum(RowBuffer *buffer, int row, int column,
-							Datum value, bool isnull);
+extern void ZbxhistSetRow(RowBuffer *buffer, int row,
+						  const AttrNumber *attributes, const Datum *values,
+						  const bool *nulls);
 extern void ZbxhistSetTuple(RowBuffer *buffer, int row, HeapTuple tuple);
+
+/* rows of tuples */
+extern bool ZbxhistInitTupleSource(TupleSource *source,
+								   const DayLayout *layout, TupleDesc desc);
+extern bool ZbxhistReadKey(TupleSource *source, HeapTuple tuple,
+						   int64 *itemid, int64 *position);
+extern void ZbxhistLoadTuple(TupleSource *source, HeapTuple tuple,
+							 RowBuffer *buffer, int row);
 extern void ZbxhistCopyValues(RowBuffer *buffer, int row,
 							  const SegmentRows *from, int from_row);
 extern void ZbxhistRemoveRows(RowBuffer *buffer, int count);
