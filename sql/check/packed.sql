@@ -1,5 +1,6 @@
 -- sql/check/packed.sql
 
+-- A retention in days by which nothing of a table would be deleted now.
 -- As long as Zabbix keeps values if nobody says otherwise: 31 days of history,
 -- 365 of trends; or longer, if there are older ones.
 CREATE FUNCTION zbxhist_internal.harmless_days(parent regclass) RETURNS bigint
@@ -14,9 +15,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.harmless_days IS
-'A retention in days by which nothing of a table would be deleted now (internal)';
-
+-- The part of check that is about packed days.
 CREATE FUNCTION zbxhist_internal.check_packed(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
@@ -130,8 +129,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_packed IS 'The part of check that is about packed days (internal)';
-
+-- The part of check that is about partitions that ought to be packed and are not.
 CREATE FUNCTION zbxhist_internal.check_unpacked(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -168,9 +166,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_unpacked IS
-'The part of check that is about partitions that ought to be packed and are not (internal)';
-
+-- What keeps values from being stored as runs in a table made for that, and the command
+-- that mends it.
 -- What create_runs has made, and what INSERT wants of it: see
 -- src/ingest/run_table.c and src/packed/runs/run_index.c.
 CREATE FUNCTION zbxhist_internal.altered_runs(runs regclass) RETURNS TABLE (problem text, remedy text)
@@ -208,9 +205,7 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
       FROM pg_class k WHERE k.oid = runs AND k.relrowsecurity
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.altered_runs IS
-'What keeps values from being stored as runs in a table made for that, and the command that mends it (internal)';
-
+-- The part of check that is about hours whose values are stored as runs.
 CREATE FUNCTION zbxhist_internal.check_runs(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -255,6 +250,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_runs IS
-'The part of check that is about hours whose values are stored as runs (internal)';

@@ -1,5 +1,6 @@
 -- sql/check/partitions.sql
 
+-- The part of check that compares the partitions with their parent and each other.
 CREATE FUNCTION zbxhist_internal.check_partitions(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -56,9 +57,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_partitions IS
-'The part of check that compares the partitions with their parent and each other (internal)';
-
+-- The part of check that is about rows in the parent itself.
 CREATE FUNCTION zbxhist_internal.check_rows(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -126,9 +125,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.check_rows IS
-'The part of check that is about rows in the parent itself (internal)';
-
+-- The part of check that is about keys which partitions lack, and indexes which they
+-- have alone.
 -- The indexes that maintenance builds are none of these, see step_index.
 CREATE FUNCTION zbxhist_internal.check_indexes(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
@@ -198,6 +196,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_indexes IS
-'The part of check that is about keys which partitions lack, and indexes which they have alone (internal)';

@@ -1,5 +1,6 @@
 -- sql/check/triggers.sql
 
+-- The part of check that is about triggers, rules and row security.
 CREATE FUNCTION zbxhist_internal.check_triggers(parent regclass)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
@@ -71,6 +72,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_triggers IS
-'The part of check that is about triggers, rules and row security (internal)';

@@ -1,5 +1,7 @@
 -- sql/maintenance/by_hand.sql
 
+-- Waits for maintenance of a managed table of the caller's to come to the end of its
+-- step, and keeps it from the next.
 CREATE FUNCTION zbxhist_internal.lock_for_hand(parent regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -17,9 +19,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.lock_for_hand IS
-'Waits for maintenance of a managed table of the caller''s to come to the end of its step, and keeps it from the next (internal)';
-
+-- Runs a step of packing or unpacking for somebody who is told what goes wrong.
 CREATE FUNCTION zbxhist_internal.run_by_hand(parent regclass, step text, relation regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0 AS $$
 BEGIN
@@ -38,9 +38,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.run_by_hand IS
-'Runs a step of packing or unpacking for somebody who is told what goes wrong (internal)';
-
+-- Runs a step of packing or unpacking until it is done, each time in a transaction of
+-- its own.
 CREATE PROCEDURE zbxhist_internal.repeat_by_hand(parent regclass, step text, relation regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,9 +62,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_by_hand IS
-'Runs a step of packing or unpacking until it is done, each time in a transaction of its own (internal)';
-
+-- Runs a step of packing or unpacking for one relation after the other, each until it
+-- is done.
 CREATE PROCEDURE zbxhist_internal.repeat_each_by_hand(parent regclass, step text, relations regclass[])
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -80,9 +78,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.repeat_each_by_hand IS
-'Runs a step of packing or unpacking for one relation after the other, each until it is done (internal)';
-
+-- Unpacks packed days, each step in a transaction of its own, that wait together for
+-- older transactions.
 -- Each day waits twice for transactions that have to end first.  Days that take
 -- the same step one after the other wait for them together, else a table of a
 -- thousand hours would wait two thousand times.  By hand a problem is an error,
@@ -146,6 +143,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON PROCEDURE zbxhist_internal.unpack_together IS
-'Unpacks packed days, each step in a transaction of its own, that wait together for older transactions (internal)';

@@ -1,5 +1,6 @@
 -- sql/maintenance/parent_steps.sql
 
+-- Forgets managed tables that have been dropped.
 CREATE FUNCTION zbxhist_internal.forget_dropped() RETURNS void
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM zbxhist.parent_config c
@@ -29,8 +30,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
      WHERE NOT EXISTS (SELECT FROM zbxhist.parent_config c WHERE c.parent = l.parent)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.forget_dropped IS 'Forgets managed tables that have been dropped (internal)';
-
+-- Maintenance: begins a run for one parent.
 CREATE FUNCTION zbxhist_internal.step_begin(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -62,8 +62,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_begin IS 'Maintenance: begins a run for one parent (internal)';
-
+-- Maintenance: makes a new Zabbix table a managed one.
 CREATE FUNCTION zbxhist_internal.step_take_up(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -86,8 +85,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_take_up IS 'Maintenance: makes a new Zabbix table a managed one (internal)';
-
+-- Maintenance: gives a partition, a packed day or the foreign table of a managed table
+-- to the owner that this has now.
 -- ALTER TABLE ... OWNER TO does not reach the children.  All of them can be read
 -- and written to through the parent in between, but are not maintained: the owner
 -- of the one would run code of the other's.  The role that maintains may lack the
@@ -116,9 +115,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_owner IS
-'Maintenance: gives a partition, a packed day or the foreign table of a managed table to the owner that this has now (internal)';
-
+-- Maintenance: gives a managed table the routing triggers that it lacks.
 CREATE FUNCTION zbxhist_internal.step_trigger(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -140,9 +137,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_trigger IS
-'Maintenance: gives a managed table the routing triggers that it lacks (internal)';
-
+-- Maintenance: gives a partition the privileges, foreign keys and row triggers of its
+-- parent.
 -- What GRANT, CREATE TRIGGER and ALTER TABLE give a parent reaches it alone.
 -- Foreign keys hold for rows to come: to look through those that are there
 -- would lock the table they refer to.
@@ -184,9 +180,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_align IS
-'Maintenance: gives a partition the privileges, foreign keys and row triggers of its parent (internal)';
-
+-- Maintenance: drops indexes of a partition or packed day that were not built to their
+-- end, and builds those of its parent that a partition lacks.
 -- Those that are dropped are in the way of UPDATE and DELETE if the table has
 -- runs.  While an index is built, readers go on and new rows stay in the parent.
 CREATE FUNCTION zbxhist_internal.step_index(parent regclass, partition regclass) RETURNS text
@@ -221,9 +216,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_index IS
-'Maintenance: drops indexes of a partition or packed day that were not built to their end, and builds those of its parent that a partition lacks (internal)';
-
+-- Maintenance: looks through a packed day and remembers what is damaged.
 CREATE FUNCTION zbxhist_internal.step_inspect(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -248,9 +241,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_inspect IS
-'Maintenance: looks through a packed day and remembers what is damaged (internal)';
-
+-- Maintenance: notes once a day what values of deleted items take, and the oldest value
+-- in the table itself.
 -- Once a day: check() must not take as long as this may.
 CREATE FUNCTION zbxhist_internal.step_measure(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -270,9 +262,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_measure IS
-'Maintenance: notes once a day what values of deleted items take, and the oldest value in the table itself (internal)';
-
+-- Maintenance: ends a run for one parent and forgets old log entries.
 CREATE FUNCTION zbxhist_internal.step_end(parent regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -291,6 +281,3 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_end IS
-'Maintenance: ends a run for one parent and forgets old log entries (internal)';

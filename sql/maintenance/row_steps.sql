@@ -1,5 +1,6 @@
 -- sql/maintenance/row_steps.sql
 
+-- Maintenance: moves a batch of rows from the parent to their partition.
 CREATE FUNCTION zbxhist_internal.step_move(parent regclass, partition regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -15,9 +16,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_move IS
-'Maintenance: moves a batch of rows from the parent to their partition (internal)';
-
+-- Maintenance: merges a batch of rows from the parent into their packed day.
 CREATE FUNCTION zbxhist_internal.step_merge(parent regclass, day regclass) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -63,9 +62,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_merge IS
-'Maintenance: merges a batch of rows from the parent into their packed day (internal)';
-
+-- Maintenance: merges runs of an hour of which there are many.
 -- The worker that INSERTs start does the same, see src/maintenance/merger.c; what
 -- is in the way is gone by the next run.
 CREATE FUNCTION zbxhist_internal.step_merge_runs(parent regclass, runs regclass) RETURNS text
@@ -84,9 +81,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_merge_runs IS
-'Maintenance: merges runs of an hour of which there are many (internal)';
-
+-- Maintenance: deletes a batch of rows past retention from the parent itself.
 -- A parent of more than 1 GB is not cleaned row by row: its rows wait until all
 -- of them are past retention, and then one TRUNCATE takes them.
 CREATE FUNCTION zbxhist_internal.step_expire(parent regclass) RETURNS text
@@ -126,9 +121,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_expire IS
-'Maintenance: deletes a batch of rows past retention from the parent itself (internal)';
-
+-- Maintenance: notes for which partitions no row is in the parent.
 -- Finds out for which partitions, and tables of runs, the parent has no rows, so
 -- that inserts need not look there, see src/rows/stray.c.  What a transaction that
 -- did not know the partition yet puts into the parent is not to be seen before it
@@ -196,6 +189,3 @@ BEGIN
     RETURN 'done';
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.step_verify IS
-'Maintenance: notes for which partitions no row is in the parent (internal)';

@@ -1,5 +1,6 @@
 -- sql/operate/usage.sql
 
+-- The items that take most of a table, and what all items take.
 -- Packed days are counted by their directories.  What is not packed is counted
 -- row by row; of a table of more than 64 MB a sample is, and is_exact is false.
 CREATE FUNCTION zbxhist_internal.measure_items(parent regclass, from_clock bigint, to_clock bigint, max_items integer)
@@ -8,9 +9,8 @@ RETURNS TABLE (
     total_bytes bigint)
 LANGUAGE c STABLE ROWS 100 PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_item_usage';
 
-COMMENT ON FUNCTION zbxhist_internal.measure_items IS
-'The items that take most of a table, and what all items take (internal)';
-
+-- About what values of items that Zabbix has deleted take of packed days; null if it
+-- cannot be told which items there are.
 -- Directories of packed days are read, not values.  The share of some days stands
 -- for all: as many as 256 MB, one at least and ten at most, from the oldest to
 -- the newest, for the older a day is the more of its items are gone.
@@ -49,9 +49,6 @@ EXCEPTION WHEN data_corrupted OR index_corrupted THEN
     RETURN;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.measure_deleted IS
-'About what values of items that Zabbix has deleted take of packed days; null if it cannot be told which items there are (internal)';
 
 CREATE FUNCTION zbxhist.item_usage(
     parent regclass, from_clock integer DEFAULT NULL, to_clock integer DEFAULT NULL, max_items integer DEFAULT 100)

@@ -4,49 +4,32 @@
 -- table of postgres_fdw (src/packed/day/archive.c).  The other server needs one ordinary table,
 -- dist/archive/archive.sql, and no extension.
 
+-- Writes into the table of a day that was created in the same transaction the rows of
+-- another one, with the groups of a copy of that in the place of its own; 55006 while
+-- some transactions see other rows than others.
 CREATE FUNCTION zbxhist_internal.archive_rows(
-    day regclass,
-    new_day regclass,
-    copy uuid,
-    OUT rows bigint,
-    OUT groups bigint,
-    OUT version bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
+    day regclass, new_day regclass, copy uuid, OUT rows bigint, OUT groups bigint, OUT version bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.archive_rows(regclass, regclass, uuid) IS
-'Writes into the table of a day that was created in the same transaction the rows of another one, with the groups of a copy of that in the place of its own; 55006 while some transactions see other rows than others (internal)';
-
+-- Does the same with the groups that the rows of an archived day stand for, each of
+-- which is compared with its checksum.
 CREATE FUNCTION zbxhist_internal.unarchive_rows(
-    day regclass,
-    new_day regclass,
-    OUT rows bigint,
-    OUT groups bigint,
-    OUT version bigint)
-LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
-AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
+    day regclass, new_day regclass, OUT rows bigint, OUT groups bigint, OUT version bigint)
+LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_archive_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.unarchive_rows(regclass, regclass) IS
-'Does the same with the groups that the rows of an archived day stand for, each of which is compared with its checksum (internal)';
-
+-- What tells this database from others that may know the same copies of packed days.
 -- A restored dump, and a copy of the cluster that has become one of its own, know the
 -- copies of the database that they come from, which are not theirs to be removed.
-CREATE FUNCTION zbxhist_internal.archive_origin()
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.archive_origin() RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('%s/%s', (pg_control_system()).system_identifier, d.oid) FROM pg_database d WHERE d.datname = current_database()
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_origin() IS
-'What tells this database from others that may know the same copies of packed days (internal)';
-
+-- Why packed days of a managed table cannot be archived on a server, with the command
+-- that mends it; no row if they can.
 CREATE FUNCTION zbxhist_internal.why_no_archive(parent regclass, server name)
 RETURNS TABLE (code text, problem text, command text)
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT l.*
       FROM (SELECT CASE
                    WHEN s.oid IS NULL THEN ARRAY['42704', format('server "%s" does not exist', server),
@@ -69,17 +52,11 @@ AS $$
      WHERE n.a IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.why_no_archive(regclass, name) IS
-'Why packed days of a managed table cannot be archived on a server, with the command that mends it; no row if they can (internal)';
-
+-- Raises an error unless a policy may get this server for archived days, NULL: that
+-- which it has.
 CREATE FUNCTION zbxhist_internal.verify_archive(
-    policy zbxhist.parent_config,
-    archive_server name,
-    archive_after interval)
-RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    policy zbxhist.parent_config, archive_server name, archive_after interval) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     obstacle record;
 BEGIN
@@ -96,15 +73,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_archive(zbxhist.parent_config, name, interval) IS
-'Raises an error unless a policy may get this server for archived days, NULL: that which it has (internal)';
-
+-- The foreign table by which archived days of a managed table are read from a server;
+-- NULL if there is none.
 -- One for all tables of an owner: whose copy a row is, its column copy says.
-CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name)
-RETURNS regclass
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.archive_table(parent regclass, server name) RETURNS regclass
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT f.oid::regclass
       FROM pg_class k
       JOIN pg_class f ON f.relowner = k.relowner AND f.relnamespace = 'zbxhist_packed'::regnamespace
@@ -114,14 +87,10 @@ AS $$
      ORDER BY f.oid LIMIT 1
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_table(regclass, name) IS
-'The foreign table by which archived days of a managed table are read from a server; NULL if there is none (internal)';
-
-CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name)
-RETURNS regclass
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- The foreign table by which archived days of a managed table are read from a server,
+-- which is created if need be.
+CREATE FUNCTION zbxhist_internal.create_archive_table(parent regclass, server name) RETURNS regclass
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result   regclass := zbxhist_internal.archive_table(parent, server);
     new_name name;
@@ -139,17 +108,13 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.create_archive_table(regclass, name) IS
-'The foreign table by which archived days of a managed table are read from a server, which is created if need be (internal)';
-
 -- ---- days to be archived ----
 
+-- The packed days that the policy wants archived, oldest first.
 -- What is to be written anew, or to be made one with others, is so first.
 CREATE FUNCTION zbxhist_internal.archivable_days(parent regclass)
 RETURNS TABLE (day regclass, from_clock bigint, to_clock bigint, rows bigint)
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.day, d.from_clock, d.to_clock, d.nrows
       FROM zbxhist.parent_config c
       JOIN zbxhist.packed_day d ON d.parent = c.parent
@@ -165,30 +130,23 @@ AS $$
      ORDER BY d.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archivable_days(regclass) IS
-'The packed days that the policy wants archived, oldest first (internal)';
-
 -- ---- copying ----
 
+-- The next groups of a packed day that is being archived, for FROM.
 -- Groups have numbers in the order of the index, which archive_rows() counts again.
-CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.groups_to_copy(copy zbxhist.archive_copy, max_groups integer) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format('(SELECT first_itemid, first_clock, payload FROM %s '
                   'WHERE nrows > 0 AND (first_itemid, first_clock) > (%L::bigint, %L::integer) '
                   'ORDER BY first_itemid, first_clock LIMIT %s) AS d',
                   copy.day, copy.last_itemid, copy.last_clock, max_groups)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.groups_to_copy(zbxhist.archive_copy, integer) IS
-'The next groups of a packed day that is being archived, for FROM (internal)';
-
-CREATE FUNCTION zbxhist_internal.read_groups(INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Goes to the end of the next groups of a packed day that is being archived, of which
+-- it has an aggregate computed; a number of NULL: there are none.
+CREATE FUNCTION zbxhist_internal.read_groups(
+    INOUT copy zbxhist.archive_copy, max_groups integer, what text, OUT result text)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     found CONSTANT text[] := string_to_array(zbxhist_internal.execute_as_owner(copy.day, format(
         'SELECT concat_ws('','', count(*), (max(ARRAY[d.first_itemid, d.first_clock]))[1], '
@@ -202,14 +160,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.read_groups(zbxhist.archive_copy, integer, text) IS
-'Goes to the end of the next groups of a packed day that is being archived, of which it has an aggregate computed; a number of NULL: there are none (internal)';
-
+-- Sends some groups of a packed day to another server.
 -- What a transaction has sent that failed here may be there.
 CREATE FUNCTION zbxhist_internal.copy_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     before CONSTANT zbxhist.archive_copy := copy;
     part   CONSTANT record := zbxhist_internal.read_groups(copy, max_groups, 'sum(octet_length(d.payload))');
@@ -237,14 +191,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.copy_groups(zbxhist.archive_copy, integer) IS
-'Sends some groups of a packed day to another server (internal)';
-
+-- Has another server compute the checksum of some groups of a packed day, and compares
+-- it with that of those here.
 -- The other server computes its checksum: bytes that come back cost more than the way there.
 CREATE FUNCTION zbxhist_internal.compare_groups(INOUT copy zbxhist.archive_copy, max_groups integer)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     checksum CONSTANT text := 'sha256(string_agg(sha256(%s), ''''::bytea ORDER BY %s))';
     here record;
@@ -266,16 +217,14 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.compare_groups(zbxhist.archive_copy, integer) IS
-'Has another server compute the checksum of some groups of a packed day, and compares it with that of those here (internal)';
-
 -- ---- steps ----
 
+-- Puts a table in the place of a packed day's whose groups are those of its copy on
+-- another server, or does what has to be done before.
 -- As for a day that is written anew, the first call waits for what is running to end.
-CREATE FUNCTION zbxhist_internal.replace_by_copy(parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.replace_by_copy(
+    parent regclass, entry zbxhist.packed_day, INOUT copy zbxhist.archive_copy)
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     label   CONSTANT text := entry.day::text;
@@ -327,14 +276,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.replace_by_copy(regclass, zbxhist.packed_day, zbxhist.archive_copy) IS
-'Puts a table in the place of a packed day''s whose groups are those of its copy on another server, or does what has to be done before (internal)';
-
-CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Notes that a packed day is being copied to another server.
+CREATE FUNCTION zbxhist_internal.begin_copy(entry zbxhist.packed_day, server name) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF (SELECT count(*) FROM zbxhist.archive_copy c
          WHERE c.day = entry.day AND c.state = 'useless' AND c.begun_at > clock_timestamp() - interval '1 hour') > 1 THEN
@@ -349,16 +293,12 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.begin_copy(zbxhist.packed_day, name) IS
-'Notes that a packed day is being copied to another server (internal)';
-
+-- Copies a packed day to another server and reads it there from then on, or does a part
+-- of that: more, call again; wait, call again later.
 -- Each call does a part, in a transaction of its own.  The other server's commits come first: whatever
 -- happens, the day is here, or here and there.
-CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.archive_day(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     policy CONSTANT zbxhist.parent_config := zbxhist_internal.require_parent(parent);
     entry  zbxhist.packed_day;
@@ -407,14 +347,9 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_day(regclass, regclass) IS
-'Copies a packed day to another server and reads it there from then on, or does a part of that: more, call again; wait, call again later (internal)';
-
-CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Maintenance: archives a packed day that the policy wants archived.
+CREATE FUNCTION zbxhist_internal.step_archive(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- another run may have archived it, or the policy has been changed
     IF NOT EXISTS (SELECT FROM zbxhist_internal.archivable_days(step_archive.parent) a WHERE a.day = step_archive.day) THEN
@@ -424,12 +359,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_archive(regclass, regclass) IS
-'Maintenance: archives a packed day that the policy wants archived (internal)';
-
 CREATE PROCEDURE zbxhist.archive(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'archive', zbxhist_internal.days_to_unpack(parent, day));
@@ -439,11 +370,10 @@ $$;
 COMMENT ON PROCEDURE zbxhist.archive(regclass, date) IS
 'Moves what is packed of a UTC day of a managed table to its archive_server; can be broken off and repeated';
 
-CREATE FUNCTION zbxhist_internal.unarchive_day(parent regclass, day regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Writes an archived day anew, here, or does what has to be done before: more, call
+-- again; wait, call again later.
+CREATE FUNCTION zbxhist_internal.unarchive_day(parent regclass, day regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM zbxhist.packed_day d WHERE d.day = unarchive_day.day AND d.archive_copy IS NOT NULL) THEN
         RETURN 'done';
@@ -452,12 +382,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unarchive_day(regclass, regclass) IS
-'Writes an archived day anew, here, or does what has to be done before: more, call again; wait, call again later (internal)';
-
 CREATE PROCEDURE zbxhist.unarchive(parent regclass, day date)
-LANGUAGE plpgsql
-AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     CALL zbxhist_internal.next_transaction();
     CALL zbxhist_internal.repeat_each_by_hand(parent, 'unarchive', zbxhist_internal.days_to_unpack(parent, day));
@@ -469,12 +395,10 @@ COMMENT ON PROCEDURE zbxhist.unarchive(regclass, date) IS
 
 -- ---- what nothing needs any more ----
 
+-- The copies of packed days of a table that nothing needs any more.
 -- What was begun before this server was started a clone of it may have begun as well.
-CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass)
-RETURNS SETOF zbxhist.archive_copy
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.unneeded_copies(parent regclass) RETURNS SETOF zbxhist.archive_copy
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT c.*
       FROM zbxhist.archive_copy c
       LEFT JOIN zbxhist.parent_config p ON p.parent = c.parent
@@ -486,16 +410,11 @@ AS $$
                              WHERE d.day = c.day AND d.partition IS NULL AND d.archive_copy IS NULL))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unneeded_copies(regclass) IS
-'The copies of packed days of a table that nothing needs any more (internal)';
-
+-- Those of them that are to be removed now from the server that has them.
 -- Standbys may be behind, a backup may be restored to a time before, and a clone not have
 -- met its original yet, so that what others may need stays for a day.
-CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass)
-RETURNS SETOF zbxhist.archive_copy
-LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.copies_to_remove(parent regclass) RETURNS SETOF zbxhist.archive_copy
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT c.*
       FROM zbxhist_internal.unneeded_copies(copies_to_remove.parent) c
      WHERE c.origin = zbxhist_internal.archive_origin()
@@ -510,16 +429,11 @@ AS $$
      ORDER BY c.begun_at
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.copies_to_remove(regclass) IS
-'Those of them that are to be removed now from the server that has them (internal)';
-
+-- Has archived days of a table read by foreign tables that belong to its owner.
 -- Days whose foreign table is not there any more, or is not their owner's, get another;
 -- a server may have got another name.
-CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.mend_copies(parent regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place name;
     new_groups regclass;
@@ -545,14 +459,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.mend_copies(regclass) IS
-'Has archived days of a table read by foreign tables that belong to its owner (internal)';
-
-CREATE FUNCTION zbxhist_internal.unneeded_archive_tables()
-RETURNS SETOF regclass
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- The foreign tables of archives by which nothing is read any more, of owners whose
+-- rights one has.
+CREATE FUNCTION zbxhist_internal.unneeded_archive_tables() RETURNS SETOF regclass
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.oid::regclass
       FROM pg_class k
       JOIN pg_foreign_table t ON t.ftrelid = k.oid
@@ -564,26 +474,17 @@ AS $$
                         WHERE p.archive_server = s.srvname AND zbxhist_internal.archive_table(p.parent, s.srvname) = k.oid)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unneeded_archive_tables() IS
-'The foreign tables of archives by which nothing is read any more, of owners whose rights one has (internal)';
-
-CREATE FUNCTION zbxhist_internal.has_archive(parent regclass)
-RETURNS boolean
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Whether there is something to be looked after of archived days of a table.
+CREATE FUNCTION zbxhist_internal.has_archive(parent regclass) RETURNS boolean
+LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM zbxhist.archive_copy c WHERE c.parent = has_archive.parent)
         OR EXISTS (SELECT FROM zbxhist_internal.unneeded_archive_tables())
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_archive(regclass) IS
-'Whether there is something to be looked after of archived days of a table (internal)';
-
-CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Maintenance: removes a copy of a packed day that nothing needs any more from the
+-- server that has it: more, call again.
+CREATE FUNCTION zbxhist_internal.step_archive_clean(parent regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     started CONSTANT timestamptz := clock_timestamp();
     made  zbxhist.archive_copy;
@@ -618,11 +519,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_archive_clean(regclass) IS
-'Maintenance: removes a copy of a packed day that nothing needs any more from the server that has it: more, call again (internal)';
-
 -- ---- whether servers are there, and are the right ones ----
 
+-- Raises an error if the server that a packed day is archived on has no group of any
+-- day.
 -- What one of them has of some days of the table, be it not of this one.
 CREATE FUNCTION zbxhist_internal.require_right_archive(day regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -643,9 +543,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.require_right_archive IS
-'Raises an error if the server that a packed day is archived on has no group of any day (internal)';
-
+-- The foreign tables by which maintenance of a table looks whether archive servers are
+-- there.
 -- Each by one of the tables that use it.  One without connect_timeout is not asked:
 -- that could take minutes.
 CREATE FUNCTION zbxhist_internal.archives_to_reach(parent regclass) RETURNS SETOF regclass
@@ -659,18 +558,14 @@ LANGUAGE sql STABLE STRICT PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg
                                         WHERE c.groups = k.oid AND c.state = 'archived' ORDER BY c.parent LIMIT 1)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archives_to_reach IS
-'The foreign tables by which maintenance of a table looks whether archive servers are there (internal)';
-
+-- Whether a server says how long a connection to it is waited for.
 CREATE FUNCTION zbxhist_internal.has_timeout(server name) RETURNS boolean
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_foreign_server s, pg_options_to_table(s.srvoptions) o
                     WHERE s.srvname = server AND o.option_name = 'connect_timeout' AND o.option_value ~ '^[1-9]')
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.has_timeout IS
-'Whether a server says how long a connection to it is waited for (internal)';
-
+-- Maintenance: looks whether an archive server is there.
 -- By changing this database's mark there.  That a server is away is no failure of
 -- maintenance: it is noted for check() and metrics(), and nothing else.
 CREATE FUNCTION zbxhist_internal.step_archive_reach(parent regclass, groups regclass) RETURNS text
@@ -694,11 +589,9 @@ EXCEPTION WHEN sqlclient_unable_to_establish_sqlconnection OR connection_excepti
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.step_archive_reach IS
-'Maintenance: looks whether an archive server is there (internal)';
-
 -- ---- metrics ----
 
+-- What metrics() tells of archive servers.
 CREATE FUNCTION zbxhist_internal.archive_metrics() RETURNS jsonb
 LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_object('server', a.server, 'days', a.days, 'bytes', a.bytes,
@@ -711,16 +604,12 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS
              GROUP BY c.server) a
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_metrics IS
-'What metrics() tells of archive servers (internal)';
-
 -- ---- check ----
 
+-- The part of check that is about archived days.
 CREATE FUNCTION zbxhist_internal.check_archive(policy zbxhist.parent_config)
 RETURNS TABLE (severity text, code text, object text, message text, hint text)
-LANGUAGE sql VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'warning', 'archive_server', policy.parent::text,
            w.problem || ': no packed day of it can be archived there', w.command
       FROM zbxhist_internal.why_no_archive(policy.parent, policy.archive_server) w
@@ -775,6 +664,3 @@ AS $$
       JOIN pg_foreign_server f ON f.srvname = s.server
      WHERE NOT zbxhist_internal.has_timeout(f.srvname)
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.check_archive(zbxhist.parent_config) IS
-'The part of check that is about archived days (internal)';

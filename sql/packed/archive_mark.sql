@@ -12,11 +12,9 @@
 -- Below the mark, as (mark, a number below 0, copy), are the copies made under it: so whoever
 -- takes over finds those that nothing here knows.
 
-CREATE FUNCTION zbxhist_internal.archive_mark(groups regclass)
-RETURNS zbxhist.archive_mark
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- The mark that this database has on an archive server, noted here if there is none.
+CREATE FUNCTION zbxhist_internal.archive_mark(groups regclass) RETURNS zbxhist.archive_mark
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     result zbxhist.archive_mark;
 BEGIN
@@ -30,15 +28,11 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.archive_mark(regclass) IS
-'The mark that this database has on an archive server, noted here if there is none (internal)';
-
+-- Changes the mark on an archive server if it is this database's, and notes that here:
+-- more, call again.
 -- What is sent before the commit here, and may be there if that is lost, is noted before.
-CREATE FUNCTION zbxhist_internal.renew_mark(groups regclass)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.renew_mark(groups regclass) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own     CONSTANT zbxhist.archive_mark := zbxhist_internal.archive_mark(groups);
     changed text;
@@ -74,15 +68,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.renew_mark(regclass) IS
-'Changes the mark on an archive server if it is this database''s, and notes that here: more, call again (internal)';
-
+-- Whether the mark on an archive server is this database's.
 -- Until the transaction ends nobody else changes it.
-CREATE FUNCTION zbxhist_internal.holds_mark(groups regclass)
-RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.holds_mark(groups regclass) RETURNS boolean
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own CONSTANT zbxhist.archive_mark := zbxhist_internal.archive_mark(groups);
 BEGIN
@@ -93,25 +82,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.holds_mark(regclass) IS
-'Whether the mark on an archive server is this database''s (internal)';
-
-CREATE FUNCTION zbxhist_internal.place_below_mark(copy uuid)
-RETURNS bigint
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- The number under which a copy is listed on an archive server.
+CREATE FUNCTION zbxhist_internal.place_below_mark(copy uuid) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT -1 - (uuid_hash_extended(copy, 0) & 4611686018427387903)
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.place_below_mark(uuid) IS
-'The number under which a copy is listed on an archive server (internal)';
-
-CREATE FUNCTION zbxhist_internal.list_copy(copy zbxhist.archive_copy)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Lists a copy of a packed day on the archive server as one of this database.
+CREATE FUNCTION zbxhist_internal.list_copy(copy zbxhist.archive_copy) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM zbxhist_internal.unlist_copy(copy);
     PERFORM zbxhist_internal.execute_as_owner(copy.groups, format(
@@ -120,29 +99,20 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.list_copy(zbxhist.archive_copy) IS
-'Lists a copy of a packed day on the archive server as one of this database (internal)';
-
-CREATE FUNCTION zbxhist_internal.unlist_copy(copy zbxhist.archive_copy)
-RETURNS void
-LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+-- Takes a copy off the list on the archive server.
+CREATE FUNCTION zbxhist_internal.unlist_copy(copy zbxhist.archive_copy) RETURNS void
+LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT zbxhist_internal.execute_as_owner(copy.groups, format(
                'DELETE FROM %s WHERE copy = %L::uuid AND number = %s',
                copy.groups, (zbxhist_internal.archive_mark(copy.groups)).mark, zbxhist_internal.place_below_mark(copy.copy)))
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.unlist_copy(zbxhist.archive_copy) IS
-'Takes a copy off the list on the archive server (internal)';
-
+-- Makes this database the one that an archive server is of, with all copies there of
+-- those that it was of before.
 -- What those that had it before have made and nothing here knows is removed as what nothing
 -- needs.  The mark stays the one that the former has, who sees so that it is another's.
-CREATE FUNCTION zbxhist_internal.take_mark(parent regclass, groups regclass)
-RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+CREATE FUNCTION zbxhist_internal.take_mark(parent regclass, groups regclass) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own       CONSTANT zbxhist.archive_mark := zbxhist_internal.archive_mark(groups);
     new_token CONSTANT bytea := uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid());
@@ -174,6 +144,3 @@ BEGIN
     PERFORM zbxhist_internal.list_copy(c) FROM zbxhist.archive_copy c WHERE c.groups = take_mark.groups;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.take_mark(regclass, regclass) IS
-'Makes this database the one that an archive server is of, with all copies there of those that it was of before (internal)';

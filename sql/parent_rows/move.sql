@@ -1,13 +1,13 @@
 -- sql/parent_rows/move.sql
 
+-- Moves one batch of rows between a managed table and its partition, in the order of
+-- itemid.
 CREATE FUNCTION zbxhist_internal.move_rows(
     source regclass, target regclass, from_clock bigint, to_clock bigint, after_itemid bigint, max_rows integer,
     OUT moved bigint, OUT duplicates bigint, OUT last_itemid bigint, OUT done boolean)
 LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'zbxhist_move_rows';
 
-COMMENT ON FUNCTION zbxhist_internal.move_rows IS
-'Moves one batch of rows between a managed table and its partition, in the order of itemid (internal)';
-
+-- Moves the next batch of rows and keeps count of it.
 -- The position is kept in parent_state, so each call is a transaction of its
 -- own and a pass that was broken off costs nothing but its last batch.  Without
 -- clocks all rows are moved, and there is no position: each batch begins with
@@ -61,8 +61,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.move_batch IS 'Moves the next batch of rows and keeps count of it (internal)';
-
+-- Moves the rows that wait in a parent to their partitions and, with move_existing,
+-- creates the partitions of older ones.
 CREATE PROCEDURE zbxhist_internal.move_waiting(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,9 +89,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.move_waiting IS
-'Moves the rows that wait in a parent to their partitions and, with move_existing, creates the partitions of older ones (internal)';
-
+-- Merges the rows that wait in a parent into their packed days.
 CREATE PROCEDURE zbxhist_internal.merge_waiting(parent regclass)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -112,9 +110,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON PROCEDURE zbxhist_internal.merge_waiting IS
-'Merges the rows that wait in a parent into their packed days (internal)';
-
+-- Deletes a bounded number of rows past retention from the parent itself, in the order
+-- of itemid.
 CREATE FUNCTION zbxhist_internal.delete_expired(
     parent regclass, cutoff bigint, after_itemid bigint, max_rows integer, OUT deleted bigint, OUT last_itemid bigint,
     OUT done boolean)
@@ -148,6 +145,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.delete_expired IS
-'Deletes a bounded number of rows past retention from the parent itself, in the order of itemid (internal)';

@@ -1,5 +1,7 @@
 -- sql/parent_rows/waiting.sql
 
+-- The newest or oldest clock in a range among the rows of the parent itself; NULL if
+-- there is none.
 -- A table of terabytes is not read for this: its index (itemid, clock) is
 -- walked from item to item, and of each item only the outermost row in the
 -- range is looked at, see src/rows/item_index.c.
@@ -7,9 +9,7 @@ CREATE FUNCTION zbxhist_internal.waiting_clock(parent regclass, from_clock bigin
 RETURNS bigint
 LANGUAGE c VOLATILE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'zbxhist_waiting_clock';
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_clock IS
-'The newest or oldest clock in a range among the rows of the parent itself; NULL if there is none (internal)';
-
+-- Rows in the parent itself: counted if they are few and may be read, else estimated.
 CREATE FUNCTION zbxhist_internal.waiting_rows(parent regclass, OUT rows bigint, OUT exact boolean)
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -24,9 +24,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_rows IS
-'Rows in the parent itself: counted if they are few and may be read, else estimated (internal)';
-
+-- Rows of the parent itself in a clock range; NULL if it is too large to be counted by
+-- the way.
 CREATE FUNCTION zbxhist_internal.count_waiting(parent regclass, from_clock bigint, to_clock bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -37,9 +36,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.count_waiting IS
-'Rows of the parent itself in a clock range; NULL if it is too large to be counted by the way (internal)';
-
+-- The partitions whose rows may wait in the parent, newest first.
 CREATE FUNCTION zbxhist_internal.waiting_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -68,9 +65,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.waiting_partitions IS
-'The partitions whose rows may wait in the parent, newest first (internal)';
-
+-- The packed days whose rows wait in the parent and are to be merged now, newest first.
 -- In a parent of more than 1 GB, whose rows from before the set-up may be millions
 -- of items, one look in an hour is enough: late rows can be read where they are.
 -- To merge a few rows of many items is to write the whole day, so when that has
@@ -110,6 +105,3 @@ BEGIN
          ORDER BY d.from_clock DESC;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.waiting_days IS
-'The packed days whose rows wait in the parent and are to be merged now, newest first (internal)';

@@ -1,5 +1,6 @@
 -- sql/partitions/take_off.sql
 
+-- The partitions whose whole range is past retention, oldest first.
 CREATE FUNCTION zbxhist_internal.expired_partitions(parent regclass) RETURNS SETOF regclass
 LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT p.partition
@@ -9,9 +10,8 @@ LANGUAGE sql VOLATILE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
      ORDER BY p.from_clock
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.expired_partitions IS
-'The partitions whose whole range is past retention, oldest first (internal)';
-
+-- Makes a partition a table of its own, in another schema if one is given, and returns
+-- the time that it waited for its lock.
 -- Its constraint zbxhist_clock stays, and says of what time its rows are.  In the
 -- other schema there may be a table or index of its name, a partition of another
 -- parent maybe: then it gets a number.
@@ -46,9 +46,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.detach_partition IS
-'Makes a partition a table of its own, in another schema if one is given, and returns the time that it waited for its lock (internal)';
-
+-- Drops a partition or packed day, or detaches a partition, and logs it.
 CREATE FUNCTION zbxhist_internal.take_off(
     parent regclass, relation regclass, action text, schema_name name, message text DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -77,6 +75,3 @@ BEGIN
                                         concat_ws(', ', message, CASE action WHEN 'detach' THEN format('now table %s', relation) END));
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.take_off IS
-'Drops a partition or packed day, or detaches a partition, and logs it (internal)';

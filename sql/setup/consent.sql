@@ -1,10 +1,11 @@
 -- sql/setup/consent.sql
 
+-- What is lost by the retention that setup brings: rows that the next maintenance
+-- deletes, and storage periods of items that are longer.
 CREATE FUNCTION zbxhist_internal.setup_losses(
     policies zbxhist.parent_config[], formers zbxhist.parent_config[], overridden boolean)
 RETURNS TABLE (parent regclass, action text, detail text, wants_consent boolean)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 9 SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     brought record;
     longer  record;
@@ -60,12 +61,10 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.setup_losses IS
-'What is lost by the retention that setup brings: rows that the next maintenance deletes, and storage periods of items that are longer (internal)';
-
+-- Says how much the next maintenance will delete by a policy just set, and warns if
+-- partitions are long for its retention.
 CREATE FUNCTION zbxhist_internal.announce_deletion(policy zbxhist.parent_config) RETURNS void
-LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres
-AS $$
+LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $$
 DECLARE
     keeps CONSTANT record := zbxhist_internal.effective_retention(policy.parent, policy.retention);
     lost  CONSTANT text := zbxhist_internal.describe_deletion(policy.parent, keeps.retention);
@@ -91,9 +90,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.announce_deletion IS
-'Says how much the next maintenance will delete by a policy just set, and warns if partitions are long for its retention (internal)';
-
+-- Raises an error if setup would have something deleted, with the call that agrees to
+-- that; with dry_run, only says so.
 CREATE FUNCTION zbxhist_internal.ask_consent(losses text[], dry_run boolean, command text)
 RETURNS TABLE (parent regclass, action text, detail text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
@@ -112,6 +110,3 @@ BEGIN
     RETURN NEXT;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.ask_consent IS
-'Raises an error if setup would have something deleted, with the call that agrees to that; with dry_run, only says so (internal)';

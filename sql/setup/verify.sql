@@ -1,14 +1,14 @@
 -- sql/setup/verify.sql
 
+-- A command of the extension zbxhist_migrate, after the one that creates that if it is
+-- not there.
 CREATE FUNCTION zbxhist_internal.migrate_command(command text) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
     SELECT CASE WHEN EXISTS (SELECT FROM pg_extension e WHERE e.extname = 'zbxhist_migrate') THEN command
                 ELSE 'CREATE EXTENSION zbxhist_migrate; ' || command END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.migrate_command IS
-'A command of the extension zbxhist_migrate, after the one that creates that if it is not there (internal)';
-
+-- Raises an error unless the table can become a managed one.
 -- Everything that keeps a table from becoming a parent, said before anything
 -- is changed.
 CREATE FUNCTION zbxhist_internal.verify_table(parent regclass) RETURNS void
@@ -64,9 +64,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_table IS
-'Raises an error unless the table can become a managed one (internal)';
-
+-- Raises an error if TimescaleDB or pg_partman looks after the table.
 -- The catalogs of TimescaleDB and pg_partman are looked at only if they are
 -- there, so nothing here depends on them; and only if they are tables of those
 -- extensions: anybody could have a view of such a name.
@@ -94,9 +92,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_not_in_other_care IS
-'Raises an error if TimescaleDB or pg_partman looks after the table (internal)';
-
+-- Why a table has not the columns itemid and clock as Zabbix has them, with the code of
+-- that error and what mends it; NULL if it has them.
 CREATE FUNCTION zbxhist_internal.column_problem(parent regclass, OUT problem text, OUT state text, OUT remedy text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -144,9 +141,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.column_problem IS
-'Why a table has not the columns itemid and clock as Zabbix has them, with the code of that error and what mends it; NULL if it has them (internal)';
-
+-- Raises an error unless the table has the columns itemid and clock as Zabbix has them.
 CREATE FUNCTION zbxhist_internal.verify_columns(parent regclass) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -159,9 +154,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_columns IS
-'Raises an error unless the table has the columns itemid and clock as Zabbix has them (internal)';
-
+-- Raises an error unless new values can be stored as a policy says.
 -- What has been done to a table since is told by check(); it is in the way of no
 -- other change of its policy.
 CREATE FUNCTION zbxhist_internal.verify_ingest(policy zbxhist.parent_config) RETURNS void
@@ -195,9 +188,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_ingest IS
-'Raises an error unless new values can be stored as a policy says (internal)';
-
+-- Raises an error unless the interval can be that of a partition.
 CREATE FUNCTION zbxhist_internal.verify_interval(partition_interval interval) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -227,9 +218,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_interval(interval) IS
-'Raises an error unless the interval can be that of a partition (internal)';
-
+-- Raises an error unless the options given to setup make sense; NULL: not given.
 -- All of them, whether a table is found for them or not: they are kept for the
 -- tables that an upgrade of Zabbix creates later.
 CREATE FUNCTION zbxhist_internal.verify_options(options zbxhist.managed_schema, never_pack boolean) RETURNS void
@@ -256,9 +245,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_options IS
-'Raises an error unless the options given to setup make sense; NULL: not given (internal)';
-
+-- Raises an error unless the values of a policy make sense.
 CREATE FUNCTION zbxhist_internal.verify_policy(policy zbxhist.parent_config) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -281,9 +268,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_policy IS
-'Raises an error unless the values of a policy make sense (internal)';
-
+-- Raises an error unless an argument of that name can be a retention.
 CREATE FUNCTION zbxhist_internal.verify_retention(retention interval, name text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -297,9 +282,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention IS
-'Raises an error unless an argument of that name can be a retention (internal)';
-
+-- Raises an error unless retention can do that with the partitions of a table.
 CREATE FUNCTION zbxhist_internal.verify_retention_action(parent regclass, action text, schema_name name) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -321,9 +304,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_retention_action IS
-'Raises an error unless retention can do that with the partitions of a table (internal)';
-
+-- Raises an error unless a policy may get this precision of times, NULL: that which it
+-- has.
 -- What has been rounded stays so: nobody gets it by accident.
 CREATE FUNCTION zbxhist_internal.verify_time_precision(
     policy zbxhist.parent_config, time_precision text, time_precision_after interval, accept_rounding boolean)
@@ -357,9 +339,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_time_precision IS
-'Raises an error unless a policy may get this precision of times, NULL: that which it has (internal)';
-
+-- Raises an error if values of deleted items cannot be dropped from a table, or the
+-- word is none.
 CREATE FUNCTION zbxhist_internal.verify_deleted_items(parent regclass, deleted_items text) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -379,9 +360,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION zbxhist_internal.verify_deleted_items IS
-'Raises an error if values of deleted items cannot be dropped from a table, or the word is none (internal)';
-
+-- Raises an error unless a policy may leave out clocks like that.
 CREATE FUNCTION zbxhist_internal.verify_clock_limits(
     max_age interval, max_ahead interval, out_of_range text, any_clock boolean) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -403,6 +382,3 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION zbxhist_internal.verify_clock_limits IS
-'Raises an error unless a policy may leave out clocks like that (internal)';
