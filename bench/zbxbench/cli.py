@@ -7,6 +7,7 @@ import sys
 
 from . import (
     archive,
+    changes,
     day,
     entropy,
     housekeeper,
@@ -45,6 +46,7 @@ EXPERIMENTS = (
     peers,
     shared_times,
     runs,
+    changes,
     pack,
     archive,
     pgbench,

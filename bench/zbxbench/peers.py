@@ -11,7 +11,7 @@ import tempfile
 
 from . import peers_data, peers_stores, periods, plots, results, spread
 from .experiment import bench
-from .peers_base import HOUR, ITEMS, NEWEST, TOTAL, WEEK, Question
+from .peers_base import ABOVE, HOUR, HOURS, ITEMS, NEWEST, TOTAL, WEEK, Question
 from .progress import Progress, say
 
 NAME = "peers"
@@ -23,6 +23,8 @@ QUESTIONS = {
     ITEMS: "50 items' week by hour",
     NEWEST: "newest of each item",
     TOTAL: "sum of all",
+    ABOVE: "sum of all above a value",
+    HOURS: "sums of all by hour",
 }
 MANY = 50
 # of what is shown for one data set only
@@ -70,6 +72,8 @@ def questions_of(data, number):
         Question(ITEMS, many, data.start, data.stop),
         Question(NEWEST, data.items, data.start, data.stop),
         Question(TOTAL, data.items, data.start, data.stop),
+        Question(ABOVE, data.items, data.start, data.stop, data.middle),
+        Question(HOURS, data.items, data.start, data.stop),
     ]
 
 
@@ -93,25 +97,15 @@ def differ(mine, others):
     )
 
 
-class Answers:
-    """The answers to one question, each compared with the first one."""
-
-    def __init__(self, question, problems):
-        self.question = question
-        self.problems = problems
-        self.first = None
-
-    def note(self, store, rows, where):
-        """One store's answer."""
-        if self.first is None:
-            self.first = (store, rows)
-            return
-        other, expected = self.first
-        unit = max(store.unit, other.unit)
-        kind = self.question.kind
+def compare(question, answers, where, problems):
+    """Notes which of the answers, by store, are not those of the first store."""
+    (first, expected), *others = answers
+    for store, rows in others:
+        unit = max(store.unit, first.unit)
+        kind = question.kind
         if differ(numbers(rows, kind, unit), numbers(expected, kind, unit)):
-            self.problems.append(
-                "%s: %s, %s: another answer than %s" % (store.NAME, where, kind, other.NAME)
+            problems.append(
+                "%s: %s, %s: another answer than %s" % (store.NAME, where, kind, first.NAME)
             )
 
 
@@ -134,14 +128,19 @@ def load(store, data):
 def ask(stores, runs, data, number, problems):
     """One round, of which number -1 warms up: each question of all stores, in shuffled order."""
     for question in questions_of(data, number):
-        answers = Answers(question, problems)
+        answers = {}
         for place in random.Random(number).sample(range(len(stores)), len(stores)):
-            seconds, cpu, rows = stores[place].ask(question)
-            answers.note(stores[place], rows, data.dataset.name)
+            answer = stores[place].ask(question)
+            if answer is None:
+                continue
+            seconds, cpu, answers[place] = answer
             if number >= 0:
                 found = runs[place]["questions"][question.kind]
                 found["ms"].append(1000 * seconds)
                 found["cpu_ms"].append(1000 * cpu)
+        # PostgreSQL's own answers are the first
+        given = [(stores[place], answers[place]) for place in sorted(answers)]
+        compare(question, given, data.dataset.name, problems)
 
 
 def measure(stores, data, rounds, problems, progress):
@@ -171,6 +170,7 @@ def summarize(run):
         "questions": {
             kind: {name: spread.spread(found[name]) for name in found}
             for kind, found in run["questions"].items()
+            if found["ms"]
         },
     }
 
@@ -222,6 +222,8 @@ def show_questions(result, names, found):
                 [names[store]]
                 + [
                     "%.2f / %.2f" % tuple(asked[kind][key]["median"] for key in ("cpu_ms", "ms"))
+                    if kind in asked
+                    else "-"
                     for kind in QUESTIONS
                 ]
             )
@@ -287,6 +289,12 @@ def draw_bars(axes, groups, found, figure):
     plots.logarithmic_y(axes)
 
 
+def cpu_of(entry, kind):
+    """CPU ms of a question, at least what a bar can show."""
+    asked = entry["questions"].get(kind)
+    return max(asked["cpu_ms"]["median"], 0.01) if asked else 0.01
+
+
 def draw(result, stem):
     """Bytes of all data sets above, questions of one of them below."""
     found = by_store(result)
@@ -305,7 +313,7 @@ def draw(result, stem):
         below,
         QUESTIONS,
         found,
-        lambda store, kind: max(found[store][name]["questions"][kind]["cpu_ms"]["median"], 0.01),
+        lambda store, kind: cpu_of(found[store][name], kind),
     )
     below.set_ylabel("CPU ms, %s" % labels()[name])
     for store in found:

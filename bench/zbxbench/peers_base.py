@@ -3,15 +3,19 @@
 from typing import NamedTuple
 
 HOUR, WEEK, ITEMS, NEWEST, TOTAL = "hour", "week by hour", "items by hour", "newest", "total"
+# which no store has ready: every value is looked at
+ABOVE, HOURS = "total above", "total by hour"
 
 
 class Question(NamedTuple):
-    """What is asked: of some items, of clocks from start (included) to stop (not)."""
+    """What is asked: of some items, of clocks from start (included) to stop (not); values
+    above a number."""
 
     kind: str
     items: list
     start: int
     stop: int
+    above: float = 0.0
 
 
 class Terms(NamedTuple):
@@ -67,7 +71,7 @@ class Contender:
         raise NotImplementedError
 
     def ask(self, question):
-        """Seconds, seconds of CPU, rows."""
+        """Seconds, seconds of CPU, rows; None if it cannot be asked that."""
         raise NotImplementedError
 
     def clear(self):

@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import re
+import statistics
 import subprocess
 import sys
 from typing import NamedTuple
@@ -44,7 +45,8 @@ class Day(NamedTuple):
 
 
 class Data(NamedTuple):
-    """A data set, made: values of all days, items, the hours that have values, begin and end."""
+    """A data set, made: values of all days, items, the hours that have values, begin and end, and
+    a value that half of the others are above."""
 
     dataset: datasets.Dataset
     days: list
@@ -53,6 +55,7 @@ class Data(NamedTuple):
     hours: list
     start: int
     stop: int
+    middle: float
 
 
 def recorded(table):
@@ -103,11 +106,12 @@ def make(dataset, items, limit, directory):
         days = write_recording(dataset, directory)
     else:
         days = write_generated(dataset, items, limit, directory)
-    seen, hours, values = set(), set(), 0
+    seen, hours, values = set(), set(), []
     for day in days:
-        for itemid, clock, _, _ in day.rows():
+        for itemid, clock, value, _ in day.rows():
             seen.add(int(itemid))
-            values += 1
+            values.append(float(value))
             hours.add(int(clock) // periods.HOUR * periods.HOUR)
     stop = max(hours) + periods.HOUR
-    return Data(dataset, days, values, sorted(seen), sorted(hours), min(hours), stop)
+    middle = statistics.median_low(values)
+    return Data(dataset, days, len(values), sorted(seen), sorted(hours), min(hours), stop, middle)

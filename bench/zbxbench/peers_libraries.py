@@ -6,7 +6,7 @@ import shutil
 import tempfile
 
 from . import counters, peers_worker
-from .peers_base import HOUR, NEWEST, TOTAL, Contender, Terms, files_bytes, where
+from .peers_base import ABOVE, HOUR, HOURS, NEWEST, TOTAL, Contender, Terms, files_bytes, where
 
 
 class Library(Contender):
@@ -155,6 +155,13 @@ class ClickHouse(Library):
             return "SELECT itemid, argMax(value, %s) FROM %s GROUP BY itemid" % (self.LATEST, name)
         if question.kind == TOTAL:
             return "SELECT sum(value) FROM " + name
+        if question.kind == ABOVE:
+            return "SELECT sum(value) FROM %s WHERE value > %r" % (name, question.above)
+        if question.kind == HOURS:
+            return "SELECT %s AS hour, sum(value), count() FROM %s GROUP BY hour" % (
+                self.BUCKET,
+                name,
+            )
         return (
             "SELECT itemid, %s AS hour, avg(value), min(value), max(value) FROM %s WHERE %s "
             "GROUP BY itemid, hour" % (self.BUCKET, name, self.condition(question))
@@ -260,6 +267,13 @@ class DuckDb(Library):
             )
         if question.kind == TOTAL:
             return "SELECT sum(value) FROM " + self.table
+        if question.kind == ABOVE:
+            return "SELECT sum(value) FROM %s WHERE value > %r" % (self.table, question.above)
+        if question.kind == HOURS:
+            return (
+                "SELECT clock // 3600 * 3600 AS hour, sum(value), count(*) FROM %s GROUP BY hour"
+                % self.table
+            )
         return (
             "SELECT itemid, clock // 3600 * 3600 AS hour, avg(value), min(value), max(value) "
             "FROM %s WHERE %s GROUP BY itemid, hour" % (self.table, where(question))

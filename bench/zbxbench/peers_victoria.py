@@ -10,7 +10,18 @@ import urllib.parse
 
 from . import periods
 from .peer import Peer
-from .peers_base import HOUR, ITEMS, NEWEST, TOTAL, WEEK, Contender, Terms, files_bytes
+from .peers_base import (
+    ABOVE,
+    HOUR,
+    HOURS,
+    ITEMS,
+    NEWEST,
+    TOTAL,
+    WEEK,
+    Contender,
+    Terms,
+    files_bytes,
+)
 
 
 class VictoriaMetrics(Peer, Contender):
@@ -141,9 +152,13 @@ class VictoriaMetrics(Peer, Contender):
                 "start": question.start,
                 "end": "%.3f" % (question.stop - 0.001),
             }
-        if question.kind in (WEEK, ITEMS):
+        if question.kind in (WEEK, ITEMS, HOURS):
+            totals = " or ".join(
+                'label_set(sum(%s_over_time(%s[1h])), "rollup", "%s")' % (each, self.table, each)
+                for each in ("sum", "count")
+            )
             return "/api/v1/query_range", {
-                "query": "rollup(%s[1h])" % series,
+                "query": totals if question.kind == HOURS else "rollup(%s[1h])" % series,
                 "start": "%.3f" % (question.start + periods.HOUR - 0.001),
                 "end": "%.3f" % (question.stop - 0.001),
                 "step": "1h",
@@ -161,6 +176,9 @@ class VictoriaMetrics(Peer, Contender):
         }
 
     def ask(self, question):
+        # sum_gt_over_time is newer than Debian's package
+        if question.kind == ABOVE:
+            return None
         path, parameters = self.query(question)
         cpu, started = self.cpu(), time.perf_counter()
         answer = self.request(path, **parameters)
@@ -182,14 +200,14 @@ class VictoriaMetrics(Peer, Contender):
             return [[series["value"][1]] for series in found]
         if question.kind == NEWEST:
             return [[series["metric"]["itemid"], series["value"][1]] for series in found]
-        places = {"avg": 2, "min": 3, "max": 4}
+        names = ("sum", "count") if question.kind == HOURS else ("avg", "min", "max")
         hours = {}
         for series in found:
-            itemid, place = series["metric"]["itemid"], places[series["metric"]["rollup"]]
+            key = () if question.kind == HOURS else (series["metric"]["itemid"],)
             for moment, value in series["values"]:
                 clock = int(moment) + 1 - periods.HOUR
-                row = hours.setdefault((itemid, clock), [itemid, clock, None, None, None])
-                row[place] = value
+                row = hours.setdefault((*key, clock), [*key, clock] + [None] * len(names))
+                row[len(key) + 1 + names.index(series["metric"]["rollup"])] = value
         return list(hours.values())
 
     def stop(self):
