@@ -180,10 +180,12 @@ OBJS = \
 	src/plan/prune.o \
 	src/plan/range_scan.o \
 	src/plan/select.o \
+	src/plan/series.o \
 	src/plan/stand_in.o \
 	src/plan/statistics.o \
 	src/read/aggregates.o \
 	src/read/double_total.o \
+	src/read/edge_total.o \
 	src/read/heap_source.o \
 	src/read/item_usage.o \
 	src/read/numbers.o \

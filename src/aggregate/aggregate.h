@@ -30,6 +30,8 @@ typedef struct AggregateQuery
 	List	   *parts;			/* IntList: a TotalPart for each */
 	List	   *sources;		/* IntList: which input, or -1 */
 	List	   *others;			/* IntList: another one, see PART_ANY, or -1 */
+	List	   *times;			/* Vars whose order first and last values are
+								 * of; NIL: there are none of these */
 } AggregateQuery;
 
 /* members of the plan's custom_private */
@@ -55,9 +57,10 @@ typedef enum AggregatePrivate
 								 * of relation 1, the packed table */
 	AGGREGATE_LOCAL,			/* conditions on each packed row */
 	AGGREGATE_FILTER,			/* the same for EXPLAIN */
-	AGGREGATE_PARTIALS			/* IntList of bools: whether all participants
+	AGGREGATE_PARTIALS,			/* IntList of bools: whether all participants
 								 * of a parallel query run an input, each for
 								 * a part of its rows, or only one does */
+	AGGREGATE_TIMES				/* see AggregateQuery */
 } AggregatePrivate;
 
 /* members of AGGREGATE_PLACES; columns of the input are counted from 1 */

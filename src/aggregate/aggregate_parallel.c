@@ -54,6 +54,11 @@ NumericsOf(Total *total, TotalKind kind, int *n)
 		*n = total->u.s.squares.other != NULL ? 1 : 0;
 		return &total->u.s.squares.other;
 	}
+	if (kind == TOTAL_FIRST || kind == TOTAL_LAST)
+	{
+		*n = total->u.e.number != NULL ? 1 : 0;
+		return &total->u.e.number;
+	}
 	if (kind == TOTAL_NUMERIC && total->u.n.other_sum != NULL)
 		*n = 3;
 	return &total->u.n.other_min;

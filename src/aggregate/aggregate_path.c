@@ -465,7 +465,8 @@ Consider(PlannerInfo *root, RelOptInfo *input, List *clauses,
 		!ZbxhistReadAggregateQuery(root, clauses, target, query))
 		return NULL;
 	choice->target = target;
-	choice->columns = AddColumns(AddColumns(NIL, query->keys), query->inputs);
+	choice->columns = AddColumns(AddColumns(AddColumns(NIL, query->keys),
+											query->inputs), query->times);
 	choice->relid =
 		planner_rt_fetch(choice->tables.packed->relid, root)->relid;
 	return SetPackedConditions(choice) ? choice : NULL;

@@ -125,7 +125,10 @@ MakePrivate(const AggregateChoice *choice, List **exprs)
 									ForExplain(choice->exact, packed->relid),
 									choice->local));
 	result = lappend(result, ForExplain(choice->filter, packed->relid));
-	return lappend(result, choice->partials);
+	return list_concat(result,
+					   list_make2(choice->partials,
+								  ZbxhistPlaceColumns(query->times,
+													  choice->columns)));
 }
 
 /*

@@ -5,7 +5,8 @@
  *
  * Grouping keys are expressions of itemid and clock, of GROUP BY or DISTINCT; what they compute is
  * left to the executor.  Aggregates are count, min, max, sum and avg of
- * numbers, variance, stddev, bool_and and bool_or, with or without FILTER.  All functions have to be PostgreSQL's own and not volatile: they
+ * numbers, variance, stddev, bool_and and bool_or, with or without FILTER, and
+ * (array_agg(number ORDER BY clock, ns))[1], or with DESC.  All functions have to be PostgreSQL's own and not volatile: they
  * are called less often than for each row, and in another order.  What is
  * done with the results, and HAVING, is the executor's.  Whatever is not
  * understood makes the query none of these.
@@ -14,14 +15,17 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "aggregate/aggregate.h"
 #include "aggregate/clock_keys.h"
@@ -208,6 +212,23 @@ GetKind(Oid type)
 }
 
 /*
+ * KindFor says as what values of a type are added up for a part of a total.
+ */
+static TotalKind
+KindFor(TotalPart part, Oid type)
+{
+	TotalKind	kind = GetKind(type);
+
+	if (part == PART_COUNT)
+		return TOTAL_COUNT;
+	if (part == PART_FIRST || part == PART_LAST)
+		return part == PART_FIRST ? TOTAL_FIRST : TOTAL_LAST;
+	if (part >= PART_VAR_POP)
+		return kind == TOTAL_DOUBLE ? TOTAL_DEVIATIONS : TOTAL_SQUARES;
+	return kind;
+}
+
+/*
  * AddInput returns the index of an expression among the inputs, adding it if
  * need be.
  */
@@ -215,17 +236,16 @@ static int
 AddInput(AggregateQuery *query, Node *expr, TotalPart part)
 {
 	bool		is_sum = part == PART_SUM || part == PART_AVG;
-	bool		is_square = part >= PART_VAR_POP;
-	TotalKind	kind = part == PART_COUNT ? TOTAL_COUNT : GetKind(exprType(expr));
+	TotalKind	kind = KindFor(part, exprType(expr));
 	int			n = 0;
 	ListCell   *lc;
 
-	if (is_square)
-		kind = kind == TOTAL_DOUBLE ? TOTAL_DEVIATIONS : TOTAL_SQUARES;
 	foreach(lc, query->inputs)
 	{
+		TotalKind	other = list_nth_int(query->kinds, n);
+
 		if (equal(lfirst(lc), expr) &&
-			(list_nth_int(query->kinds, n) >= TOTAL_SQUARES) == is_square)
+			(kind < TOTAL_SQUARES ? other < TOTAL_SQUARES : other == kind))
 			break;
 		n++;
 	}
@@ -323,6 +343,19 @@ AddAggregateInputs(AggregateQuery *query, const Aggref *aggref, TotalPart part,
 }
 
 /*
+ * AddAggregate adds an aggregate of inputs.
+ */
+static void
+AddAggregate(AggregateQuery *query, Aggref *aggref, TotalPart part, int source,
+			 int other)
+{
+	query->aggrefs = lappend(query->aggrefs, aggref);
+	query->parts = lappend_int(query->parts, part);
+	query->sources = lappend_int(query->sources, source);
+	query->others = lappend_int(query->others, other);
+}
+
+/*
  * ReadAggregate takes an aggregate; returns false if it is not one of ours.
  */
 static bool
@@ -351,10 +384,83 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 	source = AddAggregateInputs(query, aggref, part, expr, &other);
 	if (part == PART_ROWS && source >= 0)
 		part = PART_COUNT;
-	query->aggrefs = lappend(query->aggrefs, aggref);
-	query->parts = lappend_int(query->parts, part);
-	query->sources = lappend_int(query->sources, source);
-	query->others = lappend_int(query->others, other);
+	AddAggregate(query, aggref, part, source, other);
+	return true;
+}
+
+/* ---- first and last values ---- */
+
+/*
+ * FirstElementOf returns the call of array_agg whose first element a node is, or NULL.
+ */
+static Aggref *
+FirstElementOf(Node *node)
+{
+	const SubscriptingRef *element = (const SubscriptingRef *) node;
+	const Const *number;
+
+	if (!IsA(element, SubscriptingRef) || !IsA(element->refexpr, Aggref) ||
+		((Aggref *) element->refexpr)->aggfnoid != F_ARRAY_AGG_ANYNONARRAY ||
+		element->refassgnexpr != NULL || element->reflowerindexpr != NIL ||
+		list_length(element->refupperindexpr) != 1)
+		return NULL;
+	number = linitial(element->refupperindexpr);
+	return IsA(number, Const) && !number->constisnull &&
+		DatumGetInt32(number->constvalue) == 1 ?
+		(Aggref *) element->refexpr : NULL;
+}
+
+/*
+ * OrderOf says whether an aggregate is of rows in the order of clock, or of clock and
+ * another integer, from the first or the last one on, and adds these columns to a list;
+ * PART_ROWS if neither.
+ */
+static TotalPart
+OrderOf(const AggregateQuery *query, const Aggref *aggref, List **times)
+{
+	TotalPart	result = PART_ROWS;
+	ListCell   *lc;
+
+	foreach(lc, aggref->aggorder)
+	{
+		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Var		   *var = (Var *) get_sortgroupclause_expr((SortGroupClause *) clause,
+														   aggref->args);
+		bool		is_last = get_op_opfamily_strategy(clause->sortop,
+													   INTEGER_BTREE_FAM_OID) ==
+			BTGreaterStrategyNumber;
+		TotalPart	part = is_last ? PART_LAST : PART_FIRST;
+
+		if (!IsA(var, Var) || var->varno != query->rti ||
+			var->vartype != INT4OID || var->varattno <= 0 ||
+			(*times == NIL && var->varattno != query->clock) ||
+			list_length(*times) == 2 || clause->nulls_first != is_last ||
+			(result != PART_ROWS && result != part))
+			return PART_ROWS;
+		result = part;
+		*times = lappend(*times, var);
+	}
+	return result;
+}
+
+/*
+ * ReadEdge takes an aggregate of which the first element is asked for, a number.
+ */
+static bool
+ReadEdge(AggregateQuery *query, Aggref *aggref)
+{
+	Node	   *expr = (Node *) linitial_node(TargetEntry, aggref->args)->expr;
+	List	   *times = NIL;
+	TotalPart	part = OrderOf(query, aggref, &times);
+
+	if (part == PART_ROWS || aggref->aggdistinct != NIL ||
+		aggref->aggfilter != NULL || aggref->agglevelsup > 0 ||
+		GetKind(exprType(expr)) == TOTAL_COUNT || !ZbxhistIsUsable(expr) ||
+		!IsOfColumns(query, expr) ||
+		(query->times != NIL && !equal(query->times, times)))
+		return false;
+	query->times = times;
+	AddAggregate(query, aggref, part, AddInput(query, expr, part), -1);
 	return true;
 }
 
@@ -366,11 +472,18 @@ ReadAggregate(AggregateQuery *query, Aggref *aggref)
 static bool
 is_not_result(Node *node, AggregateQuery *query)
 {
+	Aggref	   *array;
+
 	if (node == NULL)
 		return false;
+	array = FirstElementOf(node);
+	if (array != NULL)
+		return !list_member(query->aggrefs, array) && !ReadEdge(query, array);
+	/* of an array there is no more than that element */
 	if (IsA(node, Aggref))
-		return !list_member(query->aggrefs, node) &&
-			!ReadAggregate(query, (Aggref *) node);
+		return ((Aggref *) node)->aggorder != NIL ||
+			(!list_member(query->aggrefs, node) &&
+			 !ReadAggregate(query, (Aggref *) node));
 	if (list_member(query->keys, node))
 		return false;
 	if (IsA(node, Var) || IsA(node, SubPlan) ||

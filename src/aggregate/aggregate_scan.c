@@ -114,17 +114,19 @@ InitGroupKeys(AggregateScanState *state)
 
 /*
  * InitSource says where an input has its values from: a column, or the rows of a
- * column for which conditions on columns hold.
+ * column for which conditions on columns hold; not so first and last values, which
+ * may be null.
  */
 static void
-InitSource(AggregateScanState *state, InputSource *source, Node *expr)
+InitSource(AggregateScanState *state, InputSource *source, TotalKind kind,
+		   Node *expr)
 {
 	const CaseExpr *choice = (const CaseExpr *) expr;
 	const Const *otherwise;
 	const CaseWhen *when;
 
 	source->value = expr;
-	if (!IsA(expr, CaseExpr) || choice->arg != NULL ||
+	if (kind >= TOTAL_FIRST || !IsA(expr, CaseExpr) || choice->arg != NULL ||
 		list_length(choice->args) != 1)
 		return;
 	when = linitial_node(CaseWhen, choice->args);
@@ -148,6 +150,7 @@ InitInputs(AggregateScanState *state)
 	List	   *kinds = list_nth(state->private, AGGREGATE_KINDS);
 	List	   *sums = list_nth(state->private, AGGREGATE_SUMS);
 
+	state->times = list_nth(state->private, AGGREGATE_TIMES);
 	state->inputs = InitExprs(state, exprs, &state->table.ninputs);
 	state->table.inputs = palloc0(sizeof(GroupInput) *
 								  Max(state->table.ninputs, 1));
@@ -161,7 +164,8 @@ InitInputs(AggregateScanState *state)
 		input->type = exprType(list_nth(exprs, i));
 		input->wants_sum = list_nth_int(sums, i);
 		if (state->role != AGGREGATE_COMBINE)
-			InitSource(state, &state->sources[i], list_nth(exprs, i));
+			InitSource(state, &state->sources[i], input->kind,
+					   list_nth(exprs, i));
 	}
 }
 

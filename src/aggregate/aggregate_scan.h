@@ -73,6 +73,8 @@ typedef struct AggregateScanState
 	ExprState **inputs;
 	InputSource *sources;		/* of inputs */
 	bool		has_filters;	/* some of them have a filter */
+	List	   *times;			/* of first and last values: columns of the
+								 * input */
 	ExprContext *econtext;		/* for rows of the input */
 	TupleTableSlot *input;		/* a row of packed days */
 	TupleTableSlot *key_input;	/* itemid and clock only */
@@ -100,6 +102,7 @@ typedef struct AggregateScanState
 	Oid			day;
 	const DayReader *reader;	/* whose it is */
 	bool		by_column;		/* rows need not be made */
+	const LayoutColumn *ns;		/* NULL: times are not of it */
 	bool	   *wanted_packed;	/* for inputs only, and their filters */
 	bool	   *wanted_filter;	/* for inputs and filter */
 	int			nwanted;		/* size of both */

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -216,6 +217,12 @@ WantInputs(AggregateScanState *state)
 		state->nwanted = npacked;
 	}
 	memset(state->wanted_packed, false, sizeof(bool) * npacked);
+	if (state->by_column && state->times != NIL)
+	{
+		state->wanted_packed[0] = true;
+		if (state->ns != NULL)
+			state->wanted_packed[state->ns->packed] = true;
+	}
 	if (!state->by_column)
 		ZbxhistAddPackedWanted(state->reader->map, state->wanted_packed);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
@@ -254,6 +261,23 @@ FindSource(const AggregateScanState *state, InputSource *source)
 }
 
 /*
+ * FindOrderColumns finds the second column of the order of first and last values; returns
+ * false if it is not ns.
+ */
+static bool
+FindOrderColumns(AggregateScanState *state)
+{
+	const DayLayout *layout = state->reader->layout;
+
+	state->ns = NULL;
+	if (list_length(state->times) < 2)
+		return true;
+	state->ns = FindInputColumn(state, lsecond_node(Var, state->times)->varattno,
+								INT4OID);
+	return layout->ns >= 0 && state->ns == &layout->columns[layout->ns];
+}
+
+/*
  * EnterAggregatedDay finds out how the day in hand is added up.
  */
 static void
@@ -262,7 +286,7 @@ EnterAggregatedDay(AggregateScanState *state)
 	state->reader = state->scan->open.reader;
 	state->by_column = (state->filter == NULL ||
 						FindFilterColumns(state, state->filter)) &&
-		(state->local == NULL || state->is_filter);
+		(state->local == NULL || state->is_filter) && FindOrderColumns(state);
 	for (int i = 0; state->by_column && i < state->table.ninputs; i++)
 		state->by_column = FindSource(state, &state->sources[i]);
 	WantInputs(state);

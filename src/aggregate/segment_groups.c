@@ -28,6 +28,29 @@
 /* ---- a row ---- */
 
 /*
+ * SetEdgeTime sets the time of a row by which it may be the first or the last.
+ */
+static void
+SetEdgeTime(const AggregateScanState *state, TupleTableSlot *slot,
+			EdgeTotal *edge)
+{
+	int64		times[2] = {0, 0};
+	ListCell   *lc;
+
+	foreach(lc, state->times)
+	{
+		bool		isnull;
+		Datum		time = slot_getattr(slot, lfirst_node(Var, lc)->varattno,
+										&isnull);
+
+		times[foreach_current_index(lc)] =
+			ZbxhistEdgeTime(DatumGetInt32(time), isnull);
+	}
+	edge->clock = times[0];
+	edge->ns = times[1];
+}
+
+/*
  * ZbxhistAggregateRow adds a row of the input, whose memory the caller frees.
  */
 void
@@ -37,7 +60,9 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 	KeyValues  *keys = &state->first;
 	MemoryContext old;
 	ValueGroup *group;
+	EdgeTotal	edge;
 
+	SetEdgeTime(state, slot, &edge);
 	econtext->ecxt_outertuple = slot;
 	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	for (int i = 0; i < state->table.nkeys; i++)
@@ -50,7 +75,13 @@ ZbxhistAggregateRow(AggregateScanState *state, TupleTableSlot *slot)
 		bool		isnull;
 		Datum		value = ExecEvalExpr(state->inputs[i], econtext, &isnull);
 
-		if (!isnull)
+		if (input->kind >= TOTAL_FIRST)
+		{
+			ZbxhistSetEdgeValue(&edge, value, isnull, input->type);
+			ZbxhistAddEdge(&group->totals[i], input->kind, &edge, 1,
+						   state->table.context);
+		}
+		else if (!isnull)
 			ZbxhistTotalAdd(&group->totals[i], input->kind, value, input->type,
 							state->table.context);
 	}
@@ -327,6 +358,51 @@ DecodeInputs(AggregateScanState *state, bool wants_clocks, bool is_filtered,
 }
 
 /*
+ * PackedValue returns the value of a row's column.
+ */
+static Datum
+PackedValue(const LayoutColumn *column, const SegmentRows *rows, int row,
+			bool *isnull)
+{
+	*isnull = false;
+	return column->packed < 0 ? Int64GetDatum(rows->itemid) :
+		ZbxhistPackedDatum(column, &rows->columns[column->packed], row, isnull);
+}
+
+/*
+ * AddEdgeRows adds rows of a segment, of which the first or the last value counts: that
+ * of the first or last clock, and of the least or greatest ns of these.
+ */
+static void
+AddEdgeRows(const AggregateScanState *state, int i, ValueGroup *group,
+			const SegmentRows *rows, int from, int to)
+{
+	const GroupInput *input = &state->table.inputs[i];
+	const LayoutColumn *column = state->sources[i].column;
+	int			step = input->kind == TOTAL_FIRST ? 1 : -1;
+	int			edge_row = step > 0 ? from : to - 1;
+	int64		clock = rows->columns[0].ints[edge_row];
+
+	for (int row = edge_row; row >= from && row < to &&
+		 rows->columns[0].ints[row] == clock; row += step)
+	{
+		EdgeTotal	edge = {.clock = clock};
+		Datum		value;
+		bool		isnull;
+
+		if (state->ns != NULL)
+		{
+			value = PackedValue(state->ns, rows, row, &isnull);
+			edge.ns = ZbxhistEdgeTime(DatumGetInt32(value), isnull);
+		}
+		value = PackedValue(column, rows, row, &isnull);
+		ZbxhistSetEdgeValue(&edge, value, isnull, input->type);
+		ZbxhistAddEdge(&group->totals[i], input->kind, &edge, 1,
+					   state->table.context);
+	}
+}
+
+/*
  * AddSameRows adds rows of a segment to a group.
  */
 static void
@@ -351,7 +427,9 @@ AddSameRows(AggregateScanState *state, ValueGroup *group,
 			first = source->places[from];
 			next = source->places[to];
 		}
-		if (column->packed < 0)
+		if (input->kind >= TOTAL_FIRST)
+			AddEdgeRows(state, i, group, rows, from, to);
+		else if (column->packed < 0)
 			ZbxhistTotalAddSame(&group->totals[i], input->kind, rows->itemid,
 								next - first);
 		else

@@ -315,11 +315,11 @@ ImplyFromResult(Query *query, const Var *column, Query *subquery,
 /* ---- equalities ---- */
 
 /*
- * IsKeyOfParent says whether an expression is the itemid or the clock of a
+ * ZbxhistIsKeyOfParent says whether an expression is the itemid or the clock of a
  * parent of the query.
  */
-static bool
-IsKeyOfParent(const Query *query, Node *expr)
+bool
+ZbxhistIsKeyOfParent(const Query *query, Node *expr)
 {
 	const Var  *var = (const Var *) expr;
 	const RangeTblEntry *rte;
@@ -355,7 +355,7 @@ ImplyFromEquality(Query *query, Node *column, Node *other)
 	if (!IsA(var, Var) || var->varlevelsup != 0)
 		return;
 	rte = rt_fetch(var->varno, query->rtable);
-	if (rte->rtekind == RTE_SUBQUERY && IsKeyOfParent(query, column))
+	if (rte->rtekind == RTE_SUBQUERY && ZbxhistIsKeyOfParent(query, column))
 		ImplyFromResult(query, (Var *) column, rte->subquery, var->varattno);
 }
 
@@ -369,7 +369,7 @@ ImplyFromIn(Query *query, SubLink *in, OpExpr *equality)
 	const Param *result = lsecond(equality->args);
 
 	if (IsA(result, Param) && result->paramkind == PARAM_SUBLINK &&
-		IsKeyOfParent(query, column))
+		ZbxhistIsKeyOfParent(query, column))
 		ImplyFromResult(query, (Var *) column, (Query *) in->subselect,
 						result->paramid);
 }

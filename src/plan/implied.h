@@ -10,7 +10,12 @@
 
 #include "nodes/parsenodes.h"
 
+/* implied.c */
 extern List *ZbxhistGetConjuncts(const Query *query);
+extern bool ZbxhistIsKeyOfParent(const Query *query, Node *expr);
 extern void ZbxhistImplyConditions(Query *query);
+
+/* series.c */
+extern bool ZbxhistImplyOfSeries(Node *node, Query *query);
 
 #endif							/* ZBXHIST_IMPLIED_H */

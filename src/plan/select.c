@@ -369,6 +369,8 @@ FindNarrowings(Node *node, List **narrowings)
 		return false;
 	ZbxhistTakeIntervals(query);
 	ZbxhistGroupBelow(query);
+	if (list_length(query->rtable) > 1)
+		(void) ZbxhistImplyOfSeries((Node *) query->jointree, query);
 	ZbxhistImplyConditions(query);
 	if (query->rowMarks == NIL &&
 		(query->jointree->quals != NULL || list_length(query->rtable) > 1 ||

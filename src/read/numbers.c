@@ -75,3 +75,18 @@ ZbxhistCopyNumeric(Numeric number)
 	memcpy(result, number, VARSIZE(number));
 	return result;
 }
+
+/*
+ * ZbxhistReplaceNumber puts a copy of a number in owner in place of *place.
+ */
+void
+ZbxhistReplaceNumber(Numeric *place, Datum number, MemoryContext owner)
+{
+	Numeric		old = *place;
+	MemoryContext before = MemoryContextSwitchTo(owner);
+
+	*place = ZbxhistCopyNumeric(DatumGetNumeric(number));
+	MemoryContextSwitchTo(before);
+	if (old != NULL)
+		pfree(old);
+}

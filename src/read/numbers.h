@@ -14,5 +14,7 @@ extern bool ZbxhistNumericToUnsigned(Datum number, uint64 *result);
 extern Numeric ZbxhistUnsignedToNumeric(uint64 number);
 extern Numeric ZbxhistWideToNumeric(uint64 high, uint64 low);
 extern Numeric ZbxhistCopyNumeric(Numeric number);
+extern void ZbxhistReplaceNumber(Numeric *place, Datum number,
+								 MemoryContext owner);
 
 #endif							/* ZBXHIST_NUMBERS_H */

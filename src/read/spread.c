@@ -65,17 +65,10 @@ Magnitude(int64 number)
 static void
 AddOther(SquareTotal *s, Datum squares, MemoryContext owner)
 {
-	Numeric		old = s->other;
-	MemoryContext before;
-
-	if (old != NULL)
-		squares = DirectFunctionCall2(numeric_add, NumericGetDatum(old),
+	if (s->other != NULL)
+		squares = DirectFunctionCall2(numeric_add, NumericGetDatum(s->other),
 									  squares);
-	before = MemoryContextSwitchTo(owner);
-	s->other = ZbxhistCopyNumeric(DatumGetNumeric(squares));
-	MemoryContextSwitchTo(before);
-	if (old != NULL)
-		pfree(old);
+	ZbxhistReplaceNumber(&s->other, squares, owner);
 }
 
 /*

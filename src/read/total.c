@@ -121,21 +121,6 @@ AddUnsigneds(Total *total, uint64 min, uint64 max, uint64 sum_low,
 }
 
 /*
- * ReplaceNumber puts a copy of a number in owner in place of *place.
- */
-static void
-ReplaceNumber(Numeric *place, Datum number, MemoryContext owner)
-{
-	Numeric		old = *place;
-	MemoryContext before = MemoryContextSwitchTo(owner);
-
-	*place = ZbxhistCopyNumeric(DatumGetNumeric(number));
-	MemoryContextSwitchTo(before);
-	if (old != NULL)
-		pfree(old);
-}
-
-/*
  * AddOtherNumerics adds count numerics that are no unsigned integers of 64
  * bits.
  */
@@ -151,20 +136,21 @@ AddOtherNumerics(Total *total, Datum min, Datum max, Datum sum, int64 count,
 	total->count += count;
 	if (n->other_sum == NULL)
 	{
-		ReplaceNumber(&n->other_min, min, owner);
-		ReplaceNumber(&n->other_max, max, owner);
-		ReplaceNumber(&n->other_sum, sum, owner);
+		ZbxhistReplaceNumber(&n->other_min, min, owner);
+		ZbxhistReplaceNumber(&n->other_max, max, owner);
+		ZbxhistReplaceNumber(&n->other_sum, sum, owner);
 		return;
 	}
 	if (!DatumGetBool(DirectFunctionCall2(numeric_lt,
 										  NumericGetDatum(n->other_min), min)))
-		ReplaceNumber(&n->other_min, min, owner);
+		ZbxhistReplaceNumber(&n->other_min, min, owner);
 	if (!DatumGetBool(DirectFunctionCall2(numeric_gt,
 										  NumericGetDatum(n->other_max), max)))
-		ReplaceNumber(&n->other_max, max, owner);
-	ReplaceNumber(&n->other_sum,
-				  DirectFunctionCall2(numeric_add, NumericGetDatum(n->other_sum),
-									  sum), owner);
+		ZbxhistReplaceNumber(&n->other_max, max, owner);
+	ZbxhistReplaceNumber(&n->other_sum,
+						 DirectFunctionCall2(numeric_add,
+											 NumericGetDatum(n->other_sum), sum),
+						 owner);
 }
 
 /*
@@ -411,6 +397,10 @@ ZbxhistTotalMerge(Total *total, TotalKind kind, const Total *other,
 			total->count += other->count;
 			ZbxhistDeviationsMerge(&total->u.s, &other->u.s);
 			break;
+		case TOTAL_FIRST:
+		case TOTAL_LAST:
+			ZbxhistAddEdge(total, kind, &other->u.e, other->count, owner);
+			break;
 	}
 }
 
@@ -490,6 +480,8 @@ ZbxhistTotalResult(const Total *total, TotalKind kind, TotalPart part, Oid type,
 	*isnull = total->count == 0;
 	if (*isnull)
 		return (Datum) 0;
+	if (part == PART_FIRST || part == PART_LAST)
+		return ZbxhistEdgeArray(&total->u.e, type);
 	if (kind == TOTAL_INT)
 		return IntResult(total, part, type);
 	if (kind == TOTAL_DOUBLE)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * total.h
- *	  Count, least, greatest and sum of the values of a group.
+ *	  Count, least, greatest, sum, first and last of the values of a group.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,9 @@ typedef enum TotalKind
 	TOTAL_DOUBLE,
 	TOTAL_NUMERIC,
 	TOTAL_SQUARES,				/* of integers and numerics (spread.c) */
-	TOTAL_DEVIATIONS			/* of doubles */
+	TOTAL_DEVIATIONS,			/* of doubles */
+	TOTAL_FIRST,				/* numbers (edge_total.c) */
+	TOTAL_LAST
 } TotalKind;
 
 /* what of it is asked for */
@@ -36,6 +38,8 @@ typedef enum TotalPart
 	PART_ANY,					/* bool_or and bool_and, of two totals: how
 								 * many */
 	PART_EVERY,					/* are true, and how many are false */
+	PART_FIRST,					/* an array that begins with it */
+	PART_LAST,
 	PART_VAR_POP,				/* from here on of squares or deviations, and
 								 * of */
 	PART_VAR_SAMP,				/* the values' sum */
@@ -74,15 +78,27 @@ typedef struct NumericTotal
 	Numeric		other_sum;
 } NumericTotal;
 
+/* a value and the time of its row */
+typedef struct EdgeTotal
+{
+	int64		clock;			/* null is the greatest */
+	int64		ns;
+	Datum		value;			/* but for a numeric */
+	Numeric		number;
+	bool		isnull;
+} EdgeTotal;
+
 typedef struct Total
 {
-	int64		count;			/* values that are not null */
+	int64		count;			/* values that are not null; of first and last
+								 * ones all */
 	union
 	{
 		DoubleTotal d;
 		IntTotal	i;
 		NumericTotal n;
 		SpreadTotal s;
+		EdgeTotal	e;
 	}			u;
 } Total;
 
@@ -92,6 +108,14 @@ extern void ZbxhistAddDoubles(Total *total, const double *values, int n);
 extern void ZbxhistAddDoubleStats(Total *total, const SegmentStats *stats);
 extern void ZbxhistMergeDoubles(Total *total, const Total *other);
 extern double ZbxhistDoubleSum(const DoubleTotal *d);
+
+/* edge_total.c */
+extern int64 ZbxhistEdgeTime(int32 time, bool isnull);
+extern void ZbxhistSetEdgeValue(EdgeTotal *edge, Datum value, bool isnull,
+								Oid type);
+extern void ZbxhistAddEdge(Total *total, TotalKind kind, const EdgeTotal *edge,
+						   int64 count, MemoryContext owner);
+extern Datum ZbxhistEdgeArray(const EdgeTotal *edge, Oid type);
 
 /* total.c */
 extern void ZbxhistTotalAdd(Total *total, TotalKind kind, Datum value,

@@ -43,6 +43,8 @@ BEGIN
         END IF;
         IF line ~ 'Foreign Scan' THEN
             RETURN NEXT 'Foreign Scan';
+        ELSIF line ~ 'Hash Cond.* = s.t' THEN
+            RETURN NEXT 'Hash of the series';
         ELSIF is_below AND line ~ 'Zbxhist|Group Key|Packed Cond' THEN
             RETURN NEXT regexp_replace(ltrim(line), '\$[0-9]|\(InitPlan [0-9]+\)\.col1', 'items');
         END IF;
@@ -67,6 +69,29 @@ SELECT nodes('SELECT i.name, h.clock, count(*) FROM history h JOIN items i USING
 SELECT nodes('SELECT count(*), count(h.clock) FROM items i LEFT JOIN history h ON i.itemid = h.itemid AND h.clock < 86400');
 SELECT nodes('SELECT i.name, count(*) FROM history h JOIN items i USING (itemid) WHERE h.clock BETWEEN 180000 AND 190000 GROUP BY 1');
 SELECT nodes('SELECT count(DISTINCT value) FROM history WHERE clock < 86400');
+
+-- the first and last value of groups: in one step
+SELECT nodes('SELECT itemid, clock / 3600, (array_agg(value ORDER BY clock, ns))[1], (array_agg(value ORDER BY clock DESC, ns DESC))[1], max(value), count(*) FROM history WHERE clock < 100000 GROUP BY 1, 2 HAVING (array_agg(value ORDER BY clock, ns))[1] < 100');
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock DESC))[1]::text, (array_agg(ns ORDER BY clock))[1] + 1, (array_agg(itemid ORDER BY clock))[1], (array_agg(value * 2 ORDER BY clock))[1] FROM history_uint WHERE value > 100 GROUP BY 1');
+SELECT nodes('SELECT (array_agg(value ORDER BY clock, ns))[1], count(*) FROM history WHERE itemid = 1 AND clock < 0');
+-- with rows: of more of the array than that, in another order, of some of the rows
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock, ns))[1], array_agg(value ORDER BY clock, ns) FROM history WHERE clock < 86400 GROUP BY 1');
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock, ns))[2] FROM history WHERE clock < 86400 GROUP BY 1');
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock, ns DESC))[1] FROM history WHERE clock < 86400 GROUP BY 1');
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock NULLS FIRST))[1] FROM history WHERE clock < 86400 GROUP BY 1');
+SELECT nodes('SELECT itemid, (array_agg(value ORDER BY clock) FILTER (WHERE value > 50))[1] FROM history WHERE clock < 86400 GROUP BY 1');
+-- intervals of a series: joined by a hash
+SELECT nodes('SELECT s.t, avg(h.value), count(h.value) FROM generate_series(0, 100000, 3600) s(t) LEFT JOIN history h ON h.itemid = 3 AND h.clock >= s.t AND h.clock < s.t + 3600 GROUP BY s.t');
+SELECT nodes('SELECT s.t, count(*) FROM generate_series(50000, 100000, 600) s(t) JOIN history h ON h.itemid IN (3, 4) AND h.clock > s.t - 600 AND s.t >= h.clock GROUP BY s.t');
+SELECT nodes('SELECT s.t, count(*) FROM generate_series(0, 100000, 3600) s(t), history h WHERE h.itemid = 3 AND h.clock BETWEEN s.t + 100 AND s.t + 399 GROUP BY s.t');
+-- compared with each: intervals that overlap
+SELECT nodes('SELECT s.t, count(h.value) FROM generate_series(0, 100000, 3600) s(t) LEFT JOIN history h ON h.itemid = 3 AND h.clock >= s.t AND h.clock <= s.t + 3600 GROUP BY s.t');
+-- rows of the transaction's own
+BEGIN;
+SELECT format('INSERT INTO %1$s.history VALUES (1, 3599, 10, 999), (1, 3600, 11, -1), (3, 7199, 12, 0); UPDATE %1$s.history SET value = 13 WHERE itemid = 2 AND clock < 4000; DELETE FROM %1$s.history WHERE itemid = 4 AND clock BETWEEN 3000 AND 4000', s) FROM unnest('{aggregate_steps,aggregate_steps_plain}'::text[]) s \gexec
+SELECT nodes('SELECT itemid, clock / 3600, (array_agg(value ORDER BY clock, ns))[1], (array_agg(value ORDER BY clock DESC, ns DESC))[1] FROM history WHERE clock < 86400 GROUP BY 1, 2');
+SELECT nodes('SELECT s.t, avg(h.value) FROM generate_series(0, 80000, 1800) s(t) LEFT JOIN history h ON h.itemid = 1 AND h.clock >= s.t AND h.clock < s.t + 1800 GROUP BY s.t');
+ROLLBACK;
 
 DROP SCHEMA aggregate_steps CASCADE;
 DROP SCHEMA aggregate_steps_plain CASCADE;

@@ -99,6 +99,15 @@ SELECT number, name, estimate, real FROM (
 -- plans that differ
 SELECT number, name, plan_of(with_place(query, place, 'fresh.history')) AS fresh, plan_of(with_place(query, place, 'analyzed.history')) AS analyzed FROM statement, place
  WHERE plan_of(with_place(query, place, 'fresh.history')) <> plan_of(with_place(query, place, 'analyzed.history')) ORDER BY number, name;
+-- a worker that plans, which knows nothing yet, estimates the same as this session
+CREATE TABLE estimate AS SELECT number, name, with_place(query, place, 'fresh.history') AS query, estimate_of(with_place(query, place, 'fresh.history')) AS known FROM statement, place;
+ALTER FUNCTION estimate_of PARALLEL SAFE;
+BEGIN;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SELECT count(set_config(name, 'on', true)) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
+SELECT plan_of('SELECT estimate_of(query) FROM estimate') LIKE 'Gather%' AS by_worker;
+SELECT number, name, known, estimate_of(query) AS estimate FROM estimate WHERE estimate_of(query) <> known;
+ROLLBACK;
 -- what is planned without a query
 CLUSTER fresh.history_p19700103_0000 USING history_p19700103_0000_pkey;
 -- a session that knows nothing yet estimates the same
@@ -110,4 +119,4 @@ SET client_min_messages = warning;
 SET zbxhist.allow_packed_drop = on;
 DROP SCHEMA fresh, analyzed CASCADE;
 DROP FUNCTION with_place, estimate_of, count_of, plan_of;
-DROP TABLE plain, items, statement, place;
+DROP TABLE plain, items, statement, place, estimate;

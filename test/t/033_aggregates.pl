@@ -215,6 +215,47 @@ sub aggregate
 	return "$aggregate FILTER (WHERE $condition)";
 }
 
+# The first or the last value of a group of one item's rows, as that alone can be told.
+sub edge
+{
+	my $order = one_of('clock', 'clock, ns', 'clock, ns');
+	$order = join ', ', map { "$_ DESC" } split /, /, $order if rand() < 0.5;
+	my $number = rand() < 0.9 ? 1 : 2;
+	my $value =
+	  one_of('value', 'value', 'value', 'ns', 'itemid', 'clock / 7');
+	return "(array_agg($value ORDER BY $order))[$number]";
+}
+
+# Aggregates of the intervals of a series of clocks, with rows or without; T is the table.
+sub series
+{
+	my $first = 80_000 + int rand 200_000;
+	my $step = one_of(600, 3600, 7200, 50_000);
+	my $last = $first + $step * int rand 20;
+	my ($lower, $upper) = @{
+		one_of(
+			[ 's.t', "s.t + $step" ],
+			[ 's.t', 's.t + ' . int(rand() * 2 * $step) ],
+			[ "s.t - $step", 's.t' ],
+			[ 's.t + 100', "s.t + $step + " . int rand 200 ])
+	};
+	my @conditions = (
+		'h.itemid ' . one_of('= 3', '= 6', 'IN (1, 7)'),
+		one_of("h.clock >= $lower", "$lower <= h.clock", "h.clock > $lower"),
+		one_of("h.clock < $upper", "$upper >= h.clock"));
+	my $on = join ' AND ', reverse @conditions;
+	my $series = "generate_series($first, $last, $step) s(t)";
+	my $from = one_of(
+		"$series LEFT JOIN T h ON $on",
+		"$series JOIN T h ON $on",
+		"T h RIGHT JOIN $series ON $on",
+		"$series, T h WHERE $on",
+		"$series LEFT JOIN T h ON $on WHERE "
+		  . one_of('h.ns > 100 OR h.ns IS NULL', "s.t > $first"));
+	return
+	  "SELECT s.t, count(*), count(h.itemid), max(h.value), min(h.clock) FROM $from GROUP BY s.t";
+}
+
 # A graph of first or last values, as Zabbix asks for it, or something like that;
 # T is the table.
 sub graph
@@ -373,7 +414,7 @@ for my $number (1 .. $queries / 2)
 for my $number (1 .. $queries / 4)
 {
 	my $table = one_of(sort keys %type);
-	my $graph = graph($table =~ /^history_text/);
+	my $graph = rand() < 0.3 ? series() : graph($table =~ /^history_text/);
 	my $managed = $graph =~ s/\bT\b/$table/gr;
 	my $plain = $graph =~ s/\bT\b/plain.$table/gr;
 	push @script, qq{SELECT compare(\$q\$$managed\$q\$, \$q\$$plain\$q\$);};
@@ -384,8 +425,12 @@ for my $number (1 .. $queries)
 	my $table = one_of(sort keys %type);
 	my $is_text = $table =~ /^history_text/;
 	my @keys = map { key() } 1 .. int rand 3;
-	my $list = join ', ', @keys,
-	  map { aggregate($table) } 1 .. 1 + int rand 4;
+	my $list = join ', ', @keys, map {
+		(grep { $_ eq 'itemid' } @keys)
+		  && rand() < 0.2
+		  ? edge()
+		  : aggregate($table)
+	} 1 .. 1 + int rand 4;
 	my $rest = where($is_text);
 	$rest .= ' GROUP BY ' . join ', ', @keys if @keys;
 	$rest .= ' HAVING count(*) > 3' if rand() < 0.1;
