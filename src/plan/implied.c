@@ -13,12 +13,7 @@
  *
  * What the subquery gives are items and clocks for which its WHERE holds, so it
  * holds for those of h as well.  PostgreSQL draws no such conclusion and reads h
- * as a whole, or looks for each row of the subquery in all children.  Likewise,
- * the clocks of
- *
- *	   WHERE (itemid, clock, ns) IN (VALUES (5, 100, 7), (6, 101, 8))
- *
- * are between the first and the last of the list.
+ * as a whole, or looks for each row of the subquery in all children.
  *
  * A condition that follows is added to WHERE if the equality is ANDed there, or
  * in the condition of an inner join: then it holds for all rows of the result,
@@ -45,14 +40,6 @@
 #include "compat.h"
 #include "plan/clock_bounds.h"
 #include "plan/implied.h"
-#include "read_integer.h"
-
-/* the first and last of some numbers */
-typedef struct Extent
-{
-	int64		first;
-	int64		last;
-} Extent;
 
 /* ---- conditions that are ANDed ---- */
 
@@ -191,51 +178,6 @@ AddCondition(Query *query, Node *condition)
 }
 
 /*
- * AddLimit adds the comparison of a clock with a number.
- */
-static void
-AddLimit(Query *query, const Var *clock, int strategy, int64 number)
-{
-	Oid			operator = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID,
-											   INT4OID, strategy);
-	Const	   *limit = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								  Int32GetDatum((int32) number), false, true);
-
-	/* no clock is beyond */
-	if (number < PG_INT32_MIN || number > PG_INT32_MAX)
-		return;
-	AddCondition(query, (Node *) make_opclause(operator, BOOLOID, false,
-											   copyObject((Expr *) clock),
-											   (Expr *) limit, InvalidOid,
-											   InvalidOid));
-}
-
-/*
- * FindExtent finds the first and the last number of a column of VALUES; returns
- * false if some row has none or there are no rows.
- */
-static bool
-FindExtent(const RangeTblEntry *values, AttrNumber column, Extent *extent)
-{
-	ListCell   *lc;
-
-	extent->first = PG_INT64_MAX;
-	extent->last = PG_INT64_MIN;
-	foreach(lc, values->values_lists)
-	{
-		const Const *value = list_nth(lfirst(lc), column - 1);
-		int64		number;
-
-		if (!IsA(value, Const) || value->constisnull ||
-			!read_integer(value->consttype, value->constvalue, &number))
-			return false;
-		extent->first = Min(extent->first, number);
-		extent->last = Max(extent->last, number);
-	}
-	return extent->first <= extent->last;
-}
-
-/*
  * ImplyFromColumn adds what follows from a column, of a relation of subquery,
  * whose values are the only ones that column of query may have.
  */
@@ -243,21 +185,9 @@ static void
 ImplyFromColumn(Query *query, const Var *column, Query *subquery,
 				const Var *source)
 {
-	const RangeTblEntry *rte = rt_fetch(source->varno, subquery->rtable);
 	Replacement replacement = {.old = source,.new = column};
-	Extent		extent;
 	ListCell   *lc;
 
-	if (rte->rtekind == RTE_VALUES)
-	{
-		if (column->vartype == INT4OID &&
-			FindExtent(rte, source->varattno, &extent))
-		{
-			AddLimit(query, column, BTGreaterEqualStrategyNumber, extent.first);
-			AddLimit(query, column, BTLessEqualStrategyNumber, extent.last);
-		}
-		return;
-	}
 	if (source->vartype != column->vartype)
 		return;
 	foreach(lc, ZbxhistGetConjuncts(subquery))
